@@ -1,0 +1,50 @@
+import { ServiceError } from "@svc/contracts";
+import type { AcceptedMessage, Channel, IncomingContext, IncomingHandler, IncomingMessage } from "@svc/contracts";
+
+/** The HTTP API as a channel, with the way in for its routes. */
+export interface ApiChannel extends Channel {
+  /** Hands a message over; rejects with `channel_disabled` while the channel is switched off. */
+  receive(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage>;
+}
+
+/**
+ * The HTTP API channel. Its replies are collected (by waiting calls and drains), so that sending only tells those who
+ * wait to look: `announce` gets the conversation and the message that is answered. Starting and stopping opens and
+ * shuts the way in; the server itself also carries administration and stays.
+ */
+export function createApiChannel(announce: (ticketId: string, messageId?: string) => void): ApiChannel {
+  let handler: IncomingHandler | null = null;
+  let isOpen = false;
+  return {
+    id: "api",
+    delivery: "pull",
+    start() {
+      isOpen = true;
+      return Promise.resolve();
+    },
+    stop() {
+      isOpen = false;
+      return Promise.resolve();
+    },
+    onMessage(given) {
+      if (handler !== null) throw new Error("the api channel has a handler already");
+      handler = given;
+    },
+    async receive(message, context) {
+      if (!isOpen || handler === null) {
+        throw new ServiceError("channel_disabled", "The HTTP API channel is switched off. Enable it: svc channels enable api.", {
+          headers: { "Retry-After": "30" },
+        });
+      }
+      return handler(message, context);
+    },
+    sendMessage(_chatId, _text, metadata) {
+      if (metadata?.ticketId !== undefined) announce(metadata.ticketId, metadata.inReplyTo);
+      return Promise.resolve();
+    },
+    sendAttachment(_chatId, _attachment, context) {
+      if (context !== undefined) announce(context.ticketId);
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { LIMITS, chatIdSchema, drainQuerySchema } from "@svc/contracts";
+import type { DrainQuery } from "@svc/contracts";
+import { requireScope } from "@svc/auth";
+import { invalidRequest, principalOf } from "@svc/http";
+import { ticketIdOf } from "@svc/store";
+import type { DrainPage, ProjectId } from "@svc/store";
+import type { RequestHandler, Response } from "express";
+import type { ApiContext } from "./api-context.ts";
+import { replyJson } from "./reply-json.ts";
+
+const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
+
+/** One look into the buffer, in the way that the query asks for. */
+interface Look {
+  read(): Promise<DrainPage>;
+  /** What has to happen with a page once it is known whether the caller has it. */
+  settle(page: DrainPage, isFlushed: boolean): Promise<void>;
+}
+
+function chooseLook(context: ApiContext, project: ProjectId, ticketId: string, query: DrainQuery, isHead: boolean): Look {
+  const { store, instance } = context;
+  const { after } = query;
+  if (after !== undefined || query.peek === "1" || isHead) {
+    return {
+      read: () => store.replies.readBuffer(project, ticketId, after ?? 0, DRAIN_LIMITS),
+      settle: () => Promise.resolve(),
+    };
+  }
+  return {
+    read: () => store.replies.takeFromBuffer(project, ticketId, instance, DRAIN_LIMITS),
+    async settle(page, isFlushed) {
+      const ids = page.replies.map((reply) => reply.id);
+      if (isFlushed) await Promise.all(ids.map((id) => store.replies.confirm(project, id)));
+      else await store.replies.release(project, ids, instance);
+    },
+  };
+}
+
+/** Looks until there is something, the time is over, the caller hangs up, or the process stops. */
+async function waitForPage(context: ApiContext, ticketId: string, look: Look, waitMs: number, response: Response) {
+  let page = await look.read();
+  if (page.replies.length > 0 || waitMs === 0) return page;
+  const deadline = performance.now() + waitMs;
+  const watch = context.board.watch(ticketId);
+  const endWatch = () => context.board.wake(ticketId);
+  response.once("close", endWatch);
+  try {
+    // A reply may have come between the first look and the watch.
+    page = await look.read();
+    while (page.replies.length === 0 && !response.destroyed && performance.now() < deadline) {
+      const news = await watch.next(deadline - performance.now());
+      if (response.destroyed) break;
+      page = await look.read();
+      if (news !== "look") break;
+    }
+    return page;
+  } finally {
+    response.off("close", endWatch);
+    watch.end();
+  }
+}
+
+/** `GET /api/v1/messages/:chatId` (service document, section 4.3) and its HEAD. Scope messages:read. */
+export function drainMessages(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const principal = principalOf(response);
+    requireScope(principal, "messages:read");
+    const chatId = chatIdSchema.safeParse(request.params["chatId"]);
+    if (!chatId.success) throw invalidRequest(chatId.error.issues, "The chat id");
+    const query = drainQuerySchema.safeParse(request.query);
+    if (!query.success) throw invalidRequest(query.error.issues, "The query");
+    const { project } = principal;
+    const ticketId = ticketIdOf(project, "api", chatId.data);
+    const isHead = request.method === "HEAD";
+    const { after } = query.data;
+    if (after !== undefined && after > 0 && query.data.peek !== "1" && !isHead) {
+      await context.store.replies.acknowledge(project, ticketId, after);
+    }
+
+    const look = chooseLook(context, project, ticketId, query.data, isHead);
+    const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
+    let isFlushed = false;
+    const settle = () => {
+      void context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
+    };
+    if (response.destroyed) {
+      settle();
+      return;
+    }
+    response.once("finish", () => {
+      isFlushed = true;
+    });
+    response.once("close", settle);
+    response.status(200).setHeader("Content-Type", "application/json; charset=utf-8");
+    response.setHeader("Cache-Control", "no-store");
+    const { replies, cursor, more } = page;
+    response.end(
+      JSON.stringify({ ok: true, chatId: chatId.data, replies: replies.map(replyJson), cursor: String(cursor), more }),
+    );
+  };
+}

@@ -1,0 +1,66 @@
+import { isAdministrator } from "@svc/auth";
+import type { Authenticate } from "@svc/auth";
+import type { ChannelManager } from "@svc/channel-manager";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import type { RequestHandler } from "express";
+
+/** Version of the product, as the health answer names it. */
+export const VERSION = "0.1.0";
+
+/** A message that waits longer than this means that nobody works on the queue. */
+const WAITING_TOO_LONG_MS = 30_000;
+
+interface Check {
+  status: "pass" | "warn" | "fail";
+  detail: string;
+}
+
+/** What the health of this process rests on. */
+export async function checkHealth(store: Store, queues: Queues): Promise<Record<string, Check>> {
+  if (!(await store.ping())) return { store: { status: "fail", detail: "PostgreSQL cannot be reached" } };
+  const waitingMs = await store.messages.oldestWaitingMs();
+  return {
+    store: { status: "pass", detail: "PostgreSQL answers" },
+    queue: queues.isUp()
+      ? { status: "pass", detail: `jobs run on ${queues.backend}` }
+      : { status: "warn", detail: `${queues.backend} cannot be reached; messages are accepted and wait` },
+    pipeline:
+      waitingMs < WAITING_TOO_LONG_MS
+        ? { status: "pass", detail: "no message waits too long" }
+        : { status: "warn", detail: `a message has waited for ${Math.round(waitingMs / 1000)} s; is the pipeline running?` },
+  };
+}
+
+/**
+ * `GET /api/v1/health` (service document, section 4.1): no key needed. 503 when messages cannot be accepted. With an
+ * administrator's key the answer says what each part is doing.
+ */
+export function getHealth(
+  store: Store,
+  queues: Queues,
+  manager: ChannelManager,
+  authenticate: Authenticate,
+): RequestHandler {
+  return async (request, response) => {
+    const checks = await checkHealth(store, queues);
+    const all = Object.values(checks).map((check) => check.status);
+    const status = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
+    let details = {};
+    const { authorization } = request.headers;
+    const apiKey = request.headers["x-api-key"];
+    if (status !== "fail" && (authorization !== undefined || typeof apiKey === "string")) {
+      const principal = await authenticate({
+        authorization,
+        apiKey: typeof apiKey === "string" ? apiKey : undefined,
+        project: undefined,
+      });
+      const channels = Object.fromEntries(manager.states().map((state) => [state.id, { ...state }]));
+      if (isAdministrator(principal)) details = { checks: { ...checks, channels } };
+    }
+    response.status(status === "fail" ? 503 : 200);
+    response.setHeader("Cache-Control", "no-store");
+    if (status === "fail") response.setHeader("Retry-After", "2");
+    response.json({ ok: status !== "fail", status, version: VERSION, time: new Date().toISOString(), ...details });
+  };
+}

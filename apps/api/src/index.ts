@@ -1,0 +1,1 @@
+export { apiService } from "./service.ts";

@@ -1,0 +1,108 @@
+import { createAuthenticator } from "@svc/auth";
+import { createChannelManager } from "@svc/channel-manager";
+import type { RunningService, Service } from "@svc/contracts";
+import { answerHealth, authenticated, createApp, listen, methodNotAllowed } from "@svc/http";
+import type { Resources } from "@svc/runtime";
+import { createApiChannel } from "./api-channel.ts";
+import { drainMessages } from "./drain-messages.ts";
+import { checkHealth, getHealth } from "./get-health.ts";
+import { createPersister } from "./persist.ts";
+import { postMessage } from "./post-message.ts";
+import { beginPresence } from "./presence.ts";
+import { createReplyBoard } from "./reply-board.ts";
+
+/** Topic of the wake-ups that say which conversations have new replies. */
+const REPLIES_TOPIC = "replies";
+const CLOSE_DEADLINE_MS = 3_000;
+/** The default timeout is a setting: read anew at most once a second. */
+const SETTINGS_MS = 1_000;
+
+/** The HTTP API: `POST` and `GET /api/v1/messages`, health, and the api channel behind them. */
+export function apiService(resources: Resources): Service {
+  const { config, store, queues, log } = resources;
+
+  async function start(): Promise<RunningService> {
+    const presence = await beginPresence(store, log);
+    const board = createReplyBoard();
+    const persister = createPersister(log);
+    const channel = createApiChannel((ticketId, messageId) => {
+      // Whoever waits may do so on another replica.
+      if (!board.wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
+    });
+    const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
+      for (const id of ids) board.wake(id);
+    });
+    const manager = createChannelManager(resources);
+    manager.register(channel);
+    const unfollow = await manager.follow();
+    const authenticate = createAuthenticator({ store, log });
+    const context = { store, log, channel, board, persister, instance: presence.instance };
+
+    let timeout: { ms: number; until: number } | undefined;
+    async function readTimeoutMs(): Promise<number> {
+      if (timeout === undefined || timeout.until < performance.now()) {
+        const settings = await store.channelsConfig.read();
+        timeout = { ms: settings.api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
+      }
+      return timeout.ms;
+    }
+
+    let isDraining = false;
+    async function findFault(): Promise<string | null> {
+      if (isDraining) return "stopping";
+      const failed = Object.values(await checkHealth(store, queues)).find((check) => check.status === "fail");
+      return failed?.detail ?? null;
+    }
+
+    const app = createApp(log, (routes) => {
+      routes.use((request, response, next) => {
+        if (isDraining) response.setHeader("Connection", "close");
+        if (!answerHealth(request.path, response, { findFault })) next();
+      });
+      routes
+        .route("/api/v1/health")
+        .get(getHealth(store, queues, manager, authenticate))
+        .all(methodNotAllowed("GET", "HEAD"));
+      routes.use("/api/v1", authenticated(authenticate));
+      routes.route("/api/v1/messages").post(postMessage(context, readTimeoutMs)).all(methodNotAllowed("POST"));
+      routes
+        .route("/api/v1/messages/:chatId")
+        .get(drainMessages(context))
+        .all(methodNotAllowed("GET", "HEAD"));
+    });
+
+    const settings = await store.channelsConfig.read();
+    const host = config.bindHost ?? settings.api.config.bindHost;
+    const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" }).catch(
+      async (error: unknown) => {
+        board.close();
+        silence();
+        await unfollow();
+        await presence.end();
+        throw error;
+      },
+    );
+    log.info({ host, port: listening.port }, "the HTTP API listens");
+
+    return {
+      urls: { "HTTP API": `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${listening.port}` },
+      findFault,
+      drain() {
+        isDraining = true;
+        // Calls that wait are answered now: their replies will be in the drain.
+        board.close();
+      },
+      async stop() {
+        isDraining = true;
+        board.close();
+        await listening.close(CLOSE_DEADLINE_MS);
+        await unfollow();
+        silence();
+        await persister.close();
+        await presence.end();
+      },
+    };
+  }
+
+  return { name: "api", start };
+}

@@ -1,0 +1,1 @@
+export { pipelineService } from "./service.ts";

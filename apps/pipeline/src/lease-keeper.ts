@@ -1,0 +1,84 @@
+import type { Log } from "@svc/log";
+import type { ClaimedMessage, Store } from "@svc/store";
+import { progressOf } from "./run.ts";
+import type { Run } from "./run.ts";
+
+/** A lease that is kept while its run goes on. */
+interface Kept {
+  message: ClaimedMessage;
+  run: Run | null;
+  abort: AbortController;
+  savedStages: number;
+}
+
+const RENEW_MS = 1_000;
+
+/**
+ * Renews the leases of all running messages once a second, in one statement, and keeps what long runs have found. A
+ * run whose lease is gone is aborted: another worker has its message.
+ */
+export function createLeaseKeeper(store: Store, log: Log) {
+  const kept = new Map<string, Kept>();
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  async function saveProgress({ message, run, savedStages }: Kept): Promise<void> {
+    if (run === null) return;
+    const progress = progressOf(run);
+    const stages = Object.keys(progress).length;
+    if (stages === savedStages) return;
+    await store.chats.saveProgress(message.project, message.messageId, message.leaseId, progress);
+    const entry = kept.get(message.leaseId);
+    if (entry !== undefined) entry.savedStages = stages;
+  }
+
+  async function renewAll(): Promise<void> {
+    const mine = [...kept.values()];
+    if (mine.length === 0) return;
+    try {
+      const held = await store.chats.renewLeases(mine.map(({ message }) => message));
+      for (const entry of mine) {
+        if (held.has(entry.message.leaseId)) await saveProgress(entry);
+        else if (kept.has(entry.message.leaseId)) entry.abort.abort();
+      }
+    } catch (error) {
+      // The fence decides in the end: a run whose lease could not be renewed in time changes nothing.
+      log.debug({ error }, "leases could not be renewed");
+    }
+  }
+
+  const renewLater = () => {
+    if (closed) return;
+    timer = setTimeout(() => void renewAll().finally(renewLater), RENEW_MS);
+  };
+  renewLater();
+
+  return {
+    /** Keeps the lease of a message until `drop`; the signal is aborted when it is lost. */
+    keep(message: ClaimedMessage): { signal: AbortSignal; watch(run: Run): void; drop(): void } {
+      const entry: Kept = { message, run: null, abort: new AbortController(), savedStages: 0 };
+      kept.set(message.leaseId, entry);
+      return {
+        signal: entry.abort.signal,
+        watch(run) {
+          entry.run = run;
+        },
+        drop() {
+          kept.delete(message.leaseId);
+        },
+      };
+    },
+
+    /** Aborts every run that still goes on. */
+    abortAll(): void {
+      for (const entry of kept.values()) entry.abort.abort();
+    },
+
+    close(): void {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export type LeaseKeeper = ReturnType<typeof createLeaseKeeper>;

@@ -1,0 +1,97 @@
+import { LIMITS } from "@svc/contracts";
+import { isUnavailable } from "@svc/store";
+import type { ClaimedMessage } from "@svc/store";
+import { move, progressOf } from "./run.ts";
+import type { Run } from "./run.ts";
+import type { StageContext } from "./stage-context.ts";
+import { answer } from "./stages/answer.ts";
+import { formatReplies } from "./stages/format-replies.ts";
+import { gate } from "./stages/gate.ts";
+import { openTicket } from "./stages/open-ticket.ts";
+import { outcomeOf, sendReply } from "./stages/send-reply.ts";
+import type { SentRun } from "./stages/send-reply.ts";
+import { retrieve } from "./stages/retrieve.ts";
+import { triage } from "./stages/triage.ts";
+
+/** A stage: reads the run, adds what it finds. It may run again after a crash, so it changes nothing but the run. */
+type Stage = (context: StageContext, run: Run) => Promise<void>;
+
+/** The stages that a customer's message goes through, in order; `sendReply` then makes the outcome real. */
+export const MESSAGE_STAGES: readonly Stage[] = [openTicket, triage, retrieve, answer, gate, formatReplies];
+
+/** Wait before a message is tried again: 1, 2, 4, 8 s. */
+const RETRY_BASE_MS = 1_000;
+
+/** Thrown when a run has to be given up because its lease is gone or the process stops. */
+class RunAbortedError extends Error {
+  constructor() {
+    super("the run was given up");
+    this.name = "RunAbortedError";
+  }
+}
+
+/** Runs the stages of a message and makes the outcome real. */
+export async function runStages(context: StageContext, run: Run): Promise<SentRun> {
+  for (const stage of MESSAGE_STAGES) {
+    if (run.signal.aborted) throw new RunAbortedError();
+    const startedAt = performance.now();
+    await stage(context, run);
+    run.stageMs[stage.name] = Math.round((performance.now() - startedAt) * 10) / 10;
+  }
+  return sendReply(context, outcomeOf(run), run.message.channelId);
+}
+
+/** Why a message is given up, in words for an operator. */
+function failureText(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 1_000) : "unknown fault";
+}
+
+/**
+ * Makes a message that has used up its tries a dead letter: operators see it and can send it again. Its customer gets
+ * no error; a call that waits for it is told that a person has to look.
+ */
+export async function giveUp(context: StageContext, message: ClaimedMessage, run: Run | null, failure: string): Promise<SentRun> {
+  const moves = run?.moves ?? [];
+  if (run !== null) move(run, "failed", failure);
+  context.log.error({ messageId: message.messageId, ticketId: message.ticketId, failure }, "a message is now a dead letter");
+  const outcome = {
+    message,
+    state: "failed" as const,
+    failure,
+    stage: "failed" as const,
+    status: "open" as const,
+    agentId: null,
+    confidence: null,
+    language: null,
+    moves,
+    trace: { attempts: message.attempts },
+    replies: [],
+    draft: null,
+  };
+  return sendReply(context, outcome, message.channelId);
+}
+
+/**
+ * What happens after a run threw: the message waits for its next try, or becomes a dead letter after the fifth. A
+ * store that is away does not count as a try, and a run that was given up leaves everything to whoever has the lease.
+ */
+export async function settleFailure(
+  context: StageContext,
+  message: ClaimedMessage,
+  run: Run | null,
+  error: unknown,
+): Promise<void> {
+  const { store, log } = context;
+  const isFault = !isUnavailable(error) && !(error instanceof RunAbortedError);
+  if (isFault && message.attempts >= LIMITS.maxAttempts) {
+    await giveUp(context, message, run, failureText(error));
+    return;
+  }
+  if (isFault) log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
+  await store.messages.retryLater(message, {
+    delayMs: isFault ? RETRY_BASE_MS * 2 ** (message.attempts - 1) : 0,
+    progress: run === null ? (message.progress ?? {}) : progressOf(run),
+    failure: failureText(error),
+    counts: isFault,
+  });
+}

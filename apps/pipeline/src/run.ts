@@ -1,0 +1,58 @@
+import type { Answer } from "@svc/agents";
+import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
+import type { SearchResult } from "@svc/knowledge";
+import type { ClaimedMessage, Project, Ticket } from "@svc/store";
+
+/** What triage decided. */
+export interface TriageResult {
+  /** Null when no agent fits. */
+  agentId: string | null;
+  confidence: number;
+  why: string;
+}
+
+/** What the gate decided: the answer goes out, or a person has to look. */
+export interface GateResult {
+  sends: boolean;
+  why: string;
+}
+
+/**
+ * One run of the pipeline for one message: what it started from and what its stages have found so far. `triage`,
+ * `passages` and `answer` are kept with the message, so that a retry does not find them again.
+ */
+export interface Run {
+  readonly message: ClaimedMessage;
+  /** Aborted when the lease is lost or the process has to stop. */
+  readonly signal: AbortSignal;
+  project: Project;
+  agents: Agent[];
+  ticket: Ticket | null;
+  triage: TriageResult | null;
+  passages: SearchResult | null;
+  answer: Answer | null;
+  gate: GateResult | null;
+  replies: ReplyDraft[];
+  stage: TicketStage;
+  moves: StageMove[];
+  /** How long each stage took, in milliseconds. */
+  stageMs: Record<string, number>;
+}
+
+/** Writes down that the ticket goes on to a stage. */
+export function move(run: Run, to: TicketStage, why: string): void {
+  if (run.stage === to) return;
+  run.moves.push({ at: new Date().toISOString(), actor: "pipeline", from: run.stage, to, why });
+  run.stage = to;
+}
+
+/** What of a run is kept between tries. */
+export function progressOf(run: Run): Record<string, unknown> {
+  const { triage, passages, answer } = run;
+  return { ...(triage && { triage }), ...(passages && { passages }), ...(answer && { answer }) };
+}
+
+/** The agent that triage chose, or null. */
+export function chosenAgent(run: Run): Agent | null {
+  return run.agents.find((agent) => agent.id === run.triage?.agentId) ?? null;
+}

@@ -1,0 +1,52 @@
+import type { IncomingJob, RunningService, Service } from "@svc/contracts";
+import type { Resources } from "@svc/runtime";
+import { asProjectId } from "@svc/store";
+import { createLeaseKeeper } from "./lease-keeper.ts";
+import { startSweeper } from "./sweeper.ts";
+import { createChatWorker } from "./work-on-chat.ts";
+
+/** Running messages get this long at a stop; after that they are given up and tried again elsewhere. */
+const STOP_DEADLINE_MS = 5_000;
+/** When the oldest message waits longer than this, this replica does not do its work. */
+const WAITING_TOO_LONG_MS = 60_000;
+
+/** The pipeline worker: takes incoming messages from their queue, runs the stages, sends the replies. */
+export function pipelineService(resources: Resources): Service {
+  const { store, queues, log } = resources;
+
+  async function start(): Promise<RunningService> {
+    let isStopping = false;
+    const leases = createLeaseKeeper(store, log);
+    const workOnChat = createChatWorker({ store, queues, log }, leases);
+
+    /** Consumer of `incoming-messages`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
+    const consumeIncoming = (job: IncomingJob) => workOnChat(asProjectId(job.project), job.ticketId, () => isStopping);
+
+    const consumer = queues.consume("incoming-messages", consumeIncoming);
+    const sweeper = startSweeper(store, queues, log);
+
+    async function findFault(): Promise<string | null> {
+      if (isStopping) return "stopping";
+      if (!(await store.ping())) return "PostgreSQL cannot be reached";
+      const waitingMs = await store.messages.oldestWaitingMs();
+      return waitingMs < WAITING_TOO_LONG_MS ? null : `a message has waited for ${Math.round(waitingMs / 1000)} s`;
+    }
+
+    return Promise.resolve({
+      findFault,
+      drain() {
+        isStopping = true;
+      },
+      async stop() {
+        isStopping = true;
+        await sweeper.stop();
+        const giveUpTimer = setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
+        await consumer.close(STOP_DEADLINE_MS);
+        clearTimeout(giveUpTimer);
+        leases.close();
+      },
+    });
+  }
+
+  return { name: "pipeline", start };
+}

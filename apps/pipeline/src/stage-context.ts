@@ -1,0 +1,10 @@
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+
+/** What the stages work with. */
+export interface StageContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+}

@@ -1,0 +1,32 @@
+import { answerQuestion } from "@svc/agents";
+import { searchKnowledge } from "@svc/knowledge";
+import { isUnavailable } from "@svc/store";
+import { chosenAgent, move } from "../run.ts";
+import type { Run } from "../run.ts";
+import type { StageContext } from "../stage-context.ts";
+
+/**
+ * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
+ * The answer is kept between tries.
+ */
+export async function answer({ store, log }: StageContext, run: Run): Promise<void> {
+  const agent = chosenAgent(run);
+  if (agent === null) return;
+  move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
+  if (run.answer !== null) return;
+  const { message, passages } = run;
+  try {
+    run.answer = await answerQuestion({
+      agent,
+      text: message.text,
+      search: (query, kbIds, limit) =>
+        passages !== null && query === message.text
+          ? Promise.resolve(passages)
+          : searchKnowledge({ store }, run.project.id, { query, kbIds, limit }),
+    });
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    log.error({ error, messageId: message.messageId, agentId: agent.id }, "an agent failed; a person has to answer");
+    run.answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; the log says how" };
+  }
+}

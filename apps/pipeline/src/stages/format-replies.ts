@@ -1,0 +1,16 @@
+import { formatReply } from "../format-reply.ts";
+import type { Run } from "../run.ts";
+import type { StageContext } from "../stage-context.ts";
+
+/** Makes the reply items of an answer that goes out: the text, and each Markdown table also as XLSX. */
+export async function formatReplies({ log }: StageContext, run: Run): Promise<void> {
+  const { answer, gate, message } = run;
+  if (gate?.sends !== true || answer?.text == null) return;
+  run.replies = await formatReply(
+    { text: answer.text, markdown: answer.markdown, sources: answer.sources },
+    {
+      tablesAsXlsx: run.project.tablesAsXlsx,
+      warn: (text: string, error?: unknown) => log.warn({ error, messageId: message.messageId }, text),
+    },
+  );
+}

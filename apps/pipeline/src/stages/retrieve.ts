@@ -1,0 +1,20 @@
+import { searchKnowledge } from "@svc/knowledge";
+import { chosenAgent, move } from "../run.ts";
+import type { Run } from "../run.ts";
+import type { StageContext } from "../stage-context.ts";
+
+/** Passages that an answer may be taken from. */
+export const PASSAGE_LIMIT = 5;
+
+/** Finds passages in the agent's knowledge bases. The result is kept between tries. */
+export async function retrieve({ store }: StageContext, run: Run): Promise<void> {
+  const agent = chosenAgent(run);
+  if (agent === null) return;
+  move(run, "retrieval", run.triage?.why ?? "");
+  if (run.passages !== null || agent.fixedReply !== null || agent.kbIds.length === 0) return;
+  run.passages = await searchKnowledge({ store }, run.project.id, {
+    query: run.message.text,
+    kbIds: agent.kbIds,
+    limit: PASSAGE_LIMIT,
+  });
+}

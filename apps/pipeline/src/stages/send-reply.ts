@@ -1,0 +1,70 @@
+import { routeReply } from "@svc/channel-manager";
+import { QueueDownError } from "@svc/queue";
+import type { RunOutcome } from "@svc/store";
+import { move } from "../run.ts";
+import type { Run } from "../run.ts";
+import type { StageContext } from "../stage-context.ts";
+
+/** What a run became. */
+export interface SentRun {
+  /** False when another worker has the message: then nothing of this run exists. */
+  isOurs: boolean;
+  /** True when something came into the chat meanwhile. */
+  hasMore: boolean;
+}
+
+/** The outcome of a run whose stages are all done. */
+export function outcomeOf(run: Run): RunOutcome {
+  const { gate, answer, triage, message } = run;
+  const sends = gate?.sends === true;
+  if (sends) move(run, "done", "the reply is committed");
+  return {
+    message,
+    state: sends ? "answered" : "held",
+    failure: null,
+    stage: run.stage,
+    status: sends ? "pending" : "open",
+    agentId: triage?.agentId ?? null,
+    confidence: answer?.confidence ?? triage?.confidence ?? null,
+    language: null,
+    moves: run.moves,
+    trace: {
+      triage,
+      gate,
+      stageMs: run.stageMs,
+      attempts: message.attempts,
+      passages: run.passages?.hits.map(({ chunkId, score }) => ({ chunkId, score })) ?? [],
+    },
+    replies: run.replies.map((item) => ({ item, author: sends ? "agent" : "system" })),
+    draft: sends
+      ? null
+      : {
+          text: answer?.text ?? "",
+          markdown: answer?.markdown ?? false,
+          sources: answer?.sources ?? [],
+          confidence: answer?.confidence ?? 0,
+          why: gate?.why ?? "",
+        },
+  };
+}
+
+/**
+ * Makes the outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
+ * them. An announcement that is lost costs a second: everyone who waits looks again by himself.
+ */
+export async function sendReply({ store, queues, log }: StageContext, outcome: RunOutcome, channelId: Run["message"]["channelId"]): Promise<SentRun> {
+  const { project, ticketId, messageId } = outcome.message;
+  const finished = await store.tickets.finish(project, outcome);
+  if (finished === null) {
+    log.debug({ messageId, ticketId }, "another worker has taken this message over; its run counts");
+    return { isOurs: false, hasMore: false };
+  }
+  if (finished.replies !== null) {
+    routeReply(queues, channelId, { project, ticketId, ...finished.replies }).catch((error: unknown) => {
+      const text = "replies are committed but not announced; whoever waits finds them";
+      if (error instanceof QueueDownError) log.debug({ ticketId }, text);
+      else log.warn({ error, ticketId }, text);
+    });
+  }
+  return { isOurs: true, hasMore: finished.hasMore };
+}

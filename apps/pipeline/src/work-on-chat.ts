@@ -1,0 +1,90 @@
+import type { Answer } from "@svc/agents";
+import { LIMITS } from "@svc/contracts";
+import type { Agent } from "@svc/contracts";
+import type { SearchResult } from "@svc/knowledge";
+import { createBriefCache } from "@svc/store";
+import type { ClaimedMessage, Project, ProjectId } from "@svc/store";
+import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Run, TriageResult } from "./run.ts";
+import { giveUp, runStages, settleFailure } from "./run-stages.ts";
+import type { StageContext } from "./stage-context.ts";
+
+/** A change of a project or its agents takes effect within this time. */
+const SETTINGS_MS = 1_000;
+
+interface ProjectSettings {
+  project: Project;
+  agents: Agent[];
+}
+
+/**
+ * Makes the function that works on a conversation: it takes the lease, runs the oldest waiting message, and goes on
+ * with the next one until nothing waits. Called twice for one conversation, the second call finds the lease taken or
+ * nothing to do, which is what makes the jobs of `incoming-messages` idempotent.
+ */
+export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
+  const { store, log } = context;
+  const settings = createBriefCache<ProjectSettings>(SETTINGS_MS);
+
+  function readSettings(id: ProjectId): Promise<ProjectSettings | null> {
+    return settings.get(id, async () => {
+      const [project, agents] = await Promise.all([store.projects.find(id), store.agents.list(id)]);
+      return project === null ? null : { project, agents };
+    });
+  }
+
+  /** True when there may be another message in the conversation. */
+  async function handle(message: ClaimedMessage): Promise<boolean> {
+    if (message.attempts > LIMITS.maxAttempts) {
+      const sent = await giveUp(context, message, null, "its workers died while they had it");
+      return sent.hasMore;
+    }
+    const lease = leases.keep(message);
+    let run: Run | null = null;
+    try {
+      const found = await readSettings(message.project);
+      if (found === null) {
+        return (await giveUp(context, message, null, "its project no longer exists")).hasMore;
+      }
+      run = beginRun(message, found, lease.signal);
+      lease.watch(run);
+      return (await runStages(context, run)).hasMore;
+    } catch (error) {
+      await settleFailure(context, message, run, error).catch((settleError: unknown) => {
+        // The lease runs out by itself, and the sweeper finds the message.
+        log.warn({ error: settleError, messageId: message.messageId }, "a failed try could not be noted");
+      });
+      return false;
+    } finally {
+      lease.drop();
+    }
+  }
+
+  return async function workOnChat(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<void> {
+    while (!isStopping()) {
+      const message = await store.messages.claim(project, ticketId);
+      if (message === null || !(await handle(message))) return;
+    }
+  };
+}
+
+/** A run at its beginning, with what earlier tries have kept. */
+function beginRun(message: ClaimedMessage, { project, agents }: ProjectSettings, signal: AbortSignal): Run {
+  // Written by progressOf alone, in this version or an earlier one.
+  const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: Answer };
+  return {
+    message,
+    signal,
+    project,
+    agents,
+    ticket: null,
+    triage: kept.triage ?? null,
+    passages: kept.passages ?? null,
+    answer: kept.answer ?? null,
+    gate: null,
+    replies: [],
+    stage: "received",
+    moves: [],
+    stageMs: {},
+  };
+}

@@ -1,0 +1,61 @@
+import { fileURLToPath } from "node:url";
+import { apiService } from "@svc/api";
+import { createLog } from "@svc/log";
+import { ensureLocalKey, initialize, localKeyFile, revokeLocalKeys } from "@svc/operations";
+import type { Initialized } from "@svc/operations";
+import { pipelineService } from "@svc/pipeline";
+import { closeResources, loadConfig, migrateAll, openResources, readEnvironment, runServices } from "@svc/runtime";
+import type { Config, Resources, Running } from "@svc/runtime";
+import { startInfrastructure } from "./embedded-infrastructure.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The standalone product, running. */
+export interface Standalone extends Running {
+  config: Config;
+  initialized: Initialized;
+  /** How a shell can name a key for a call: a literal, a file, or a variable. */
+  keyForShell: string;
+}
+
+/** The product's own guide, which the first knowledge base is filled with. */
+export const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
+
+async function prepareKeys({ store }: Resources, config: Config, initialized: Initialized): Promise<string> {
+  if (config.adminKey !== undefined) {
+    await revokeLocalKeys(store);
+    return "$SVC_ADMIN_KEY";
+  }
+  await ensureLocalKey(store, config.dataDir);
+  return initialized.adminKey ?? `$(cat '${localKeyFile(config.dataDir)}')`;
+}
+
+/**
+ * Runs the whole product in this process: an embedded PostgreSQL unless DATABASE_URL names one, the schema brought up
+ * to date, the first project, agent, knowledge base and key, then every service. Stops cleanly at SIGINT and SIGTERM.
+ */
+export async function startStandalone(env: Environment, onProgress: (text: string) => void): Promise<Standalone> {
+  const early = readEnvironment({ SVC_LOG_LEVEL: "warn", ...env });
+  const log = createLog({ level: early.logLevel, name: "standalone" });
+  const infrastructure = await startInfrastructure(early, log, onProgress);
+  try {
+    const config = loadConfig({ SVC_LOG_LEVEL: "warn", ...env, ...infrastructure.variables });
+    await migrateAll(config.databaseUrl, log);
+    const resources = await openResources(config, { app: "standalone", log });
+    let initialized: Initialized;
+    let keyForShell: string;
+    try {
+      initialized = await initialize(resources, { configuredAdminKey: config.adminKey, guideDir: GUIDE_DIR });
+      keyForShell = await prepareKeys(resources, config, initialized);
+    } catch (error) {
+      await closeResources(resources);
+      throw error;
+    }
+    const services = [pipelineService(resources), apiService(resources)];
+    const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
+    return { ...running, config, initialized, keyForShell };
+  } catch (error) {
+    await infrastructure.stop();
+    throw error;
+  }
+}

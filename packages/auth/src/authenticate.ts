@@ -1,0 +1,97 @@
+import { ServiceError } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
+import type { ApiKeyRecord, Project, Store } from "@svc/store";
+import { hashApiKey } from "./api-key.ts";
+import type { Principal } from "./principal.ts";
+
+/** What a request says of itself. */
+export interface Credentials {
+  authorization: string | undefined;
+  apiKey: string | undefined;
+  /** The header `x-svc-project`. */
+  project: string | undefined;
+}
+
+/** A revoked key works at most this long on, on every replica. */
+const CACHE_MS = 900;
+const TOUCH_MS = 10_000;
+const CHALLENGE = 'Bearer realm="svc"';
+
+/** The key that a request carries (service document, section 5). */
+function readKey({ authorization, apiKey }: Credentials): string {
+  const match = authorization === undefined ? null : /^Bearer +(\S+) *$/i.exec(authorization);
+  if (authorization !== undefined && match === null) {
+    throw new ServiceError("invalid_key", "Send the key as: Authorization: Bearer <api-key>.", {
+      headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+    });
+  }
+  const bearer = match?.[1];
+  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
+    throw new ServiceError("ambiguous_credentials", "Authorization and X-Api-Key carry different keys. Send one of them.");
+  }
+  const key = bearer ?? apiKey;
+  if (key === undefined || key === "") {
+    throw new ServiceError("missing_key", "Send an API key: Authorization: Bearer <api-key>, or X-Api-Key: <api-key>.", {
+      headers: { "WWW-Authenticate": CHALLENGE },
+    });
+  }
+  return key;
+}
+
+/**
+ * Makes the check that every request with a key passes: which key, and which project it works on. Keys and projects
+ * are remembered for less than a second, so that a busy key costs the store one look-up a second and a revoked one
+ * stops within that time. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found.
+ */
+export function createAuthenticator({ store, log }: { store: Store; log: Log }) {
+  const keys = createBriefCache<ApiKeyRecord>(CACHE_MS);
+  const projects = createBriefCache<Project>(CACHE_MS);
+  const used = new Set<string>();
+  let touching: NodeJS.Timeout | undefined;
+
+  function noteUse(id: string): void {
+    used.add(id);
+    if (touching !== undefined) return;
+    touching = setTimeout(() => {
+      touching = undefined;
+      const ids = [...used];
+      used.clear();
+      store.apiKeys.touch(ids).catch((error: unknown) => log.debug({ error }, "the last use of keys was not noted"));
+    }, TOUCH_MS);
+    touching.unref();
+  }
+
+  async function chooseProject(record: ApiKeyRecord, wanted: string | undefined): Promise<Project> {
+    const bound = record.project;
+    if (bound === null) {
+      const name = wanted ?? DEFAULT_PROJECT;
+      const project = await projects.get(`name:${name}`, () => store.projects.findByName(name));
+      if (project === null) throw new ServiceError("not_found", `There is no project ${JSON.stringify(name.slice(0, 80))}.`);
+      return project;
+    }
+    const project = await projects.get(`id:${bound}`, () => store.projects.find(bound));
+    if (project === null || (wanted !== undefined && wanted !== project.name)) {
+      throw new ServiceError(
+        "project_mismatch",
+        "This key is bound to another project. Leave x-svc-project out, or use a key of that project.",
+      );
+    }
+    return project;
+  }
+
+  return async function authenticate(credentials: Credentials): Promise<Principal> {
+    const hash = hashApiKey(readKey(credentials));
+    const record = await keys.get(hash.toString("base64"), () => store.apiKeys.findLiveByHash(hash));
+    if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
+      throw new ServiceError("invalid_key", "This key is unknown, revoked or expired. Ask your administrator for a new one.", {
+        headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+      });
+    }
+    noteUse(record.id);
+    const project = await chooseProject(record, credentials.project);
+    return { actor: `key:${record.id}`, scopes: record.scopes, project: project.id, projectName: project.name };
+  };
+}
+
+export type Authenticate = ReturnType<typeof createAuthenticator>;

@@ -1,0 +1,48 @@
+import { ServiceError } from "@svc/contracts";
+import type { Scope } from "@svc/contracts";
+import type { ApiKeyRecord, ProjectId, Store } from "@svc/store";
+import { IMPORTED_KEY_MIN_CHARS, generateApiKey, hashApiKey, prefixOfApiKey } from "./api-key.ts";
+
+/** Who made the key that configuration names. */
+const FROM_CONFIGURATION = "configuration";
+
+/** Makes a key and answers it once; it cannot be read again. */
+export async function issueKey(
+  store: Store,
+  options: { name: string; scopes: Scope[]; project: ProjectId | null; createdBy: string; expiresAt?: Date },
+): Promise<{ record: ApiKeyRecord; key: string }> {
+  const key = generateApiKey();
+  const record = await store.apiKeys.insert({
+    name: options.name,
+    prefix: prefixOfApiKey(key),
+    hash: hashApiKey(key),
+    scopes: options.scopes,
+    project: options.project,
+    createdBy: options.createdBy,
+    expiresAt: options.expiresAt ?? null,
+  });
+  if (record === null) throw new Error("a new random key already exists");
+  return { record, key };
+}
+
+/**
+ * Makes sure that the administrator's key of the configuration exists, and revokes the one that an earlier value of
+ * it made. Safe to repeat and to run in several processes at once.
+ */
+export async function ensureConfiguredAdminKey(store: Store, key: string): Promise<void> {
+  if (key.length < IMPORTED_KEY_MIN_CHARS) {
+    throw new ServiceError("invalid_request", `An API key has at least ${IMPORTED_KEY_MIN_CHARS} characters.`);
+  }
+  const hash = hashApiKey(key);
+  // A live key with this hash that somebody else made is as good: insert then does nothing.
+  await store.apiKeys.insert({
+    name: "SVC_ADMIN_KEY",
+    prefix: prefixOfApiKey(key),
+    hash,
+    scopes: ["admin:*"],
+    project: null,
+    createdBy: FROM_CONFIGURATION,
+    expiresAt: null,
+  });
+  await store.apiKeys.revokeOthersOf(FROM_CONFIGURATION, hash);
+}

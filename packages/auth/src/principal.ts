@@ -1,0 +1,30 @@
+import { ServiceError, grantsScope } from "@svc/contracts";
+import type { RequiredScope, Scope } from "@svc/contracts";
+import type { Project, ProjectId } from "@svc/store";
+
+/** Who asks, what they may do, and the project that this request works on. */
+export interface Principal {
+  /** What stands in logs and events: the kind and id of who asks, never a secret. */
+  actor: string;
+  scopes: readonly Scope[];
+  project: ProjectId;
+  projectName: string;
+}
+
+/** Someone who works on the machine itself, through the command line: an administrator. */
+export function localAdministrator(project: Project): Principal {
+  return { actor: "command-line", scopes: ["admin:*"], project: project.id, projectName: project.name };
+}
+
+/** True when the principal is an administrator. */
+export function isAdministrator(principal: Principal): boolean {
+  return principal.scopes.includes("admin:*");
+}
+
+/** Throws `insufficient_scope` when the principal lacks a scope. */
+export function requireScope(principal: Pick<Principal, "scopes">, scope: RequiredScope): void {
+  if (grantsScope(principal.scopes, scope)) return;
+  throw new ServiceError("insufficient_scope", `This key lacks ${scope}. Use a key that has it.`, {
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+}

@@ -1,0 +1,64 @@
+import { incomingMessageSchema } from "@svc/contracts";
+import type { AcceptedMessage, Channel, IncomingContext, IncomingMessage } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { QueueDownError, publishIncoming } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { asProjectId } from "@svc/store";
+import type { Store } from "@svc/store";
+
+/** What accepting and delivering need. */
+export interface ChannelResources {
+  store: Store;
+  queues: Queues;
+  log: Log;
+}
+
+/** How long an acceptance waits for its announcement; after that the sweeper makes good. */
+const PUBLISH_WAIT_MS = 250;
+
+/**
+ * The front door of every channel: commits a message, announces it to the pipeline and shows that a reply is pending.
+ * When it resolves, the message is durable and will be worked on, whatever becomes of the queue. Rejects with
+ * `unavailable` when the store is away: then nothing was accepted.
+ */
+export async function acceptMessage(
+  { store, queues, log }: ChannelResources,
+  channel: Channel,
+  incoming: IncomingMessage,
+  context: IncomingContext,
+): Promise<AcceptedMessage> {
+  const message = incomingMessageSchema.parse(incoming);
+  const project = asProjectId(context.project);
+  const accepted = await store.messages.accept(project, {
+    channelId: message.channelId,
+    chatId: message.chatId,
+    userId: message.userId ?? null,
+    text: message.text,
+    timestampMs: message.timestamp,
+    attachments: message.attachments ?? null,
+    channelMeta: message.channelMeta,
+    mode: context.mode ?? null,
+    callInstance: context.callInstance ?? null,
+  });
+  const { messageId, ticketId } = accepted;
+  const published = publishIncoming(queues, [{ project, messageId, ticketId, attempts: 0 }]).catch((error: unknown) => {
+    const text = "a message is accepted but not announced; the sweeper will do it";
+    if (error instanceof QueueDownError) log.debug({ messageId }, text);
+    else log.warn({ error, messageId }, text);
+  });
+  channel.markTyping?.(message.chatId, { project, ticketId }).catch((error: unknown) => {
+    log.debug({ error, ticketId }, "typing could not be shown");
+  });
+  await withinMs(published, PUBLISH_WAIT_MS);
+  return accepted;
+}
+
+/** Resolves when the promise does, or after this time. */
+async function withinMs(promise: Promise<void>, limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([promise, limit]);
+  clearTimeout(timer);
+}

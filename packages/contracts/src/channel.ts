@@ -1,0 +1,66 @@
+import type { ChannelId, IncomingMessage } from "./incoming-message.ts";
+import type { MessageMode } from "./message-request.ts";
+
+/** Which reply a channel call is about: one `chatId` may exist in two projects, so the ticket says which is meant. */
+export interface ReplyContext {
+  /** Id of the project that the message came in to. */
+  project: string;
+  ticketId: string;
+  replyId: string;
+  seq: number;
+}
+
+/** Send metadata (service document, section 2.4), with the context of the reply besides. */
+export interface SendMetadata extends Partial<ReplyContext> {
+  inReplyTo?: string;
+  markdown?: boolean;
+}
+
+/** A file that goes out. */
+export interface OutgoingAttachment {
+  filename: string;
+  mime: string;
+  content: Buffer;
+}
+
+/** What became of an incoming message: it is committed under these ids. */
+export interface AcceptedMessage {
+  messageId: string;
+  ticketId: string;
+  /** Place in its chat. */
+  seq: number;
+}
+
+/** Where a message came in, which its channel alone can tell. */
+export interface IncomingContext {
+  /** Id of the project that it came in to. */
+  project: string;
+  /** How the sender takes the replies; absent on channels that push them. */
+  mode?: MessageMode;
+  /** The process that holds a sync call open for it. */
+  callInstance?: string;
+}
+
+/** The one handler that a channel hands its incoming messages to. It resolves when the message is committed. */
+export type IncomingHandler = (message: IncomingMessage, context: IncomingContext) => Promise<AcceptedMessage>;
+
+/**
+ * A way in and out (service document, section 2.5). A channel may only be started once at a time, hands over nothing
+ * before `start` has resolved and nothing after `stop` has, and can be started again after `stop`.
+ */
+export interface Channel {
+  readonly id: ChannelId;
+  /**
+   * `push`: sendMessage hands the reply to its receiver. `pull`: it only tells those who wait; the reply stays in the
+   * buffer until its receiver collects it.
+   */
+  readonly delivery: "push" | "pull";
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Registers the one handler for incoming messages; a second registration throws. */
+  onMessage(handler: IncomingHandler): void;
+  /** Resolves when the text is handed over for good; rejects when it has to be tried again. */
+  sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
+  sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
+  markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
+}

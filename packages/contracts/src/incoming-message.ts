@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** The channels of the service document, section 2.3. */
+export const channelIdSchema = z.enum(["messenger", "widget", "api"]);
+export type ChannelId = z.infer<typeof channelIdSchema>;
+export const CHANNEL_IDS = channelIdSchema.options;
+
+/** A file that came with a message (service document, section 2.3). */
+export const attachmentRefSchema = z.object({
+  type: z.string(),
+  url: z.string().optional(),
+  name: z.string().optional(),
+});
+export type AttachmentRef = z.infer<typeof attachmentRefSchema>;
+
+/** What a channel hands over for every message that comes in (service document, section 2.3). */
+export const incomingMessageSchema = z.object({
+  channelId: channelIdSchema,
+  chatId: z.string(),
+  userId: z.string().optional(),
+  text: z.string(),
+  /** Epoch milliseconds. */
+  timestamp: z.number(),
+  attachments: z.array(attachmentRefSchema).optional(),
+  channelMeta: z.record(z.string(), z.unknown()),
+});
+export type IncomingMessage = z.infer<typeof incomingMessageSchema>;

@@ -1,0 +1,20 @@
+/** Limits of the service document (sections 2.1, 4.3 and 8) and of the public contract, in one place. */
+export const LIMITS = {
+  /** Characters (Unicode code points) of a message's text. */
+  textMaxChars: 50_000,
+  /** UTF-16 units of a chat id. */
+  chatIdMaxChars: 200,
+  userIdMaxChars: 200,
+  /** Bytes of `meta` as JSON, and how deep it may nest. */
+  metaMaxBytes: 64 * 1024,
+  metaMaxDepth: 32,
+  /** Bytes of a request body. */
+  bodyMaxBytes: 1024 * 1024,
+  timeoutMaxMs: 120_000,
+  waitMaxMs: 60_000,
+  /** Replies and bytes of one drain answer. */
+  drainMaxReplies: 100,
+  drainMaxBytes: 8 * 1024 * 1024,
+  /** Times a message is tried before it becomes a dead letter. */
+  maxAttempts: 5,
+} as const;

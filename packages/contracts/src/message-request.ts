@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { LIMITS } from "./limits.ts";
+import { hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
+
+/** How a caller of the HTTP API takes its replies (service document, section 2.1). */
+export const messageModeSchema = z.enum(["sync", "async", "webhook"]);
+export type MessageMode = z.infer<typeof messageModeSchema>;
+
+/**
+ * A conversation id: 1 to 200 characters without control characters, not `.` or `..` (they vanish from URLs), and not
+ * beginning with `issue:`, which the tool server uses for submitted issues.
+ */
+export const chatIdSchema = wellFormedString
+  .min(1, { error: "at least 1 character" })
+  .max(LIMITS.chatIdMaxChars, { error: `at most ${LIMITS.chatIdMaxChars} characters` })
+  .refine((id) => !hasControlCharacters(id), { error: "must not contain control characters" })
+  .refine((id) => id !== "." && id !== "..", { error: 'must not be "." or ".."' })
+  .refine((id) => !id.startsWith("issue:"), { error: 'must not begin with "issue:"' });
+
+/** What is wrong with a `meta` object, or null. Walks iteratively, so that depth cannot exhaust the stack. */
+function metaFault(meta: object): string | null {
+  const open: [value: unknown, depth: number][] = [[meta, 1]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, depth] = next;
+    if (typeof value === "string" && isMalformedText(value)) return "must not contain NUL or a lone surrogate";
+    if (typeof value !== "object" || value === null) continue;
+    if (depth > LIMITS.metaMaxDepth) return `at most ${LIMITS.metaMaxDepth} levels deep`;
+    for (const [key, child] of Object.entries(value)) {
+      if (isMalformedText(key)) return "must not contain NUL or a lone surrogate";
+      open.push([child, depth + 1]);
+    }
+  }
+  const sizeBytes = Buffer.byteLength(JSON.stringify(meta));
+  return sizeBytes > LIMITS.metaMaxBytes ? `at most ${LIMITS.metaMaxBytes} bytes as JSON` : null;
+}
+
+/** Arbitrary data of the caller: a JSON object of at most 64 KB and 32 levels. */
+export const metaSchema = z.custom<Record<string, unknown>>().check((context) => {
+  const meta: unknown = context.value;
+  const fault = (message: string) => context.issues.push({ code: "custom", message, input: meta });
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return void fault("must be an object");
+  const found = metaFault(meta);
+  if (found !== null) fault(found);
+});
+
+/** Body of `POST /api/v1/messages` (service document, section 2.1). Unknown fields are ignored. */
+export const messageRequestSchema = z.object({
+  text: messageText(LIMITS.textMaxChars),
+  chatId: chatIdSchema.optional(),
+  userId: wellFormedString.min(1).max(LIMITS.userIdMaxChars).optional(),
+  meta: metaSchema.optional(),
+  mode: messageModeSchema.optional(),
+  webhookUrl: wellFormedString.max(2048).optional(),
+  timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).optional(),
+});
+export type MessageRequest = z.infer<typeof messageRequestSchema>;
+
+/** Query of `GET /api/v1/messages/:chatId` (service document, section 4.3, and the drain of the public contract). */
+export const drainQuerySchema = z.object({
+  wait: z
+    .string()
+    .regex(/^\d{1,6}$/, { error: "a whole number of milliseconds" })
+    .transform(Number)
+    .refine((wait) => wait <= LIMITS.waitMaxMs, { error: `at most ${LIMITS.waitMaxMs} milliseconds` })
+    .optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, { error: "the cursor of an earlier answer, or 0" })
+    .transform(Number)
+    .optional(),
+  peek: z.enum(["0", "1"]).optional(),
+});
+export type DrainQuery = z.infer<typeof drainQuerySchema>;

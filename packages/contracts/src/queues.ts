@@ -1,0 +1,33 @@
+import type { ChannelId } from "./incoming-message.ts";
+
+/** A message waits for the pipeline. Ids only: texts stay in Postgres, where they are the truth. */
+export interface IncomingJob {
+  /** Id of the project that the message came in to. */
+  project: string;
+  messageId: string;
+  ticketId: string;
+}
+
+/** A chat has new replies, at these places, for its channel to hand over. */
+export interface ReplyJob {
+  project: string;
+  ticketId: string;
+  fromSeq: number;
+  toSeq: number;
+}
+
+/** Every queue and the job that it carries. Names have no colon, which BullMQ forbids. */
+export interface QueueJobs {
+  "incoming-messages": IncomingJob;
+  "replies-api": ReplyJob;
+  "replies-widget": ReplyJob;
+  "replies-messenger": ReplyJob;
+}
+export type QueueName = keyof QueueJobs;
+
+/** The reply queue of each channel. */
+export const REPLY_QUEUES = {
+  api: "replies-api",
+  widget: "replies-widget",
+  messenger: "replies-messenger",
+} as const satisfies Record<ChannelId, QueueName>;

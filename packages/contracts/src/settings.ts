@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { channelIdSchema } from "./incoming-message.ts";
+import { LIMITS } from "./limits.ts";
+
+/** A secret as it lies in the store: sealed with `SVC_SECRET_KEY`. */
+export const sealedSchema = z.object({ sealed: z.string() });
+export type Sealed = z.infer<typeof sealedSchema>;
+
+/** `channels_config.api.config` (service document, section 2.6). */
+export const apiSettingsSchema = z.object({
+  /** 127.0.0.1 = local processes only; 0.0.0.0 = reachable from the local network. */
+  bindHost: z.enum(["127.0.0.1", "0.0.0.0"]).default("127.0.0.1"),
+  /** Default of a message's `timeoutMs`. */
+  timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).default(30_000),
+  /** HMAC secret of webhook signatures; the API key of the message is used when unset. */
+  webhookSecret: sealedSchema.nullable().default(null),
+});
+export type ApiSettings = z.infer<typeof apiSettingsSchema>;
+
+/** `channels_config.widget.config` (service document, sections 2.6 and 4.5). */
+export const widgetSettingsSchema = z.object({
+  apiKey: z.string().nullable().default(null),
+  allowedOrigins: z.array(z.string()).default([]),
+  /** Name of the project that the widget's messages belong to. */
+  project: z.string().default("default"),
+});
+export type WidgetSettings = z.infer<typeof widgetSettingsSchema>;
+
+/** `channels_config.messenger.config`: the bot token is the only setting of that channel. */
+export const messengerSettingsSchema = z.object({
+  botToken: sealedSchema.nullable().default(null),
+});
+export type MessengerSettings = z.infer<typeof messengerSettingsSchema>;
+
+/** The settings that change while the service runs, named as the service document names them. */
+export const channelsConfigSchema = z.object({
+  enabled: z.array(channelIdSchema),
+  api: z.object({ config: apiSettingsSchema }),
+  widget: z.object({ config: widgetSettingsSchema }),
+  messenger: z.object({ config: messengerSettingsSchema }),
+  version: z.number(),
+});
+export type ChannelsConfig = z.infer<typeof channelsConfigSchema>;

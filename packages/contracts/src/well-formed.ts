@@ -1,0 +1,47 @@
+import { z } from "zod";
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** True when a string holds NUL or a lone surrogate: Postgres cannot store the one, UTF-8 cannot carry the other. */
+export function isMalformedText(text: string): boolean {
+  return text.includes("\u0000") || !text.isWellFormed();
+}
+
+/** True when a string holds a C0 or C1 control character (tabs and line breaks included). */
+export function hasControlCharacters(text: string): boolean {
+  return CONTROL.test(text);
+}
+
+/** Length in Unicode code points, which is how the service counts characters. */
+export function countChars(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0xd800 && unit <= 0xdbff && index + 1 < text.length) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next <= 0xdfff) index++;
+    }
+    count++;
+  }
+  return count;
+}
+
+/** A string that can be stored and sent on: no NUL, no lone surrogate. */
+export const wellFormedString = z.string().refine((text) => !isMalformedText(text), {
+  error: "must not contain NUL or a lone surrogate",
+  params: { code: "malformed_text" },
+});
+
+/** Text of a message: well formed, not only white space, at most `maxChars` code points. */
+export function messageText(maxChars: number) {
+  return z
+    .string()
+    .check((context) => {
+      const text = context.value;
+      const fault = (code: string, message: string) =>
+        context.issues.push({ code: "custom", message, input: text, params: { code } });
+      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
+      else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
+      else if (text.length > maxChars && countChars(text) > maxChars) fault("too_long", `at most ${maxChars} characters`);
+    });
+}

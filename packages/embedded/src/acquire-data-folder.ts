@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { uptime } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { DataFolderInUseError, EmbeddedPostgresError, messageOf, systemErrorCode } from "./errors.ts";
+import { identifyProcess, isStillRunning } from "./identify-process.ts";
+import { nullIfMissing } from "./null-if-missing.ts";
+
+/** The ownership of a data folder; `release` gives it back and may be called again without harm. */
+export type DataFolderLock = {
+  /** The folder's real path. */
+  readonly dataDir: string;
+  release(): Promise<void>;
+};
+
+type LockRecord = { pid: number; startMark: string | null; token: string; acquiredAt: string };
+
+const LOCK_FILE = "instance.lock";
+const GUARD_POLL_MS = 20;
+
+/**
+ * Makes this process the only owner of the data folder, which is created (mode 0700) when it is not there. The lock
+ * is the file `instance.lock` with the owner's pid and start time: when the owner ends in any way, SIGKILL and a
+ * reboot included, the next one takes the folder over, and a process that merely got the old pid is not taken for
+ * the owner.
+ *
+ * Throws DataFolderInUseError while another owner lives (this process counts too), and EmbeddedPostgresError
+ * `folder_unusable` when this user may not write there. Processes that cannot see each other (two containers with one
+ * volume) are not kept apart.
+ */
+export async function acquireDataFolder(dataDir: string): Promise<DataFolderLock> {
+  const folder = await openFolder(dataDir);
+  const lockFile = join(folder, LOCK_FILE);
+  const mine: LockRecord = {
+    pid: process.pid,
+    startMark: (await identifyProcess(process.pid))?.startMark ?? null,
+    token: randomUUID(),
+    acquiredAt: new Date().toISOString(),
+  };
+  while (!(await createLock(lockFile, mine))) {
+    const found = await nullIfMissing(readFile(lockFile, "utf8"));
+    if (found === null) continue;
+    const holder = await findLiveHolder(found);
+    if (holder !== null) throw new DataFolderInUseError(folder, holder.pid);
+    await removeStaleLock(lockFile, found, mine);
+  }
+  return {
+    dataDir: folder,
+    async release() {
+      const current = await nullIfMissing(readFile(lockFile, "utf8"));
+      if (current === JSON.stringify(mine)) await rm(lockFile, { force: true });
+    },
+  };
+}
+
+async function openFolder(dataDir: string): Promise<string> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    return await realpath(dataDir);
+  } catch (error) {
+    throw folderUnusable(dataDir, error);
+  }
+}
+
+function folderUnusable(dataDir: string, cause: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    "folder_unusable",
+    `The data folder ${dataDir} cannot be used (${messageOf(cause)}). ` +
+      `Run as the user that owns it, or choose another folder with SVC_DATA_DIR.`,
+    { cause },
+  );
+}
+
+/** Creates the lock with its content in one step, so that nobody ever reads half a lock; false when there is one. */
+async function createLock(lockFile: string, mine: LockRecord): Promise<boolean> {
+  const draft = `${lockFile}.${mine.token}`;
+  try {
+    await writeFile(draft, JSON.stringify(mine), { mode: 0o644 });
+  } catch (error) {
+    throw folderUnusable(dirname(lockFile), error);
+  }
+  try {
+    await link(draft, lockFile);
+    return true;
+  } catch (error) {
+    if (systemErrorCode(error) === "EEXIST") return false;
+    throw folderUnusable(dirname(lockFile), error);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function findLiveHolder(content: string): Promise<LockRecord | null> {
+  const record = parseLock(content);
+  // A lock that cannot be read was cut short by a crash of the machine: its owner is gone.
+  if (record === null || !(await isStillRunning(record))) return null;
+  if (record.startMark !== null) return record;
+  // Without start times (macOS, Windows) a lock from before the last boot can only be a recycled pid.
+  const bootedAtMs = Date.now() - uptime() * 1000;
+  return Date.parse(record.acquiredAt) < bootedAtMs ? null : record;
+}
+
+function parseLock(content: string): LockRecord | null {
+  try {
+    const value: unknown = JSON.parse(content);
+    return isLockRecord(value) ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function isLockRecord(value: unknown): value is LockRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, startMark, acquiredAt } = value as Partial<Record<keyof LockRecord, unknown>>;
+  return (
+    Number.isInteger(pid) &&
+    Number(pid) > 0 &&
+    (startMark === null || typeof startMark === "string") &&
+    typeof acquiredAt === "string"
+  );
+}
+
+/**
+ * Removes a dead owner's lock, and nothing else. Two processes may find the same stale lock: if each simply removed
+ * it, the slower one would remove the lock that the faster one has just made. So the removal itself is guarded by a
+ * second lock, under which the content is compared once more.
+ */
+async function removeStaleLock(lockFile: string, stale: string, mine: LockRecord): Promise<void> {
+  const guardFile = `${lockFile}.takeover`;
+  if (!(await createLock(guardFile, mine))) {
+    const guard = await nullIfMissing(readFile(guardFile, "utf8"));
+    if (guard !== null && (await findLiveHolder(guard)) === null) await rm(guardFile, { force: true });
+    await delay(GUARD_POLL_MS);
+    return;
+  }
+  try {
+    const current = await nullIfMissing(readFile(lockFile, "utf8"));
+    if (current === stale) await rm(lockFile, { force: true });
+  } finally {
+    await rm(guardFile, { force: true });
+  }
+}

@@ -1,0 +1,53 @@
+/** What went wrong, for a caller that wants to react; the message says what to do. */
+export type EmbeddedPostgresErrorCode =
+  | "binaries_missing"
+  | "binaries_unusable"
+  | "account_missing"
+  | "folder_unusable"
+  | "version_mismatch"
+  | "database_name_invalid"
+  | "tool_failed"
+  | "port_taken"
+  | "folder_busy"
+  | "start_failed"
+  | "start_aborted"
+  | "stop_failed";
+
+/** Every failure of the embedded Postgres but a folder in use; `message` ends with what to do next. */
+export class EmbeddedPostgresError extends Error {
+  readonly code: EmbeddedPostgresErrorCode;
+
+  constructor(code: EmbeddedPostgresErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "EmbeddedPostgresError";
+    this.code = code;
+  }
+}
+
+/** Another live process owns the data folder; `pid` is that process. */
+export class DataFolderInUseError extends Error {
+  readonly dataDir: string;
+  readonly pid: number;
+
+  constructor(dataDir: string, pid: number) {
+    super(
+      `The data folder ${dataDir} is in use by process ${pid}. ` +
+        `Stop that process, or choose another folder for this one with SVC_DATA_DIR.`,
+    );
+    this.name = "DataFolderInUseError";
+    this.dataDir = dataDir;
+    this.pid = pid;
+  }
+}
+
+/** The system's code of an error ("ENOENT", "EEXIST"), or undefined for anything else that was thrown. */
+export function systemErrorCode(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** What a thrown value says of itself. */
+export function messageOf(error: unknown): string {
+  if (typeof error !== "object" || error === null || !("message" in error)) return String(error);
+  return String(error.message);
+}

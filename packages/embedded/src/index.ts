@@ -1,0 +1,10 @@
+export { acquireDataFolder } from "./acquire-data-folder.ts";
+export type { DataFolderLock } from "./acquire-data-folder.ts";
+export { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
+export type { EmbeddedPostgresErrorCode } from "./errors.ts";
+export { findRunningPostgres } from "./find-running-postgres.ts";
+export type { FoundPostgres } from "./find-running-postgres.ts";
+export type { PostgresExit } from "./launch-postmaster.ts";
+export type { PostgresLogger } from "./logger.ts";
+export { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
+export type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./start-embedded-postgres.ts";

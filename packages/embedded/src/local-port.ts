@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { systemErrorCode } from "./errors.ts";
+import { ROLE } from "./cluster.ts";
+
+const HOST = "127.0.0.1";
+const PROTOCOL_VERSION = 0x0003_0000;
+const AUTHENTICATION_REQUEST = "R".charCodeAt(0);
+
+/** Takes a port on 127.0.0.1 that is free at this moment. */
+export async function findFreePort(): Promise<number> {
+  const port = await listenOnce(0);
+  if (port === null) throw new Error("The system has no free port on 127.0.0.1; close programs that hold many.");
+  return port;
+}
+
+/** Whether this port on 127.0.0.1 could be listened on at this moment. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await listenOnce(port)) !== null;
+}
+
+/**
+ * Whether a Postgres on this port lets clients sign in: sends a startup message and looks whether it asks for a
+ * password. One that starts, recovers or stops answers with an error; then, and when nothing answers within the
+ * time, the result is false.
+ */
+export async function acceptsConnections(port: number, timeoutMs: number): Promise<boolean> {
+  const socket = connect({ host: HOST, port, timeout: timeoutMs });
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once("connect", () => socket.write(startupMessage()));
+      socket.once("data", (answer) => resolve(answer[0] === AUTHENTICATION_REQUEST));
+      for (const event of ["timeout", "error", "close"]) socket.once(event, () => resolve(false));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Message format: "StartupMessage" in the chapter Frontend/Backend Protocol of the Postgres manual. */
+function startupMessage(): Buffer {
+  const parameters = Buffer.from(`user\0${ROLE}\0database\0postgres\0\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + parameters.length, 0);
+  head.writeInt32BE(PROTOCOL_VERSION, 4);
+  return Buffer.concat([head, parameters]);
+}
+
+async function listenOnce(port: number): Promise<number | null> {
+  const server = createServer();
+  server.listen({ host: HOST, port, exclusive: true });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if (["EADDRINUSE", "EACCES"].includes(systemErrorCode(error) ?? "")) return null;
+    throw error;
+  }
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : null;
+}

@@ -1,0 +1,158 @@
+import { acquireDataFolder } from "./acquire-data-folder.ts";
+import type { DataFolderLock } from "./acquire-data-folder.ts";
+import { clusterDirOf, hasCluster, protectPassword, readPassword } from "./cluster.ts";
+import { connectionUrl } from "./connection-url.ts";
+import { EmbeddedPostgresError } from "./errors.ts";
+import { findBinaries } from "./find-binaries.ts";
+import { launchOnSomePort, launchPatiently } from "./launch-on-port.ts";
+import type { ServerOnFolder } from "./launch-on-port.ts";
+import type { PostgresExit } from "./launch-postmaster.ts";
+import type { PostgresLogger } from "./logger.ts";
+import { makeUsable } from "./make-usable.ts";
+import { choosePostgresAccount } from "./postgres-account.ts";
+import { serverArguments } from "./postgres-settings.ts";
+import { prepareCluster } from "./prepare-cluster.ts";
+import { readState, writeState } from "./remembered-state.ts";
+import { settleOrphan } from "./settle-orphan.ts";
+import { stopPostmaster } from "./stop-postmaster.ts";
+import { supervisePostmaster } from "./supervise-postmaster.ts";
+
+/** What `startEmbeddedPostgres` takes; only the first two are needed. */
+export type EmbeddedPostgresOptions = {
+  /** The product's data folder; the cluster lies in its subfolder `postgres`. */
+  dataDir: string;
+  log: PostgresLogger;
+  /** The folder's lock, for an owner that took it before; else it is taken here and released by `stop`. */
+  lock?: DataFolderLock;
+  /** The port on 127.0.0.1; by default the one of the last start where it is free, else any free one. */
+  port?: number;
+  /** Created when the cluster does not have it. Default: svc. */
+  database?: string;
+  /** Default: 60. */
+  maxConnections?: number;
+  /** Further settings of Postgres, by their names in postgresql.conf; addresses and logging are not to be changed. */
+  settings?: Readonly<Record<string, string>>;
+  /** Hears in plain words what takes long on the first start. */
+  onProgress?: (text: string) => void;
+  /** Hears that Postgres ended by itself; it is started again without its help. */
+  onCrash?: (exit: PostgresExit) => void;
+};
+
+/** A Postgres that this process owns. The URLs contain the password. */
+export type EmbeddedPostgres = {
+  readonly url: string;
+  /** The same role at the database `postgres`, for CREATE DATABASE; the role is a superuser. */
+  readonly superuserUrl: string;
+  readonly port: number;
+  /** Whether a server was taken over that an owner who was killed had left running. */
+  readonly adopted: boolean;
+  /** The pid of the server; another one after a crash. */
+  readonly pid: number;
+  /**
+   * Stops the server (fast shutdown, within five seconds; an immediate one as the last resort) and releases the lock
+   * when it was taken by the start. No process is left. A second call waits for the first.
+   */
+  stop(): Promise<void>;
+};
+
+const DEFAULT_DATABASE = "svc";
+const DEFAULT_MAX_CONNECTIONS = 60;
+
+/**
+ * Starts the PostgreSQL that comes with the product on a data folder, and keeps it running: the first start makes the
+ * cluster, the role and the database; a later one takes a fraction of a second. A folder left by a crash needs no
+ * help: a server that lost its owner is adopted when it serves with the same settings, else stopped and started anew.
+ * When Postgres ends by itself it is started again on the same port. It listens on 127.0.0.1 only and wants the
+ * random password in `<dataDir>/postgres-password`. As root it runs as another user, also in a folder of mode 700.
+ *
+ * Throws DataFolderInUseError when another process owns the folder, EmbeddedPostgresError for all that can be mended.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const lock = options.lock ?? (await acquireDataFolder(options.dataDir));
+  const releaseOwnLock = async () => {
+    if (options.lock === undefined) await lock.release();
+  };
+  try {
+    return await startOnFolder(lock.dataDir, options, releaseOwnLock);
+  } catch (error) {
+    await releaseOwnLock();
+    throw error;
+  }
+}
+
+async function startOnFolder(
+  dataDir: string,
+  options: EmbeddedPostgresOptions,
+  releaseOwnLock: () => Promise<void>,
+): Promise<EmbeddedPostgres> {
+  const { log, onProgress = () => undefined, onCrash = () => undefined } = options;
+  const { database = DEFAULT_DATABASE, maxConnections = DEFAULT_MAX_CONNECTIONS, settings = {} } = options;
+  checkDatabaseName(database);
+  const clusterDir = clusterDirOf(dataDir);
+  const account = await choosePostgresAccount(dataDir, clusterDir);
+  const binaries = await makeUsable(await findBinaries(), account, onProgress);
+  const argumentsFor = (port: number) => serverArguments(clusterDir, { port, maxConnections, settings });
+  const server: ServerOnFolder = { clusterDir, binaries, account, argumentsFor, log };
+
+  const state = await readState(dataDir);
+  const isNew = !(await hasCluster(dataDir));
+  const found = {
+    isNew,
+    hasDatabase: !isNew && state.databases.includes(database),
+    password: await readPassword(dataDir),
+  };
+  const needsWork = found.password === null || !found.hasDatabase;
+  const orphan = isNew ? null : await settleOrphan(server, options.port, needsWork);
+  const password =
+    orphan !== null && found.password !== null
+      ? found.password
+      : await prepareCluster(dataDir, server, { ...found, database }, onProgress);
+  await protectPassword(dataDir);
+
+  const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, state.port));
+  const supervised = supervisePostmaster({
+    first,
+    launch: (signal) => launchPatiently(server, port, signal),
+    stopServer: ({ identity }) => stopPostmaster(identity, binaries),
+    log,
+    onCrash,
+  });
+  log.info({ pid: supervised.pid, port, adopted: orphan !== null }, "Postgres is running");
+  try {
+    await writeState(dataDir, { port, databases: [...new Set([...(isNew ? [] : state.databases), database])] });
+  } catch (error) {
+    log.warn(
+      { err: error, dataDir },
+      "The port of Postgres could not be noted for the next start, which may take another",
+    );
+  }
+
+  let stopped: Promise<void> | null = null;
+  const stop = async () => {
+    await supervised.stop();
+    await releaseOwnLock();
+    log.info({ port }, "Postgres has stopped");
+  };
+  return {
+    url: connectionUrl(password, port, database),
+    superuserUrl: connectionUrl(password, port, "postgres"),
+    port,
+    adopted: orphan !== null,
+    get pid() {
+      return supervised.pid;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** The name goes into a command of single-user mode, which knows no parameters. */
+function checkDatabaseName(database: string): void {
+  if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(database)) return;
+  throw new EmbeddedPostgresError(
+    "database_name_invalid",
+    `"${database}" cannot be a database name: take up to 63 letters, digits, "_" and "-", with a letter first.`,
+  );
+}

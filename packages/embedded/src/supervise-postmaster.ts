@@ -1,0 +1,105 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { PostgresExit, RunningPostmaster } from "./launch-postmaster.ts";
+import type { PostgresLogger } from "./logger.ts";
+
+/** What supervision needs; `launch` starts a server anew and gives up when its signal is aborted. */
+export type SuperviseOptions = {
+  first: RunningPostmaster;
+  launch: (signal: AbortSignal) => Promise<RunningPostmaster>;
+  /** Stops the given server and resolves when it is gone. */
+  stopServer: (server: RunningPostmaster) => Promise<void>;
+  log: PostgresLogger;
+  onCrash: (exit: PostgresExit) => void;
+};
+
+/** A server that is kept running until it is stopped. */
+export type SupervisedPostmaster = {
+  /** The pid of the server that runs now, or of the last one while it is being started again. */
+  readonly pid: number;
+  stop(): Promise<void>;
+};
+
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 5000;
+/** A server that ran this long did not end because of its start; the pauses begin anew. */
+const STABLE_AFTER_MS = 60_000;
+
+/**
+ * Starts the server again whenever it ends by itself, after pauses that grow from a tenth of a second to five seconds,
+ * for as long as it takes: the product recovers when the cause (a full disk, a killed process) is gone. Each end and
+ * each failed start is logged. `stop` ends both the server and the supervision.
+ */
+export function supervisePostmaster(options: SuperviseOptions): SupervisedPostmaster {
+  const { first, launch, stopServer, log, onCrash } = options;
+  const stopping = new AbortController();
+  let current = first;
+  let isUp = true;
+  let stopped: Promise<void> | null = null;
+
+  // An owner that ends without stop() still tells its server to end; one that is killed leaves it to the next start.
+  const stopAtExit = () => {
+    if (isUp) process.kill(current.identity.pid, "SIGINT");
+  };
+  process.once("exit", stopAtExit);
+
+  /** Resolves to null when supervision was stopped before a start succeeded. */
+  const relaunch = async (firstPauseMs: number): Promise<RunningPostmaster | null> => {
+    for (let pauseMs = firstPauseMs; ; pauseMs = nextPause(pauseMs)) {
+      try {
+        await delay(pauseMs, undefined, { signal: stopping.signal });
+        return await launch(stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return null;
+        log.error({ err: error, nextTryInMs: nextPause(pauseMs) }, "Postgres did not start again");
+      }
+    }
+  };
+
+  const watch = async (): Promise<void> => {
+    let pauseMs = FIRST_PAUSE_MS;
+    for (;;) {
+      const runningSince = performance.now();
+      const exit = await current.exited;
+      isUp = false;
+      if (stopping.signal.aborted) return;
+      log.error({ pid: current.identity.pid, ...exit }, "Postgres ended by itself and is started again");
+      notify(onCrash, exit, log);
+      pauseMs = performance.now() - runningSince > STABLE_AFTER_MS ? FIRST_PAUSE_MS : nextPause(pauseMs);
+      const next = await relaunch(pauseMs);
+      if (next === null) return;
+      current = next;
+      isUp = true;
+      // A start that succeeds in the moment of the stop is unknown to it and is stopped here.
+      if (stopping.signal.aborted) await stopServer(next);
+      else log.info({ pid: next.identity.pid }, "Postgres is running again");
+    }
+  };
+  const watching = watch();
+
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await Promise.all([stopServer(current), watching]);
+    process.off("exit", stopAtExit);
+  };
+  return {
+    get pid() {
+      return current.identity.pid;
+    },
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+function nextPause(pauseMs: number): number {
+  return Math.min(pauseMs * 2, MAX_PAUSE_MS);
+}
+
+function notify(onCrash: (exit: PostgresExit) => void, exit: PostgresExit, log: PostgresLogger): void {
+  try {
+    onCrash(exit);
+  } catch (error) {
+    log.error({ err: error }, "The listener for crashes of Postgres failed");
+  }
+}

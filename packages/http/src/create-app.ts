@@ -1,0 +1,26 @@
+import type { Log } from "@svc/log";
+import express from "express";
+import type { Express } from "express";
+import { notFound, problemHandler } from "./problem.ts";
+import { requestId } from "./request-id.ts";
+
+/**
+ * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
+ * problem+json. `addRoutes` gets it before the last handlers are put on.
+ */
+export function createApp(log: Log, addRoutes: (app: Express) => void): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("query parser", "simple");
+  app.set("case sensitive routing", true);
+  app.use(requestId);
+  app.use((_request, response, next) => {
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    next();
+  });
+  addRoutes(app);
+  app.use(notFound);
+  app.use(problemHandler(log));
+  return app;
+}

@@ -1,0 +1,71 @@
+import { ServiceError } from "@svc/contracts";
+import type { IncomingMessage } from "node:http";
+import type { Request } from "express";
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/** Collects a body up to a limit; a larger one is refused without being read to its end. */
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLarge = () => new ServiceError("payload_too_large", `The body is larger than ${maxBytes} bytes.`, {
+    headers: { Connection: "close" },
+  });
+  const announced = Number(request.headers["content-length"]);
+  if (announced > maxBytes) throw tooLarge();
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let sizeBytes = 0;
+    const stop = () => {
+      request.off("data", take);
+      request.off("end", finish);
+      request.off("error", fail);
+      request.off("close", cut);
+    };
+    const take = (part: Buffer) => {
+      sizeBytes += part.length;
+      if (sizeBytes <= maxBytes) {
+        parts.push(part);
+        return;
+      }
+      stop();
+      // What is still coming is thrown away; the answer closes the connection.
+      request.resume();
+      reject(tooLarge());
+    };
+    const finish = () => {
+      stop();
+      resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts));
+    };
+    const fail = (error: Error) => {
+      stop();
+      reject(new ServiceError("invalid_request", "The connection was cut while the body was read.", { cause: error }));
+    };
+    const cut = () => fail(new Error("closed"));
+    request.on("data", take);
+    request.on("end", finish);
+    request.on("error", fail);
+    request.on("close", cut);
+  });
+}
+
+/**
+ * The JSON body of a request: media type `application/json`, UTF-8, no Content-Encoding, at most `maxBytes`. Throws
+ * unsupported_media_type, payload_too_large, invalid_json.
+ */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    throw new ServiceError("unsupported_media_type", "Send the body without Content-Encoding.");
+  }
+  const type = request.headers["content-type"];
+  if (type === undefined || !JSON_TYPE.test(type)) {
+    throw new ServiceError("unsupported_media_type", "Send the body as JSON with Content-Type: application/json.");
+  }
+  const bytes = await readBytes(request, maxBytes);
+  try {
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
+  } catch (error) {
+    const why = error instanceof SyntaxError ? "The body is not valid JSON." : "The body is not valid UTF-8.";
+    throw new ServiceError("invalid_json", why, { cause: error });
+  }
+}

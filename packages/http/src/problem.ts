@@ -1,0 +1,99 @@
+import { ERRORS, ServiceError } from "@svc/contracts";
+import type { FieldFault, Problem } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { ErrorRequestHandler, Request, Response } from "express";
+
+/** Sends an error as RFC 9457 problem+json, in the shape that every surface shares. */
+export function sendProblem(request: Request, response: Response, error: ServiceError): void {
+  const { status, title } = ERRORS[error.code];
+  const problem: Problem = {
+    ok: false,
+    type: `urn:svc:error:${error.code}`,
+    title,
+    status,
+    code: error.code,
+    detail: error.message,
+    instance: request.path,
+    requestId: String(response.getHeader("X-Request-Id") ?? ""),
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+  };
+  response.status(status).set(error.headers).set("Cache-Control", "no-store");
+  response.type("application/problem+json").send(JSON.stringify(problem));
+}
+
+/** Faults that express and its router throw themselves, as errors of ours; null for any other fault. */
+function fromExpress(error: unknown): ServiceError | null {
+  const status: unknown = error instanceof Error && "status" in error ? error.status : undefined;
+  // A path such as /%E0%A4%A is no UTF-8.
+  if (error instanceof URIError || status === 400) {
+    return new ServiceError("invalid_request", "The address is not valid: a percent sign must begin an encoded byte.");
+  }
+  return null;
+}
+
+/**
+ * The last handler: everything that was thrown becomes an answer. What is no error of ours is a fault of the service:
+ * the caller gets the request id, the log gets the rest.
+ */
+export function problemHandler(log: Log): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const requestId = response.getHeader("X-Request-Id");
+    if (response.headersSent) {
+      log.warn({ error, requestId }, "a request failed after its answer had begun");
+      next(error);
+      return;
+    }
+    const known = error instanceof ServiceError ? error : fromExpress(error);
+    if (known !== null) {
+      if (known.code === "unavailable") log.warn({ error: known, requestId }, "the store is away");
+      sendProblem(request, response, known);
+      return;
+    }
+    log.error({ error, requestId, path: request.path, method: request.method }, "a request failed");
+    sendProblem(
+      request,
+      response,
+      new ServiceError("internal", "The service failed at this request. Quote the request id when you report it."),
+    );
+  };
+}
+
+/** Answers what no route has taken. */
+export function notFound(): never {
+  throw new ServiceError("not_found", "There is nothing at this address. See docs/api.md for the endpoints.");
+}
+
+/** Makes a handler for a path's other methods. */
+export function methodNotAllowed(...allowed: string[]) {
+  return (request: Request): never => {
+    throw new ServiceError("method_not_allowed", `${request.method} is not possible here; use ${allowed.join(" or ")}.`, {
+      headers: { Allow: allowed.join(", ") },
+    });
+  };
+}
+
+interface Issue {
+  code: string;
+  path: PropertyKey[];
+  message: string;
+  params?: unknown;
+}
+
+/** The faults that a schema found, as JSON Pointers into what was checked. */
+export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
+  const errors = issues.map((issue): FieldFault => {
+    const ownCode: unknown =
+      typeof issue.params === "object" && issue.params !== null && "code" in issue.params ? issue.params.code : undefined;
+    return {
+      pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
+      code: typeof ownCode === "string" ? ownCode : issue.code === "custom" ? "invalid" : issue.code,
+      detail: issue.message,
+    };
+  });
+  const [first] = errors;
+  const detail =
+    first === undefined
+      ? `${what} is not valid.`
+      : `${what} is not valid: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ""}.`;
+  return new ServiceError("invalid_request", detail, { errors });
+}

@@ -1,0 +1,100 @@
+import { ServiceError, isMalformedText } from "@svc/contracts";
+import type { FieldFault } from "@svc/contracts";
+
+/** A document as it is handed in. */
+export interface DocumentInput {
+  /** What its source calls it (path, URL, a chosen name): the same key replaces the document. At most 2,000 bytes. */
+  key: string;
+  /** Defaults to the first heading, else to the key. */
+  title?: string;
+  /** At most 10 MB in UTF-8. */
+  text: string;
+  /** `text/markdown` or `text/plain`; parameters are ignored. */
+  mime: string;
+  /** Where people can read it; http or https. */
+  url?: string;
+}
+
+/** Most bytes of a document's text in UTF-8. */
+export const DOCUMENT_MAX_BYTES = 10 * 1024 * 1024;
+
+/** A key has to fit into an entry of the index that makes it unique. */
+const KEY_MAX_BYTES = 2_000;
+const TITLE_MAX_CHARS = 1_000;
+const URL_MAX_CHARS = 2_000;
+
+const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
+  "text/markdown": "text/markdown",
+  "text/x-markdown": "text/markdown",
+  "text/plain": "text/plain",
+};
+
+/** Beyond this share of its characters, what is no text (controls, replacement characters) makes it binary data. */
+const MAX_BINARY_SHARE = 0.02;
+
+/**
+ * Checks a document before it is read. Throws a `ServiceError` that tells how to mend it: `invalid_request` with all
+ * faults, `payload_too_large`, or `unsupported_media_type`. Answers its plain media type and its size in bytes.
+ */
+export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "text/plain"; sizeBytes: number } {
+  const mime = MIMES[input.mime.split(";", 1)[0]?.trim().toLowerCase() ?? ""];
+  if (mime === undefined) {
+    throw new ServiceError(
+      "unsupported_media_type",
+      "Only text/markdown and text/plain documents can be read; convert the document first.",
+    );
+  }
+  // A character takes at most three bytes a UTF-16 unit, so most texts need not be measured twice.
+  const sizeBytes = Buffer.byteLength(input.text);
+  if (sizeBytes > DOCUMENT_MAX_BYTES) {
+    throw new ServiceError(
+      "payload_too_large",
+      `A document may have at most 10 MB of text, this one has ${(sizeBytes / 1024 / 1024).toFixed(1)} MB; split it.`,
+    );
+  }
+  const errors = [
+    ...faultsOfText(input.text),
+    ...faultsOfString("/key", input.key, KEY_MAX_BYTES),
+    ...(input.title === undefined ? [] : faultsOfString("/title", input.title, TITLE_MAX_CHARS)),
+    ...(input.url === undefined ? [] : faultsOfUrl(input.url)),
+  ];
+  if (errors.length > 0) {
+    const detail = errors.map((fault) => `${fault.pointer}: ${fault.detail}`).join("; ");
+    throw new ServiceError("invalid_request", `The document cannot be added. ${detail}.`, { errors });
+  }
+  return { mime, sizeBytes };
+}
+
+function faultsOfText(text: string): FieldFault[] {
+  const fault = (code: string, detail: string): FieldFault[] => [{ pointer: "/text", code, detail }];
+  if (looksBinary(text)) return fault("binary", "this is binary data, not text in UTF-8; convert it to text first");
+  if (isMalformedText(text)) return fault("malformed_text", "must not contain NUL or a lone surrogate; save it as UTF-8");
+  if (text.trim() === "") return fault("too_short", "the document is empty");
+  return [];
+}
+
+function faultsOfString(pointer: string, value: string, maxBytes: number): FieldFault[] {
+  const fault = (code: string, detail: string): FieldFault[] => [{ pointer, code, detail }];
+  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL or a lone surrogate");
+  if (value.trim() === "") return fault("too_short", "at least 1 character that is not white space");
+  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `at most ${maxBytes} bytes in UTF-8`);
+  return [];
+}
+
+function faultsOfUrl(url: string): FieldFault[] {
+  const isWeb = URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol) && !isMalformedText(url);
+  return isWeb && url.length <= URL_MAX_CHARS
+    ? []
+    : [{ pointer: "/url", code: "invalid_url", detail: `must be an http or https URL of at most ${URL_MAX_CHARS} characters` }];
+}
+
+/** True when many of the characters are none that a text has: controls, or what a decoder puts for what it cannot read. */
+function looksBinary(text: string): boolean {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    const isControl = unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0c && unit !== 0x0d && unit !== 0x1b;
+    if (isControl || unit === 0xff_fd) count += 1;
+  }
+  return count > text.length * MAX_BINARY_SHARE;
+}

@@ -1,0 +1,4 @@
+export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
+export { initialize } from "./initialize.ts";
+export type { Initialized } from "./initialize.ts";
+export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";

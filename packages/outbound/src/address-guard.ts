@@ -1,0 +1,163 @@
+import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
+import { parseAllowList } from "./allow-list.ts";
+import { classifyAddress, normalizeAddress } from "./classify-address.ts";
+import { BlockedAddressError } from "./outbound-errors.ts";
+
+/** What a guard lets through beyond public addresses. All of it comes from the operator's configuration. */
+export type AddressPolicy = {
+  /**
+   * Host names, addresses and CIDR networks that need not be public: `hooks.internal`, `10.1.2.3`, `fd00:1::/64`.
+   * A name is compared as a whole, without wildcards.
+   */
+  readonly allow: readonly string[];
+  /** Whether 127.0.0.0/8, ::1 and the names of this machine may be called. */
+  readonly allowLoopback: boolean;
+  /**
+   * Ports of this product, its Postgres, Redis and model. Refused on every address that is not public and on every
+   * address of this machine, whatever else is allowed; on other public addresses the number means nothing.
+   */
+  readonly ownPorts: readonly number[];
+};
+
+/** The answer of `checkUrl`. `reason` is a sentence for the person who gave the URL. */
+export type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/** Decides which addresses this process calls on behalf of others: one a policy, shared by all requests. */
+export type AddressGuard = {
+  /**
+   * Refuses what is plainly forbidden by the text of the URL alone: synchronous, no network, no look-up of names.
+   * So an `ok` is no promise that the request will be let through.
+   */
+  readonly checkUrl: (url: string | URL) => UrlCheck;
+  /**
+   * The look-up for a connection to this URL: it resolves the name once and hands on the addresses only when each of
+   * them is allowed; else the connection fails with BlockedAddressError. Since the socket connects to what this
+   * returned, a name that changes its address afterwards (DNS rebinding) gains nothing.
+   * Node does not call it for a host that is an address: `checkUrl` must run before.
+   */
+  readonly lookupFor: (url: URL) => LookupFunction;
+};
+
+/** What a guard needs of the machine. Tests put their own here. */
+export type AddressGuardTools = {
+  /** Resolves names; the system's resolver by default. */
+  readonly lookup?: LookupFunction;
+  /** The addresses of this machine's interfaces, asked for at each check since they change. */
+  readonly ownAddresses?: () => readonly string[];
+};
+
+const NOT_A_URL = "It is not a valid absolute URL.";
+const BAD_SCHEME = "Only http and https URLs can be called.";
+const HAS_USER_INFO = "A URL with a user name or password is refused. Put credentials into a header.";
+const LOCAL_NAME = "The host is a name of a local network. Use a public host, or have the operator allow this one.";
+const NOT_PUBLIC = "The host is not a public address. Use a public host, or have the operator allow this one.";
+const OWN_PORT = "The host and port belong to this service itself.";
+
+/**
+ * Makes the guard that webhooks, knowledge base fetches and agent tools share ("Address guard" in docs/api.md):
+ * http and https only, no user info, every resolved address public or allowed by the policy, never the own ports.
+ * @throws TypeError naming the entry when one of `policy.allow` is no host name, address or network.
+ */
+export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardTools = {}): AddressGuard {
+  const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
+  const allowed = parseAllowList(policy.allow);
+  const ownPorts = new Set(policy.ownPorts);
+
+  /** The reason against this address, or undefined when it may be called. */
+  function refusalOf(address: string, port: number, isHostAllowed: boolean): string | undefined {
+    const addressClass = classifyAddress(address);
+    if (addressClass === "never") return NOT_PUBLIC;
+    if (ownPorts.has(port) && (addressClass !== "public" || isOwn(address))) return OWN_PORT;
+    if (addressClass === "public" || isHostAllowed || allowed.hasAddress(address)) return undefined;
+    return addressClass === "loopback" && policy.allowLoopback ? undefined : NOT_PUBLIC;
+  }
+
+  function isOwn(address: string): boolean {
+    const normalized = normalizeAddress(address);
+    return ownAddresses().some((own) => normalizeAddress(own) === normalized);
+  }
+
+  /** The reason against this name as it is written, or undefined when only its addresses can tell. */
+  function refusalOfName(name: string, port: number): string | undefined {
+    if (isLoopbackName(name)) {
+      if (ownPorts.has(port)) return OWN_PORT;
+      return policy.allowLoopback || allowed.hasName(name) ? undefined : LOCAL_NAME;
+    }
+    return isLocalName(name) && !allowed.hasName(name) ? LOCAL_NAME : undefined;
+  }
+
+  function refusalOfUrl(url: URL): string | undefined {
+    if (!(url.protocol in DEFAULT_PORTS)) return BAD_SCHEME;
+    if (url.username !== "" || url.password !== "") return HAS_USER_INFO;
+    const host = bareHost(url);
+    return isIP(host) === 0 ? refusalOfName(host, portOf(url)) : refusalOf(host, portOf(url), false);
+  }
+
+  return {
+    checkUrl(url) {
+      const parsed = typeof url === "string" ? parseUrl(url) : url;
+      const reason = parsed === undefined ? NOT_A_URL : refusalOfUrl(parsed);
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    },
+
+    lookupFor(url) {
+      const port = portOf(url);
+      const isHostAllowed = allowed.hasName(bareHost(url));
+      return (hostname, options, callback) => {
+        lookup(hostname, { ...options, all: true }, (error, answer, family) => {
+          if (error) return callback(error, []);
+          const addresses = toAddressList(answer, family);
+          for (const { address } of addresses) {
+            const reason = refusalOf(address, port, isHostAllowed);
+            if (reason !== undefined) return callback(new BlockedAddressError(reason), []);
+          }
+          const [first] = addresses;
+          if (first === undefined) return callback(noAddressError(hostname), []);
+          return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family);
+        });
+      };
+    },
+  };
+}
+
+/** The host of a URL without the brackets of IPv6 and without trailing dots, which change no name. */
+export function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+function portOf(url: URL): number {
+  return url.port === "" ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** The names under which machines know themselves: RFC 6761 section 6.3, and those of the usual hosts files. */
+function isLoopbackName(name: string): boolean {
+  return /^(?:(?:.+\.)?localhost|localhost\d?\.localdomain\d?|ip6-(?:localhost|loopback))$/.test(name);
+}
+
+/**
+ * Names that the public DNS never serves: a single label, mDNS (RFC 6762), `home.arpa` (RFC 8375), ICANN's private
+ * top-level domain `internal` (metadata services use it) and the customary `localdomain`.
+ */
+function isLocalName(name: string): boolean {
+  return !name.includes(".") || /\.(?:local|internal|localdomain|home\.arpa)$/.test(name);
+}
+
+function toAddressList(answer: string | LookupAddress[], family: number | undefined): LookupAddress[] {
+  return typeof answer === "string" ? [{ address: answer, family: family ?? isIP(answer) }] : answer;
+}
+
+function noAddressError(hostname: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`The name ${hostname} has no address.`), { code: "ENOTFOUND" });
+}
+
+function interfaceAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
+}

@@ -1,0 +1,18 @@
+export {
+  createAddressGuard,
+  type AddressGuard,
+  type AddressGuardTools,
+  type AddressPolicy,
+  type UrlCheck,
+} from "./address-guard.ts";
+export { guardedRequest, type OutboundMethod, type OutboundRequest, type OutboundResponse } from "./guarded-request.ts";
+export {
+  BlockedAddressError,
+  OutboundConnectionError,
+  OutboundTimeoutError,
+  ResponseTooLargeError,
+  TooManyRedirectsError,
+} from "./outbound-errors.ts";
+export { signWebhook, type WebhookSignatureHeaders, type WebhookToSign } from "./sign-webhook.ts";
+export { verifyWebhook, type WebhookScheme, type WebhookToVerify, type WebhookVerdict } from "./verify-webhook.ts";
+export { isWebhookSecret } from "./webhook-secret.ts";

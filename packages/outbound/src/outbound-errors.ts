@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/**
+ * The guard refused an address: before the request, at the connection, or at a redirect.
+ * `reason` is a sentence that may be shown to whoever gave the URL: it never tells what a name resolved to.
+ * Trying again does not help until the URL or the configuration changes.
+ */
+export class BlockedAddressError extends Error {
+  override readonly name = "BlockedAddressError";
+  readonly code = "blocked_address";
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`The address is not allowed: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** The whole exchange, from the look-up of the name to the last byte of the body, took longer than `timeoutMs`. */
+export class OutboundTimeoutError extends Error {
+  override readonly name = "OutboundTimeoutError";
+  readonly code = "timeout";
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number) {
+    super(`No complete answer came within ${timeoutMs} ms. Try again later, or allow more time.`);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/**
+ * The body was longer than `maxResponseBytes`; what came is thrown away.
+ * `status` and `headers` stay readable, since a webhook was delivered when its status is 2xx, however long the body.
+ */
+export class ResponseTooLargeError extends Error {
+  override readonly name = "ResponseTooLargeError";
+  readonly code = "response_too_large";
+  readonly maxResponseBytes: number;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+
+  constructor(maxResponseBytes: number, status: number, headers: IncomingHttpHeaders) {
+    super(`The answer (status ${status}) is longer than ${maxResponseBytes} bytes. Raise the limit or ask for less.`);
+    this.maxResponseBytes = maxResponseBytes;
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** The server redirected more often than `maxRedirects` (one or more) allows. With 0 the redirect itself is returned. */
+export class TooManyRedirectsError extends Error {
+  override readonly name = "TooManyRedirectsError";
+  readonly code = "too_many_redirects";
+  readonly maxRedirects: number;
+
+  constructor(maxRedirects: number) {
+    super(`The server redirected more than ${maxRedirects} times. Use the final URL.`);
+    this.maxRedirects = maxRedirects;
+  }
+}
+
+/**
+ * No connection, or it broke before the answer was complete.
+ * `errorCode` is that of Node (`ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED` …); the message holds the host as the
+ * URL names it. The addresses that it resolved to are only in `cause`, which is for the log and not for users.
+ */
+export class OutboundConnectionError extends Error {
+  override readonly name = "OutboundConnectionError";
+  readonly code = "connection_failed";
+  readonly errorCode: string;
+
+  constructor(host: string, errorCode: string, cause?: unknown) {
+    super(`The connection to ${host} failed (${errorCode}). Check the host, then try again.`, { cause });
+    this.errorCode = errorCode;
+  }
+}

@@ -1,0 +1,73 @@
+import type { QueueName } from "@svc/contracts";
+
+interface JobOptions {
+  jobId: string;
+}
+
+/** What we use of a BullMQ queue, whatever its backend. */
+export interface AnyQueue {
+  add(name: string, data: unknown, options: JobOptions): Promise<unknown>;
+  addBulk(jobs: { name: string; data: unknown; opts: JobOptions }[]): Promise<unknown>;
+  getJobCounts(...types: ("waiting" | "active" | "delayed")[]): Promise<Record<string, number>>;
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** What we use of a BullMQ worker, whatever its backend. */
+export interface AnyWorker {
+  cancelAllJobs(reason?: string): void;
+  waitUntilReady(): Promise<unknown>;
+  close(force?: boolean): Promise<void>;
+}
+
+/** What a worker calls for each job; `signal` is aborted when the process has to let go of it. */
+export type Processor = (job: { data: unknown; id?: string | undefined }, token?: string, signal?: AbortSignal) => Promise<void>;
+
+/** Says "look" to every process: a wake-up carries no truth and may be lost. */
+export interface WakeUps {
+  /** Tells every process that listens on the topic to look at these ids. Never throws; a lost wake-up is made good. */
+  send(topic: string, ids: string[]): void;
+  /** Calls `look` with the ids of every wake-up on the topic, from this process too, until the answer is called. */
+  listen(topic: string, look: (ids: string[]) => void): () => void;
+}
+
+/** Where BullMQ keeps its jobs: the only difference between running on Redis and on Postgres. */
+export interface QueueBackend {
+  readonly name: "redis" | "postgres";
+  /** Resolves once the backend can be reached; BullMQ objects must not be made before. Rejects when closed. */
+  whenReachable(): Promise<void>;
+  isUp(): boolean;
+  makeQueue(name: QueueName): AnyQueue;
+  makeWorker(name: QueueName, processor: Processor, concurrency: number): AnyWorker;
+  /** Jobs that one worker should work on at once: measured per backend (docs/adr/0003). */
+  readonly defaultConcurrency: number;
+  readonly wakeUps: WakeUps;
+  /** What is wrong with the server's settings, in words, or null. */
+  findPolicyFault(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** Settings of every job: forgotten when done, because its truth is in Postgres and its id may be needed again. */
+export const JOB_OPTIONS = {
+  removeOnComplete: true,
+  removeOnFail: true,
+  attempts: 3,
+  backoff: { type: "fixed", delay: 1_000 },
+} as const;
+
+/** Settings of every worker. */
+export const WORKER_OPTIONS = {
+  // A job of a killed worker is given to another one: as often as it takes, since tries are counted in Postgres.
+  maxStalledCount: 1_000_000,
+  lockDuration: 6_000,
+  stalledInterval: 3_000,
+  runRetryDelay: 500,
+} as const;
+
+/** Thrown when a job cannot be published now. The sweeper publishes it later. */
+export class QueueDownError extends Error {
+  constructor(message = "the queue cannot be reached right now; the sweeper will publish the job later") {
+    super(message);
+    this.name = "QueueDownError";
+  }
+}

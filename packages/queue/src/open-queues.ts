@@ -1,0 +1,177 @@
+import type { QueueJobs, QueueName } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { QueueDownError } from "./backend.ts";
+import type { AnyQueue, AnyWorker, QueueBackend, WakeUps } from "./backend.ts";
+import { createPostgresQueueBackend } from "./postgres-backend.ts";
+import { createRedisBackend } from "./redis-backend.ts";
+
+/** A running consumer. */
+export interface Consumer {
+  /**
+   * Takes no further job and waits for the running ones. After `deadlineMs` their signals are aborted, and what is
+   * still running a second later is left to the stalled check of another worker.
+   */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** One job to publish. */
+export interface JobToPublish<Name extends QueueName> {
+  /** While BullMQ knows a job of this id, publishing it again does nothing. No colon, not only digits. */
+  id: string;
+  data: QueueJobs[Name];
+}
+
+/** The open queues of a process. */
+export interface Queues {
+  readonly backend: QueueBackend["name"];
+  /** True when jobs can be published right now. */
+  isUp(): boolean;
+  /** Publishes jobs; rejects with QueueDownError while the backend is away. */
+  publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
+  /**
+   * Works on a queue, from the moment on when it can be reached, through losses of the connection, until closed. A
+   * handler that rejects has its job tried again; jobs may come twice, so handlers are idempotent.
+   */
+  consume<Name extends QueueName>(
+    name: Name,
+    handle: (data: QueueJobs[Name], signal: AbortSignal) => Promise<void>,
+    options?: { concurrency?: number },
+  ): Consumer;
+  readonly wakeUps: WakeUps;
+  /** Jobs that wait, are worked on, or are delayed. */
+  countJobs(name: QueueName): Promise<{ waiting: number; active: number; delayed: number }>;
+  findPolicyFault(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+const RETRY_MS = 500;
+const ABORT_GRACE_MS = 1_000;
+const NEVER_ABORTED = new AbortController().signal;
+
+/**
+ * Opens the queues: on Redis where `redisUrl` is given, else on BullMQ's Postgres backend. This is the only place that
+ * knows which. Nothing here fails because the backend is away: objects are made once it can be reached.
+ */
+export function openQueues(options: {
+  databaseUrl: string;
+  redisUrl: string | undefined;
+  prefix?: string;
+  log: Log;
+}): Queues {
+  const { databaseUrl, redisUrl, prefix = "svc", log } = options;
+  const backend =
+    redisUrl === undefined
+      ? createPostgresQueueBackend({ databaseUrl, prefix, log })
+      : createRedisBackend({ redisUrl, prefix, log });
+
+  let closed = false;
+  const queues = new Map<QueueName, Promise<AnyQueue>>();
+  const ready = new Map<QueueName, AnyQueue>();
+
+  /** Makes a BullMQ object once the backend can be reached, and again when it did not come up. */
+  async function whenUp<Made extends AnyQueue | AnyWorker>(make: () => Made, isWanted: () => boolean): Promise<Made> {
+    for (;;) {
+      await backend.whenReachable();
+      if (!isWanted()) throw new QueueDownError("closed before it was needed");
+      const made = make();
+      try {
+        await made.waitUntilReady();
+        return made;
+      } catch (error) {
+        log.debug({ error }, "a queue did not come up; trying again");
+        await made.close().catch((closeError: unknown) => log.debug({ error: closeError }, "a broken queue did not close"));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  function queueOf(name: QueueName): AnyQueue | null {
+    const known = ready.get(name);
+    if (known !== undefined) return known;
+    if (!queues.has(name)) {
+      const making = whenUp(() => backend.makeQueue(name), () => !closed);
+      queues.set(name, making);
+      making.then(
+        (queue) => ready.set(name, queue),
+        (error: unknown) => log.debug({ error }, "a queue was not needed any more"),
+      );
+    }
+    return null;
+  }
+
+  async function publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void> {
+    const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
+    if (queue === undefined || !backend.isUp()) throw new QueueDownError();
+    const [first] = jobs;
+    if (first !== undefined && jobs.length === 1) {
+      await queue.add(name, first.data, { jobId: first.id });
+      return;
+    }
+    await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
+  }
+
+  function consume<Name extends QueueName>(
+    name: Name,
+    handle: (data: QueueJobs[Name], signal: AbortSignal) => Promise<void>,
+    { concurrency = backend.defaultConcurrency }: { concurrency?: number } = {},
+  ): Consumer {
+    let wanted = true;
+    const making = whenUp(
+      () =>
+        backend.makeWorker(
+          name,
+          // Only `publish` writes to this queue, and it takes no other data.
+          (job, _token, signal) => handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED),
+          concurrency,
+        ),
+      () => wanted && !closed,
+    );
+    making.catch((error: unknown) => log.debug({ error, queue: name }, "a worker was not needed any more"));
+
+    return {
+      async close(deadlineMs) {
+        wanted = false;
+        const worker = await Promise.race([making.catch(() => null), delay(0)]);
+        if (worker === null || worker === undefined) {
+          // It comes up later, or never: then it is closed as soon as it does.
+          making.then((late) => late.close(true)).catch((error: unknown) => log.debug({ error }, "worker closed"));
+          return;
+        }
+        const closing = worker.close().then(() => "closed" as const);
+        closing.catch((error: unknown) => log.debug({ error, queue: name }, "a worker did not close cleanly"));
+        if ((await Promise.race([closing, delay(deadlineMs)])) === "closed") return;
+        worker.cancelAllJobs("the process stops");
+        await Promise.race([closing, delay(ABORT_GRACE_MS)]);
+      },
+    };
+  }
+
+  return {
+    backend: backend.name,
+    isUp: backend.isUp,
+    publish,
+    consume,
+    wakeUps: backend.wakeUps,
+
+    async countJobs(name) {
+      const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
+      if (queue === undefined || !backend.isUp()) throw new QueueDownError();
+      const { waiting = 0, active = 0, delayed = 0 } = await queue.getJobCounts("waiting", "active", "delayed");
+      return { waiting, active, delayed };
+    },
+
+    findPolicyFault: () => backend.findPolicyFault(),
+
+    async close() {
+      closed = true;
+      await Promise.allSettled([...ready.values()].map((queue) => queue.close()));
+      await backend.close();
+    },
+  };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,0 +1,150 @@
+import type { Log } from "@svc/log";
+import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
+import type { PostgresConnectionOptions } from "bullmq";
+import pg from "pg";
+import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import type { QueueBackend } from "./backend.ts";
+import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
+
+/** Schema of BullMQ's own tables. */
+export const BULLMQ_SCHEMA = "bullmq";
+
+const RETRY_MS = 500;
+/** pg_notify carries at most 8,000 bytes; an id takes 37. */
+const MAX_IDS_A_NOTIFICATION = 200;
+const WAKE_CHANNEL = "svc_wake";
+/** Each worker holds one connection to listen; the rest serves all queries of queues and workers. */
+const POOL_MAX = 16;
+
+/**
+ * BullMQ on its own Postgres backend. One pool serves all queues and workers. Its commits do not wait for the disk: a
+ * job lost in a crash of Postgres is published again by the sweeper, because our own tables, which do wait, are the
+ * truth.
+ */
+export function createPostgresQueueBackend(options: { databaseUrl: string; prefix: string; log: Log }): QueueBackend {
+  const { databaseUrl, prefix, log } = options;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: POOL_MAX,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off`,
+    application_name: "svc-queues",
+  });
+  pool.setMaxListeners(50);
+  // BullMQ describes pg's types itself; a real pool is what it asks for.
+  const connection = pool as PostgresConnectionOptions;
+
+  let up = false;
+  let closed = false;
+  const reportFault = (error: Error) => {
+    if (up && !closed) log.warn({ error }, "the queues' database connection was lost; messages are still accepted and wait");
+    up = false;
+  };
+  pool.on("error", reportFault);
+
+  // While the database is away it is asked twice a second whether it is back.
+  async function probe(): Promise<void> {
+    try {
+      await pool.query("SELECT 1");
+      if (!up && !closed) log.debug({}, "the queues can be reached");
+      up = true;
+    } catch (error) {
+      reportFault(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  const prober = setInterval(() => {
+    if (!up && !closed) void probe();
+  }, RETRY_MS);
+  prober.unref();
+
+  const { Queue, Worker } = withBackend(bullmqOnPostgres);
+  const listeners = createListeners();
+
+  // The connection that listens for wake-ups; made again after each loss, until close.
+  let listener: pg.Client | null = null;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let isListening = false;
+  function reconnectLater(): void {
+    listener = null;
+    if (closed) return;
+    retryTimer = setTimeout(listen, RETRY_MS);
+    retryTimer.unref();
+  }
+  function listen(): void {
+    isListening = true;
+    if (closed || listener !== null) return;
+    const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: "svc-wake-ups" });
+    listener = client;
+    client.on("error", reportFault);
+    client.on("end", reconnectLater);
+    client.on("notification", ({ payload = "" }) => {
+      const [space = "", topic = "", ...ids] = payload.split(" ");
+      if (space === prefix) listeners.call(topic, ids);
+    });
+    client
+      .connect()
+      .then(() => client.query(`LISTEN ${WAKE_CHANNEL}`))
+      .catch(async (error: Error) => {
+        reportFault(error);
+        // A client that never connected emits no "end".
+        await client.end().catch(reportFault);
+        if (listener === client) reconnectLater();
+      });
+  }
+
+  const sendBatch = createWakeUpBatch((topic, ids) => {
+    if (closed) return;
+    pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportFault);
+  }, MAX_IDS_A_NOTIFICATION);
+
+  return {
+    name: "postgres",
+    defaultConcurrency: 16,
+    isUp: () => up,
+
+    async whenReachable() {
+      for (;;) {
+        if (closed) throw new QueueDownError("the queues were closed");
+        await probe();
+        if (up) return;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    },
+
+    makeQueue(name) {
+      const queue = new Queue(`${prefix}-${name}`, { connection, defaultJobOptions: JOB_OPTIONS });
+      queue.on("error", reportFault);
+      return queue;
+    },
+
+    makeWorker(name, processor, concurrency) {
+      const worker = new Worker(`${prefix}-${name}`, processor, {
+        connection,
+        concurrency,
+        drainDelay: 30,
+        ...WORKER_OPTIONS,
+      });
+      worker.on("error", reportFault);
+      return worker;
+    },
+
+    wakeUps: {
+      send: sendBatch,
+      listen(topic, look) {
+        if (!isListening) listen();
+        return listeners.add(topic, look);
+      },
+    },
+
+    findPolicyFault: () => Promise.resolve(null),
+
+    async close() {
+      closed = true;
+      clearInterval(prober);
+      clearTimeout(retryTimer);
+      await listener?.end();
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { Log } from "@svc/log";
+import { Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import type { QueueBackend } from "./backend.ts";
+import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
+
+const RETRY_MAX_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 5_000;
+const MAX_IDS_A_MESSAGE = 500;
+const TOPIC_SEPARATOR = "/wake/";
+
+/** BullMQ on Redis or Valkey. Commands fail at once while the server is away instead of piling up. */
+export function createRedisBackend(options: { redisUrl: string; prefix: string; log: Log }): QueueBackend {
+  const { redisUrl, prefix, log } = options;
+  const shared = {
+    retryStrategy: (times: number) => Math.min(times * 50, RETRY_MAX_MS),
+    keepAlive: 10_000,
+    connectTimeout: 5_000,
+  };
+  const producer = new Redis(redisUrl, {
+    ...shared,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  });
+  const consumer = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
+  const subscriber = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
+
+  let reported = false;
+  let closed = false;
+  const reportFault = (error: Error) => {
+    if (reported || closed) return;
+    reported = true;
+    log.warn({ error }, "Redis cannot be reached; messages are still accepted and wait");
+  };
+  for (const client of [producer, consumer, subscriber]) client.on("error", reportFault);
+  producer.on("ready", () => {
+    if (reported) log.info({}, "Redis can be reached again");
+    reported = false;
+  });
+
+  const listeners = createListeners();
+  subscriber.on("message", (channel: string, payload: string) => {
+    const topic = channel.slice(prefix.length + TOPIC_SEPARATOR.length);
+    listeners.call(topic, payload.split(" "));
+  });
+  const subscribed = new Set<string>();
+
+  const sendBatch = createWakeUpBatch((topic, ids) => {
+    producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportFault);
+  }, MAX_IDS_A_MESSAGE);
+
+  const quiet = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
+    emitter.on("error", reportFault);
+
+  return {
+    name: "redis",
+    defaultConcurrency: 100,
+    isUp: () => producer.status === "ready",
+
+    async whenReachable() {
+      while (producer.status !== "ready") {
+        if (closed) throw new QueueDownError("the queues were closed");
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            clearTimeout(timer);
+            producer.off("ready", done);
+            resolve();
+          };
+          const timer = setTimeout(done, RETRY_MAX_MS);
+          producer.on("ready", done);
+        });
+      }
+    },
+
+    makeQueue(name) {
+      const queue = new Queue(name, { connection: producer, prefix, defaultJobOptions: JOB_OPTIONS });
+      quiet(queue);
+      return queue;
+    },
+
+    makeWorker(name, processor, concurrency) {
+      const worker = new Worker(name, processor, { connection: consumer, prefix, concurrency, ...WORKER_OPTIONS });
+      quiet(worker);
+      return worker;
+    },
+
+    wakeUps: {
+      send: sendBatch,
+      listen(topic, look) {
+        if (!subscribed.has(topic)) {
+          subscribed.add(topic);
+          // ioredis subscribes again by itself after each reconnect.
+          subscriber.subscribe(prefix + TOPIC_SEPARATOR + topic).catch(reportFault);
+        }
+        return listeners.add(topic, look);
+      },
+    },
+
+    async findPolicyFault() {
+      const info = await producer.info("memory");
+      const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1];
+      return policy === undefined || policy === "noeviction"
+        ? null
+        : `Redis has maxmemory-policy ${policy} and may drop jobs under memory pressure. Set "maxmemory-policy noeviction".`;
+    },
+
+    async close() {
+      closed = true;
+      for (const client of [producer, consumer, subscriber]) client.disconnect();
+      await Promise.resolve();
+    },
+  };
+}

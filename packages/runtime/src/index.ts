@@ -1,0 +1,11 @@
+export { describeSettings } from "./describe-settings.ts";
+export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
+export type { Config, EarlyConfig } from "./load-config.ts";
+export { migrateAll } from "./migrate-all.ts";
+export { StartError, closeResources, openResources } from "./open-resources.ts";
+export type { Resources } from "./open-resources.ts";
+export { runApp } from "./run-app.ts";
+export { runServices } from "./run-services.ts";
+export type { Running } from "./run-services.ts";
+export { SETTINGS } from "./settings-schema.ts";
+export type { SettingName } from "./settings-schema.ts";

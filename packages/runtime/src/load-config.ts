@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import type { z } from "zod";
+import { SETTINGS } from "./settings-schema.ts";
+import type { SettingName } from "./settings-schema.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
+
+/** What the environment says, with defaults; the store and the secret key may still be missing. */
+export interface EarlyConfig {
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  adminKey: string | undefined;
+  secretKey: string | undefined;
+  dataDir: string;
+  bindHost: string | undefined;
+  ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
+  trustProxy: string[];
+  publicUrls: string[];
+  logLevel: Values["SVC_LOG_LEVEL"];
+  queuePrefix: string;
+}
+
+/** The configuration of a process: read once, at its start. */
+export interface Config extends EarlyConfig {
+  databaseUrl: string;
+  secretKey: string;
+}
+
+/** Bad configuration: names every bad value, and never shows one. */
+export class ConfigError extends Error {
+  readonly faults: string[];
+
+  constructor(faults: string[]) {
+    super(`The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}\nSee docs/configuration.md.`);
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+const NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** The text of a setting: from its variable, or from the file that `NAME_FILE` names. */
+function readText(env: Environment, name: SettingName, faults: string[]): string | undefined {
+  const direct = env[name] === "" ? undefined : env[name];
+  const file = env[`${name}_FILE`];
+  if (file === undefined || file === "") return direct;
+  if (direct !== undefined) {
+    faults.push(`${name} and ${name}_FILE are both set; keep one of them`);
+    return undefined;
+  }
+  try {
+    return readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    faults.push(`${name}_FILE names a file that cannot be read (${typeof code === "string" ? code : "unknown fault"})`);
+    return undefined;
+  }
+}
+
+/** Reads the environment. Throws ConfigError with all faults at once. */
+export function readEnvironment(env: Environment): EarlyConfig {
+  const faults: string[] = [];
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const name of NAMES) {
+    const text = readText(env, name, faults);
+    const parsed = SETTINGS[name].schema.safeParse(text);
+    if (parsed.success) values[name] = parsed.data;
+    else faults.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}`);
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  // Every name was parsed by its own schema just above.
+  const parsed = values as Values;
+  return {
+    databaseUrl: parsed.DATABASE_URL,
+    redisUrl: parsed.REDIS_URL,
+    adminKey: parsed.SVC_ADMIN_KEY,
+    secretKey: parsed.SVC_SECRET_KEY,
+    dataDir: parsed.SVC_DATA_DIR,
+    bindHost: parsed.SVC_BIND_HOST,
+    ports: {
+      api: parsed.SVC_API_PORT,
+      widget: parsed.SVC_WIDGET_PORT,
+      tools: parsed.SVC_TOOLS_PORT,
+      console: parsed.SVC_CONSOLE_PORT,
+      metrics: parsed.SVC_METRICS_PORT,
+    },
+    trustProxy: parsed.SVC_TRUST_PROXY ?? [],
+    publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
+    logLevel: parsed.SVC_LOG_LEVEL,
+    queuePrefix: parsed.SVC_QUEUE_PREFIX,
+  };
+}
+
+/** The configuration of an app. Throws ConfigError when something is wrong or missing. */
+export function loadConfig(env: Environment): Config {
+  const early = readEnvironment(env);
+  const { databaseUrl, secretKey } = early;
+  if (databaseUrl !== undefined && secretKey !== undefined) return { ...early, databaseUrl, secretKey };
+  throw new ConfigError([
+    ...(databaseUrl === undefined
+      ? ["DATABASE_URL is required by a single app; `npm start` runs everything on an embedded PostgreSQL"]
+      : []),
+    ...(secretKey === undefined
+      ? ["SVC_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 48"]
+      : []),
+  ]);
+}

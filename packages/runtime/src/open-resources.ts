@@ -1,0 +1,76 @@
+import { createLog } from "@svc/log";
+import type { Log } from "@svc/log";
+import { openQueues } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { openStore, readSchemaState } from "@svc/store";
+import type { Store } from "@svc/store";
+import type { Config } from "./load-config.ts";
+
+/** What every service gets. */
+export interface Resources {
+  config: Config;
+  store: Store;
+  queues: Queues;
+  log: Log;
+}
+
+/** Something that keeps a process from starting, with what to do about it. */
+export class StartError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "StartError";
+  }
+}
+
+const RETRY_MS = 500;
+const REPORT_EVERY = 20;
+
+/** Waits until the store answers; says so at once and every ten seconds. */
+async function waitForStore(url: string, log: Log): Promise<"current" | "older" | "newer"> {
+  for (let round = 0; ; round++) {
+    try {
+      return await readSchemaState(url);
+    } catch (error) {
+      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+      // A wrong password or database does not mend itself by waiting.
+      if (code === "28P01" || code === "28000" || code === "3D000") {
+        throw new StartError(`PostgreSQL refused the connection (${String(code)}). Check user, password and database in DATABASE_URL.`);
+      }
+      if (round % REPORT_EVERY === 0) log.warn({ error }, "PostgreSQL cannot be reached yet; waiting for it");
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
+
+/**
+ * Opens what services work with: log, store, queues. Waits for the store; refuses a schema that this version does not
+ * know, a secret key that is not the one of this store, and (in production) a Redis that may drop jobs.
+ */
+export async function openResources(config: Config, options: { app: string; log?: Log }): Promise<Resources> {
+  const log = options.log ?? createLog({ level: config.logLevel, name: options.app });
+  const schema = await waitForStore(config.databaseUrl, log);
+  if (schema === "older") throw new StartError("The database schema is older than this version. Run: svc migrate");
+  if (schema === "newer") {
+    log.warn({}, "the database schema is newer than this version; finish the upgrade of this app soon");
+  }
+  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: `svc-${options.app}` });
+  if (!(await store.installation.checkSecretKey(store.sealer))) {
+    await store.close();
+    throw new StartError(
+      "SVC_SECRET_KEY is not the key that this database was set up with; sealed secrets could not be opened. Set the right one.",
+    );
+  }
+  const queues = openQueues({
+    databaseUrl: config.databaseUrl,
+    redisUrl: config.redisUrl,
+    prefix: config.queuePrefix,
+    log,
+  });
+  return { config, store, queues, log };
+}
+
+/** Closes what `openResources` opened. */
+export async function closeResources({ queues, store }: Resources): Promise<void> {
+  await queues.close();
+  await store.close();
+}

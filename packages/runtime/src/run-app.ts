@@ -1,0 +1,34 @@
+import type { Service } from "@svc/contracts";
+import { createLog } from "@svc/log";
+import { ConfigError, loadConfig } from "./load-config.ts";
+import { StartError, openResources } from "./open-resources.ts";
+import type { Resources } from "./open-resources.ts";
+import { runServices } from "./run-services.ts";
+
+/**
+ * What the `main.ts` of an app does: reads the configuration, opens the resources, runs the service. A fault of the
+ * configuration is one clear log line and exit code 78 (EX_CONFIG), any other failure to start is exit code 1.
+ */
+export async function runApp(
+  app: string,
+  env: Readonly<Record<string, string | undefined>>,
+  makeService: (resources: Resources) => Service,
+): Promise<void> {
+  try {
+    const config = loadConfig(env);
+    const resources = await openResources(config, { app });
+    await runServices([makeService(resources)], resources);
+  } catch (error) {
+    const log = createLog({ level: "error", name: app });
+    if (error instanceof ConfigError) {
+      log.error({ faults: error.faults }, "the configuration is not valid; see docs/configuration.md");
+      process.exitCode = 78;
+    } else if (error instanceof StartError) {
+      log.error({}, error.message);
+      process.exitCode = 1;
+    } else {
+      log.error({ error }, "the app did not start");
+      process.exitCode = 1;
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { RunningService, Service } from "@svc/contracts";
+import { healthListener, listen } from "@svc/http";
+import { closeResources } from "./open-resources.ts";
+import type { Resources } from "./open-resources.ts";
+
+/** What runs. */
+export interface Running {
+  /** Addresses to show to a person, by what they are. */
+  urls: Record<string, string>;
+  /** Stops everything in the reverse order of the start and closes the resources. Safe to call twice. */
+  stop(): Promise<void>;
+  /** Resolves when everything has stopped, whoever asked for it. */
+  stopped: Promise<void>;
+}
+
+/** From the signal to the end of the process at the latest. */
+const STOP_DEADLINE_MS = 9_500;
+const HEALTH_CLOSE_MS = 500;
+
+/** Says in words what kind of fault ends the process; the details are in the log. */
+function watchForFaults(resources: Resources, stop: () => Promise<void>): () => void {
+  const fail = (error: unknown) => {
+    resources.log.fatal({ error }, "an unexpected fault ends the process");
+    process.exitCode = 1;
+    stop().catch((stopError: unknown) => resources.log.error({ error: stopError }, "the process did not stop cleanly"));
+  };
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+  return () => {
+    process.off("uncaughtException", fail);
+    process.off("unhandledRejection", fail);
+  };
+}
+
+/**
+ * Starts services in the given order and stops them, in reverse, at SIGTERM or SIGINT: not ready at once, then each has
+ * its time to finish what it does. After 9.5 s the process ends whatever is left, and a second signal ends it at once.
+ * When one does not start, the others are stopped and its error is thrown.
+ */
+export async function runServices(
+  services: readonly Service[],
+  resources: Resources,
+  options: { afterStop?: () => Promise<void> } = {},
+): Promise<Running> {
+  const { config, log } = resources;
+  const started: RunningService[] = [];
+  let stopping: Promise<void> | undefined;
+  let isDraining = false;
+
+  async function stopAll(): Promise<void> {
+    isDraining = true;
+    for (const service of started) service.drain?.();
+    for (const service of started.toReversed()) {
+      try {
+        await service.stop();
+      } catch (error) {
+        log.error({ error }, "a service did not stop cleanly");
+      }
+    }
+    await closeResources(resources);
+    await options.afterStop?.();
+  }
+
+  let noteStopped: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    noteStopped = resolve;
+  });
+  const stop = (): Promise<void> => {
+    stopping ??= stopAll().finally(() => {
+      process.off("SIGTERM", onSignal);
+      process.off("SIGINT", onSignal);
+      unwatch();
+      noteStopped();
+    });
+    return stopping;
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping !== undefined) {
+      log.warn({ signal }, "stopped at once by a second signal");
+      process.exit(1);
+    }
+    log.info({ signal }, "stopping");
+    setTimeout(() => {
+      log.error({}, "some work did not end in time; the process ends now, and the work is done again after the next start");
+      process.exit(1);
+    }, STOP_DEADLINE_MS).unref();
+    stop().catch((error: unknown) => {
+      log.error({ error }, "the process did not stop cleanly");
+      process.exit(1);
+    });
+  };
+  const unwatch = watchForFaults(resources, stop);
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+
+  const urls: Record<string, string> = {};
+  try {
+    for (const service of services) {
+      const running = await service.start();
+      started.push(running);
+      Object.assign(urls, running.urls);
+    }
+    if (config.ports.metrics !== undefined) {
+      const health = await listen(healthListener({ findFault: () => findFault(isDraining, started) }), {
+        host: config.bindHost ?? "127.0.0.1",
+        port: config.ports.metrics,
+        setting: "SVC_METRICS_PORT",
+      });
+      started.push({ stop: () => health.close(HEALTH_CLOSE_MS) });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  log.info({ services: services.map((service) => service.name), queues: resources.queues.backend }, "started");
+  return { urls, stop, stopped };
+}
+
+/** The first thing that keeps one of the services from its work, or null. */
+async function findFault(isDraining: boolean, services: readonly RunningService[]): Promise<string | null> {
+  if (isDraining) return "stopping";
+  for (const service of services) {
+    const fault = await service.findFault?.();
+    if (fault != null) return fault;
+  }
+  return null;
+}

@@ -1,0 +1,128 @@
+import { LOG_LEVELS } from "@svc/log";
+import { z } from "zod";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: "a port number" })
+  .transform(Number)
+  .refine((value) => value <= 65_535, { error: "a port number up to 65535" });
+
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
+const urlOf = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+  });
+
+/** Shortest `SVC_SECRET_KEY`; what is made for the embedded mode is longer. */
+const SECRET_KEY_MIN_CHARS = 32;
+
+/**
+ * Every setting that is read from the environment when a process starts: its schema, what it means, and its default in
+ * words. This record is the source of docs/configuration.md.
+ */
+export const SETTINGS = {
+  DATABASE_URL: {
+    schema: urlOf("postgres:", "postgresql:").optional(),
+    description: "PostgreSQL (14 or newer) that holds everything.",
+    defaultText: "an embedded PostgreSQL in the data folder",
+    isSecret: true,
+  },
+  REDIS_URL: {
+    schema: urlOf("redis:", "rediss:").optional(),
+    description:
+      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) that carries the queues. It may lose its data without a message being lost.",
+    defaultText: "the queues run on PostgreSQL",
+    isSecret: true,
+  },
+  SVC_ADMIN_KEY: {
+    schema: z.string().min(16, { error: "at least 16 characters" }).optional(),
+    description:
+      "An administrator's API key that exists after the start, for automation. When it changes, the key that it made before is revoked. Where it is set, no other administrator's key is made.",
+    defaultText: "a key is made on the first start and printed once",
+    isSecret: true,
+  },
+  SVC_SECRET_KEY: {
+    schema: z.string().min(SECRET_KEY_MIN_CHARS, { error: `at least ${SECRET_KEY_MIN_CHARS} characters` }).optional(),
+    description:
+      "Seals secrets at rest (bot tokens, webhook secrets). Required with `DATABASE_URL`; every app of one installation needs the same, and an app with another one does not start. Make one with `openssl rand -base64 48`.",
+    defaultText: "made once and kept in the data folder",
+    isSecret: true,
+  },
+  SVC_DATA_DIR: {
+    schema: z.string().min(1).default(".svc"),
+    description: "Folder of the embedded mode: database, secret key, and the credential of the command line.",
+    defaultText: "`.svc`",
+    isSecret: false,
+  },
+  SVC_BIND_HOST: {
+    schema: z.string().min(1).optional(),
+    description: "Address that every port is bound to. Where it is set, it wins over the setting `bindHost`.",
+    defaultText: "`127.0.0.1`",
+    isSecret: false,
+  },
+  SVC_API_PORT: {
+    schema: port.default(31416),
+    description: "Port of the HTTP API.",
+    defaultText: "`31416`",
+    isSecret: false,
+  },
+  SVC_WIDGET_PORT: {
+    schema: port.default(31415),
+    description: "Port of the web widget.",
+    defaultText: "`31415`",
+    isSecret: false,
+  },
+  SVC_TOOLS_PORT: {
+    schema: port.default(31417),
+    description: "Port of the tool server.",
+    defaultText: "`31417`",
+    isSecret: false,
+  },
+  SVC_CONSOLE_PORT: {
+    schema: port.default(31418),
+    description: "Port of the operator console.",
+    defaultText: "`31418`",
+    isSecret: false,
+  },
+  SVC_METRICS_PORT: {
+    schema: port.optional(),
+    description: "Port that serves `/healthz` and `/readyz` of this process, for container health checks.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_TRUST_PROXY: {
+    schema: list.optional(),
+    description: "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_PUBLIC_URLS: {
+    schema: list.optional(),
+    description: "URLs under which the ports are reached from outside, separated by commas.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_LOG_LEVEL: {
+    schema: z.enum(LOG_LEVELS).default("info"),
+    description: `How much is logged: ${LOG_LEVELS.join(", ")}. Lines are JSON on standard output.`,
+    defaultText: "`info` (`warn` for `npm start`)",
+    isSecret: false,
+  },
+  SVC_QUEUE_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/, { error: "1 to 40 of a-z, 0-9 and -" })
+      .default("svc"),
+    description: "Begins the names of all queues, so that several installations can share one Redis.",
+    defaultText: "`svc`",
+    isSecret: false,
+  },
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;

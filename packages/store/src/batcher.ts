@@ -1,0 +1,55 @@
+import { isUnavailable } from "./db.ts";
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
+ * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
+ * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
+ * that a bad one harms nobody else; when the store is away, all of them fail.
+ */
+export function createBatcher<Item, Result>(
+  run: (items: Item[]) => Promise<Result[]>,
+  options: { maxItems?: number; lanes?: number } = {},
+): (item: Item) => Promise<Result> {
+  const { maxItems = 200, lanes = 2 } = options;
+  let waiting: Waiting<Item, Result>[] = [];
+  let busy = 0;
+  let armed = false;
+
+  async function settleAll(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await settleAll([one]);
+    }
+  }
+
+  function pump(): void {
+    armed = false;
+    while (busy < lanes && waiting.length > 0) {
+      const batch = waiting.slice(0, maxItems);
+      waiting = waiting.slice(maxItems);
+      busy++;
+      // settleAll never rejects: each item carries its own outcome.
+      void settleAll(batch).finally(() => {
+        busy--;
+        pump();
+      });
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (armed) return;
+      armed = true;
+      setImmediate(pump);
+    });
+}

@@ -1,0 +1,35 @@
+import { channelsConfigSchema } from "@svc/contracts";
+import type { ChannelId, ChannelsConfig } from "@svc/contracts";
+import type { Db } from "./db.ts";
+
+/** The settings that change while the service runs: the one row of `channels_config`. */
+export function channelsConfigTable(db: Db) {
+  return {
+    /** The settings, with the default of every one that is not set. */
+    async read(): Promise<ChannelsConfig> {
+      const rows = await db.prepared("channels_config_read", "SELECT enabled, api, widget, messenger, version FROM channels_config", []);
+      return channelsConfigSchema.parse(rows[0]);
+    },
+
+    /** Switches a channel on or off; answers whether that changed anything. */
+    async setEnabled(channelId: ChannelId, enabled: boolean): Promise<boolean> {
+      const rows = await db.query(
+        `UPDATE channels_config SET version = version + 1, updated_at = now(),
+           enabled = CASE WHEN $2 THEN enabled || $1::text ELSE array_remove(enabled, $1::text) END
+         WHERE ($1::text = ANY (enabled)) <> $2 RETURNING version`,
+        [channelId, enabled],
+      );
+      return rows.length > 0;
+    },
+
+    /** Changes settings of one channel; fields that are not given stay. Values must have passed their schema. */
+    async update(channelId: ChannelId, config: object): Promise<void> {
+      // The column is one of three names that the type allows, so it can stand in the text.
+      await db.query(
+        `UPDATE channels_config SET version = version + 1, updated_at = now(),
+           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb)`,
+        [JSON.stringify(config)],
+      );
+    },
+  };
+}

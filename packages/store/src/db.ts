@@ -1,0 +1,140 @@
+import { ServiceError } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import pg from "pg";
+
+/** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
+export interface Db {
+  query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** A statement of the hot path: planned once a connection under this name. */
+  prepared<Row extends object = Record<string, unknown>>(name: string, text: string, values: unknown[]): Promise<Row[]>;
+  /** Runs `work` in one transaction, rolled back when it throws. No network call belongs in `work`. */
+  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>;
+}
+
+/** A database with the pool behind it. */
+export interface PooledDb extends Db {
+  close(): Promise<void>;
+}
+
+const CONNECTION_FAULTS = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "57P01", // admin_shutdown
+  "57P02", // crash_shutdown
+  "57P03", // cannot_connect_now
+  "53300", // too_many_connections
+  "53100", // disk_full
+  "25006", // read_only_sql_transaction: connected to a standby during a failover
+]);
+const CONNECTION_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/;
+
+/** True when the store cannot be reached or cannot write now, so that the same call may go through later. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof ServiceError) return error.code === "unavailable";
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  if (!(error instanceof Error)) return false;
+  const code: unknown = "code" in error ? error.code : undefined;
+  if (typeof code === "string" && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
+  return CONNECTION_MESSAGES.test(error.message);
+}
+
+/** SQLSTATE of a database error, or undefined. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+function asServiceError(error: unknown): unknown {
+  if (error instanceof ServiceError || !isUnavailable(error)) return error;
+  return new ServiceError("unavailable", "The store cannot be reached right now; try again.", {
+    headers: { "Retry-After": "2" },
+    cause: error,
+  });
+}
+
+/** int8 as a number: our counters and sequences stay far below 2^53. */
+const INT8 = 20;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === INT8 && format !== "binary"
+      ? Number
+      : pg.types.getTypeParser(oid, format ?? "text")) as typeof pg.types.getTypeParser,
+};
+
+type Queryable = Pick<pg.ClientBase, "query">;
+
+function dbOn(queryable: Queryable, transaction: Db["transaction"]): Db {
+  async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+    try {
+      return (await queryable.query<Row>(config)).rows;
+    } catch (error) {
+      throw asServiceError(error);
+    }
+  }
+  return {
+    query: (text, values = []) => run({ text, values }),
+    prepared: (name, text, values) => run({ name, text, values }),
+    transaction,
+  };
+}
+
+/**
+ * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
+ * statement after 30 s, so that a silently cut line cannot hold a caller for ever.
+ */
+export function openDb(options: { url: string; max: number; log: Log; applicationName?: string }): PooledDb {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
+    idleTimeoutMillis: 60_000,
+    ...(options.applicationName === undefined ? {} : { application_name: options.applicationName }),
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", (error) => options.log.warn({ error }, "a database connection was lost"));
+
+  const transaction: Db["transaction"] = async (work) => {
+    let client: pg.PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw asServiceError(error);
+    }
+    let broken: Error | undefined;
+    const noteBreak = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", noteBreak);
+    const nested: Db["transaction"] = (inner) => inner(tx);
+    const tx: Db = dbOn(client, nested);
+    try {
+      await tx.query("BEGIN");
+      const result = await work(tx);
+      await tx.query("COMMIT");
+      return result;
+    } catch (error) {
+      await client.query("ROLLBACK").catch((rollbackError: unknown) => {
+        broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
+      });
+      throw error;
+    } finally {
+      client.off("error", noteBreak);
+      client.release(broken);
+    }
+  };
+
+  return {
+    ...dbOn(pool as unknown as Queryable, transaction),
+    close: () => pool.end(),
+  };
+}

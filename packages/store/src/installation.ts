@@ -1,0 +1,33 @@
+import type { Db } from "./db.ts";
+import type { Sealer } from "./sealer.ts";
+
+const CHECK_TEXT = "svc secret key check";
+
+/** The one row about this installation. */
+export function installationTable(db: Db) {
+  return {
+    /**
+     * Compares the secret key of this process with the one that sealed this store's secrets; the first process to ask
+     * sets it. False: another key, with which nothing sealed could be opened.
+     */
+    async checkSecretKey(sealer: Sealer): Promise<boolean> {
+      await db.query("UPDATE installation SET secret_key_check = $1 WHERE secret_key_check IS NULL", [
+        sealer.seal(CHECK_TEXT).sealed,
+      ]);
+      const rows = await db.query<{ secret_key_check: string }>("SELECT secret_key_check FROM installation");
+      const sealed = rows[0]?.secret_key_check;
+      return sealed !== undefined && sealer.open({ sealed }) === CHECK_TEXT;
+    },
+
+    /** True once the first initialisation has been finished. */
+    async isInitialized(): Promise<boolean> {
+      const rows = await db.query<{ done: boolean }>("SELECT initialized_at IS NOT NULL AS done FROM installation");
+      return rows[0]?.done ?? false;
+    },
+
+    /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
+    async markInitialized(): Promise<void> {
+      await db.query("UPDATE installation SET initialized_at = now() WHERE initialized_at IS NULL");
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Db } from "./db.ts";
+
+/** How long a process counts as alive after its last heartbeat. */
+export const ALIVE_MS = 4_000;
+
+/** Processes that hold calls open. */
+export function instancesTable(db: Db) {
+  return {
+    /** Says that a process lives: for another 4 s. */
+    async beat(id: string, app: string): Promise<void> {
+      await db.prepared(
+        "instances_beat",
+        `INSERT INTO instances (id, app, alive_until) VALUES ($1, $2, now() + interval '${ALIVE_MS} milliseconds')
+         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`,
+        [id, app],
+      );
+    },
+
+    /** Says that a process is gone, and forgets those that died more than a day ago. */
+    async end(id: string): Promise<void> {
+      await db.query("DELETE FROM instances WHERE id = $1 OR alive_until < now() - interval '1 day'", [id]);
+    },
+
+    /** How many processes of an app are alive. */
+    async countAlive(app: string): Promise<number> {
+      const rows = await db.query<{ count: number }>(
+        "SELECT count(*) AS count FROM instances WHERE app = $1 AND alive_until > now()",
+        [app],
+      );
+      return rows[0]?.count ?? 0;
+    },
+  };
+}

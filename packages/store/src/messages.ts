@@ -1,0 +1,340 @@
+import type { AcceptedMessage, AttachmentRef, ChannelId, MessageMode, MessageState } from "@svc/contracts";
+import { createBatcher } from "./batcher.ts";
+import { LEASE_MS } from "./chats.ts";
+import type { Db } from "./db.ts";
+import { asProjectId, newId, ticketIdOf } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
+
+/** A message to commit: the IncomingMessage of the service document with where it belongs and how it is answered. */
+export interface NewMessage {
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  text: string;
+  timestampMs: number;
+  attachments: AttachmentRef[] | null;
+  channelMeta: Record<string, unknown>;
+  /** How the sender takes its replies; null on channels that push them. */
+  mode: MessageMode | null;
+  /** The process that holds a sync call open for it, else null. */
+  callInstance: string | null;
+}
+
+/** A message that a worker has a lease for. */
+export interface ClaimedMessage {
+  project: ProjectId;
+  messageId: string;
+  ticketId: string;
+  leaseId: string;
+  seq: number;
+  channelId: ChannelId;
+  chatId: string;
+  userId: string | null;
+  text: string;
+  channelMeta: Record<string, unknown>;
+  /** This try counted. */
+  attempts: number;
+  /** What earlier tries have found, as they left it. */
+  progress: Record<string, unknown> | null;
+}
+
+/** A message whose job has to be published again. */
+export interface DueMessage {
+  project: ProjectId;
+  messageId: string;
+  ticketId: string;
+  attempts: number;
+}
+
+/** A message that failed five times and waits for an operator. */
+export interface DeadLetter {
+  messageId: string;
+  ticketId: string;
+  channelId: ChannelId;
+  chatId: string;
+  text: string;
+  failure: string;
+  failedAt: Date;
+}
+
+interface ClaimedRow {
+  project_id: string;
+  id: string;
+  ticket_id: string;
+  lease_id: string;
+  seq: number;
+  channel_id: ChannelId;
+  chat_id: string;
+  user_id: string | null;
+  text: string;
+  channel_meta: Record<string, unknown>;
+  attempts: number;
+  progress: Record<string, unknown> | null;
+}
+
+/** How long the sweeper leaves a new message to its job, and a published one to its worker. */
+const SWEEP_AFTER_MS = 2_000;
+
+/** Incoming messages: committed once, claimed in the order of their chat. */
+export function messagesTable(db: Db) {
+  // Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the
+  // order of their ids, as in every statement on chats, so that two batches cannot wait for each other.
+  const ACCEPT = `
+    WITH input AS (
+      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+        $8::bigint[], $9::jsonb[], $10::jsonb[], $11::text[], $12::uuid[])
+        WITH ORDINALITY AS i (id, project_id, ticket_id, channel_id, chat_id, user_id, text, timestamp_ms, attachments,
+          channel_meta, mode, call_instance, place)
+    ), chat AS (
+      INSERT INTO chats AS c (ticket_id, project_id, channel_id, chat_id, last_seq)
+      SELECT ticket_id, project_id, channel_id, chat_id, count(*) FROM input
+      GROUP BY ticket_id, project_id, channel_id, chat_id ORDER BY ticket_id
+      ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq
+      RETURNING ticket_id, last_seq
+    )
+    INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
+      call_instance, due_at)
+    SELECT i.id, i.project_id, i.ticket_id,
+      chat.last_seq - count(*) OVER (PARTITION BY i.ticket_id)
+        + row_number() OVER (PARTITION BY i.ticket_id ORDER BY i.place),
+      i.user_id, i.text, i.timestamp_ms, i.attachments, i.channel_meta, i.mode, i.call_instance,
+      now() + interval '${SWEEP_AFTER_MS} milliseconds'
+    FROM input i JOIN chat USING (ticket_id)
+    RETURNING id, seq`;
+
+  interface AcceptItem {
+    id: string;
+    project: ProjectId;
+    ticketId: string;
+    message: NewMessage;
+  }
+
+  const accept = createBatcher<AcceptItem, AcceptedMessage>(async (items) => {
+    const rows = await db.prepared<{ id: string; seq: number }>("messages_accept", ACCEPT, [
+      items.map((item) => item.id),
+      items.map((item) => item.project),
+      items.map((item) => item.ticketId),
+      items.map((item) => item.message.channelId),
+      items.map((item) => item.message.chatId),
+      items.map((item) => item.message.userId),
+      items.map((item) => item.message.text),
+      items.map((item) => item.message.timestampMs),
+      items.map((item) => item.message.attachments && JSON.stringify(item.message.attachments)),
+      items.map((item) => JSON.stringify(item.message.channelMeta)),
+      items.map((item) => item.message.mode),
+      items.map((item) => item.message.callInstance),
+    ]);
+    const seqs = new Map(rows.map((row) => [row.id, row.seq]));
+    return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
+  });
+
+  // Takes the lease of each chat that is free and has a message to work on, and counts the try. The snapshot may be
+  // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
+  // was finished in the meantime is not claimed.
+  const CLAIM = `
+    WITH input AS (
+      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, lease_id)
+    ), free AS MATERIALIZED (
+      SELECT c.ticket_id, c.channel_id, c.chat_id, i.lease_id
+      FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
+      WHERE c.lease_until IS NULL OR c.lease_until < now()
+      ORDER BY c.ticket_id FOR UPDATE OF c
+    ), head AS (
+      SELECT f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id
+      FROM free f CROSS JOIN LATERAL (
+        SELECT id, not_before FROM messages
+        WHERE ticket_id = f.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
+      ) m
+      WHERE m.not_before IS NULL OR m.not_before <= now()
+    ), claimed AS (
+      UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL
+      FROM head h WHERE m.id = h.id AND m.state = 'received'
+      RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.attempts, m.progress,
+        h.channel_id, h.chat_id, h.lease_id
+    ), leased AS (
+      UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds'
+      FROM claimed k WHERE c.ticket_id = k.ticket_id
+    )
+    SELECT * FROM claimed`;
+
+  interface ClaimItem {
+    project: ProjectId;
+    ticketId: string;
+  }
+
+  const claim = createBatcher<ClaimItem, ClaimedMessage | null>(async (items) => {
+    // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
+    const byTicket = new Map(items.map((item) => [item.ticketId, { ...item, leaseId: newId() }]));
+    const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
+    const rows = await db.prepared<ClaimedRow>("messages_claim", CLAIM, [
+      unique.map((item) => item.project),
+      unique.map((item) => item.ticketId),
+      unique.map((item) => item.leaseId),
+    ]);
+    const claimed = new Map(rows.map((row) => [row.ticket_id, asClaimed(row)]));
+    return items.map((item) => {
+      const message = claimed.get(item.ticketId) ?? null;
+      claimed.delete(item.ticketId);
+      return message;
+    });
+  });
+
+  function asClaimed(row: ClaimedRow): ClaimedMessage {
+    return {
+      project: asProjectId(row.project_id),
+      messageId: row.id,
+      ticketId: row.ticket_id,
+      leaseId: row.lease_id,
+      seq: row.seq,
+      channelId: row.channel_id,
+      chatId: row.chat_id,
+      userId: row.user_id,
+      text: row.text,
+      channelMeta: row.channel_meta,
+      attempts: row.attempts,
+      progress: row.progress,
+    };
+  }
+
+  // A failed try: the lease goes back, the message waits its time. Fenced by the lease.
+  const RETRY_LATER = `
+    WITH mine AS (
+      UPDATE chats SET lease_id = NULL, lease_until = NULL
+      WHERE ticket_id = $2 AND project_id = $1 AND lease_id = $4
+      RETURNING ticket_id
+    )
+    UPDATE messages m SET not_before = now() + $5 * interval '1 millisecond',
+      due_at = now() + $5 * interval '1 millisecond', progress = $6, failure = $7, attempts = m.attempts - $8::integer
+    FROM mine WHERE m.id = $3 AND m.ticket_id = mine.ticket_id AND m.state = 'received'`;
+
+  // Messages that nobody has finished in time: published in vain, or never. Each is put off again, by its own age at
+  // most, so that a long backlog is not published over and over. SKIP LOCKED shares the work among replicas.
+  const DUE = `
+    UPDATE messages SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
+    WHERE id IN (
+      SELECT m.id FROM messages m JOIN chats c USING (ticket_id)
+      WHERE m.state = 'received' AND m.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
+      ORDER BY m.due_at LIMIT $1 FOR UPDATE OF m SKIP LOCKED
+    )
+    RETURNING id, ticket_id, project_id, attempts`;
+
+  return {
+    /**
+     * Commits a message and answers its ids and its place in the chat. Concurrent calls share a statement and a commit;
+     * when this resolves, the message is durable.
+     */
+    accept(project: ProjectId, message: NewMessage): Promise<AcceptedMessage> {
+      const ticketId = ticketIdOf(project, message.channelId, message.chatId);
+      return accept({ id: newId(), project, ticketId, message });
+    },
+
+    /**
+     * Takes the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
+     * waits, or the message is not to be tried yet. The lease lasts 4 s and must be renewed.
+     */
+    claim(project: ProjectId, ticketId: string): Promise<ClaimedMessage | null> {
+      return claim({ project, ticketId });
+    },
+
+    /**
+     * Puts a message off after a failed try and gives the lease back. `counts` false takes the try back, for faults
+     * that are not the message's (the store or the queue was away). Does nothing when the lease was lost.
+     */
+    async retryLater(
+      message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
+      retry: { delayMs: number; progress: object; failure: string; counts: boolean },
+    ): Promise<void> {
+      await db.query(RETRY_LATER, [
+        message.project,
+        message.ticketId,
+        message.messageId,
+        message.leaseId,
+        retry.delayMs,
+        JSON.stringify(retry.progress),
+        retry.failure,
+        retry.counts ? 0 : 1,
+      ]);
+    },
+
+    /** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
+    async takeDue(limit: number): Promise<DueMessage[]> {
+      const rows = await db.query<{ id: string; ticket_id: string; project_id: string; attempts: number }>(DUE, [limit]);
+      return rows.map((row) => ({
+        project: asProjectId(row.project_id),
+        messageId: row.id,
+        ticketId: row.ticket_id,
+        attempts: row.attempts,
+      }));
+    },
+
+    /** Age in milliseconds of the oldest message that waits for the pipeline and could be worked on; 0 when none does. */
+    async oldestWaitingMs(): Promise<number> {
+      const rows = await db.query<{ age: number | null }>(
+        `SELECT (extract(epoch FROM now() - min(created_at)) * 1000)::float8 AS age
+         FROM messages WHERE state = 'received' AND due_at < now() - interval '2 seconds'
+           AND (not_before IS NULL OR not_before < now() - interval '2 seconds')`,
+      );
+      return rows[0]?.age ?? 0;
+    },
+
+    /** State of a message, or null when this project has no such message. */
+    async findState(project: ProjectId, messageId: string): Promise<MessageState | null> {
+      const rows = await db.query<{ state: MessageState }>(
+        "SELECT state FROM messages WHERE id = $2 AND project_id = $1",
+        [project, messageId],
+      );
+      return rows[0]?.state ?? null;
+    },
+
+    /** The dead letters of a project, newest first, at most `limit`. */
+    async listDeadLetters(project: ProjectId, limit: number): Promise<DeadLetter[]> {
+      const rows = await db.query<{
+        id: string;
+        ticket_id: string;
+        channel_id: ChannelId;
+        chat_id: string;
+        text: string;
+        failure: string | null;
+        finished_at: Date;
+      }>(
+        `SELECT m.id, m.ticket_id, c.channel_id, c.chat_id, m.text, m.failure, m.finished_at
+         FROM messages m JOIN chats c USING (ticket_id)
+         WHERE m.project_id = $1 AND m.state = 'failed' ORDER BY m.finished_at DESC LIMIT $2`,
+        [project, limit],
+      );
+      return rows.map((row) => ({
+        messageId: row.id,
+        ticketId: row.ticket_id,
+        channelId: row.channel_id,
+        chatId: row.chat_id,
+        text: row.text,
+        failure: row.failure ?? "",
+        failedAt: row.finished_at,
+      }));
+    },
+
+    /**
+     * Sends a dead letter through the pipeline again with five fresh tries. Answers what has to be
+     * published, or null when it is no dead letter of this project. The ticket goes back to stage `received`.
+     */
+    async reviveDeadLetter(project: ProjectId, messageId: string, actor: string): Promise<DueMessage | null> {
+      const rows = await db.query<{ ticket_id: string }>(
+        `WITH revived AS (
+           UPDATE messages SET state = 'received', attempts = 0, not_before = NULL, finished_at = NULL, due_at = now()
+           WHERE project_id = $1 AND id = $2 AND state = 'failed' RETURNING id, ticket_id
+         ), ticket AS (
+           UPDATE tickets t SET stage = 'received', version = t.version + 1, updated_at = now()
+           FROM revived r WHERE t.id = r.ticket_id AND t.stage = 'failed' RETURNING t.id
+         ), event AS (
+           INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves)
+           SELECT ticket.id, $1, $2, $3, jsonb_build_array(jsonb_build_object('at', now(), 'actor', $3::text,
+             'from', 'failed', 'to', 'received', 'why', 'sent again')) FROM ticket
+         )
+         SELECT ticket_id FROM revived`,
+        [project, messageId, actor],
+      );
+      const row = rows[0];
+      return row === undefined ? null : { project, messageId, ticketId: row.ticket_id, attempts: 0 };
+    },
+  };
+}

@@ -1,0 +1,319 @@
+import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contracts";
+import { createBatcher } from "./batcher.ts";
+import type { Db } from "./db.ts";
+import type { ProjectId } from "./ids.ts";
+
+interface ReplyPlace {
+  id: string;
+  ticketId: string;
+  seq: number;
+  inReplyTo: string | null;
+  author: ReplyAuthor;
+  createdAt: Date;
+}
+
+/** A reply item as it lies in the store. */
+export type StoredReply =
+  | (ReplyPlace & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
+  | (ReplyPlace & { type: "attachment"; filename: string; mime: string; content: Buffer });
+
+/** What a waiting sync call finds: where its message is, and the replies that it now holds. */
+export interface CallOutcome {
+  state: MessageState;
+  replies: StoredReply[];
+}
+
+/** One answer of the drain. */
+export interface DrainPage {
+  replies: StoredReply[];
+  /** Place of the last reply that this answer covers, to be given back as `after`. */
+  cursor: number;
+  /** True when more replies wait than this answer could hold. */
+  more: boolean;
+}
+
+/** How much one drain answer may hold. */
+export interface DrainLimits {
+  maxReplies: number;
+  maxBytes: number;
+}
+
+/** What has to be delivered through a channel: a range of places in a chat. */
+export interface ReplyRange {
+  project: ProjectId;
+  ticketId: string;
+  fromSeq: number;
+  toSeq: number;
+}
+
+/** Replies of one ticket with where they go. */
+export interface OutgoingReplies {
+  channelId: ChannelId;
+  chatId: string;
+  replies: StoredReply[];
+}
+
+interface ReplyRow {
+  id: string;
+  ticket_id: string;
+  seq: number;
+  in_reply_to: string | null;
+  author: ReplyAuthor;
+  created_at: Date;
+  type: "message" | "attachment";
+  text: string | null;
+  markdown: boolean | null;
+  sources: Source[] | null;
+  filename: string | null;
+  mime: string | null;
+  content: Buffer | null;
+}
+
+const COLUMNS =
+  "r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content";
+
+// Nobody is handing the reply over: it was never taken, or the process that took it is dead.
+const FREE = `(r.taken_by IS NULL OR NOT EXISTS (
+  SELECT 1 FROM instances i WHERE i.id = r.taken_by AND i.alive_until > now()))`;
+
+// The reply is in the buffer: its message was sent async, or sync and the call is over (or its process dead), or it
+// answers no message. What a webhook message gets goes by its callback.
+const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR (m.mode = 'sync' AND (m.call_ended_at IS NOT NULL OR NOT EXISTS (
+  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND i.alive_until > now()))))`;
+
+// How many bytes a reply takes in an answer, roughly: content is sent in base64.
+const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200";
+
+/** Reply items: made once by `tickets.finish`, handed over by the channels. */
+export function repliesTable(db: Db) {
+  // A waiting call takes the replies to its message. Only replies that nobody has taken: a reply is either in the
+  // response or in the buffer. The message's state comes along, so that one look answers everything.
+  const TAKE_FOR_CALL = `
+    WITH input AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, message_id)),
+    message AS (
+      SELECT m.id, m.ticket_id, m.state FROM messages m JOIN input i ON m.id = i.message_id AND m.project_id = i.project_id
+    ), taken AS (
+      UPDATE replies r SET taken_by = $3
+      FROM message m WHERE r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
+        AND r.taken_by IS NULL
+      RETURNING ${COLUMNS}
+    )
+    SELECT m.id AS message_id, m.state, t.* FROM message m LEFT JOIN taken t ON t.in_reply_to = m.id
+    ORDER BY t.seq`;
+
+  interface TakeItem {
+    project: ProjectId;
+    messageId: string;
+    instance: string;
+  }
+  const takeForCall = createBatcher<TakeItem, CallOutcome | null>(async (items) => {
+    const instance = items[0]?.instance ?? null;
+    const rows = await db.prepared<ReplyRow & { message_id: string; state: MessageState }>(
+      "replies_take_for_call",
+      TAKE_FOR_CALL,
+      [items.map((item) => item.project), items.map((item) => item.messageId), instance],
+    );
+    const outcomes = new Map<string, CallOutcome>();
+    for (const row of rows) {
+      const outcome = outcomes.get(row.message_id) ?? { state: row.state, replies: [] };
+      if (row.id !== null) outcome.replies.push(asReply(row));
+      outcomes.set(row.message_id, outcome);
+    }
+    return items.map((item) => outcomes.get(item.messageId) ?? null);
+  });
+
+  // The caller has these replies.
+  const CONFIRM = `
+    UPDATE replies r SET delivered_at = now(), taken_by = NULL
+    FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, id)
+    WHERE r.id = i.id AND r.project_id = i.project_id AND r.delivered_at IS NULL`;
+  interface ReplyRef {
+    project: ProjectId;
+    id: string;
+  }
+  const confirm = createBatcher<ReplyRef, void>(async (items) => {
+    await db.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
+    return items.map(() => undefined);
+  });
+
+  // A call is over: what it has not taken is in the buffer from now on. With `delivered`, what it took is delivered.
+  const END_CALL = `
+    WITH input AS (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::boolean[]) AS i (project_id, message_id, delivered)),
+    call AS (
+      UPDATE messages m SET call_ended_at = now()
+      FROM input i WHERE m.id = i.message_id AND m.project_id = i.project_id AND m.call_ended_at IS NULL
+      RETURNING m.id, m.ticket_id, m.call_instance, i.delivered
+    )
+    UPDATE replies r SET taken_by = NULL, delivered_at = CASE WHEN c.delivered THEN now() END
+    FROM call c WHERE r.ticket_id = c.ticket_id AND r.in_reply_to = c.id AND r.taken_by = c.call_instance
+      AND r.delivered_at IS NULL`;
+  interface EndItem {
+    project: ProjectId;
+    messageId: string;
+    delivered: boolean;
+  }
+  const endCall = createBatcher<EndItem, void>(async (items) => {
+    await db.prepared("replies_end_call", END_CALL, [
+      items.map((item) => item.project),
+      items.map((item) => item.messageId),
+      items.map((item) => item.delivered),
+    ]);
+    return items.map(() => undefined);
+  });
+
+  // The oldest buffered replies that fit into one answer are taken. SKIP LOCKED: of several plain readers each gets
+  // other replies. The candidates are locked first, then counted, since a window cannot be locked.
+  const TAKE_FROM_BUFFER = `
+    WITH candidate AS MATERIALIZED (
+      SELECT r.id, r.seq, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+      WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+      ORDER BY r.seq LIMIT $4::integer + 1 FOR UPDATE OF r SKIP LOCKED
+    ), fitting AS (
+      SELECT id FROM (
+        SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
+      ) c WHERE place <= $4 AND (place = 1 OR total <= $5)
+    ), taken AS (
+      UPDATE replies r SET taken_by = $3 FROM fitting f WHERE r.id = f.id RETURNING ${COLUMNS}
+    )
+    SELECT t.*, (SELECT count(*) FROM candidate) AS candidates FROM taken t ORDER BY t.seq`;
+
+  const READ_BUFFER = `
+    WITH candidate AS MATERIALIZED (
+      SELECT ${COLUMNS}, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+      WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq > $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+      ORDER BY r.seq LIMIT $4::integer + 1
+    )
+    SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
+      SELECT *, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
+    ) c WHERE place <= $4 AND (place = 1 OR total <= $5) ORDER BY seq`;
+
+  const ACKNOWLEDGE = `
+    UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
+      SELECT r.id FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+      WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq <= $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+    )`;
+
+  const RELEASE = `
+    UPDATE replies SET taken_by = NULL
+    WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND delivered_at IS NULL AND taken_by = $3`;
+
+  // Replies of several announcements in one read, with the address of each chat.
+  const READ_RANGES = `
+    SELECT c.channel_id, c.chat_id, ${COLUMNS}
+    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS i (project_id, ticket_id, from_seq, to_seq)
+    JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
+    JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
+    ORDER BY r.ticket_id, r.seq`;
+
+  const readRange = createBatcher<ReplyRange, OutgoingReplies | null>(async (items) => {
+    const rows = await db.prepared<ReplyRow & { channel_id: ChannelId; chat_id: string }>("replies_range", READ_RANGES, [
+      items.map((item) => item.project),
+      items.map((item) => item.ticketId),
+      items.map((item) => item.fromSeq),
+      items.map((item) => item.toSeq),
+    ]);
+    return items.map((item) => {
+      const own = rows.filter(
+        (row) => row.ticket_id === item.ticketId && row.seq >= item.fromSeq && row.seq <= item.toSeq,
+      );
+      const [first] = own;
+      if (first === undefined) return null;
+      const unique = new Map(own.map((row) => [row.id, asReply(row)]));
+      return { channelId: first.channel_id, chatId: first.chat_id, replies: [...unique.values()] };
+    });
+  });
+
+  function asPage(rows: (ReplyRow & { candidates: number })[], after: number): DrainPage {
+    const replies = rows.map(asReply);
+    return {
+      replies,
+      cursor: replies.at(-1)?.seq ?? after,
+      more: (rows[0]?.candidates ?? 0) > rows.length,
+    };
+  }
+
+  return {
+    /**
+     * Takes the replies to a message for the call that waits for them; null when there is no such message. They stay
+     * out of the buffer while `instance` lives, until `endCall` says what became of them. Concurrent calls share a
+     * statement.
+     */
+    takeForCall(project: ProjectId, messageId: string, instance: string): Promise<CallOutcome | null> {
+      return takeForCall({ project, messageId, instance });
+    },
+
+    /** Ends a sync call. With `delivered` its replies are delivered, else they go to the buffer. Safe to repeat. */
+    endCall(project: ProjectId, messageId: string, delivered: boolean): Promise<void> {
+      return endCall({ project, messageId, delivered });
+    },
+
+    /** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */
+    async takeFromBuffer(
+      project: ProjectId,
+      ticketId: string,
+      instance: string,
+      limits: DrainLimits,
+    ): Promise<DrainPage> {
+      const rows = await db.prepared<ReplyRow & { candidates: number }>("replies_take_from_buffer", TAKE_FROM_BUFFER, [
+        project,
+        ticketId,
+        instance,
+        limits.maxReplies,
+        limits.maxBytes,
+      ]);
+      return asPage(rows, 0);
+    },
+
+    /** Reads the buffered replies of a chat after a place, and takes nothing. */
+    async readBuffer(project: ProjectId, ticketId: string, after: number, limits: DrainLimits): Promise<DrainPage> {
+      const rows = await db.prepared<ReplyRow & { candidates: number }>("replies_read_buffer", READ_BUFFER, [
+        project,
+        ticketId,
+        after,
+        limits.maxReplies,
+        limits.maxBytes,
+      ]);
+      return asPage(rows, after);
+    },
+
+    /** The caller has every buffered reply up to this place: they leave the buffer. */
+    async acknowledge(project: ProjectId, ticketId: string, upTo: number): Promise<void> {
+      await db.query(ACKNOWLEDGE, [project, ticketId, upTo]);
+    },
+
+    /** The receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
+    confirm(project: ProjectId, id: string): Promise<void> {
+      return confirm({ project, id });
+    },
+
+    /** Taken replies that were not handed over go back to the buffer. */
+    async release(project: ProjectId, ids: string[], instance: string): Promise<void> {
+      if (ids.length > 0) await db.query(RELEASE, [project, ids, instance]);
+    },
+
+    /** The undelivered replies of a range with where they go; null when there are none. Concurrent calls share a read. */
+    readRange(project: ProjectId, range: Omit<ReplyRange, "project">): Promise<OutgoingReplies | null> {
+      return readRange({ project, ...range });
+    },
+  };
+}
+
+function asReply(row: ReplyRow): StoredReply {
+  const place = {
+    id: row.id,
+    ticketId: row.ticket_id,
+    seq: row.seq,
+    inReplyTo: row.in_reply_to,
+    author: row.author,
+    createdAt: row.created_at,
+  };
+  return row.type === "message"
+    ? { ...place, type: "message", text: row.text ?? "", markdown: row.markdown ?? false, sources: row.sources }
+    : {
+        ...place,
+        type: "attachment",
+        filename: row.filename ?? "",
+        mime: row.mime ?? "",
+        content: row.content ?? Buffer.alloc(0),
+      };
+}

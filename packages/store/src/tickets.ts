@@ -1,0 +1,285 @@
+import type { ChannelId, ReplyAuthor, ReplyDraft, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import { createBatcher } from "./batcher.ts";
+import type { Db } from "./db.ts";
+import { asProjectId, newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
+import type { ClaimedMessage } from "./messages.ts";
+
+/** A ticket as the pipeline works on it. */
+export interface Ticket {
+  id: string;
+  homeProject: ProjectId;
+  /** Who works on it. */
+  project: ProjectId;
+  channelId: ChannelId;
+  chatId: string;
+  subject: string;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  agentId: string | null;
+  version: number;
+}
+
+/** A reply item that a run or a decision makes. */
+export interface NewReply {
+  item: ReplyDraft;
+  author: ReplyAuthor;
+}
+
+/** The answer that waits for an operator. */
+export interface NewDraft {
+  text: string;
+  markdown: boolean;
+  sources: Source[];
+  confidence: number;
+  why: string;
+}
+
+/** How a run of the pipeline ended: all of it becomes true in one statement, or nothing does. */
+export interface RunOutcome {
+  message: Pick<ClaimedMessage, "project" | "messageId" | "ticketId" | "leaseId">;
+  state: "answered" | "held" | "failed";
+  failure: string | null;
+  stage: TicketStage;
+  status: TicketStatus;
+  agentId: string | null;
+  confidence: number | null;
+  language: string | null;
+  moves: StageMove[];
+  /** What the stages found and how long they took, for the trace on the ticket. */
+  trace: object;
+  replies: NewReply[];
+  draft: NewDraft | null;
+}
+
+/** What a finished run has made. */
+export interface FinishedRun {
+  /** Places of its replies in the chat; null when there are none. */
+  replies: { fromSeq: number; toSeq: number } | null;
+  /** True when something came into the chat after the message: there may be another one to claim. */
+  hasMore: boolean;
+}
+
+interface TicketRow {
+  id: string;
+  home_project_id: string;
+  project_id: string;
+  channel_id: ChannelId;
+  chat_id: string;
+  subject: string;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  agent_id: string | null;
+  version: number;
+}
+
+const SUBJECT_CHARS = 120;
+
+/** Tickets: opened and moved by the pipeline, decided on by operators. */
+export function ticketsTable(db: Db) {
+  // Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
+  // again. Locks the tickets' rows in the order of their ids.
+  const OPEN = `
+    INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta)
+    SELECT id, project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[])
+      AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta)
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET
+      user_id = coalesce(excluded.user_id, t.user_id),
+      channel_meta = t.channel_meta || excluded.channel_meta,
+      status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
+      resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
+      version = t.version + 1, updated_at = now()
+    RETURNING id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, version`;
+
+  const open = createBatcher<ClaimedMessage, Ticket>(async (messages) => {
+    const rows = await db.prepared<TicketRow>("tickets_open", OPEN, [
+      messages.map((message) => message.ticketId),
+      messages.map((message) => message.project),
+      messages.map((message) => message.channelId),
+      messages.map((message) => message.chatId),
+      messages.map((message) => message.userId),
+      messages.map((message) => subjectOf(message.text)),
+      messages.map((message) => JSON.stringify(message.channelMeta)),
+    ]);
+    const byId = new Map(rows.map((row) => [row.id, asTicket(row)]));
+    return messages.map((message) => {
+      const ticket = byId.get(message.ticketId);
+      if (ticket === undefined) throw new Error(`ticket ${message.ticketId} was not opened`);
+      return ticket;
+    });
+  });
+
+  // Makes the outcome of a run true: the message's state, the ticket's stage, the replies with their places, the draft,
+  // the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing.
+  // Locks: the chats' rows in the order of their ids, then rows that belong to the holder of the lease alone.
+  const FINISH = `
+    WITH run AS (
+      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[],
+        $8::text[], $9::uuid[], $10::real[], $11::text[], $12::jsonb[], $13::jsonb[], $14::integer[], $15::boolean[])
+        AS r (project_id, ticket_id, message_id, lease_id, state, failure, stage, status, agent_id, confidence,
+          language, moves, trace, reply_count, is_first_reply)
+    ), mine AS MATERIALIZED (
+      SELECT c.ticket_id FROM chats c
+      JOIN run r ON r.ticket_id = c.ticket_id AND r.project_id = c.project_id AND r.lease_id = c.lease_id
+      ORDER BY c.ticket_id FOR UPDATE OF c
+    ), chat AS (
+      UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
+      FROM mine JOIN run r USING (ticket_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = r.lease_id
+      RETURNING c.ticket_id, c.last_seq
+    ), message AS (
+      UPDATE messages m SET state = r.state, failure = r.failure, progress = NULL, finished_at = now()
+      FROM run r JOIN chat USING (ticket_id) WHERE m.id = r.message_id AND m.state = 'received'
+      RETURNING m.ticket_id, m.seq
+    ), ticket AS (
+      UPDATE tickets t SET stage = r.stage, status = r.status, agent_id = coalesce(r.agent_id, t.agent_id),
+        confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),
+        updated_at = now(),
+        first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
+      FROM run r JOIN chat USING (ticket_id) WHERE t.id = r.ticket_id
+    ), event AS (
+      INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data)
+      SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline', r.moves, r.trace FROM run r JOIN chat USING (ticket_id)
+    ), reply AS (
+      INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
+        mime, content)
+      SELECT i.id, r.project_id, r.ticket_id, chat.last_seq - r.reply_count + i.place, r.message_id, i.author, i.type,
+        i.text, i.markdown, i.sources, i.filename, i.mime, i.content
+      FROM unnest($16::uuid[], $17::uuid[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::boolean[],
+        $23::jsonb[], $24::text[], $25::text[], $26::bytea[])
+        AS i (id, ticket_id, place, author, type, text, markdown, sources, filename, mime, content)
+      JOIN run r ON r.ticket_id = i.ticket_id JOIN chat ON chat.ticket_id = i.ticket_id
+    )
+    SELECT chat.ticket_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id)`;
+
+  // One draft a ticket: a newer one covers what the older one covered and its own message.
+  const KEEP_DRAFT = `
+    INSERT INTO drafts AS d (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
+    VALUES ($2, $1, $3, $4, $5, $6, $7, ARRAY[$8::uuid])
+    ON CONFLICT (ticket_id) DO UPDATE SET text = excluded.text, markdown = excluded.markdown,
+      sources = excluded.sources, confidence = excluded.confidence, why = excluded.why,
+      covers = d.covers || excluded.covers, created_at = now()`;
+
+  async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
+    const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
+    const replies = sorted.flatMap(({ message, replies: made }) =>
+      made.map(({ item, author }, index) => ({ ticketId: message.ticketId, place: index + 1, item, author })),
+    );
+    const rows = await on.prepared<{ ticket_id: string; last_seq: number; seq: number }>("tickets_finish", FINISH, [
+      sorted.map((run) => run.message.project),
+      sorted.map((run) => run.message.ticketId),
+      sorted.map((run) => run.message.messageId),
+      sorted.map((run) => run.message.leaseId),
+      sorted.map((run) => run.state),
+      sorted.map((run) => run.failure),
+      sorted.map((run) => run.stage),
+      sorted.map((run) => run.status),
+      sorted.map((run) => run.agentId),
+      sorted.map((run) => run.confidence),
+      sorted.map((run) => run.language),
+      sorted.map((run) => JSON.stringify(run.moves)),
+      sorted.map((run) => JSON.stringify(run.trace)),
+      sorted.map((run) => run.replies.length),
+      sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
+      replies.map(() => newId()),
+      replies.map((reply) => reply.ticketId),
+      replies.map((reply) => reply.place),
+      replies.map((reply) => reply.author),
+      replies.map(({ item }) => item.type),
+      replies.map(({ item }) => (item.type === "message" ? item.text : null)),
+      replies.map(({ item }) => (item.type === "message" ? item.markdown : null)),
+      replies.map(({ item }) => (item.type === "message" && item.sources ? JSON.stringify(item.sources) : null)),
+      replies.map(({ item }) => (item.type === "attachment" ? item.filename : null)),
+      replies.map(({ item }) => (item.type === "attachment" ? item.mime : null)),
+      replies.map(({ item }) => (item.type === "attachment" ? item.content : null)),
+    ]);
+    const finished = new Map(rows.map((row) => [row.ticket_id, row]));
+    return runs.map((run) => {
+      const row = finished.get(run.message.ticketId);
+      if (row === undefined) return null;
+      const count = run.replies.length;
+      return {
+        replies: count === 0 ? null : { fromSeq: row.last_seq - count + 1, toSeq: row.last_seq },
+        hasMore: row.last_seq - count > row.seq,
+      };
+    });
+  }
+
+  const finish = createBatcher<RunOutcome, FinishedRun | null>((runs) => finishAll(db, runs));
+
+  return {
+    /** Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. */
+    open(_project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
+      return open(message);
+    },
+
+    /**
+     * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
+     * another worker has the message, and nothing of this run exists. Concurrent calls share a statement.
+     */
+    async finish(project: ProjectId, run: RunOutcome): Promise<FinishedRun | null> {
+      const { draft } = run;
+      if (draft === null) return finish(run);
+      return db.transaction(async (tx) => {
+        const [finished = null] = await finishAll(tx, [run]);
+        if (finished === null) return null;
+        await tx.query(KEEP_DRAFT, [
+          project,
+          run.message.ticketId,
+          draft.text,
+          draft.markdown,
+          JSON.stringify(draft.sources),
+          draft.confidence,
+          draft.why,
+          run.message.messageId,
+        ]);
+        return finished;
+      });
+    },
+
+    /** A ticket that came in to this project, or null. */
+    async find(project: ProjectId, ticketId: string): Promise<Ticket | null> {
+      const rows = await db.query<TicketRow>(
+        `SELECT id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, version
+         FROM tickets WHERE home_project_id = $1 AND id = $2`,
+        [project, ticketId],
+      );
+      const row = rows[0];
+      return row === undefined ? null : asTicket(row);
+    },
+
+    /** All moves of a ticket in the order in which they were made. */
+    async listMoves(project: ProjectId, ticketId: string): Promise<StageMove[]> {
+      const rows = await db.query<{ moves: StageMove[] }>(
+        "SELECT moves FROM ticket_events WHERE project_id = $1 AND ticket_id = $2 ORDER BY id",
+        [project, ticketId],
+      );
+      return rows.flatMap((row) => row.moves);
+    },
+  };
+}
+
+function asTicket(row: TicketRow): Ticket {
+  return {
+    id: row.id,
+    homeProject: asProjectId(row.home_project_id),
+    project: asProjectId(row.project_id),
+    channelId: row.channel_id,
+    chatId: row.chat_id,
+    subject: row.subject,
+    status: row.status,
+    stage: row.stage,
+    assignee: row.assignee,
+    agentId: row.agent_id,
+    version: row.version,
+  };
+}
+
+/** First line of a text, short enough for a list; never cut inside a character. */
+function subjectOf(text: string): string {
+  const [line = ""] = text.trim().split(/[\r\n]/, 1);
+  return [...line.slice(0, SUBJECT_CHARS * 2)].slice(0, SUBJECT_CHARS).join("");
+}

@@ -1,0 +1,13 @@
+import type { SharedServers } from "./shared-servers.ts";
+import { readTestSettings } from "./test-settings.ts";
+
+/** The address of a server that all test files of this run share; the first one who asks has it started. */
+export async function askSharedServer<Name extends keyof SharedServers>(name: Name): Promise<SharedServers[Name]> {
+  const { runUrl } = readTestSettings();
+  if (runUrl === undefined) {
+    throw new Error("This test needs jest's global setup of the repository; run jest from the repository's root.");
+  }
+  const response = await fetch(`${runUrl}/${name}`);
+  if (!response.ok) throw new Error(`The ${name} of this test run did not start: ${await response.text()}`);
+  return (await response.json()) as SharedServers[Name];
+}

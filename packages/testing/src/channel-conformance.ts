@@ -1,0 +1,345 @@
+import { randomUUID } from "node:crypto";
+import { incomingMessageSchema } from "@svc/contracts";
+import type {
+  AcceptedMessage,
+  Channel,
+  IncomingContext,
+  IncomingHandler,
+  IncomingMessage,
+  ReplyContext,
+} from "@svc/contracts";
+import type { expect as jestExpect, test as jestTest } from "@jest/globals";
+import { waitFor } from "./wait-for.ts";
+
+/** Something that has reached the receiver of a channel, in the order of its coming. */
+export type SentItem = {
+  chatId: string;
+  /** The context of the reply, as far as the receiver is told it. */
+  context?: Partial<ReplyContext>;
+} & (
+  | { kind: "message"; text: string }
+  | { kind: "attachment"; filename: string; mime: string; content: Buffer }
+  | { kind: "typing" }
+);
+
+/** What the suite sends through a channel. */
+export type ItemToSend =
+  | { kind: "message"; text: string }
+  | { kind: "attachment"; filename: string; mime: string; content: Buffer };
+
+/** A channel that is not started yet, and the world around it. */
+export interface ChannelUnderTest {
+  channel: Channel;
+  /**
+   * Makes a message come in through the real way of this channel. Resolves when the sender is told that it was
+   * accepted, rejects when the sender is told that it was not or finds nobody.
+   */
+  receive(message: { sender: string; text: string }): Promise<void>;
+  /** What has reached the receivers so far; on a channel that is collected from, what was collected so far. */
+  sent(): SentItem[] | Promise<SentItem[]>;
+  /** Ends everything, the channel included when it runs. */
+  close(): Promise<void>;
+  /** The chat of a sender; by default the sender's name is the chat id. */
+  chatIdOf?(sender: string): string;
+  /**
+   * What commits a message. By default messages are accepted with ids made up; a channel that reads its replies from
+   * the store needs the real thing.
+   */
+  accept?: IncomingHandler;
+  /** Makes a reply for the channel to be told of, and answers its context. By default it is made up. */
+  prepareReply?(accepted: AcceptedMessage, item: ItemToSend): Promise<ReplyContext>;
+  /** Code points of the longest text that this channel takes and sends. Default: 50,000. */
+  textMaxChars?: number;
+}
+
+const EXACT_TEXTS = {
+  "emoji and combined characters": "👩‍👩‍👧‍👦 is one family, e\u0301 is é, 🏳️‍🌈 and 𝒳",
+  "right-to-left text": "שלום עולם — مرحبا بالعالم (abc) ١٢٣",
+  "line breaks, tabs and quotes": 'first\n\n\tsecond "third" <b>&amp;</b> \\n {{x}} `code`',
+};
+
+/** Further start and stop than this is no other proof. */
+const ROUNDS = 3;
+
+/**
+ * The promises that every channel must keep (service document, sections 2.3 to 2.5), as tests of the file that calls
+ * this. `make` answers a new channel for each test; the globals are those of `@jest/globals`.
+ */
+export function channelConformance(
+  make: () => Promise<ChannelUnderTest>,
+  { test, expect }: { test: typeof jestTest; expect: typeof jestExpect },
+): void {
+  /** A test on a channel of its own, with a handler that notes what it is given. */
+  function promise(title: string, run: (subject: Subject) => Promise<void>): void {
+    test(title, async () => {
+      const world = await make();
+      try {
+        await run(subjectOf(world));
+      } finally {
+        await world.close();
+      }
+    });
+  }
+
+  promise("a second handler is refused", async ({ channel }) => {
+    expect(() => channel.onMessage(() => Promise.reject(new Error("never called")))).toThrow();
+  });
+
+  promise("an incoming message reaches the handler with the fields of the document", async (subject) => {
+    await subject.channel.start();
+    await subject.receive({ sender: "conformance-1", text: "hello" });
+    const message = await subject.nextMessage();
+    expect(incomingMessageSchema.parse(message)).toEqual(message);
+    expect(message).toMatchObject({
+      channelId: subject.channel.id,
+      chatId: subject.chatIdOf("conformance-1"),
+      text: "hello",
+    });
+    // Seconds instead of milliseconds would be a date in 1970.
+    expect(new Date(message.timestamp).getUTCFullYear()).toBeGreaterThanOrEqual(2020);
+    expect(Number.isInteger(message.timestamp)).toBe(true);
+  });
+
+  promise("an incoming message says which project it came in to", async (subject) => {
+    await subject.channel.start();
+    await subject.receive({ sender: "conformance-1", text: "hello" });
+    await subject.nextMessage();
+    expect(subject.contexts[0]?.project).toMatch(/./);
+  });
+
+  promise("messages of one sender share a chat, and those of another have their own", async (subject) => {
+    await subject.channel.start();
+    for (const sender of ["conformance-1", "conformance-2", "conformance-1"]) {
+      await subject.receive({ sender, text: `from ${sender}` });
+    }
+    const [first, second, third] = [
+      await subject.nextMessage(),
+      await subject.nextMessage(),
+      await subject.nextMessage(),
+    ];
+    expect(third.chatId).toBe(first.chatId);
+    expect(second.chatId).not.toBe(first.chatId);
+  });
+
+  promise("nothing is handed over before start", async (subject) => {
+    await subject.receive({ sender: "conformance-1", text: "too early" }).catch(ignoreRefusal);
+    expect(subject.handed).toEqual([]);
+  });
+
+  promise("nothing is handed over after stop", async (subject) => {
+    await subject.channel.start();
+    await subject.receive({ sender: "conformance-1", text: "in time" });
+    await subject.nextMessage();
+    await subject.channel.stop();
+    await subject.receive({ sender: "conformance-1", text: "too late" }).catch(ignoreRefusal);
+    expect(subject.handed.map(({ text }) => text)).toEqual(["in time"]);
+  });
+
+  promise("it can be started again after stop, with the same handler", async (subject) => {
+    for (let round = 1; round <= ROUNDS; round++) {
+      await subject.channel.start();
+      await subject.receive({ sender: "conformance-1", text: `round ${round}` });
+      expect(await subject.nextMessage()).toMatchObject({ text: `round ${round}` });
+      await subject.channel.stop();
+    }
+  });
+
+  promise("a message that the handler refuses is not lost: its sender is told, or it comes again", async (subject) => {
+    await subject.channel.start();
+    subject.refuseNext();
+    const answer = await subject.receive({ sender: "conformance-1", text: "refused once" }).then(
+      () => "accepted",
+      () => "refused",
+    );
+    expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
+    if (answer === "refused") return;
+    expect(await subject.nextMessage()).toMatchObject({ text: "refused once" });
+  });
+
+  promise("a refused message does not harm the next one", async (subject) => {
+    await subject.channel.start();
+    subject.refuseNext();
+    await subject.receive({ sender: "conformance-1", text: "refused" }).catch(ignoreRefusal);
+    await subject.receive({ sender: "conformance-2", text: "fine" });
+    await waitFor(() => subject.handed.some(({ text }) => text === "fine"), {
+      what: "the message after a refused one",
+    });
+  });
+
+  for (const [what, text] of Object.entries(EXACT_TEXTS)) {
+    promise(`${what}: kept exactly on the way in`, async (subject) => {
+      await subject.channel.start();
+      await subject.receive({ sender: "conformance-1", text });
+      expect((await subject.nextMessage()).text).toBe(text);
+    });
+
+    promise(`${what}: kept exactly on the way out`, async (subject) => {
+      await subject.channel.start();
+      await subject.send({ kind: "message", text });
+      expect(await subject.nextSent("message")).toMatchObject({ text });
+    });
+  }
+
+  promise("the longest text is kept whole on both ways", async (subject) => {
+    await subject.channel.start();
+    const text = "é🙂".repeat(subject.textMaxChars / 2);
+    await subject.receive({ sender: "conformance-1", text });
+    // Compared as a condition: a difference of 50,000 characters is no use in a failure.
+    expect((await subject.nextMessage()).text === text).toBe(true);
+    await subject.send({ kind: "message", text });
+    const item = await subject.nextSent("message");
+    expect(item.kind === "message" && item.text === text).toBe(true);
+  });
+
+  promise("a message reaches the receiver once, in its chat and with its context", async (subject) => {
+    await subject.channel.start();
+    const context = await subject.send({ kind: "message", text: "the answer" });
+    const item = await subject.nextSent("message");
+    expect(item).toMatchObject({ chatId: subject.chatIdOf("conformance-1"), text: "the answer" });
+    expectContext(item, context);
+
+    // The next one proves that nothing is still on its way: it would have come before.
+    await subject.send({ kind: "message", text: "the next answer" });
+    await subject.nextSent("message");
+    expect((await subject.sentOf("message")).length).toBe(2);
+  });
+
+  promise("messages reach the receiver in the order in which they were sent", async (subject) => {
+    await subject.channel.start();
+    const texts = ["one", "two", "three", "four", "five"];
+    for (const text of texts) await subject.send({ kind: "message", text });
+    for (const text of texts) expect(await subject.nextSent("message")).toMatchObject({ text });
+  });
+
+  promise("an attachment reaches the receiver once, byte for byte and with its context", async (subject) => {
+    if (subject.channel.sendAttachment === undefined) return;
+    await subject.channel.start();
+    const content = Buffer.from(Array.from({ length: 4_096 }, (_, index) => index % 256));
+    const attachment = { filename: "Übersicht 1.xlsx", mime: "application/octet-stream", content };
+    const context = await subject.send({ kind: "attachment", ...attachment });
+    const item = await subject.nextSent("attachment");
+    expect(item).toMatchObject({ chatId: subject.chatIdOf("conformance-1"), ...attachment });
+    expectContext(item, context);
+    expect((await subject.sentOf("attachment")).length).toBe(1);
+  });
+
+  promise("markTyping resolves, and what the receiver sees of it is in its chat", async (subject) => {
+    if (subject.channel.markTyping === undefined) return;
+    await subject.channel.start();
+    const { project, ticketId } = await subject.send({ kind: "message", text: "first an answer" });
+    const chatId = subject.chatIdOf("conformance-1");
+    await subject.channel.markTyping(chatId, { project, ticketId });
+    for (const item of await subject.sentOf("typing")) expect(item.chatId).toBe(chatId);
+  });
+
+  /** A receiver may be told less than the whole context (a person in a messenger sees no ids), but nothing else. */
+  function expectContext(item: SentItem, context: ReplyContext): void {
+    expect(context).toMatchObject(item.context ?? {});
+  }
+}
+
+/** A sender is told of a refusal by a rejection; the tests that cause one look at the handler instead. */
+function ignoreRefusal(): void {}
+
+interface Subject {
+  channel: Channel;
+  textMaxChars: number;
+  /** Everything that the handler was given. */
+  handed: IncomingMessage[];
+  /** What it was told besides, one for each message. */
+  contexts: IncomingContext[];
+  /** The first message that the handler was given and the test has not looked at. */
+  nextMessage(): Promise<IncomingMessage>;
+  /** Lets the handler reject once. */
+  refuseNext(): void;
+  receive(message: { sender: string; text: string }): Promise<void>;
+  chatIdOf(sender: string): string;
+  /** Sends something to the chat of `conformance-1`, which it opens when there is none, and answers its context. */
+  send(item: ItemToSend): Promise<ReplyContext>;
+  sentOf(kind: SentItem["kind"]): Promise<SentItem[]>;
+  /** The first item of a kind that has reached a receiver and that the test has not looked at. */
+  nextSent(kind: SentItem["kind"]): Promise<SentItem>;
+}
+
+function subjectOf(world: ChannelUnderTest): Subject {
+  const { channel } = world;
+  const chatIdOf = (sender: string) => world.chatIdOf?.(sender) ?? sender;
+  const handed: IncomingMessage[] = [];
+  const contexts: IncomingContext[] = [];
+  const looked = { messages: 0, message: 0, attachment: 0, typing: 0 };
+  const openChats = new Map<string, AcceptedMessage>();
+  let seq = 0;
+  let isToRefuse = false;
+
+  const makeUpAccepted = (chatId: string): AcceptedMessage => ({
+    messageId: randomUUID(),
+    ticketId: openChats.get(chatId)?.ticketId ?? randomUUID(),
+    seq: ++seq,
+  });
+  const makeUpReply = ({ ticketId }: AcceptedMessage): ReplyContext => ({
+    project: contexts.at(-1)?.project ?? "",
+    ticketId,
+    replyId: randomUUID(),
+    seq: ++seq,
+  });
+
+  channel.onMessage(async (message, context) => {
+    handed.push(message);
+    contexts.push(context);
+    if (isToRefuse) {
+      isToRefuse = false;
+      throw new Error("the handler of the conformance suite refuses this message");
+    }
+    const accepted = (await world.accept?.(message, context)) ?? makeUpAccepted(message.chatId);
+    openChats.set(message.chatId, accepted);
+    return accepted;
+  });
+
+  async function nextMessage(): Promise<IncomingMessage> {
+    const index = looked.messages++;
+    return waitFor(() => handed[index], { what: `message ${index + 1} to reach the handler` });
+  }
+  const sentOf = async (kind: SentItem["kind"]) => (await world.sent()).filter((item) => item.kind === kind);
+
+  /** The message that a reply answers: the last one of the chat, or one that comes in for it. */
+  async function openChat(chatId: string): Promise<AcceptedMessage> {
+    const known = openChats.get(chatId);
+    if (known !== undefined) return known;
+    await world.receive({ sender: "conformance-1", text: "a question" });
+    await nextMessage();
+    return waitFor(() => openChats.get(chatId), { what: "a message to be accepted" });
+  }
+
+  return {
+    channel,
+    textMaxChars: world.textMaxChars ?? 50_000,
+    handed,
+    contexts,
+    nextMessage,
+    refuseNext() {
+      isToRefuse = true;
+    },
+    receive: (message) => world.receive(message),
+    chatIdOf,
+    async send(item) {
+      const chatId = chatIdOf("conformance-1");
+      const accepted = await openChat(chatId);
+      const context = (await world.prepareReply?.(accepted, item)) ?? makeUpReply(accepted);
+      const inReplyTo = accepted.messageId;
+      if (item.kind === "message") {
+        await channel.sendMessage(chatId, item.text, { ...context, inReplyTo, markdown: false });
+      } else {
+        const { filename, mime, content } = item;
+        await channel.sendAttachment?.(chatId, { filename, mime, content }, context);
+      }
+      return context;
+    },
+    sentOf,
+    nextSent(kind) {
+      const index = looked[kind]++;
+      return waitFor(async () => (await sentOf(kind))[index], {
+        what: `${kind} ${index + 1} to reach the receiver`,
+      });
+    },
+  };
+}

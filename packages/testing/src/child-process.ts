@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { guard } from "./guard.ts";
+import { holdResource } from "./held-resources.ts";
+import { waitFor } from "./wait-for.ts";
+
+/** How a process ended. */
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A process that a test has started. It ends with the test file at the latest, and a test file that needs that fails. */
+export interface ChildProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves when the process has ended. */
+  readonly exited: Promise<Exit>;
+  isRunning(): boolean;
+  /** What it has written to stdout and stderr so far, the last megabytes of it. */
+  output(): string;
+  /**
+   * Resolves when the output matches the pattern, or the URL answers with 2xx. Rejects with the output when the
+   * process ends before, or after `timeoutMs` (30 s).
+   */
+  ready(condition: RegExp | string, options?: { timeoutMs?: number }): Promise<void>;
+  /**
+   * Sends a signal that ends processes (SIGTERM by default) and resolves when the process is gone. Rejects, after
+   * a SIGKILL, when it is still there 20 s later. Safe to call when it has ended already.
+   */
+  kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exit>;
+}
+
+const OUTPUT_MAX_CHARS = 4_000_000;
+const LAST_OUTPUT_MS = 500;
+const END_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** Starts a program. Whatever happens to this process, SIGKILL included, the child does not outlive it. */
+export function spawnChild(options: {
+  name: string;
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+}): Promise<ChildProcess> {
+  const { name, command, args, env, cwd } = options;
+  const child = spawn(command, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"] });
+  let written = "";
+  const keep = (text: string) => {
+    written = (written + text).slice(-OUTPUT_MAX_CHARS);
+  };
+  child.stdout.setEncoding("utf8").on("data", keep);
+  child.stderr.setEncoding("utf8").on("data", keep);
+
+  return new Promise((resolve, reject) => {
+    child.once("error", (error) => {
+      reject(new Error(`${name} could not be started: ${command} is not there or cannot be run.`, { cause: error }));
+    });
+    child.once("spawn", () => {
+      const pid = child.pid as number;
+      const callOffGuard = guard('kill -KILL "$1"', [String(pid)]);
+      const release = holdResource(`${name} (process ${pid})`, async () => child.kill("SIGKILL"));
+      const exited = new Promise<Exit>((ended) => {
+        child.once("exit", (code, signal) => {
+          callOffGuard();
+          release();
+          // The last output may come after the exit. A grandchild that keeps the pipe open must not hold the news back.
+          child.once("close", () => ended({ code, signal }));
+          setTimeout(() => ended({ code, signal }), LAST_OUTPUT_MS).unref();
+        });
+      });
+      const isRunning = () => child.exitCode === null && child.signalCode === null;
+
+      resolve({
+        name,
+        pid,
+        exited,
+        isRunning,
+        output: () => written,
+        async ready(condition, { timeoutMs = READY_TIMEOUT_MS } = {}) {
+          const isReady = async () =>
+            typeof condition === "string" ? answersWell(condition) : condition.test(written);
+          const outcome = await waitFor(async () => (isRunning() ? (await isReady()) && "ready" : "ended"), {
+            what: () => `${name} to be ready (${String(condition)}). Its output:\n${written}\n`,
+            timeoutMs,
+          });
+          if (outcome === "ready") return;
+          await exited;
+          throw new Error(`${name} ended before it was ready. Its output:\n${written}`);
+        },
+        async kill(signal = "SIGTERM") {
+          if (!isRunning()) return exited;
+          child.kill(signal);
+          const timer = new AbortController();
+          const late = new Promise<"late">((tooLate) => {
+            const timeout = setTimeout(() => tooLate("late"), END_TIMEOUT_MS);
+            timer.signal.addEventListener("abort", () => clearTimeout(timeout), { once: true });
+          });
+          const end = await Promise.race([exited, late]);
+          timer.abort();
+          if (end !== "late") return end;
+          child.kill("SIGKILL");
+          await exited;
+          throw new Error(`${name} did not end within ${END_TIMEOUT_MS} ms of ${signal}. Its output:\n${written}`);
+        },
+      });
+    });
+  });
+}
+
+async function answersWell(url: string): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+  await response.body?.cancel();
+  return response.ok;
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { askSharedServer } from "./ask-shared-server.ts";
+import { holdResource } from "./held-resources.ts";
+import { removeRedisKeys } from "./remove-redis-keys.ts";
+import { readTestSettings } from "./test-settings.ts";
+import type { QueueBackend } from "./test-settings.ts";
+
+/** Where the queues of a test file are. */
+export interface TestQueueBackend {
+  /** The Redis of this run; absent when the queues are in the database. */
+  readonly redisUrl?: string;
+  /** Keeps the jobs of test files apart on one Redis. */
+  readonly prefix: string;
+  /** Removes what the test file has left in Redis. Close the queues first. */
+  stop(): Promise<void>;
+}
+
+type Opener = (prefix: string) => Promise<TestQueueBackend>;
+
+const OPENERS = {
+  postgres: async (prefix) => ({ prefix, stop: () => Promise.resolve() }),
+  redis: async (prefix) => {
+    const { url: redisUrl } = await askSharedServer("redis");
+    const removeKeys = () => removeRedisKeys(redisUrl, prefix);
+    const release = holdResource(`queues with prefix ${prefix}`, removeKeys);
+    return {
+      redisUrl,
+      prefix,
+      async stop() {
+        await removeKeys();
+        release();
+      },
+    };
+  },
+} satisfies Record<QueueBackend, Opener>;
+
+/** The queue backend that TEST_QUEUE_BACKEND names, with a prefix that nobody else has. Stop it in `afterAll`. */
+export async function createTestQueueBackend(
+  backend: QueueBackend = readTestSettings().queueBackend,
+): Promise<TestQueueBackend> {
+  return OPENERS[backend](`svc-test-${randomBytes(6).toString("hex")}`);
+}

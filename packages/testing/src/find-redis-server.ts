@@ -1,0 +1,19 @@
+import { access, constants } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { childEnvironment } from "./test-settings.ts";
+
+/** The path of `redis-server`, or null when the PATH has none. */
+export async function findRedisServer(): Promise<string | null> {
+  for (const folder of (childEnvironment()["PATH"] ?? "").split(delimiter)) {
+    const path = join(folder, "redis-server");
+    try {
+      await access(path, constants.X_OK);
+      return path;
+    } catch (error) {
+      // Not there, or not for us: the next folder may have it. Anything else is a fault of this machine.
+      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,28 @@
+import { createServer } from "node:net";
+
+/**
+ * Below the range that systems take for outgoing connections: a port of that range could be taken by any client, also
+ * by one that connects to this very port while its server is down.
+ */
+const LOWEST = 20_000;
+const HIGHEST = 29_999;
+
+const given = new Set<number>();
+
+/** A TCP port of 127.0.0.1 that nobody listens on and that this process has not been given before. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    if (given.has(port) || !(await canListen(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}

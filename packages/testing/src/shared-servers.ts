@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
+import { findRedisServer } from "./find-redis-server.ts";
+import { startPostgres } from "./start-postgres.ts";
+import { startRedis } from "./start-redis.ts";
+import type { TestSettings } from "./test-settings.ts";
+
+/** The Postgres of this run. */
+export interface SharedPostgres {
+  /** A database of it to send CREATE DATABASE to. */
+  adminUrl: string;
+  /** The migrated database that others are copied from. */
+  template: string;
+  /** What the name of every database of this run begins with. */
+  prefix: string;
+}
+
+/** The Redis of this run. It may hold the data of others: keep to a prefix of your own. */
+export interface SharedRedis {
+  url: string;
+}
+
+/** What can be asked for, by the last part of the address. */
+export interface SharedServers {
+  postgres: SharedPostgres;
+  redis: SharedRedis;
+}
+
+interface Opened<Server> {
+  server: Server;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the servers that all test files of a run share, each started when it is first asked for: a run of unit tests
+ * starts none. Answers the address to ask at; it contains a secret, since who knows it learns the database's password.
+ */
+export async function openSharedServers(
+  settings: Pick<TestSettings, "databaseUrl" | "redisUrl">,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const openers = {
+    postgres: () => openPostgres(settings.databaseUrl),
+    redis: () => openRedis(settings.redisUrl),
+  } satisfies { [Name in keyof SharedServers]: () => Promise<Opened<SharedServers[Name]>> };
+  const opened = new Map<string, Promise<Opened<object>>>();
+
+  const token = randomUUID();
+  const paths = new Map(Object.entries(openers).map(([name, open]) => [`/${token}/${name}`, open]));
+  const broker = createServer((request, response) => {
+    const path = request.url ?? "";
+    const open = paths.get(path) ?? (() => Promise.reject(new Error("No such server is shared.")));
+    const opening = opened.get(path) ?? open();
+    opened.set(path, opening);
+    opening.then(
+      ({ server }) => response.writeHead(200).end(JSON.stringify(server)),
+      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => {
+    broker.listen(0, "127.0.0.1", resolve);
+  });
+  broker.unref();
+  const { port } = broker.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}/${token}`,
+    async close() {
+      broker.close();
+      broker.closeAllConnections();
+      // A server that did not start has told the tests that asked for it; there is nothing of it to close.
+      const servers = await Promise.allSettled(opened.values());
+      const running = servers.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      await Promise.all(running.map((server) => server.close()));
+    },
+  };
+}
+
+async function openPostgres(givenUrl: string | undefined): Promise<Opened<SharedPostgres>> {
+  const own = givenUrl === undefined ? await startPostgres({ maxConnections: 200 }) : null;
+  const adminUrl = givenUrl ?? own?.url ?? "";
+  const prefix = `svc_test_${randomBytes(4).toString("hex")}_`;
+  const template = `${prefix}template`;
+  await createDatabase(adminUrl, template);
+  // The packages behind this take a moment to load, which a run without a database need not spend.
+  const { migrateTestDatabase } = await import("./migrate-test-database.ts");
+  await migrateTestDatabase(urlOfDatabase(adminUrl, template));
+
+  return {
+    server: { adminUrl, template, prefix },
+    async close() {
+      if (own !== null) return own.stop();
+      // A server that was lent to us is left as it was, also by the test files that failed.
+      const rows = await runAsAdmin(adminUrl, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", [
+        prefix,
+      ]);
+      for (const { datname } of rows as { datname: string }[]) await dropDatabase(adminUrl, datname);
+    },
+  };
+}
+
+async function openRedis(givenUrl: string | undefined): Promise<Opened<SharedRedis>> {
+  if (givenUrl !== undefined) return { server: { url: givenUrl }, close: () => Promise.resolve() };
+  if ((await findRedisServer()) === null) {
+    throw new Error("There is no Redis for these tests: install redis-server or set REDIS_URL.");
+  }
+  const own = await startRedis();
+  return { server: { url: own.url }, close: () => own.stop() };
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "@svc/embedded";
+import { freePort } from "./free-port.ts";
+import { guard } from "./guard.ts";
+import { holdResource } from "./held-resources.ts";
+import { testLog } from "./test-log.ts";
+
+/** A Postgres of one's own, in a temporary folder; its user is a superuser. */
+export interface PrivatePostgres {
+  /** An empty database `svc` on it, the same after a restart. */
+  readonly url: string;
+  readonly port: number;
+  /** Another one after a restart. */
+  readonly pid: number;
+  /** Ends it (SIGKILL by default), resolves when it is gone, and leaves it down until `start`. */
+  kill(signal?: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void>;
+  /** Starts it again on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it for good and removes its data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Postgres looks for its own postmaster.pid and ends without it, but only once a minute; the guard asks it at once and
+ * waits for its end, since a server that still writes would keep its folder from being removed.
+ */
+const END_AND_REMOVE = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid"
+  while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+  rm -rf "$1"`;
+
+/**
+ * Starts the Postgres that the product brings along. Settings are Postgres' own; by default the data does not survive
+ * a failure of the machine, only of processes, which is all that a test can kill.
+ */
+export async function startPostgres(
+  options: { maxConnections?: number; settings?: Record<string, string> } = {},
+): Promise<PrivatePostgres> {
+  const dataDir = await mkdtemp(join(tmpdir(), "svc-test-postgres-"));
+  const port = await freePort();
+  const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
+  const callOffGuard = guard(END_AND_REMOVE, [dataDir]);
+  const launch = () =>
+    startEmbeddedPostgres({ dataDir, port, settings, maxConnections: options.maxConnections ?? 100, log: testLog() });
+
+  let server = await launch();
+  let isDown = false;
+  const end = async () => {
+    await server.stop();
+    callOffGuard();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const release = holdResource(`Postgres on port ${port}`, end);
+  return {
+    url: server.url,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    async kill(signal = "SIGKILL") {
+      process.kill(server.pid, signal);
+      // The embedded server is supervised: without this it would be back in a moment.
+      await server.stop();
+      isDown = true;
+    },
+    async start() {
+      if (!isDown) throw new Error("This Postgres runs; kill it before you start it again.");
+      server = await launch();
+      isDown = false;
+    },
+    async stop() {
+      await end();
+      release();
+    },
+  };
+}

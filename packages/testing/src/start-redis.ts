@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { spawnChild } from "./child-process.ts";
+import { freePort } from "./free-port.ts";
+import { childEnvironment } from "./test-settings.ts";
+
+/** A Redis of one's own, without anything on disk: a restart is a loss of all data. */
+export interface PrivateRedis {
+  readonly url: string;
+  readonly port: number;
+  /** Another one after a restart. */
+  readonly pid: number;
+  /** Ends it (SIGKILL by default) and resolves when it is gone. */
+  kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<void>;
+  /** Starts it again, empty, on the same port. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key. Rejects when there is none. */
+export async function startRedis(options: { port?: number } = {}): Promise<PrivateRedis> {
+  const port = options.port ?? (await freePort());
+  const folder = await mkdtemp(join(tmpdir(), "svc-test-redis-"));
+  const settings = {
+    port: String(port),
+    bind: "127.0.0.1",
+    dir: folder,
+    save: "",
+    appendonly: "no",
+    "maxmemory-policy": "noeviction",
+  };
+  const launch = async () => {
+    const server = await spawnChild({
+      name: "redis-server",
+      command: "redis-server",
+      args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+      env: childEnvironment(),
+    });
+    await server.ready(/ready to accept connections/i);
+    return server;
+  };
+
+  let server = await launch();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    async kill(signal = "SIGKILL") {
+      await server.kill(signal);
+    },
+    async start() {
+      if (server.isRunning()) throw new Error("This Redis runs; kill it before you start it again.");
+      server = await launch();
+    },
+    async stop() {
+      await server.kill("SIGTERM");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

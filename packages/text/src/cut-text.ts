@@ -1,0 +1,42 @@
+import { splitSentences } from "./split-sentences.ts";
+
+const graphemeSegmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** So far behind the limit the text is read to see whether a sentence really ends there. */
+const LOOKAHEAD_CHARS = 200;
+
+/**
+ * The beginning of a text with at most `maxChars` UTF-16 units: up to the last sentence that ends there if that keeps
+ * at least half of them, else up to the last whole word under the same condition, else up to the last whole
+ * grapheme, so that no surrogate pair, accent or emoji is cut. White space at the end is dropped and no ellipsis is
+ * added. A text that fits is returned as it is. A single grapheme longer than `maxChars` is cut between its code
+ * points, so that a caller who goes on with the rest always gets further.
+ */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const limit = graphemeLimit(text, Math.max(0, Math.floor(maxChars)));
+  const least = Math.ceil(limit / 2);
+  const end = [sentenceEnd(text, limit), wordEnd(text, limit)].find((candidate) => candidate >= least) ?? limit;
+  return text.slice(0, end).trimEnd();
+}
+
+/** The last boundary of graphemes up to the limit; of code points where the first grapheme is already longer. */
+function graphemeLimit(text: string, maxChars: number): number {
+  // Only the code point behind the limit matters of the rest, and the segmenter is slow on long texts.
+  const boundary = graphemeSegmenter.segment(text.slice(0, maxChars + 2)).containing(maxChars)?.index ?? maxChars;
+  if (boundary > 0 || maxChars === 0) return boundary;
+  const splitsPair = (text.codePointAt(maxChars - 1) ?? 0) > 0xff_ff;
+  return splitsPair ? maxChars - 1 : maxChars;
+}
+
+function sentenceEnd(text: string, limit: number): number {
+  // Only what ends before the end of what was read is known to be a sentence.
+  const sentences = splitSentences(text.slice(0, limit + LOOKAHEAD_CHARS));
+  return sentences.findLast(({ end }) => end <= limit)?.end ?? 0;
+}
+
+function wordEnd(text: string, limit: number): number {
+  let end = limit;
+  while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1;
+  return end;
+}

@@ -1,0 +1,211 @@
+import { detectAll } from "tinyld";
+import { FUNCTION_WORD_WEIGHTS } from "./function-words.ts";
+import { primaryLanguage } from "./language-tag.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** A guess at the language of a text. */
+export type DetectedLanguage = {
+  /** ISO 639-1; Norwegian in either form is `no`. */
+  readonly language: string;
+  /**
+   * From 0 to 1. From 0.5 on the text itself says so; below, nothing in it was clear and `language` is the hint, or
+   * `en` without one.
+   */
+  readonly confidence: number;
+};
+
+type Scores = Map<string, number>;
+
+/** Enough to know a language by; longer texts are looked at in two places of half this length. */
+const SAMPLE_CHARS = 1200;
+
+/** Of all letters: a message in another script often names products in Latin letters, hardly ever the reverse. */
+const LEAST_SHARE_BESIDE_LATIN = 0.3;
+
+/** What the hint adds: it decides between close languages and never against a clear text. */
+const HINT_BONUS = 0.12;
+
+/**
+ * The letters beyond a to z of each language that is written in Latin or Cyrillic letters: the candidates, and what
+ * speaks for and against them.
+ */
+const LATIN_LETTERS: Readonly<Record<string, string>> = {
+  ca: "àçèéíïòóúü",
+  cs: "áčďéěíňóřšťúůýž",
+  da: "æøåé",
+  de: "äöüß",
+  en: "",
+  es: "áéíñóúü",
+  et: "äõöüšž",
+  eu: "ñ",
+  fi: "äö",
+  fr: "àâæçéèêëîïôœùûüÿ",
+  ga: "áéíóú",
+  hu: "áéíóöőúüű",
+  id: "",
+  it: "àèéìòù",
+  lt: "ąčęėįšųūž",
+  nl: "éëïóöü",
+  no: "æøåéò",
+  pl: "ąćęłńóśźż",
+  pt: "áàâãçéêíóôõú",
+  ro: "ăâîșşțţ",
+  sr: "čćđšž",
+  sv: "åäöé",
+  tr: "çğıöşüâ",
+  vi: "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
+};
+
+const CYRILLIC_LETTERS: Readonly<Record<string, string>> = {
+  be: "абвгдеёжзійклмнопрстуўфхцчшыьэюя",
+  bg: "абвгдежзийклмнопрстуфхцчшщъьюя",
+  mk: "абвгдѓежзѕијклљмнњопрстќуфхцчџш",
+  ru: "абвгдеёжзийклмнопрстуфхцчшщъыьэюя",
+  sr: "абвгдђежзијклљмнњопрстћуфхцчџш",
+  uk: "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
+};
+
+const DEVANAGARI: Readonly<Record<string, string>> = { hi: "", mr: "ळ", ne: "" };
+
+/** Scripts that one language, or one of ours, is written in. */
+const ONE_LANGUAGE_SCRIPTS: readonly (readonly [pattern: RegExp, language: string])[] = [
+  [/\p{Script=Greek}/gu, "el"],
+  [/\p{Script=Armenian}/gu, "hy"],
+  [/\p{Script=Tamil}/gu, "ta"],
+  [/\p{Script=Georgian}/gu, "ka"],
+  [/\p{Script=Thai}/gu, "th"],
+  [/\p{Script=Lao}/gu, "lo"],
+  [/\p{Script=Khmer}/gu, "km"],
+  [/\p{Script=Myanmar}/gu, "my"],
+  [/\p{Script=Hangul}/gu, "ko"],
+  [/\p{Script=Bengali}/gu, "bn"],
+  [/\p{Script=Gujarati}/gu, "gu"],
+  [/\p{Script=Gurmukhi}/gu, "pa"],
+  [/\p{Script=Telugu}/gu, "te"],
+  [/\p{Script=Kannada}/gu, "kn"],
+  [/\p{Script=Malayalam}/gu, "ml"],
+  [/\p{Script=Sinhala}/gu, "si"],
+  [/\p{Script=Ethiopic}/gu, "am"],
+];
+
+/** Scripts in which the language must be looked for, by their letters and words. */
+const SHARED_SCRIPTS: readonly (readonly [pattern: RegExp, find: (sample: string, hint: string) => DetectedLanguage])[] =
+  [
+    [/\p{Script=Cyrillic}/gu, (sample, hint) => findByWords(sample, hint, CYRILLIC_LETTERS)],
+    [/\p{Script=Devanagari}/gu, (sample, hint) => findByWords(sample, hint, DEVANAGARI)],
+    [/\p{Script=Hebrew}/gu, (sample) => ({ language: isYiddish(sample) ? "yi" : "he", confidence: 0.9 })],
+    [/\p{Script=Arabic}/gu, (sample) => ({ language: arabicScriptLanguage(sample), confidence: 0.85 })],
+    [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, findChineseOrJapanese],
+  ];
+
+/**
+ * Guesses the language of a text by its script, its function words, its letters and, for the rest, the n-grams of
+ * tinyld: among the languages that PostgreSQL has a stemmer for, and those that would else be mistaken for them.
+ * `hint` (a tag such as `de-AT`: the language of the page, the chat or the project) decides where the text does not;
+ * texts of one or two words are often clear to nobody.
+ * Looks at a bounded part of the text; never throws.
+ */
+export function detectLanguage(text: string, hint = "en"): DetectedLanguage {
+  const sample = sampleOf(text);
+  const hinted = primaryLanguage(hint) || "en";
+  const letterCount = countMatches(sample, /\p{L}/gu);
+  if (letterCount === 0) return { language: hinted, confidence: 0 };
+  for (const [pattern, language] of ONE_LANGUAGE_SCRIPTS) {
+    const share = countMatches(sample, pattern) / letterCount;
+    if (share >= LEAST_SHARE_BESIDE_LATIN) return { language, confidence: Math.min(1, 0.5 + share / 2) };
+  }
+  for (const [pattern, find] of SHARED_SCRIPTS) {
+    if (countMatches(sample, pattern) / letterCount >= LEAST_SHARE_BESIDE_LATIN) return find(sample, hinted);
+  }
+  return findByWords(sample, hinted, LATIN_LETTERS);
+}
+
+/** The candidates are the keys of `alphabets`. */
+function findByWords(sample: string, hint: string, alphabets: Readonly<Record<string, string>>): DetectedLanguage {
+  const words = tokenize(sample)
+    .map(({ term }) => term)
+    .filter((term) => /\p{L}/u.test(term));
+  const candidates = Object.keys(alphabets);
+  const scores: Scores = new Map(candidates.map((language) => [language, 0]));
+  addWordScores(scores, words);
+  addLetterScores(scores, sample.toLowerCase(), alphabets);
+  addGramScores(scores, sample, candidates);
+  if (scores.has(hint)) add(scores, hint, HINT_BONUS);
+  return decide(scores, hint, words.length);
+}
+
+/** Function words: what share of the words is one of this language, less where several languages have it. */
+function addWordScores(scores: Scores, words: readonly string[]): void {
+  for (const word of words) {
+    for (const [language, weight] of FUNCTION_WORD_WEIGHTS.get(word) ?? []) {
+      add(scores, language, weight / Math.max(words.length, 3));
+    }
+  }
+}
+
+function addLetterScores(scores: Scores, sample: string, alphabets: Readonly<Record<string, string>>): void {
+  const special = new Set(sample.normalize("NFC").match(/[^\P{L}a-z]/gu) ?? []);
+  if (special.size === 0) return;
+  for (const [language, alphabet] of Object.entries(alphabets)) {
+    const known = [...special].filter((letter) => alphabet.includes(letter)).length;
+    add(scores, language, 0.3 * (known / special.size) - 0.3 * Math.min(1, special.size - known));
+  }
+}
+
+/** tinyld gives 1 where it is certain, and small numbers that only rank the others. */
+function addGramScores(scores: Scores, sample: string, candidates: readonly string[]): void {
+  const guesses = detectAll(sample, { only: [...candidates] });
+  const total = guesses.reduce((sum, { accuracy }) => sum + accuracy, 0);
+  for (const { lang, accuracy } of guesses) add(scores, lang, 0.35 * (accuracy === 1 ? 1 : (0.6 * accuracy) / total));
+}
+
+function decide(scores: Scores, hint: string, wordCount: number): DetectedLanguage {
+  const [first, second] = [...scores].sort(([, left], [, right]) => right - left);
+  if (first === undefined || wordCount === 0) return { language: hint, confidence: 0 };
+  const [language, best] = first;
+  const lead = best - (second?.[1] ?? 0);
+  const confidence = Math.max(0, Math.min(1, best)) * 0.5 + Math.min(0.5, lead * 1.5);
+  return confidence >= 0.25 ? { language, confidence } : { language: hint, confidence };
+}
+
+function add(scores: Scores, language: string, value: number): void {
+  const score = scores.get(language);
+  if (score !== undefined) scores.set(language, score + value);
+}
+
+/** Yiddish writes its vowels and digraphs, which Hebrew hardly ever has. */
+function isYiddish(sample: string): boolean {
+  const words = tokenize(sample).map(({ term }) => term.normalize("NFC"));
+  const yiddish = words.filter((word) => YIDDISH_WORDS.has(word) || /[\u05F0-\u05F2]|[אי]\u05B7|א\u05B8|פ\u05BF/u.test(word));
+  return yiddish.length * 5 >= words.length;
+}
+
+const YIDDISH_WORDS: ReadonlySet<string> = new Set(
+  "איז און דער די דאס דאָס אין אויף מיט נישט ניט איך ער זי מיר איר זיי וואס וואָס ווי ווער וואו ווען פאר פון צו א אן קען מיין דיין האט האָט האב האָב".split(" "),
+);
+
+function arabicScriptLanguage(sample: string): string {
+  if (/[ٹڈڑںےھہ]/u.test(sample)) return "ur";
+  return /[پچژگکی]/u.test(sample) ? "fa" : "ar";
+}
+
+function findChineseOrJapanese(sample: string): DetectedLanguage {
+  const kana = countMatches(sample, /[\p{Script=Hiragana}\p{Script=Katakana}]/gu);
+  const han = countMatches(sample, /\p{Script=Han}/gu);
+  return kana * 20 >= han ? { language: "ja", confidence: 0.95 } : { language: "zh", confidence: 0.9 };
+}
+
+function sampleOf(text: string): string {
+  const half = SAMPLE_CHARS / 2;
+  const middle = Math.floor(text.length / 2);
+  const part = text.length <= SAMPLE_CHARS ? text : `${text.slice(0, half)} ${text.slice(middle, middle + half)}`;
+  // Addresses are in no language.
+  return part
+    .split(/\s+/)
+    .filter((word) => !/:\/\/|@|^www\./.test(word))
+    .join(" ");
+}
+
+function countMatches(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}

@@ -1,0 +1,162 @@
+import {
+  AMBIGUOUS_ABBREVIATIONS,
+  CONTINUING_ABBREVIATIONS,
+  GERMAN_ORDINAL_NOUNS,
+  NUMBERED_ABBREVIATIONS,
+  SENTENCE_STARTERS,
+  TRAILING_ABBREVIATIONS,
+} from "./abbreviations.ts";
+import { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
+
+/** A sentence of a text, or what stands for one: a heading, a code fence, a row of a table. */
+export type Sentence = {
+  /** Exactly `text.slice(start, end)` of the whole text: Markdown and line breaks within are kept. */
+  readonly text: string;
+  /** Offset of its first UTF-16 unit. */
+  readonly start: number;
+  /** Offset behind its last UTF-16 unit. */
+  readonly end: number;
+  /** What it is, so that an answer need not quote a heading or half a program. */
+  readonly kind: BlockKind;
+};
+
+/** One or more signs that end sentences in any script, and the ellipsis. */
+const TERMINATORS = /[\p{Sentence_Terminal}…]+|[;\u037E]/gu;
+
+/** What may stand between the sign and the end: closing quotes and brackets, Markdown emphasis, a note's number. */
+const CLOSERS = /(?:["'”’»›)\]}*_~`」』）】》〉〕］｝]|\[\d{1,4}\])*/uy;
+
+/** Emoji behind the sign belong to the sentence that they comment on. */
+const EMOJI = /(?:[^\S\n\r]*(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200D|\uFE0F))*/uy;
+
+/** Opening quotes, brackets, dashes and emphasis before the first word of a sentence, and the dot of `.NET`. */
+const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.(?=[\p{L}\p{N}]))*/uy;
+
+const WORD = /[\p{L}\p{M}\p{N}]{1,24}/uy;
+
+/** How far the word before a full stop is looked for: longer ones are no abbreviations. */
+const LONGEST_ABBREVIATION_CHARS = 12;
+
+/**
+ * Splits a text of any language into sentences, in order and without overlap; only white space lies between them.
+ * Ends are found by the signs that Unicode calls sentence terminals. A full stop after an abbreviation, an initial, a
+ * number in an enumeration or before lower case ends none, unless the text does not capitalise its sentences at all.
+ * Markdown counts: headings, list items, table rows and paragraphs end a sentence; a code fence stays whole.
+ * Takes time in proportion to the text, whatever it holds.
+ */
+export function splitSentences(text: string): Sentence[] {
+  const sentences: Sentence[] = [];
+  for (const block of splitBlocks(text)) {
+    if (block.kind === "prose") addProse(sentences, text, block);
+    else addTrimmed(sentences, text, block);
+  }
+  return sentences;
+}
+
+function addProse(sentences: Sentence[], text: string, block: Block): void {
+  const prose = text.slice(block.start, block.end);
+  const isCareless = beginsInLowerCase(prose);
+  let start = 0;
+  TERMINATORS.lastIndex = contentStart(prose);
+  for (let match = TERMINATORS.exec(prose); match !== null; match = TERMINATORS.exec(prose)) {
+    const { index, 0: sign } = match;
+    const end = matchEnd(EMOJI, prose, matchEnd(CLOSERS, prose, index + sign.length));
+    TERMINATORS.lastIndex = end;
+    if (!endsSentence(prose, { start, index, sign, end, isCareless })) continue;
+    addTrimmed(sentences, text, { kind: "prose", start: block.start + start, end: block.start + end });
+    start = end;
+  }
+  addTrimmed(sentences, text, { kind: "prose", start: block.start + start, end: block.end });
+}
+
+type Candidate = {
+  /** Where the sentence that may end begins. */
+  readonly start: number;
+  /** Where the sign stands that may end it. */
+  readonly index: number;
+  readonly sign: string;
+  /** Behind the sign, its closing quotes and emoji. */
+  readonly end: number;
+  /** The text begins its sentences in lower case. */
+  readonly isCareless: boolean;
+};
+
+function endsSentence(prose: string, candidate: Candidate): boolean {
+  const { index, sign, end, isCareless } = candidate;
+  if (isSemicolon(sign) && !/\p{Script=Greek}/u.test(prose.charAt(index - 1))) return false;
+  const nextStart = matchEnd(OPENERS, prose, end);
+  const next = codePointAt(prose, nextStart);
+  if (next === "") return true;
+  // Spaced dots and marks (`. . .`, `? !`) are one sign; a comma says that the sentence goes on.
+  if (/[\p{Sentence_Terminal}…,;:)\]}]/u.test(next)) return false;
+  if (!/[.!?…;\u037E]/.test(sign)) return true;
+  if (!/\s/.test(prose.charAt(end)) && !isUnspaced(next)) return false;
+  const isLower = /\p{Ll}/u.test(next);
+  if (isLower && (!isCareless || /^(?:\.{2,}|…)$/.test(sign))) return false;
+  return sign !== "." || !isAbbreviated(prose, candidate, nextStart, isLower);
+}
+
+/** Whether the single full stop belongs to the word or number before it. */
+function isAbbreviated(prose: string, { start, index }: Candidate, nextStart: number, isNextLower: boolean): boolean {
+  const before = prose.slice(Math.max(start, index - LONGEST_ABBREVIATION_CHARS - 1), index);
+  const word = /[\p{L}\p{M}\p{N}.º°№-]+$/u.exec(before)?.[0] ?? "";
+  const lower = word.toLowerCase();
+  const next = wordAt(prose, nextStart);
+  const isStarter = SENTENCE_STARTERS.has(next.toLowerCase());
+  if (/^\d+$/.test(word)) {
+    return GERMAN_ORDINAL_NOUNS.has(next.toLowerCase()) || isEnumeration(prose, start, index - word.length);
+  }
+  if (CONTINUING_ABBREVIATIONS.has(lower)) return true;
+  if (NUMBERED_ABBREVIATIONS.has(lower) && /^\p{N}/u.test(next)) return true;
+  if (TRAILING_ABBREVIATIONS.has(lower)) return isNextLower;
+  const isInitial = word !== "I" && /^(?:[\p{Lu}\p{Ll}]\p{M}*\.)*[\p{Lu}\p{Ll}]\p{M}*$/u.test(word);
+  if (isInitial && /^\p{Ll}/u.test(word)) return /^\p{L}$/u.test(next);
+  return (isInitial || AMBIGUOUS_ABBREVIATIONS.has(lower)) && !isStarter;
+}
+
+/** `Steps: 1. Open it. 2. Close it.`: a number of at most two digits at the beginning or behind a colon or comma. */
+function isEnumeration(prose: string, start: number, numberStart: number): boolean {
+  const before = prose.slice(Math.max(start, numberStart - 8), numberStart).trimEnd();
+  return before === "" || /[:;,(]$/.test(before);
+}
+
+/** Behind the marker of a list item, whose full stop ends nothing. */
+function contentStart(prose: string): number {
+  return /^[\s>]*(?:\d{1,9}[.)]|\p{L}[.)])[ \t]+(?:\[[ xX]\] )?/u.exec(prose)?.[0].length ?? 0;
+}
+
+function beginsInLowerCase(prose: string): boolean {
+  return /^[^\p{L}\p{N}]{0,12}\p{Ll}/u.test(prose);
+}
+
+function isSemicolon(sign: string): boolean {
+  return sign === ";" || sign === "\u037E";
+}
+
+/** Letters of scripts that put no space behind a sign. */
+function isUnspaced(character: string): boolean {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(character);
+}
+
+function wordAt(prose: string, start: number): string {
+  return prose.slice(start, matchEnd(WORD, prose, start));
+}
+
+function codePointAt(prose: string, index: number): string {
+  const codePoint = prose.codePointAt(index);
+  return codePoint === undefined ? "" : String.fromCodePoint(codePoint);
+}
+
+/** Behind what a sticky pattern matches at an offset; the offset itself when it does not match. */
+function matchEnd(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}
+
+function addTrimmed(sentences: Sentence[], text: string, { kind, start, end }: Block): void {
+  const part = text.slice(start, end);
+  const content = part.trim();
+  if (content === "") return;
+  const contentStart = start + part.indexOf(content);
+  sentences.push({ text: content, start: contentStart, end: contentStart + content.length, kind });
+}

@@ -1,0 +1,114 @@
+// Brings the checkout into a state that can run: installs from the frozen lockfile and builds, but only what changed
+// since the last time, so that a start with nothing to do costs a few milliseconds. `npm run build` runs it alone.
+import { createHash } from "node:crypto";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const STAMP = join(ROOT, "node_modules", ".svc-prepared.json");
+const { packageManager } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const MIN_NODE = [20, 19];
+
+function listFiles(folder, accept) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return ["node_modules", "dist", ".turbo"].includes(entry.name) ? [] : listFiles(path, accept);
+    return accept(path) ? [path] : [];
+  });
+}
+
+const workspaces = () =>
+  ["packages", "apps"].flatMap((group) =>
+    readdirSync(join(ROOT, group))
+      .map((name) => join(ROOT, group, name))
+      .filter((folder) => existsSync(join(folder, "package.json"))),
+  );
+
+/** Changes when the dependencies do. */
+function installMark() {
+  const hash = createHash("sha256");
+  for (const file of [join(ROOT, "pnpm-lock.yaml"), join(ROOT, "package.json"), join(ROOT, "pnpm-workspace.yaml")])
+    hash.update(readFileSync(file));
+  for (const folder of [...workspaces(), join(ROOT, "tests")]) hash.update(readFileSync(join(folder, "package.json")));
+  return hash.digest("hex");
+}
+
+/** Changes when a source file does: names, sizes and times, which takes milliseconds to look at. */
+function buildMark() {
+  const hash = createHash("sha256");
+  const isSource = (path) => !path.endsWith(".test.ts") && !path.endsWith(".md");
+  const files = workspaces().flatMap((folder) => listFiles(folder, isSource));
+  for (const file of [...files, join(ROOT, "tsconfig.base.json")].sort()) {
+    const { mtimeMs, size } = statSync(file);
+    hash.update(`${relative(ROOT, file)} ${mtimeMs} ${size}\n`);
+  }
+  return hash.digest("hex");
+}
+
+function readStamp() {
+  try {
+    return JSON.parse(readFileSync(STAMP, "utf8"));
+  } catch {
+    // No stamp, or half of one: everything is prepared anew.
+    return {};
+  }
+}
+
+function writeStamp(stamp) {
+  mkdirSync(dirname(STAMP), { recursive: true });
+  writeFileSync(STAMP, JSON.stringify(stamp));
+}
+
+/** Runs pnpm, got through npx in the version that the repository pins; its output is shown when it fails. */
+export function runPnpm(args, { say, what, env = {} }) {
+  const startedAt = Date.now();
+  say(`${what} …`);
+  const ticker = setInterval(() => say(`${what} … ${Math.round((Date.now() - startedAt) / 1000)} s`), 5_000);
+  return new Promise((resolve, reject) => {
+    const child = spawn("npx", ["--yes", packageManager, ...args], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", CI: "true", ...env },
+    });
+    const output = [];
+    child.stdout.on("data", (part) => output.push(part));
+    child.stderr.on("data", (part) => output.push(part));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      clearInterval(ticker);
+      if (code === 0) return resolve(Buffer.concat(output).toString());
+      process.stderr.write(Buffer.concat(output));
+      reject(new Error(`${what} failed (exit code ${code}). The output above says why.`));
+    });
+  });
+}
+
+/** Installs and builds what changed. `say` gets lines for a person; nothing is said when there is nothing to do. */
+export async function prepare(say) {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
+    throw new Error(`Node.js ${process.versions.node} is too old: ${MIN_NODE.join(".")} or newer is needed.`);
+  const stamp = readStamp();
+  const install = installMark();
+  if (stamp.install !== install) {
+    await runPnpm(["install", "--frozen-lockfile"], { say, what: "Installing dependencies (once; about 20 s)" });
+    writeStamp({ install });
+  }
+  const build = buildMark();
+  const isBuilt = workspaces().every((folder) => existsSync(join(folder, "dist", "index.js")));
+  if (stamp.install !== install || stamp.build !== build || !isBuilt) {
+    await runPnpm(["exec", "turbo", "run", "build", "--output-logs=errors-only"], { say, what: "Building" });
+    writeStamp({ install, build });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await prepare((line) => console.error(line)).catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}
