@@ -19,7 +19,7 @@ const FIRST_AGENT = "assistant";
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
 async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir: string): Promise<void> {
-  const kb = await ensureKb({ store }, project.id, GUIDE_KB);
+  const { kb } = await ensureKb({ store }, project.id, GUIDE_KB);
   const files = (await readdir(guideDir)).filter((file) => file.endsWith(".md")).sort();
   for (const file of files) {
     const text = await readFile(join(guideDir, file), "utf8");

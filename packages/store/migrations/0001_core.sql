@@ -2,7 +2,7 @@
 
 -- One row: what belongs to this installation as a whole.
 CREATE TABLE installation (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   -- Sealed constant: opens only with the SVC_SECRET_KEY that sealed it.
   secret_key_check text,
   initialized_at timestamptz
@@ -39,7 +39,7 @@ CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash) WHERE revoked_at IS NULL;
 
 -- One row: the settings that change while the service runs (channels_config.enabled, channels_config.api.config, …).
 CREATE TABLE channels_config (
-  only boolean PRIMARY KEY DEFAULT true CHECK (only),
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   enabled text[] NOT NULL DEFAULT '{}',
   api jsonb NOT NULL DEFAULT '{"config": {}}',
   widget jsonb NOT NULL DEFAULT '{"config": {}}',

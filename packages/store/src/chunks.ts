@@ -54,7 +54,7 @@ export interface FoundChunks {
  * What a match in a title or heading counts against one in the body, and BM25's two constants: how soon further
  * matches stop counting (k1), how much a long passage is marked down (b).
  */
-const RANKING = { titleWeight: 3, headingWeight: 2, k1: 0.9, b: 0.4 } as const;
+const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6 } as const;
 
 /** The score of a word is at most this many times its weight: BM25's limit for ever more matches. */
 export const MAX_SATURATION = RANKING.k1 + 1;

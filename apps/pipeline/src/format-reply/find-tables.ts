@@ -1,0 +1,140 @@
+import { Lexer, Tokenizer } from "marked";
+import type { MarkedToken, Token, Tokens } from "marked";
+import { plainText } from "./plain-text.ts";
+
+/** Where the text of a column stands, as the delimiter row of a table says. */
+export type ColumnAlign = "left" | "center" | "right" | null;
+
+/** A table of a Markdown text, its cells as plain text. Each row has as many cells as the header. */
+export interface FoundTable {
+  /** Plain text of the nearest heading above the table, on its own level of lists and quotes or an outer one. */
+  heading: string | null;
+  header: string[];
+  rows: string[][];
+  align: ColumnAlign[];
+  /** Rows (without the header) and columns that the text has: more than `rows` and `header` hold when it was cut. */
+  totalRows: number;
+  totalColumns: number;
+}
+
+/** How much of a text is read. */
+export interface TableLimits {
+  maxTables: number;
+  maxRows: number;
+  maxColumns: number;
+}
+
+/** What every delimiter row of a table has; most answers have none and are not read further. */
+const DELIMITER_HINT = /-[ \t]*[|:]|[|:][ \t]*-/;
+/** Lists and quotes inside each other, which real answers do not exceed. */
+const MAX_NESTING = 16;
+/**
+ * How often, on average, a character may be read again as part of a list or a quote. The lexer reads a quote that
+ * goes on after a nested quote once more on each level, which takes minutes for 300 levels.
+ */
+const MAX_READINGS = 64;
+
+interface UncutSize {
+  rows: number;
+  columns: number;
+}
+
+/** The first `count` cells of a table row, by the separators that no backslash escapes. */
+function firstCells(row: string, count: number): string {
+  const line = row.trim();
+  let separators = line.startsWith("|") ? -1 : 0;
+  for (let index = 0; index < line.length; index++) {
+    if (line[index] === "\\") index++;
+    else if (line[index] === "|" && ++separators === count) return line.slice(0, index + 1);
+  }
+  return line;
+}
+
+/**
+ * A block lexer that reads only as much of a table as the limits allow (the lexer pads each row to the width of the
+ * header, so that 40 kB of text could become a hundred million cells), and throws a RangeError on nesting whose
+ * reading would take unbounded time or stack.
+ */
+function createBoundedLexer(textLength: number, limits: TableLimits) {
+  const tokenizer = new Tokenizer();
+  const uncutSizes = new WeakMap<Tokens.Table, UncutSize>();
+  const readTable = tokenizer.table.bind(tokenizer);
+  tokenizer.table = (source) => {
+    const [raw, header, delimiter, body = ""] = tokenizer.rules.block.table.exec(source) ?? [];
+    if (raw === undefined || header === undefined || delimiter === undefined) return undefined;
+    const columns = readTable(`${header}\n${delimiter}\n`)?.header.length;
+    if (columns === undefined) return undefined;
+    const rows = body.trim() === "" ? [] : body.trimEnd().split("\n");
+    const kept = [header, delimiter, ...rows.slice(0, limits.maxRows)];
+    const lines = columns > limits.maxColumns ? kept.map((line) => firstCells(line, limits.maxColumns)) : kept;
+    const table = readTable(`${lines.join("\n")}\n`);
+    if (table === undefined) return undefined;
+    table.raw = raw;
+    uncutSizes.set(table, { rows: rows.length, columns });
+    return table;
+  };
+
+  let nesting = 0;
+  let charsLeft = textLength * MAX_READINGS;
+  function bounded<Container extends Token>(read: (source: string) => Container | undefined) {
+    return (source: string) => {
+      if (nesting === MAX_NESTING)
+        throw new RangeError("the text nests lists and quotes too deeply to look for tables");
+      nesting++;
+      try {
+        const token = read(source);
+        charsLeft -= token?.raw.length ?? 0;
+        if (charsLeft < 0) throw new RangeError("the text's quotes are too entangled to look for tables");
+        return token;
+      } finally {
+        nesting--;
+      }
+    };
+  }
+  tokenizer.blockquote = bounded(tokenizer.blockquote.bind(tokenizer));
+  tokenizer.list = bounded(tokenizer.list.bind(tokenizer));
+  return { lexer: new Lexer({ gfm: true, tokenizer }), uncutSizes };
+}
+
+/** Calls `visit` for each table in the order of the text, with the source of the heading above it. */
+function walkTables(
+  tokens: Token[],
+  outerHeading: string | null,
+  visit: (table: Tokens.Table, heading: string | null) => void,
+): void {
+  let heading = outerHeading;
+  for (const token of tokens as MarkedToken[]) {
+    if (token.type === "heading") heading = token.text;
+    else if (token.type === "table") visit(token, heading);
+    else if (token.type === "blockquote") walkTables(token.tokens, heading, visit);
+    else if (token.type === "list") for (const item of token.items) walkTables(item.tokens, heading, visit);
+  }
+}
+
+/**
+ * The tables of a Markdown text (GitHub Flavored Markdown, section 4.10), those inside lists and quotes as well, none
+ * inside code. `tables` holds the first `maxTables`, each cut to `maxRows` × `maxColumns`; `found` says how many the
+ * text has. Only blocks and the cells of the returned tables are read, never the inline Markdown of other text, so
+ * that the time stays bounded. Throws a RangeError when lists and quotes nest more than 16 deep.
+ */
+export function findTables(text: string, limits: TableLimits): { tables: FoundTable[]; found: number } {
+  if (!DELIMITER_HINT.test(text)) return { tables: [], found: 0 };
+  const { lexer, uncutSizes } = createBoundedLexer(text.length, limits);
+  const tables: FoundTable[] = [];
+  let found = 0;
+  walkTables(lexer.blockTokens(text.replaceAll(/\r\n?/g, "\n"), lexer.tokens), null, (table, heading) => {
+    found++;
+    if (found > limits.maxTables) return;
+    const uncut = uncutSizes.get(table);
+    const cellText = (cell: Tokens.TableCell) => plainText(cell.text, lexer);
+    tables.push({
+      heading: heading === null ? null : plainText(heading, lexer),
+      header: table.header.map(cellText),
+      rows: table.rows.map((row) => row.map(cellText)),
+      align: table.align,
+      totalRows: uncut?.rows ?? table.rows.length,
+      totalColumns: uncut?.columns ?? table.header.length,
+    });
+  });
+  return { tables, found };
+}

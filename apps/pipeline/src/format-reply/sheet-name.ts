@@ -1,0 +1,26 @@
+/** UTF-16 units of a sheet's name at most. */
+const MAX_NAME_CHARS = 31;
+/** Characters that Excel refuses in the name of a sheet, and those that would disorder or hide a line of text. */
+const FORBIDDEN = /[*?:\\/[\]]|[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Co}\p{Zl}\p{Zp}]/gu;
+const DEFAULT_NAME = "Table";
+
+/**
+ * The name of a sheet from the heading above its table, by Excel's rules: at most 31 UTF-16 units without cutting a
+ * character, none of `* ? : \ / [ ]`, no apostrophe at either end, not "History", never empty. Invisible and
+ * direction-changing characters are dropped. Without a usable heading it is "Table".
+ */
+export function sheetName(heading: string | null): string {
+  const words = (heading ?? "").replaceAll(FORBIDDEN, " ").replaceAll(/\s+/g, " ");
+  let name = "";
+  for (const character of trimName(words)) {
+    if (name.length + character.length > MAX_NAME_CHARS) break;
+    name += character;
+  }
+  const trimmed = trimName(name);
+  if (trimmed === "") return DEFAULT_NAME;
+  return trimmed.toLowerCase() === "history" ? `${trimmed} ${DEFAULT_NAME.toLowerCase()}` : trimmed;
+}
+
+function trimName(name: string): string {
+  return name.replace(/^[\s']+/, "").replace(/[\s']+$/, "");
+}
