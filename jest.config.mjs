@@ -1,4 +1,7 @@
-/** One run for the whole repository: unit tests beside the code, whole-product tests under tests/. */
+/**
+ * One run for the whole repository: unit tests beside the code, whole-product tests under tests/. Build first: tests
+ * use the other workspaces, and jest itself packages/testing, from their dist folders.
+ */
 export default {
   roots: ["<rootDir>/packages", "<rootDir>/apps", "<rootDir>/tests"],
   testMatch: ["**/*.test.ts"],
@@ -7,5 +10,10 @@ export default {
   transform: {
     "\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } }, module: { type: "es6" } }],
   },
+  // The Postgres and Redis of the run start when the first test asks for them, and end with the run.
+  globalSetup: "<rootDir>/packages/testing/dist/global-setup.js",
+  globalTeardown: "<rootDir>/packages/testing/dist/global-teardown.js",
+  // A file that leaves processes, databases or queues behind fails.
+  testEnvironment: "<rootDir>/packages/testing/dist/leak-checking-environment.js",
   testTimeout: 60_000,
 };

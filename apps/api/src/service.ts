@@ -1,4 +1,4 @@
-import { createAuthenticator } from "@svc/auth";
+import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import type { RunningService, Service } from "@svc/contracts";
 import { answerHealth, authenticated, createApp, listen, methodNotAllowed } from "@svc/http";
@@ -22,6 +22,7 @@ export function apiService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
+    if (config.adminKey !== undefined) await ensureConfiguredAdminKey(store, config.adminKey);
     const presence = await beginPresence(store, log);
     const board = createReplyBoard();
     const persister = createPersister(log);

@@ -6,7 +6,7 @@ import { writeWorkbook } from "./format-reply/write-workbook.ts";
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /** What of an answer becomes attachments: UTF-16 units of its text, tables, and rows and columns of each. */
-const MAX_TEXT_CHARS = 200_000;
+const MAX_TEXT_CHARS = 100_000;
 const TABLE_LIMITS = { maxTables: 10, maxRows: 1_000, maxColumns: 100 };
 
 /** An answer as the answer stage, or an operator, wrote it. */
@@ -27,7 +27,7 @@ export interface FormatReplyOptions {
  * Turns an answer into the items of its reply: first the message, word for word, then each table of a Markdown answer
  * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Messages"). The first
  * 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of more
- * than 200,000 characters is not searched. The message always has everything.
+ * than 100,000 characters is not searched. The message always has everything.
  * Never rejects: a table that cannot be written costs its attachment, not the message, and `warn` is told.
  * The same answer gives the same items, byte for byte, so that a repeated job changes nothing.
  */

@@ -63,18 +63,21 @@ const ROUNDS = 3;
 
 /**
  * The promises that every channel must keep (service document, sections 2.3 to 2.5), as tests of the file that calls
- * this. `make` answers a new channel for each test; the globals are those of `@jest/globals`.
+ * this. `make` answers a new channel for each test; `test` and `expect` are those of `@jest/globals`. What has to come
+ * is waited for up to `timeoutMs` (10 s).
  */
 export function channelConformance(
   make: () => Promise<ChannelUnderTest>,
-  { test, expect }: { test: typeof jestTest; expect: typeof jestExpect },
+  options: { test: typeof jestTest; expect: typeof jestExpect; timeoutMs?: number },
 ): void {
+  const { test, expect, timeoutMs = 10_000 } = options;
+
   /** A test on a channel of its own, with a handler that notes what it is given. */
   function promise(title: string, run: (subject: Subject) => Promise<void>): void {
     test(title, async () => {
       const world = await make();
       try {
-        await run(subjectOf(world));
+        await run(subjectOf(world, timeoutMs));
       } finally {
         await world.close();
       }
@@ -163,6 +166,7 @@ export function channelConformance(
     await subject.receive({ sender: "conformance-2", text: "fine" });
     await waitFor(() => subject.handed.some(({ text }) => text === "fine"), {
       what: "the message after a refused one",
+      timeoutMs,
     });
   });
 
@@ -261,7 +265,7 @@ interface Subject {
   nextSent(kind: SentItem["kind"]): Promise<SentItem>;
 }
 
-function subjectOf(world: ChannelUnderTest): Subject {
+function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
   const { channel } = world;
   const chatIdOf = (sender: string) => world.chatIdOf?.(sender) ?? sender;
   const handed: IncomingMessage[] = [];
@@ -297,7 +301,7 @@ function subjectOf(world: ChannelUnderTest): Subject {
 
   async function nextMessage(): Promise<IncomingMessage> {
     const index = looked.messages++;
-    return waitFor(() => handed[index], { what: `message ${index + 1} to reach the handler` });
+    return waitFor(() => handed[index], { what: `message ${index + 1} to reach the handler`, timeoutMs });
   }
   const sentOf = async (kind: SentItem["kind"]) => (await world.sent()).filter((item) => item.kind === kind);
 
@@ -307,7 +311,7 @@ function subjectOf(world: ChannelUnderTest): Subject {
     if (known !== undefined) return known;
     await world.receive({ sender: "conformance-1", text: "a question" });
     await nextMessage();
-    return waitFor(() => openChats.get(chatId), { what: "a message to be accepted" });
+    return waitFor(() => openChats.get(chatId), { what: "a message to be accepted", timeoutMs });
   }
 
   return {
@@ -339,6 +343,7 @@ function subjectOf(world: ChannelUnderTest): Subject {
       const index = looked[kind]++;
       return waitFor(async () => (await sentOf(kind))[index], {
         what: `${kind} ${index + 1} to reach the receiver`,
+        timeoutMs,
       });
     },
   };

@@ -44,7 +44,7 @@ test("dropping a database cuts the connections to it", async () => {
   const { url, drop } = await createTestDatabase();
   const client = new Client({ connectionString: url });
   const cut = new Promise((resolve) => {
-    client.once("error", resolve);
+    client.on("error", resolve);
   });
   await client.connect();
   await drop();

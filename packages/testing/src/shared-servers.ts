@@ -82,22 +82,23 @@ async function openPostgres(givenUrl: string | undefined): Promise<Opened<Shared
   const adminUrl = givenUrl ?? own?.url ?? "";
   const prefix = `svc_test_${randomBytes(4).toString("hex")}_`;
   const template = `${prefix}template`;
-  await createDatabase(adminUrl, template);
-  // The packages behind this take a moment to load, which a run without a database need not spend.
-  const { migrateTestDatabase } = await import("./migrate-test-database.ts");
-  await migrateTestDatabase(urlOfDatabase(adminUrl, template));
+  const close = own === null ? () => dropDatabasesOf(adminUrl, prefix) : () => own.stop();
+  try {
+    await createDatabase(adminUrl, template);
+    // The packages behind this take a moment to load, which a run without a database need not spend.
+    const { migrateTestDatabase } = await import("./migrate-test-database.ts");
+    await migrateTestDatabase(urlOfDatabase(adminUrl, template));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { server: { adminUrl, template, prefix }, close };
+}
 
-  return {
-    server: { adminUrl, template, prefix },
-    async close() {
-      if (own !== null) return own.stop();
-      // A server that was lent to us is left as it was, also by the test files that failed.
-      const rows = await runAsAdmin(adminUrl, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", [
-        prefix,
-      ]);
-      for (const { datname } of rows as { datname: string }[]) await dropDatabase(adminUrl, datname);
-    },
-  };
+/** A server that was lent to us is left as it was, also by the test files that failed. */
+async function dropDatabasesOf(adminUrl: string, prefix: string): Promise<void> {
+  const rows = await runAsAdmin(adminUrl, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", [prefix]);
+  for (const { datname } of rows as { datname: string }[]) await dropDatabase(adminUrl, datname);
 }
 
 async function openRedis(givenUrl: string | undefined): Promise<Opened<SharedRedis>> {

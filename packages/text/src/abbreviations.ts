@@ -4,8 +4,8 @@
  * that is also a word which ends sentences somewhere (`me`, `ir`, `max`), since all languages share the list.
  */
 const CONTINUING = `
-  mr mrs ms mx dr drs prof rev hon rep gov gen col maj capt cpt lt sgt st mt messrs
-  e.g eg i.e ie cf vs viz approx esp incl excl resp dept est misc orig temp
+  mr mrs ms mx dr drs ph prof rev hon rep gov gen col maj capt cpt lt sgt st mt messrs
+  e.g eg i.e ie cf vs viz approx esp incl excl resp dept est misc orig temp lit
   hr fr frl dipl ing z.b d.h u.a o.ä u.ä i.d.r s.o s.u v.a z.t m.e bzw bspw ca evtl ggf inkl exkl sog vgl zzgl abzgl
   geb gest bzgl hrsg verf zb dh
   mme mmes mlle mlles p.ex env cad c.-à-d av bd
@@ -27,7 +27,7 @@ const CONTINUING = `
 
 /** Abbreviations before a number; before anything else the word is an ordinary one: `No. I don't.` */
 const NUMBERED = `
-  no nos nr nrn p pp pg pgs fig figs eq sec ch vol vols ed para ver v max min mind
+  c no nos nr nrn p pp pg pgs fig figs eq sec ch vol vols ed para ver v max min mind
   jan feb mar apr jun jul aug sep sept oct okt nov dec dez dic
   art arts abs abb kap s ss tel fax núm num n.º nº n° pág págs pag
   cap lib ст п пп табл № č str lk bd aufl ziff pt

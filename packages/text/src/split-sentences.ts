@@ -23,8 +23,11 @@ export type Sentence = {
 /** One or more signs that end sentences in any script, and the ellipsis. */
 const TERMINATORS = /[\p{Sentence_Terminal}…]+|[;\u037E]/gu;
 
-/** What may stand between the sign and the end: closing quotes and brackets, Markdown emphasis, a note's number. */
-const CLOSERS = /(?:["'”’»›)\]}*_~`」』）】》〉〕］｝]|\[\d{1,4}\])*/uy;
+/**
+ * What may stand between the sign and the end: closing quotes (in German also “ and «; '' also behind a space, as in
+ * text that was tokenised once) and brackets, Markdown emphasis, the number of a note.
+ */
+const CLOSERS = /(?:["'”“’‘»«›‹)\]}*_~`」』）】》〉〕］｝]|\[\d{1,4}\]| ''(?!\S))*/uy;
 
 /** Emoji behind the sign belong to the sentence that they comment on. */
 const EMOJI = /(?:[^\S\n\r]*(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200D|\uFE0F))*/uy;
@@ -100,18 +103,19 @@ function endsSentence(prose: string, candidate: Candidate): boolean {
 function isAbbreviated(prose: string, { start, index }: Candidate, nextStart: number, isNextLower: boolean): boolean {
   const before = prose.slice(Math.max(start, index - LONGEST_ABBREVIATION_CHARS - 1), index);
   const word = /[\p{L}\p{M}\p{N}.º°№-]+$/u.exec(before)?.[0] ?? "";
-  const lower = word.toLowerCase();
   const next = wordAt(prose, nextStart);
-  const isStarter = SENTENCE_STARTERS.has(next.toLowerCase());
   if (/^\d+$/.test(word)) {
     return GERMAN_ORDINAL_NOUNS.has(next.toLowerCase()) || isEnumeration(prose, start, index - word.length);
   }
-  if (CONTINUING_ABBREVIATIONS.has(lower)) return true;
-  if (NUMBERED_ABBREVIATIONS.has(lower) && /^\p{N}/u.test(next)) return true;
-  if (TRAILING_ABBREVIATIONS.has(lower)) return isNextLower;
+  // `z. B.` and `p. ex.` are listed without their spaces.
+  const spaced = /(?:\p{L}\.\s)+\p{L}+$/u.exec(before)?.[0].replace(/\s/g, "") ?? word;
+  const isIn = (list: ReadonlySet<string>): boolean => list.has(word.toLowerCase()) || list.has(spaced.toLowerCase());
+  if (isIn(CONTINUING_ABBREVIATIONS)) return true;
+  if (isIn(NUMBERED_ABBREVIATIONS) && /^\p{N}/u.test(next)) return true;
+  if (isIn(TRAILING_ABBREVIATIONS)) return isNextLower;
   const isInitial = word !== "I" && /^(?:[\p{Lu}\p{Ll}]\p{M}*\.)*[\p{Lu}\p{Ll}]\p{M}*$/u.test(word);
   if (isInitial && /^\p{Ll}/u.test(word)) return /^\p{L}$/u.test(next);
-  return (isInitial || AMBIGUOUS_ABBREVIATIONS.has(lower)) && !isStarter;
+  return (isInitial || isIn(AMBIGUOUS_ABBREVIATIONS)) && !SENTENCE_STARTERS.has(next.toLowerCase());
 }
 
 /** `Steps: 1. Open it. 2. Close it.`: a number of at most two digits at the beginning or behind a colon or comma. */

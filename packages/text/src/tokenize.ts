@@ -50,7 +50,7 @@ export function tokenize(text: string): Token[] {
 }
 
 function addSegments(tokens: Token[], run: string, offset: number): void {
-  for (let from = 0; from < run.length; ) {
+  for (let from = 0; from < run.length;) {
     const part = wellFormedPart(run, from);
     for (const { segment, index, isWordLike } of wordSegmenter.segment(part)) {
       if (isWordLike === true) addToken(tokens, segment, offset + from + index, segment.length);
@@ -98,6 +98,10 @@ function addToken(tokens: Token[], word: string, start: number, length: number):
 
 function toTerm(word: string): string {
   // Lower case of İ is i with a dot above, which no other spelling of the word has; NFKC may turn a sign into words.
-  const term = word.normalize("NFKC").toLowerCase().replace(/i\u0307/g, "i").replace(/\s+/g, "");
+  const term = word
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/i\u0307/g, "i")
+    .replace(/\s+/g, "");
   return term.normalize("NFC");
 }

@@ -5,7 +5,7 @@ import { plainText } from "./plain-text.ts";
 /** Where the text of a column stands, as the delimiter row of a table says. */
 export type ColumnAlign = "left" | "center" | "right" | null;
 
-/** A table of a Markdown text, its cells as plain text. Each row has as many cells as the header. */
+/** A table of a Markdown text, its cells as plain text. A row may have fewer cells than the header, never more. */
 export interface FoundTable {
   /** Plain text of the nearest heading above the table, on its own level of lists and quotes or an outer one. */
   heading: string | null;
@@ -29,71 +29,70 @@ const DELIMITER_HINT = /-[ \t]*[|:]|[|:][ \t]*-/;
 /** Lists and quotes inside each other, which real answers do not exceed. */
 const MAX_NESTING = 16;
 /**
- * How often, on average, a character may be read again as part of a list or a quote. The lexer reads a quote that
- * goes on after a nested quote once more on each level, which takes minutes for 300 levels.
+ * How often, on average, a character may be read again as part of a list or a quote. The lexer reads a quote that goes
+ * on after a nested quote or a code block once more, on each level, which takes minutes for 300 levels.
  */
-const MAX_READINGS = 64;
+const MAX_READINGS = 32;
 
-interface UncutSize {
-  rows: number;
-  columns: number;
-}
-
-/** The first `count` cells of a table row, by the separators that no backslash escapes. */
-function firstCells(row: string, count: number): string {
+/** The first `maxCells` cells of a table row, by the separators that no backslash escapes (GFM, section 4.10). */
+function splitRow(row: string, maxCells: number): string[] {
   const line = row.trim();
-  let separators = line.startsWith("|") ? -1 : 0;
-  for (let index = 0; index < line.length; index++) {
+  const cells: string[] = [];
+  let start = line.startsWith("|") ? 1 : 0;
+  for (let index = start; index < line.length && cells.length < maxCells; index++) {
     if (line[index] === "\\") index++;
-    else if (line[index] === "|" && ++separators === count) return line.slice(0, index + 1);
+    else if (line[index] === "|") {
+      cells.push(line.slice(start, index));
+      start = index + 1;
+    }
   }
-  return line;
+  if (cells.length < maxCells && start < line.length) cells.push(line.slice(start));
+  return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
 /**
- * A block lexer that reads only as much of a table as the limits allow (the lexer pads each row to the width of the
- * header, so that 40 kB of text could become a hundred million cells), and throws a RangeError on nesting whose
+ * A block lexer that leaves the rows of each table as lines in `bodies` (the library's own pads every row to the width
+ * of the header, so that 40 kB of text could become a hundred million cells), and throws a RangeError on nesting whose
  * reading would take unbounded time or stack.
  */
-function createBoundedLexer(textLength: number, limits: TableLimits) {
+function createBoundedLexer(textLength: number) {
   const tokenizer = new Tokenizer();
-  const uncutSizes = new WeakMap<Tokens.Table, UncutSize>();
+  const bodies = new WeakMap<Tokens.Table, string[]>();
   const readTable = tokenizer.table.bind(tokenizer);
   tokenizer.table = (source) => {
     const [raw, header, delimiter, body = ""] = tokenizer.rules.block.table.exec(source) ?? [];
     if (raw === undefined || header === undefined || delimiter === undefined) return undefined;
-    const columns = readTable(`${header}\n${delimiter}\n`)?.header.length;
-    if (columns === undefined) return undefined;
-    const rows = body.trim() === "" ? [] : body.trimEnd().split("\n");
-    const kept = [header, delimiter, ...rows.slice(0, limits.maxRows)];
-    const lines = columns > limits.maxColumns ? kept.map((line) => firstCells(line, limits.maxColumns)) : kept;
-    const table = readTable(`${lines.join("\n")}\n`);
+    const table = readTable(`${header}\n${delimiter}\n`);
     if (table === undefined) return undefined;
     table.raw = raw;
-    uncutSizes.set(table, { rows: rows.length, columns });
+    bodies.set(table, body.trim() === "" ? [] : body.trimEnd().split("\n"));
     return table;
   };
 
   let nesting = 0;
   let charsLeft = textLength * MAX_READINGS;
-  function bounded<Container extends Token>(read: (source: string) => Container | undefined) {
+  function bounded<Container extends Token>(
+    read: (source: string) => Container | undefined,
+    countRead: (source: string, token: Container) => number,
+  ) {
     return (source: string) => {
-      if (nesting === MAX_NESTING)
-        throw new RangeError("the text nests lists and quotes too deeply to look for tables");
+      if (nesting > MAX_NESTING) throw new RangeError("the text nests lists and quotes too deeply to look for tables");
       nesting++;
       try {
         const token = read(source);
-        charsLeft -= token?.raw.length ?? 0;
-        if (charsLeft < 0) throw new RangeError("the text's quotes are too entangled to look for tables");
+        if (token !== undefined) charsLeft -= countRead(source, token);
+        if (charsLeft < 0) throw new RangeError("the text's lists and quotes are too entangled to look for tables");
         return token;
       } finally {
         nesting--;
       }
     };
   }
-  tokenizer.blockquote = bounded(tokenizer.blockquote.bind(tokenizer));
-  tokenizer.list = bounded(tokenizer.list.bind(tokenizer));
-  return { lexer: new Lexer({ gfm: true, tokenizer }), uncutSizes };
+  tokenizer.list = bounded(tokenizer.list.bind(tokenizer), (_source, list) => list.raw.length);
+  // The lexer splits the whole run of quoted lines even where it then takes only the first of them.
+  const countQuoted = (source: string) => tokenizer.rules.block.blockquote.exec(source)?.[0].length ?? 0;
+  tokenizer.blockquote = bounded(tokenizer.blockquote.bind(tokenizer), countQuoted);
+  return { lexer: new Lexer({ gfm: true, tokenizer }), bodies };
 }
 
 /** Calls `visit` for each table in the order of the text, with the source of the heading above it. */
@@ -119,21 +118,21 @@ function walkTables(
  */
 export function findTables(text: string, limits: TableLimits): { tables: FoundTable[]; found: number } {
   if (!DELIMITER_HINT.test(text)) return { tables: [], found: 0 };
-  const { lexer, uncutSizes } = createBoundedLexer(text.length, limits);
+  const { lexer, bodies } = createBoundedLexer(text.length);
   const tables: FoundTable[] = [];
   let found = 0;
   walkTables(lexer.blockTokens(text.replaceAll(/\r\n?/g, "\n"), lexer.tokens), null, (table, heading) => {
     found++;
     if (found > limits.maxTables) return;
-    const uncut = uncutSizes.get(table);
-    const cellText = (cell: Tokens.TableCell) => plainText(cell.text, lexer);
+    const body = bodies.get(table) ?? [];
+    const maxCells = Math.min(table.header.length, limits.maxColumns);
     tables.push({
       heading: heading === null ? null : plainText(heading, lexer),
-      header: table.header.map(cellText),
-      rows: table.rows.map((row) => row.map(cellText)),
-      align: table.align,
-      totalRows: uncut?.rows ?? table.rows.length,
-      totalColumns: uncut?.columns ?? table.header.length,
+      header: table.header.slice(0, maxCells).map((cell) => plainText(cell.text, lexer)),
+      rows: body.slice(0, limits.maxRows).map((row) => splitRow(row, maxCells).map((cell) => plainText(cell, lexer))),
+      align: table.align.slice(0, maxCells),
+      totalRows: body.length,
+      totalColumns: table.header.length,
     });
   });
   return { tables, found };

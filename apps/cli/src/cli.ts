@@ -1,0 +1,36 @@
+import type { Terminal } from "./terminal.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What every command works with. */
+export interface Cli {
+  env: Environment;
+  /** Folder that relative paths on the command line start from. */
+  folder: string;
+  terminal: Terminal;
+  /** How this command is called, for advice: `svc`, or through npm in the repository. */
+  self: string;
+  /** How the product is started, for advice. */
+  startWith: string;
+}
+
+/** What a process brings along. */
+export interface Surroundings {
+  env: Environment;
+  workingFolder: string;
+  /** Path of the program that was started. */
+  program: string | undefined;
+}
+
+/** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
+export function describeCall({ env, workingFolder, program }: Surroundings): Omit<Cli, "terminal"> {
+  const isRepository = program !== undefined && /(?:^|[\\/])start\.mjs$/.test(program);
+  const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
+  return {
+    env,
+    // npm runs scripts in the folder of the package and says in INIT_CWD where the person stands.
+    folder: (isThroughNpm ? env["INIT_CWD"] : undefined) ?? workingFolder,
+    self: isRepository ? "npm run svc --" : "svc",
+    startWith: isRepository ? "npm start" : "svc up",
+  };
+}

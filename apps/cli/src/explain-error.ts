@@ -1,0 +1,112 @@
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./exit-codes.ts";
+import type { ExitCode } from "./exit-codes.ts";
+
+/** An error in the words of a person. */
+export interface Explanation {
+  /** For machines. */
+  code: string;
+  message: string;
+  exitCode: ExitCode;
+}
+
+/**
+ * Errors of the packages whose message already says what to do. They are known by name, because their packages are
+ * loaded only when a command needs them.
+ */
+const KNOWN_ERRORS: Readonly<Record<string, { code: string; exitCode: ExitCode }>> = {
+  ConfigError: { code: "configuration", exitCode: EXIT.configuration },
+  StartError: { code: "not_started", exitCode: EXIT.failed },
+  PortTakenError: { code: "port_taken", exitCode: EXIT.failed },
+  DataFolderInUseError: { code: "data_folder_in_use", exitCode: EXIT.failed },
+  EmbeddedPostgresError: { code: "embedded_postgres", exitCode: EXIT.failed },
+};
+
+/** Exit codes of the errors that the API and the operations share; the others are plain failures. */
+const EXIT_OF_SERVICE_ERROR: Readonly<Record<string, ExitCode>> = {
+  missing_key: EXIT.notAllowed,
+  invalid_key: EXIT.notAllowed,
+  insufficient_scope: EXIT.notAllowed,
+  project_mismatch: EXIT.notAllowed,
+  unavailable: EXIT.notRunning,
+  channel_disabled: EXIT.notRunning,
+};
+
+const DATABASE_AWAY = {
+  exitCode: EXIT.notRunning,
+  message: "PostgreSQL cannot be reached. Start it, or check host and port in DATABASE_URL.",
+};
+const DATABASE_REFUSES = {
+  exitCode: EXIT.notAllowed,
+  message: "PostgreSQL refused the connection. Check user and password in DATABASE_URL.",
+};
+
+/** What codes of the system and SQLSTATEs of PostgreSQL mean for somebody who runs a command. */
+const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: string }>> = {
+  ECONNREFUSED: DATABASE_AWAY,
+  ECONNRESET: DATABASE_AWAY,
+  ENOTFOUND: DATABASE_AWAY,
+  EAI_AGAIN: DATABASE_AWAY,
+  ETIMEDOUT: DATABASE_AWAY,
+  EHOSTUNREACH: DATABASE_AWAY,
+  ENETUNREACH: DATABASE_AWAY,
+  "57P03": DATABASE_AWAY,
+  "28P01": DATABASE_REFUSES,
+  "28000": DATABASE_REFUSES,
+  "42501": {
+    exitCode: EXIT.notAllowed,
+    message: "The user in DATABASE_URL may not do this. Take the owner of the database.",
+  },
+  "3D000": {
+    exitCode: EXIT.configuration,
+    message: "The database that DATABASE_URL names does not exist. Make it, or correct the name.",
+  },
+  EADDRNOTAVAIL: {
+    exitCode: EXIT.configuration,
+    message: "SVC_BIND_HOST is not an address of this machine. Set it to one, or to 0.0.0.0 for all.",
+  },
+  EACCES: {
+    exitCode: EXIT.notAllowed,
+    message: "The system does not allow this user to use a file, a folder or a port below 1024.",
+  },
+  ENOSPC: { exitCode: EXIT.failed, message: "The disk is full. Make room and try again." },
+  EROFS: { exitCode: EXIT.failed, message: "The disk is read-only. Choose a folder that can be written." },
+};
+
+function fieldOf(error: Error, name: string): string | undefined {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** pg has no code for a connection that it gave up. */
+const CONNECTION_LOST = /timeout exceeded when trying to connect|Connection terminated|connection timeout/i;
+
+/**
+ * Explains what was thrown in one or two lines that say what to do. Never a stack: that is in the log at level debug.
+ */
+export function explainError(error: unknown): Explanation {
+  if (error instanceof CliError) return { code: error.code, exitCode: error.exitCode, message: error.message };
+  if (!(error instanceof Error)) return unknownFault(String(error));
+  const { name, message } = error;
+  const code = fieldOf(error, "code");
+  const known = KNOWN_ERRORS[name];
+  if (known !== undefined) return { ...known, message };
+  if (name === "ServiceError" && code !== undefined) {
+    return { code, message, exitCode: EXIT_OF_SERVICE_ERROR[code] ?? EXIT.failed };
+  }
+  const system = code === undefined ? undefined : SYSTEM_ERRORS[code];
+  if (code !== undefined && system !== undefined) {
+    return { code, exitCode: system.exitCode, message: `${system.message} (${message === "" ? code : message})` };
+  }
+  if (CONNECTION_LOST.test(message)) return { code: "unavailable", ...DATABASE_AWAY };
+  return unknownFault(message);
+}
+
+function unknownFault(message: string): Explanation {
+  const [firstLine = ""] = message.split("\n");
+  return {
+    code: "internal",
+    exitCode: EXIT.failed,
+    message: `Unexpected fault: ${firstLine}. Set SVC_LOG_LEVEL=debug to see where it comes from.`,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Source } from "@svc/contracts";
+
+/** A passage of a knowledge base, as a search finds it. */
+export interface Passage {
+  documentId: string;
+  chunkId: string;
+  title: string;
+  url?: string;
+  headingPath: string[];
+  /** The passage as it stands in its document. */
+  text: string;
+  /** Whether `text` is Markdown; else it is plain text. */
+  markdown: boolean;
+  score: number;
+}
+
+/** What a search found, best first. */
+export interface SearchResult {
+  hits: Passage[];
+  /** The score of a passage that matched the query as well as could be. */
+  bestPossible: number;
+  /** What the query was searched for, and how rare each word is: the rarer the heavier. */
+  words: { word: string; weight: number }[];
+}
+
+/** Searches knowledge bases: the query, where to search, and how many passages are wanted at most. */
+export type Search = (query: string, kbIds: string[], limit: number) => Promise<SearchResult>;
+
+/** What an agent answers. */
+export interface Answer {
+  /** Null when it has nothing to say. */
+  text: string | null;
+  markdown: boolean;
+  /** Where the answer has what it says: each quote stands in its document word for word. */
+  sources: Source[];
+  /** 0 to 1. Meant to be compared with the agent's threshold: from 0.5 on the passage most likely answers. */
+  confidence: number;
+  /** How it came to that, for an operator. */
+  why: string;
+}
+
+/** A message of the conversation so far. */
+export interface HistoryMessage {
+  author: "customer" | "agent";
+  text: string;
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "@jest/globals";
+import { waitFor } from "./wait-for.ts";
+
+test("it resolves to the first truthy answer of the check", async () => {
+  let calls = 0;
+  expect(await waitFor(() => ++calls >= 3 && `call ${calls}`, { what: "three calls" })).toBe("call 3");
+});
+
+test("a check that throws has not come true yet", async () => {
+  let calls = 0;
+  const check = () => {
+    if (++calls < 3) throw new Error("not yet");
+    return Promise.resolve("now");
+  };
+  expect(await waitFor(check, { what: "the third call" })).toBe("now");
+});
+
+test("the failure says what was waited for and why it did not come", async () => {
+  const cause = new Error("connection refused");
+  const waiting = waitFor(() => Promise.reject(cause), { what: "the server", timeoutMs: 1 });
+  await expect(waiting).rejects.toMatchObject({
+    message: expect.stringMatching(/the server \(connection refused\)/),
+    cause,
+  });
+});

@@ -1,0 +1,279 @@
+import { describe, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { splitSentences } from "./split-sentences.ts";
+
+function textsOf(text: string): string[] {
+  return splitSentences(text).map((sentence) => sentence.text);
+}
+
+/** Texts of what sentences and Markdown are made of, so that rare combinations come up often. */
+const markdown = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        ". ",
+        "! ",
+        "? ",
+        "… ",
+        "。",
+        "। ",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "- ",
+        "1. ",
+        "# ",
+        "> ",
+        "```",
+        "| ",
+        "---",
+      ),
+      fc.constantFrom(
+        "Dr.",
+        "z. B.",
+        "e.g.",
+        "No. 5",
+        "3.14",
+        "word",
+        "Word",
+        "WORD",
+        "漢字",
+        "слово",
+        "👩‍👩‍👧",
+        '"',
+        "(",
+        ")",
+        "**",
+      ),
+      fc.string({ unit: "binary", maxLength: 3 }),
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => parts.join(""));
+
+describe("offsets", () => {
+  test("each sentence is its slice of the text, in order, and only white space lies between them", () => {
+    fc.assert(
+      fc.property(markdown, (text) => {
+        let position = 0;
+        for (const { text: sentence, start, end } of splitSentences(text)) {
+          expect(text.slice(start, end)).toBe(sentence);
+          expect(sentence).toBe(sentence.trim());
+          expect(sentence).not.toBe("");
+          expect(text.slice(position, start).trim()).toBe("");
+          position = end;
+        }
+        expect(text.slice(position).trim()).toBe("");
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("a text of well-formed characters gives well-formed sentences", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        for (const sentence of textsOf(text)) expect(sentence).not.toMatch(/\p{Surrogate}/u);
+      }),
+    );
+  });
+
+  test.each(["", " ", "\n\n\t\r\n"])("%j has no sentence", (text) => expect(splitSentences(text)).toEqual([]));
+});
+
+describe("ends of sentences", () => {
+  test.each<[string, string[]]>([
+    ["One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]],
+    ["Is it?! Yes... No… Maybe", ["Is it?!", "Yes...", "No…", "Maybe"]],
+    ["Wait... what? I see… now", ["Wait... what?", "I see… now"]],
+    ["Well . . . that is it. Good", ["Well . . . that is it.", "Good"]],
+    [
+      'He said "Stop!" and left. "Why?" she asked. "Go." They went.',
+      ['He said "Stop!" and left.', '"Why?" she asked.', '"Go."', "They went."],
+    ],
+    ["„Gut.“ Sie ging. «Bien.» Il part.", ["„Gut.“", "Sie ging.", "«Bien.»", "Il part."]],
+    ["(See below.) Then go on.", ["(See below.)", "Then go on."]],
+    ["**Important.** Read this. _Really._ Yes.", ["**Important.**", "Read this.", "_Really._", "Yes."]],
+    ["It works.[1] Next one.", ["It works.[1]", "Next one."]],
+    ["Thanks! 😊 I have a question. 👩‍👩‍👧 OK", ["Thanks! 😊", "I have a question. 👩‍👩‍👧", "OK"]],
+    ["¿Dónde está? ¡Aquí! Gracias.", ["¿Dónde está?", "¡Aquí!", "Gracias."]],
+    ["We use .NET. .NET is fine.", ["We use .NET.", ".NET is fine."]],
+  ])("%j", (text, sentences) => expect(textsOf(text)).toEqual(sentences));
+});
+
+describe("no end of a sentence", () => {
+  test.each([
+    "Dr. Smith and Mrs. Jones met Prof. Lee in St. Louis.",
+    "Use a tool, e.g. Docker, i.e. Containers, for it.",
+    "It costs 3.14 or 1.000,50 or .5 of it.",
+    "Version 2.0.1 of example.com/a?b=c is out.",
+    "See No. 5, Fig. 3 and pp. 10 of it.",
+    "J. R. R. Tolkien and George W. Bush met.",
+    "The U.S. Army and the Apple Inc. Store were there.",
+    "Books, pens, etc. are here.",
+    "Am 3. Oktober im 18. Jahrhundert.",
+    "Das gilt z. B. Montags bzw. Dienstags, d. h. ca. 5 mal, vgl. Abs. 3.",
+    "M. Dupont et Mme. Durand, p. ex. Paul.",
+    "El Sr. García y la Dra. López.",
+    "Il sig. Rossi e il dott. Bianchi.",
+    "Dhr. Jansen koopt bijv. Kaas.",
+    "Т. е. см. Рисунок и ул. Ленина.",
+    "Inż. Kowalski lubi np. Kraków.",
+  ])("within %j", (text) => expect(textsOf(text)).toEqual([text]));
+});
+
+describe("an abbreviation that ends a sentence all the same", () => {
+  test.each<[string, string[]]>([
+    ["We live in the U.S. The weather is good.", ["We live in the U.S.", "The weather is good."]],
+    ["It opens at 9 a.m. Bring a pen.", ["It opens at 9 a.m.", "Bring a pen."]],
+    ["Pens etc. Then books.", ["Pens etc.", "Then books."]],
+    ["No. I do not.", ["No.", "I do not."]],
+    ["So do I. Then we left.", ["So do I.", "Then we left."]],
+    ["Please help me. My printer is broken.", ["Please help me.", "My printer is broken."]],
+    ["It costs 5. Please pay.", ["It costs 5.", "Please pay."]],
+  ])("%j", (text, sentences) => expect(textsOf(text)).toEqual(sentences));
+});
+
+describe("languages", () => {
+  test.each<[string, string[]]>([
+    ["設定を開きます。「保存」をクリック！終わり", ["設定を開きます。", "「保存」をクリック！", "終わり"]],
+    ["你好。我的订单呢？谢谢", ["你好。", "我的订单呢？", "谢谢"]],
+    ["मेरा ऑर्डर कहाँ है? यह नहीं आया। धन्यवाद", ["मेरा ऑर्डर कहाँ है?", "यह नहीं आया।", "धन्यवाद"]],
+    ["यह है. वह है.", ["यह है.", "वह है."]],
+    ["كيف ذلك؟ لم يصل. شكرا", ["كيف ذلك؟", "لم يصل.", "شكرا"]],
+    ["Πού είναι; Δεν έφτασε. Εντάξει", ["Πού είναι;", "Δεν έφτασε.", "Εντάξει"]],
+    ["Բարեւ։ Շնորհակալ եմ։", ["Բարեւ։", "Շնորհակալ եմ։"]],
+    ["one; two; Three.", ["one; two; Three."]],
+  ])("%j", (text, sentences) => expect(textsOf(text)).toEqual(sentences));
+
+  test("a text that begins in lower case need not capitalise its sentences", () => {
+    expect(textsOf("my printer is broken. it does not print, e.g. pdf files. what now? thanks")).toEqual([
+      "my printer is broken.",
+      "it does not print, e.g. pdf files.",
+      "what now?",
+      "thanks",
+    ]);
+  });
+});
+
+describe("Markdown", () => {
+  test("headings, items, quotations, rows and paragraphs end a sentence; each says what it is", () => {
+    const text = [
+      "# First. Heading",
+      "Text that goes",
+      "on. And ends",
+      "- item one",
+      "- item two. More",
+      "1. Open it. Then",
+      "2) Close it",
+      "",
+      "Title",
+      "=====",
+      "> Quoted. Text",
+      "| a. | b |",
+      "|---|---|",
+      "***",
+      "Hard  ",
+      "break",
+    ].join("\n");
+    expect(splitSentences(text).map((sentence) => [sentence.kind, sentence.text])).toEqual([
+      ["heading", "# First. Heading"],
+      ["prose", "Text that goes\non."],
+      ["prose", "And ends"],
+      ["prose", "- item one"],
+      ["prose", "- item two."],
+      ["prose", "More"],
+      ["prose", "1. Open it."],
+      ["prose", "Then"],
+      ["prose", "2) Close it"],
+      ["heading", "Title\n====="],
+      ["prose", "> Quoted."],
+      ["prose", "Text"],
+      ["table", "| a. | b |"],
+      ["mark", "|---|---|"],
+      ["mark", "***"],
+      ["prose", "Hard"],
+      ["prose", "break"],
+    ]);
+  });
+
+  test.each([
+    "```js\na. B\n\n# c\n```",
+    "~~~\n```\nA. B\n~~~",
+    "````\n```\nA. B\n````",
+    "- ```\n  A. B\n  ```",
+    "```\nnever. Closed",
+  ])("the code fence %j stays whole", (fence) => {
+    expect(splitSentences(`Before.\n${fence}`).map(({ kind, text }) => [kind, text])).toEqual([
+      ["prose", "Before."],
+      ["code", fence],
+    ]);
+  });
+
+  test("what only looks like a fence is text", () => {
+    expect(textsOf("```a``` is code. Then text.")).toEqual(["```a``` is code.", "Then text."]);
+  });
+
+  test("a rule below a sentence makes no heading of it", () => {
+    expect(splitSentences("Best regards, and so on.\n---\nJohn").map(({ kind }) => kind)).toEqual([
+      "prose",
+      "mark",
+      "prose",
+    ]);
+  });
+
+  test("a line that begins with a year is no list item, an enumeration within a line ends after each item", () => {
+    expect(textsOf("It began in\n1986. It was good.")).toEqual(["It began in\n1986.", "It was good."]);
+    expect(textsOf("Steps: 1. Open it. 2. Close it.")).toEqual(["Steps: 1. Open it.", "2. Close it."]);
+  });
+
+  test.each(["\n", "\r\n", "\r", "\u2028"])("lines may end with %j", (newline) => {
+    expect(textsOf(["# A", "b", "", "c"].join(newline))).toEqual(["# A", "b", "c"]);
+  });
+});
+
+test("hostile texts of 200,000 characters are done in one pass", () => {
+  const parts = [
+    ".",
+    ". ",
+    "a",
+    " ",
+    "\t",
+    "`",
+    "```\n",
+    "~~~\n",
+    ">",
+    "!) ",
+    "(",
+    ".(",
+    "\n",
+    "* ",
+    "|",
+    "| -",
+    "#",
+    "1.",
+    "漢",
+  ];
+  const more = [
+    "🇩🇪",
+    "👩‍👩‍👧",
+    ";",
+    ".[1",
+    "1. a\n",
+    "z. B. ",
+    "\ud800",
+    "a\u0301",
+    "\u0301",
+    "- ",
+    "-",
+    "=\n",
+    "Dr. ",
+    '."',
+    "I. ",
+  ];
+  for (const part of [...parts, ...more]) {
+    for (const tail of ["", "x", "`", "😀"]) {
+      const text = `. ${part.repeat(200_000 / part.length)}${tail}`;
+      expect(splitSentences(text).at(-1)?.end).toBe(text.trimEnd().length);
+    }
+  }
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { tokenize } from "./tokenize.ts";
+
+function termsOf(text: string): string[] {
+  return tokenize(text).map(({ term }) => term);
+}
+
+describe("tokenize", () => {
+  test.each<[string, string[]]>([
+    ["Hello, World! (again)", ["hello", "world", "again"]],
+    ["It costs 3.14 or 1,000,000. Not 5.", ["it", "costs", "3.14", "or", "1,000,000", "not", "5"]],
+    ["e-mail foo_bar node.js iPhone15 E50", ["e", "mail", "foo", "bar", "node", "js", "iphone15", "e50"]],
+    ["don't I'd can’t we've", ["don't", "i'd", "can't", "we've"]],
+    ["the user's users' it's", ["the", "user", "users", "it"]],
+    ["l'eau d'un qu’il dell'acqua c'è", ["l", "eau", "d", "un", "qu", "il", "dell", "acqua", "c", "è"]],
+    ["Ankara'da İstanbul IŞIK", ["ankara", "da", "istanbul", "işik"]],
+    ["п'ять комп’ютер Ёлка", ["п'ять", "комп'ютер", "ёлка"]],
+    ["Straße GRÖSSE ﬁne ＡＢＣ", ["straße", "grösse", "fine", "abc"]],
+    ["मेरा ऑर्डर", ["मेरा", "ऑर्डर"]],
+    ["שלום עולם مرحبا", ["שלום", "עולם", "مرحبا"]],
+    ["パスワードをリセット", ["パスワード", "を", "リセット"]],
+    ["我的密码", ["我的", "密码"]],
+    ["😀 … — !", []],
+    ["", []],
+  ])("%j", (text, terms) => expect(termsOf(text)).toEqual(terms));
+
+  test("a decomposed letter is the same as a composed one", () => {
+    expect(termsOf("Ca\u0301diz")).toEqual(termsOf("C\u00e1diz"));
+  });
+
+  test("Thai is cut into words", () => {
+    expect(termsOf("ฉันจะรีเซ็ตรหัสผ่าน").length).toBeGreaterThan(2);
+  });
+
+  test("offsets are in order, without overlap, and point at what holds a letter or digit", () => {
+    const unit = fc.oneof(
+      fc.constantFrom("'", "’", ".", ",", "漢", "カ", "ก", "1", "s"),
+      fc.string({ unit: "binary", maxLength: 2 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(unit).map((units) => units.join("")),
+        (text) => {
+          let position = 0;
+          for (const { term, start, end } of tokenize(text)) {
+            expect(start).toBeGreaterThanOrEqual(position);
+            expect(end).toBeGreaterThan(start);
+            expect(text.slice(start, end)).toMatch(/[\p{L}\p{N}]/u);
+            expect(term).not.toMatch(/\s|[A-Z]/);
+            position = end;
+          }
+          expect(position).toBeLessThanOrEqual(text.length);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("hostile texts of 100,000 characters are done in one pass, in scripts without spaces too", () => {
+    for (const part of ["a", "1", "1.", "1,", "a'", "'", "漢", "カ", "ก", "\u0301", "𠀀", "👍", "\ud800", "é"]) {
+      for (const tail of ["", "a"]) {
+        const text = part.repeat(100_000 / part.length) + tail;
+        expect(tokenize(text).at(-1)?.end ?? 0).toBeLessThanOrEqual(text.length);
+      }
+    }
+  });
+
+  test("no surrogate pair is cut in a long run", () => {
+    for (const { term } of tokenize(`漢${"𠀀".repeat(5_000)}`)) expect(term).not.toMatch(/\p{Surrogate}/u);
+  });
+});
