@@ -1,3 +1,4 @@
+import type { ExitCode } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,6 +13,8 @@ export interface Cli {
   self: string;
   /** How the product is started, for advice. */
   startWith: string;
+  /** Ends the run with this code although the command has run to its end. */
+  setExitCode(code: ExitCode): void;
 }
 
 /** What a process brings along. */
@@ -23,7 +26,7 @@ export interface Surroundings {
 }
 
 /** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
-export function describeCall({ env, workingFolder, program }: Surroundings): Omit<Cli, "terminal"> {
+export function describeCall({ env, workingFolder, program }: Surroundings): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
   const isRepository = program !== undefined && /(?:^|[\\/])start\.mjs$/.test(program);
   const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
   return {

@@ -2,9 +2,13 @@
 import { EXIT } from "./exit-codes.ts";
 import { runCli } from "./run-cli.ts";
 
-// A reader that has gone (`svc … | head`, a closed terminal) is no fault of the command.
-process.stdout.on("error", () => undefined);
-process.stderr.on("error", () => undefined);
+const READER_IS_GONE = ["EPIPE", "EIO"];
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader that has gone (`svc … | head`, a closed terminal) is no fault of the command.
+    if (!READER_IS_GONE.includes(error.code ?? "")) process.exitCode = EXIT.failed;
+  });
+}
 
 const exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -37,9 +37,10 @@ export async function runCli(
   const { stdout, stderr, env } = surroundings;
   const terminal = createTerminal({ stdout, stderr, env, isJson: wantsJson(args) });
   let exitCode: ExitCode = EXIT.ok;
-  const program = createProgram({ ...describeCall(surroundings), terminal }, { stdout, stderr }, (code) => {
+  const setExitCode = (code: ExitCode) => {
     exitCode = code;
-  });
+  };
+  const program = createProgram({ ...describeCall(surroundings), terminal, setExitCode }, { stdout, stderr });
   try {
     await program.parseAsync([...args], { from: "user" });
     return exitCode;

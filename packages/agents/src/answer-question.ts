@@ -9,6 +9,9 @@ import { replyToSmallTalk } from "./small-talk.ts";
 const SEARCH_LIMIT = 5;
 const CANDIDATES = 3;
 
+/** What a passage's best sentence counts against the passage as a whole when the first few are compared. */
+const SENTENCE_WEIGHT = 0.15;
+
 /**
  * A passage that scores this share of what could be scored is as good as certain. Half of it divides best what a
  * knowledge base answers from what it does not: there the confidence is 0.5.
@@ -76,7 +79,7 @@ function choosePassage({ hits, bestPossible, words }: SearchResult): Candidate |
   if (bestPossible <= 0) return null;
   const candidates = hits.slice(0, CANDIDATES).map((passage) => {
     const picked = pickQuotes(passage, words);
-    return { passage, picked, score, value: passage.score / bestPossible + picked.share };
+    return { passage, picked, score, value: passage.score / bestPossible + SENTENCE_WEIGHT * picked.share };
   });
   return candidates.reduce<(typeof candidates)[number] | null>(
     (best, next) => (best === null || next.value > best.value ? next : best),

@@ -4,26 +4,30 @@ import { tokenize } from "@svc/text";
 type Topic = "greeting" | "thanks" | "goodbye";
 
 interface SmallTalkLanguage {
-  phrases: Record<Topic, string[]>;
+  phrases: Record<Topic, string>;
   /** What may stand beside a phrase and changes nothing. */
-  fillers: string[];
+  fillers: string;
   replies: Record<Topic, string>;
 }
 
-/** Phrases as `tokenize` gives them: lower case, without punctuation. */
+/** Phrases and fillers, separated by commas. */
 const LANGUAGES: Readonly<Record<string, SmallTalkLanguage>> = {
   en: {
     phrases: {
-      greeting: ["hello", "hi", "hey", "hiya", "howdy", "greetings", "good morning", "good afternoon", "good evening",
-        "good day", "how are you", "how do you do", "how's it going", "nice to meet you"],
-      thanks: ["thanks", "thank you", "thx", "ty", "cheers", "many thanks", "much appreciated", "i appreciate it",
-        "that helped", "that helps"],
-      goodbye: ["bye", "bye bye", "goodbye", "good bye", "good night", "see you", "see you later", "see you soon", "see ya",
-        "farewell", "take care", "have a nice day", "have a good day", "have a great day", "have a nice weekend"],
+      greeting: `
+        hello, hi, hey, hiya, howdy, greetings, good morning, good afternoon, good evening, good day, how
+        are you, how do you do, how's it going, nice to meet you`,
+      thanks: `
+        thanks, thank you, thx, ty, cheers, many thanks, much appreciated, i appreciate it, that helped,
+        that helps`,
+      goodbye: `
+        bye, bye bye, goodbye, good bye, good night, see you, see you later, see you soon, see ya, farewell,
+        take care, have a nice day, have a good day, have a great day, have a nice weekend`,
     },
-    fillers: ["there", "all", "everyone", "everybody", "team", "folks", "guys", "again", "a", "lot", "so", "very", "much",
-      "for", "your", "you", "the", "help", "ok", "okay", "great", "perfect", "awesome", "cool", "no", "today", "now", "and",
-      "ever", "so", "to", "dear", "sir", "madam", "then"],
+    fillers: `
+        there, all, everyone, everybody, team, folks, guys, again, a, lot, so, very, much, for, your, you,
+        the, help, ok, okay, great, perfect, awesome, cool, no, today, now, and, ever, to, dear, sir, madam,
+        then`,
     replies: {
       greeting: "Hello! How can I help you?",
       thanks: "You're welcome! Is there anything else I can help you with?",
@@ -32,16 +36,18 @@ const LANGUAGES: Readonly<Record<string, SmallTalkLanguage>> = {
   },
   de: {
     phrases: {
-      greeting: ["hallo", "hi", "hey", "moin", "servus", "grüezi", "grüß gott", "guten morgen", "guten tag", "guten abend",
-        "schönen guten tag", "wie geht's", "wie geht es ihnen", "wie geht es dir"],
-      thanks: ["danke", "danke schön", "dankeschön", "danke sehr", "vielen dank", "herzlichen dank", "besten dank",
-        "tausend dank", "merci"],
-      goodbye: ["tschüss", "tschüß", "tschau", "ciao", "auf wiedersehen", "auf wiederhören", "bis bald", "bis später",
-        "bis dann", "bis morgen", "gute nacht", "schönen tag", "schönes wochenende", "schönen abend"],
+      greeting: `
+        hallo, hi, hey, moin, servus, grüezi, grüß gott, guten morgen, guten tag, guten abend, schönen guten
+        tag, wie geht's, wie geht es ihnen, wie geht es dir`,
+      thanks: `
+        danke, danke schön, dankeschön, danke sehr, vielen dank, herzlichen dank, besten dank, tausend dank`,
+      goodbye: `
+        tschüss, tschüß, tschau, ciao, auf wiedersehen, auf wiederhören, bis bald, bis später, bis dann, bis
+        morgen, gute nacht, schönen tag, schönes wochenende, schönen abend`,
     },
-    fillers: ["zusammen", "alle", "allerseits", "liebes", "team", "nochmal", "nochmals", "noch", "einen", "ein", "für",
-      "die", "ihre", "eure", "deine", "hilfe", "sehr", "ok", "okay", "super", "prima", "perfekt", "toll", "nein", "und",
-      "ihnen", "dir", "euch", "auch", "dann"],
+    fillers: `
+        zusammen, alle, allerseits, liebes, team, nochmal, nochmals, noch, einen, ein, für, die, ihre, eure,
+        deine, hilfe, sehr, ok, okay, super, prima, perfekt, toll, nein, und, ihnen, dir, euch, auch, dann`,
     replies: {
       greeting: "Hallo! Wie kann ich Ihnen helfen?",
       thanks: "Gern geschehen! Kann ich sonst noch etwas für Sie tun?",
@@ -50,13 +56,17 @@ const LANGUAGES: Readonly<Record<string, SmallTalkLanguage>> = {
   },
   fr: {
     phrases: {
-      greeting: ["bonjour", "bonsoir", "salut", "coucou", "comment allez vous", "comment ça va", "ça va", "enchanté"],
-      thanks: ["merci", "merci beaucoup", "merci bien", "mille mercis", "je vous remercie", "un grand merci"],
-      goodbye: ["au revoir", "à bientôt", "à plus tard", "à plus", "à demain", "bonne journée", "bonne soirée",
-        "bonne nuit", "bon week end", "adieu"],
+      greeting: `
+        bonjour, bonsoir, salut, coucou, comment allez vous, comment ça va, ça va, enchanté`,
+      thanks: `
+        merci, merci beaucoup, merci bien, mille mercis, je vous remercie, un grand merci`,
+      goodbye: `
+        au revoir, à bientôt, à plus tard, à plus, à demain, bonne journée, bonne soirée, bonne nuit, bon
+        week end, adieu`,
     },
-    fillers: ["à", "tous", "toutes", "tout", "le", "monde", "madame", "monsieur", "pour", "votre", "ton", "aide", "encore",
-      "infiniment", "ok", "super", "parfait", "non", "et", "l'équipe", "équipe", "l", "d", "accord"],
+    fillers: `
+        à, tous, toutes, tout, le, monde, madame, monsieur, pour, votre, ton, aide, encore, infiniment, ok,
+        super, parfait, non, et, l'équipe, équipe, l, d, accord`,
     replies: {
       greeting: "Bonjour ! Comment puis-je vous aider ?",
       thanks: "Avec plaisir ! Puis-je faire autre chose pour vous ?",
@@ -65,14 +75,18 @@ const LANGUAGES: Readonly<Record<string, SmallTalkLanguage>> = {
   },
   es: {
     phrases: {
-      greeting: ["hola", "buenas", "buenos días", "buenos dias", "buen día", "buenas tardes", "buenas noches", "qué tal",
-        "que tal", "cómo estás", "cómo está", "como estas", "como esta", "saludos", "mucho gusto"],
-      thanks: ["gracias", "muchas gracias", "mil gracias", "muchísimas gracias", "te lo agradezco", "se lo agradezco"],
-      goodbye: ["adiós", "adios", "chao", "chau", "hasta luego", "hasta pronto", "hasta mañana", "hasta la vista",
-        "nos vemos", "que tenga un buen día", "buen fin de semana"],
+      greeting: `
+        hola, buenas, buenos días, buenos dias, buen día, buenas tardes, buenas noches, qué tal, que tal,
+        cómo estás, cómo está, como estas, como esta, saludos, mucho gusto`,
+      thanks: `
+        gracias, muchas gracias, mil gracias, muchísimas gracias, te lo agradezco, se lo agradezco`,
+      goodbye: `
+        adiós, adios, chao, chau, hasta luego, hasta pronto, hasta mañana, hasta la vista, nos vemos, que
+        tenga un buen día, buen fin de semana`,
     },
-    fillers: ["a", "todos", "todas", "equipo", "por", "su", "tu", "la", "el", "ayuda", "de", "nuevo", "ok", "vale",
-      "perfecto", "genial", "no", "y", "señor", "señora"],
+    fillers: `
+        a, todos, todas, equipo, por, su, tu, la, el, ayuda, de, nuevo, ok, vale, perfecto, genial, no, y,
+        señor, señora`,
     replies: {
       greeting: "¡Hola! ¿En qué puedo ayudarle?",
       thanks: "¡De nada! ¿Puedo ayudarle en algo más?",
@@ -90,7 +104,7 @@ const MAX_PHRASE_WORDS = 5;
 
 const PHRASES = Object.entries(LANGUAGES).flatMap(([language, { phrases }]) =>
   TOPICS.flatMap((topic) =>
-    phrases[topic].map((phrase): [string, { language: string; topic: Topic }] => [phraseKey(phrase), { language, topic }]),
+    phrasesOf(phrases[topic]).map((phrase): [string, { language: string; topic: Topic }] => [phrase, { language, topic }]),
   ),
 );
 
@@ -99,7 +113,7 @@ const PHRASE_INDEX = new Map(
   PHRASES.map(([key]) => [key, PHRASES.filter(([other]) => other === key).map(([, meaning]) => meaning)]),
 );
 const FILLERS = new Map(
-  Object.entries(LANGUAGES).map(([language, { fillers }]) => [language, new Set(fillers.flatMap(termsOf))]),
+  Object.entries(LANGUAGES).map(([language, { fillers }]) => [language, new Set(phrasesOf(fillers))]),
 );
 
 /**
@@ -149,6 +163,7 @@ function termsOf(text: string): string[] {
   return tokenize(text).map(({ term }) => term);
 }
 
-function phraseKey(phrase: string): string {
-  return termsOf(phrase).join(" ");
+/** The phrases of a list in the form in which a message is compared with them. */
+function phrasesOf(list: string): string[] {
+  return list.split(",").map((phrase) => termsOf(phrase).join(" "));
 }

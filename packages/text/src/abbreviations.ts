@@ -5,7 +5,7 @@
  */
 const CONTINUING = `
   mr mrs ms mx dr drs ph prof rev hon rep gov gen col maj capt cpt lt sgt st mt messrs
-  e.g eg i.e ie cf vs viz approx esp incl excl resp dept est misc orig temp lit
+  e.g eg i.e ie cf v vs viz approx esp incl excl resp dept est misc orig temp lit
   hr fr frl dipl ing z.b d.h u.a o.ä u.ä i.d.r s.o s.u v.a z.t m.e bzw bspw ca evtl ggf inkl exkl sog vgl zzgl abzgl
   geb gest bzgl hrsg verf zb dh
   mme mmes mlle mlles p.ex env cad c.-à-d av bd
@@ -27,7 +27,7 @@ const CONTINUING = `
 
 /** Abbreviations before a number; before anything else the word is an ordinary one: `No. I don't.` */
 const NUMBERED = `
-  c no nos nr nrn p pp pg pgs fig figs eq sec ch vol vols ed para ver v max min mind
+  c no nos nr nrn p pp pg pgs fig figs eq sec ch vol vols ed para ver max min mind
   jan feb mar apr jun jul aug sep sept oct okt nov dec dez dic
   art arts abs abb kap s ss tel fax núm num n.º nº n° pág págs pag
   cap lib ст п пп табл № č str lk bd aufl ziff pt
@@ -41,7 +41,7 @@ const AMBIGUOUS = `
 
 /** After these a sentence may go on in lower case, or end. */
 const TRAILING = `
-  etc usw u.s.w uvm usf ff f ecc enz osv m.m m.fl o.s.v mfl jne yms itd itp т.д т.п vb stb tbd a.m p.m am pm
+  etc usw u.s.w uvm usf ff ecc enz osv m.m m.fl o.s.v mfl jne yms itd itp т.д т.п vb stb tbd a.m p.m am pm
 `;
 
 function toSet(words: string): ReadonlySet<string> {

@@ -96,6 +96,7 @@ describe("ends of sentences", () => {
     ["It works.[1] Next one.", ["It works.[1]", "Next one."]],
     ["Thanks! 😊 I have a question. 👩‍👩‍👧 OK", ["Thanks! 😊", "I have a question. 👩‍👩‍👧", "OK"]],
     ["¿Dónde está? ¡Aquí! Gracias.", ["¿Dónde está?", "¡Aquí!", "Gracias."]],
+    ["Click it.\n![Image](a.png)", ["Click it.", "![Image](a.png)"]],
     ["We use .NET. .NET is fine.", ["We use .NET.", ".NET is fine."]],
   ])("%j", (text, sentences) => expect(textsOf(text)).toEqual(sentences));
 });
@@ -107,7 +108,7 @@ describe("no end of a sentence", () => {
     "It costs 3.14 or 1.000,50 or .5 of it.",
     "Version 2.0.1 of example.com/a?b=c is out.",
     "See No. 5, Fig. 3 and pp. 10 of it.",
-    "J. R. R. Tolkien and George W. Bush met.",
+    "J. R. R. Tolkien, John F. Kennedy and Roe v. Wade.",
     "The U.S. Army and the Apple Inc. Store were there.",
     "Books, pens, etc. are here.",
     "Am 3. Oktober im 18. Jahrhundert.",

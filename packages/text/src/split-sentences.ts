@@ -32,8 +32,8 @@ const CLOSERS = /(?:["'”“’‘»«›‹)\]}*_~`」』）】》〉〕］｝
 /** Emoji behind the sign belong to the sentence that they comment on. */
 const EMOJI = /(?:[^\S\n\r]*(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200D|\uFE0F))*/uy;
 
-/** Opening quotes, brackets, dashes and emphasis before the first word of a sentence, and the dot of `.NET`. */
-const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.(?=[\p{L}\p{N}]))*/uy;
+/** Opening quotes, brackets, dashes and emphasis before the first word of a sentence, the dot of `.NET`, and a Markdown image. */
+const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.(?=[\p{L}\p{N}])|!(?=\[))*/uy;
 
 const WORD = /[\p{L}\p{M}\p{N}]{1,24}/uy;
 
@@ -109,7 +109,9 @@ function isAbbreviated(prose: string, { start, index }: Candidate, nextStart: nu
   }
   // `z. B.` and `p. ex.` are listed without their spaces.
   const spaced = /(?:\p{L}\.\s)+\p{L}+$/u.exec(before)?.[0].replace(/\s/g, "") ?? word;
-  const isIn = (list: ReadonlySet<string>): boolean => list.has(word.toLowerCase()) || list.has(spaced.toLowerCase());
+  // A single capital is an initial and not the abbreviation of the same letter.
+  const listed = word.length === 1 ? word : word.toLowerCase();
+  const isIn = (list: ReadonlySet<string>): boolean => list.has(listed) || list.has(spaced.toLowerCase());
   if (isIn(CONTINUING_ABBREVIATIONS)) return true;
   if (isIn(NUMBERED_ABBREVIATIONS) && /^\p{N}/u.test(next)) return true;
   if (isIn(TRAILING_ABBREVIATIONS)) return isNextLower;

@@ -1,0 +1,85 @@
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import type { DeadLetter } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+import { jsonOption, projectOption } from "../options.ts";
+import { safeLine } from "../safe-text.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const TEXT_CHARS = 60;
+const CHAT_CHARS = 24;
+
+function parseMessageId(text: string): string {
+  if (UUID.test(text)) return text;
+  throw new InvalidArgumentError("A message id is a UUID; dead-letters list shows them.");
+}
+
+async function list(cli: Cli, projectName: string): Promise<void> {
+  const [{ withResources }, { listDeadLetters }, { localPrincipal }, { renderTable }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("@svc/operations"),
+    import("../local-principal.ts"),
+    import("../render-table.ts"),
+  ]);
+  const items = await withResources(cli, {}, async ({ store }) =>
+    listDeadLetters({ store }, await localPrincipal(store, projectName)),
+  );
+  cli.terminal.show({ ok: true, project: projectName, items }, () => {
+    if (items.length === 0) return "There are no dead letters.";
+    const rows = items.map((letter: DeadLetter) => [
+      letter.messageId,
+      `${letter.failedAt.toISOString().slice(0, 19)}Z`,
+      `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
+      `${safeLine(letter.text, TEXT_CHARS)}\n${cli.terminal.paint.dim(safeLine(letter.failure))}`,
+    ]);
+    return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND WHY IT FAILED"], rows, cli.terminal.width);
+  });
+}
+
+interface RetryOptions {
+  all?: boolean;
+  project: string;
+}
+
+async function retry(cli: Cli, messageId: string | undefined, options: RetryOptions): Promise<void> {
+  if ((messageId === undefined) === (options.all !== true)) {
+    throw new CliError("usage", EXIT.usage, "Name one message, or all of them with --all. See: dead-letters retry --help");
+  }
+  const [{ withResources }, { retryDeadLetters }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("../retry-dead-letters.ts"),
+  ]);
+  const retried = await withResources(cli, {}, (resources) => retryDeadLetters(resources, options.project, messageId));
+  cli.terminal.show({ ok: true, project: options.project, retried }, () =>
+    retried.length === 0 ? "There are no dead letters." : `Sent again: ${retried.length}. The pipeline works on them when it runs.`,
+  );
+}
+
+/** `svc dead-letters list|retry`: the messages that failed five times. */
+export function addDeadLetters(program: Command, cli: Cli): void {
+  const deadLetters = program
+    .command("dead-letters")
+    .description("messages that failed five times")
+    .usage("<list|retry> [options]");
+  deadLetters
+    .command("list")
+    .description("show the dead letters of a project, newest first")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText("after", `\nExamples:\n  ${cli.self} dead-letters list\n  ${cli.self} dead-letters list --project shop --json`)
+    .action((options: { project: string }) => list(cli, options.project));
+  deadLetters
+    .command("retry")
+    .description("send dead letters through the pipeline again, with five fresh tries")
+    .argument("[messageId]", "the message", parseMessageId)
+    .option("--all", "all dead letters of the project")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} dead-letters retry 01890a5d-ac96-774b-bcce-b302099a8057\n  ${cli.self} dead-letters retry --all`,
+    )
+    .action((messageId: string | undefined, options: RetryOptions) => retry(cli, messageId, options));
+}

@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import type { Cli } from "../cli.ts";
+import { jsonOption } from "../options.ts";
+
+/** What is said of the administrator's key. */
+function describeKey(options: { adminKey: string | null; isConfigured: boolean }): string {
+  if (options.adminKey !== null) return `${options.adminKey}\n(shown this once: keep it)`;
+  return options.isConfigured ? "the one that SVC_ADMIN_KEY names" : "exists already";
+}
+
+/** `svc init`: server initialisation (service document, "Enabling the HTTP API channel"). */
+export function addInit(program: Command, cli: Cli): void {
+  program
+    .command("init")
+    .description("set a server up: schema, project, administrator's key, HTTP API")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Migrates the database, makes the project "default" with an agent and the product's guide, makes an administrator's
+key (shown once; with SVC_ADMIN_KEY that key is taken and no other made), and enables the HTTP API. Safe to repeat:
+what exists stays as it is. "${cli.startWith}" does all this by itself.
+
+Examples:
+  DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} init
+  ${cli.self} init --json`,
+    )
+    .action(async () => {
+      const [{ withResources }, { migrateAll }, { initialize }, { GUIDE_DIR }, { renderFacts }] = await Promise.all([
+        import("../with-resources.ts"),
+        import("@svc/runtime"),
+        import("@svc/operations"),
+        import("@svc/standalone"),
+        import("../render-facts.ts"),
+      ]);
+      await withResources(
+        cli,
+        { mayCreate: true, prepare: ({ config, log }) => migrateAll(config.databaseUrl, log) },
+        async (resources) => {
+          const configuredAdminKey = resources.config.adminKey;
+          const { project, adminKey, isFirst } = await initialize(resources, {
+            configuredAdminKey,
+            guideDir: GUIDE_DIR,
+          });
+          const { enabled } = await resources.store.channelsConfig.read();
+          const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };
+          cli.terminal.show(document, () =>
+            renderFacts([
+              ["Initialisation", isFirst ? "done" : "was done before; nothing was changed"],
+              ["Project", project.name],
+              ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (an administrator has switched it off)"],
+              ["Administrator's key", describeKey({ adminKey, isConfigured: configuredAdminKey !== undefined })],
+            ]),
+          );
+        },
+      );
+    });
+}

@@ -1,0 +1,35 @@
+import { Argument } from "commander";
+import type { Command } from "commander";
+import type { Service } from "@svc/contracts";
+import type { Resources } from "@svc/runtime";
+import type { Cli } from "../cli.ts";
+
+/** The apps that run as processes of their own, each loaded only when it is started. */
+const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Service>>> = {
+  api: async () => (await import("@svc/api")).apiService,
+  pipeline: async () => (await import("@svc/pipeline")).pipelineService,
+};
+
+/** `svc start <app>`: runs one app in this process, as its own `main.js` does; the log is JSON on standard output. */
+export function addStart(program: Command, cli: Cli): void {
+  program
+    .command("start")
+    .description("run one app in this process (needs DATABASE_URL and SVC_SECRET_KEY)")
+    .addArgument(new Argument("<app>", "which one").choices(Object.keys(APPS)))
+    .addHelpText(
+      "after",
+      `
+Several processes of each app can run at once. The log is JSON lines on standard output. SIGTERM and Ctrl-C stop the
+app cleanly within ten seconds. "${cli.startWith}" runs all apps in one process.
+
+Examples:
+  ${cli.self} migrate && ${cli.self} start api
+  SVC_LOG_LEVEL=debug ${cli.self} start pipeline`,
+    )
+    .action(async (app: string) => {
+      const load = APPS[app];
+      if (load === undefined) return;
+      const [{ runApp }, makeService] = await Promise.all([import("@svc/runtime"), load()]);
+      await runApp(app, cli.env, makeService);
+    });
+}

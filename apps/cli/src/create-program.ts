@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import type { Cli } from "./cli.ts";
+import { addAsk } from "./commands/ask.ts";
+import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addInit } from "./commands/init.ts";
+import { addKb } from "./commands/kb.ts";
+import { addMigrate } from "./commands/migrate.ts";
+import { addStart } from "./commands/start.ts";
+import { addUp } from "./commands/up.ts";
+import { EXIT_MEANINGS } from "./exit-codes.ts";
+import type { OutputStream } from "./terminal.ts";
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function afterHelp({ self, startWith }: Cli): string {
+  const codes = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
+  return `
+Examples:
+  ${startWith.padEnd(44)} run everything on this machine
+  ${`${self} ask "How do I send a message?"`.padEnd(44)} ask the running product
+  ${`${self} kb add handbook.md`.padEnd(44)} give it something to answer from
+  ${`${self} doctor`.padEnd(44)} find out what is wrong
+
+The key is SVC_ADMIN_KEY, else the credential in the data folder (SVC_DATA_DIR, .svc by default).
+The database is DATABASE_URL with SVC_SECRET_KEY, else the PostgreSQL of the data folder: the running one is joined,
+else it is started for the moment. With --json, one JSON document is on standard output and nothing else; through
+npm, add --silent: npm run --silent svc -- doctor --json
+
+Exit codes:
+${codes.join("\n")}`;
+}
+
+/** The command line with all its commands; nothing of the product is loaded before one of them runs. */
+export function createProgram(cli: Cli, streams: { stdout: OutputStream; stderr: OutputStream }): Command {
+  const program = new Command("svc")
+    .description("Message channels service: one pipeline behind an HTTP API and other channels.")
+    .version(readVersion())
+    .usage("<command> [options]")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .showHelpAfterError("(--help shows how the command is used)")
+    .addHelpText("after", afterHelp(cli));
+  for (const add of [addUp, addStart, addInit, addMigrate, addAsk, addKb, addDeadLetters, addDoctor]) add(program, cli);
+  return program;
+}

@@ -1,0 +1,18 @@
+import { localAdministrator } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import type { Store } from "@svc/store";
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./exit-codes.ts";
+import { safeLine } from "./safe-text.ts";
+
+/** The person at this machine, working on a project. Throws CliError `not_found`, which names the projects there are. */
+export async function localPrincipal(store: Store, projectName: string): Promise<Principal> {
+  const project = await store.projects.findByName(projectName);
+  if (project !== null) return localAdministrator(project);
+  const projects = await store.projects.list();
+  const advice =
+    projects.length === 0
+      ? "There is none yet; the command init makes the first one."
+      : `There are: ${projects.map(({ name }) => name).join(", ")}.`;
+  throw new CliError("not_found", EXIT.failed, `There is no project "${safeLine(projectName, 80)}". ${advice}`);
+}

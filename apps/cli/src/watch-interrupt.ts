@@ -1,0 +1,45 @@
+import { InterruptedError } from "./cli-error.ts";
+import { EXIT } from "./exit-codes.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Something that Ctrl-C must not tear apart. */
+export interface InterruptWatch {
+  hasHappened(): boolean;
+  /** The result of the work, or an InterruptedError as soon as the person wants the command to end. */
+  race<Result>(work: Promise<Result>): Promise<Result>;
+  /** Gives the signals back. */
+  release(): void;
+}
+
+/**
+ * Takes Ctrl-C, SIGTERM and a closed terminal over, so that what was started can be stopped first. A second signal
+ * ends the process at once.
+ */
+export function watchInterrupt(): InterruptWatch {
+  const controller = new AbortController();
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    controller.abort(new InterruptedError());
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    hasHappened: () => controller.signal.aborted,
+    async race(work) {
+      controller.signal.throwIfAborted();
+      let giveUp: () => void = () => undefined;
+      const interrupted = new Promise<never>((_resolve, reject) => {
+        giveUp = () => reject(new InterruptedError());
+        controller.signal.addEventListener("abort", giveUp, { once: true });
+      });
+      try {
+        return await Promise.race([work, interrupted]);
+      } finally {
+        controller.signal.removeEventListener("abort", giveUp);
+      }
+    },
+    release() {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { findRunningPostgres, startEmbeddedPostgres } from "@svc/embedded";
+import { createLog } from "@svc/log";
+import type { Log } from "@svc/log";
+import { ensureLocalSecretKey, readLocalSecretKey } from "@svc/operations";
+import { loadConfig, readEnvironment } from "@svc/runtime";
+import type { Config, EarlyConfig } from "@svc/runtime";
+import type { Cli } from "./cli.ts";
+import { CliError } from "./cli-error.ts";
+import { EXIT } from "./exit-codes.ts";
+import { watchInterrupt } from "./watch-interrupt.ts";
+import { withLogLevel } from "./with-log-level.ts";
+
+/** Whose PostgreSQL it is: the one that DATABASE_URL names, the one of a running product, or one started for now. */
+export type DatabaseOrigin = "configured" | "running" | "started";
+
+/** The database that a command works on directly. */
+export interface Database {
+  origin: DatabaseOrigin;
+  /** The configuration with everything that is needed to open the store. */
+  config: Config;
+  /** Silent unless SVC_LOG_LEVEL is set; on standard error, which is not for results. */
+  log: Log;
+}
+
+/** Whether a command may make a database where there is none yet. */
+export interface DatabaseOptions {
+  mayCreate?: boolean;
+}
+
+/** Whether a data folder holds a database: PostgreSQL marks the folder of a cluster with this file. */
+export function hasData(dataDir: string): boolean {
+  return existsSync(join(dataDir, "postgres", "PG_VERSION"));
+}
+
+async function findOrStart(
+  cli: Cli,
+  early: EarlyConfig,
+  log: Log,
+  mayCreate: boolean,
+): Promise<{ url: string; origin: DatabaseOrigin; close(): Promise<void> }> {
+  const { dataDir } = early;
+  const running = await findRunningPostgres(dataDir);
+  if (running !== null) return { url: running.url, origin: "running", close: () => Promise.resolve() };
+  if (!mayCreate && !hasData(dataDir)) {
+    throw new CliError(
+      "no_data",
+      EXIT.failed,
+      `There is no data in ${dataDir} yet. Start the product once with: ${cli.startWith}\n` +
+        "If its data lies elsewhere, set SVC_DATA_DIR, or DATABASE_URL and SVC_SECRET_KEY.",
+    );
+  }
+  cli.terminal.note("The product does not run; starting its PostgreSQL for the moment …");
+  const started = await startEmbeddedPostgres({ dataDir, log, onProgress: (text) => cli.terminal.note(text) });
+  return { url: started.url, origin: "started", close: () => started.stop() };
+}
+
+/** The secret key of a data folder, as a setting. Only a new database may get a new one. */
+async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Promise<{ SVC_SECRET_KEY: string }> {
+  const key = origin === "started" ? await ensureLocalSecretKey(dataDir) : await readLocalSecretKey(dataDir);
+  if (key !== null) return { SVC_SECRET_KEY: key };
+  throw new CliError(
+    "no_secret_key",
+    EXIT.configuration,
+    `The product that runs on ${dataDir} has its secret key from elsewhere. Set SVC_SECRET_KEY to the same.`,
+  );
+}
+
+/**
+ * Gives a command the database to work on: the one that DATABASE_URL names, else the PostgreSQL of the data folder,
+ * which is joined where it runs and else started for the moment. What was started is stopped again, also at Ctrl-C.
+ * Throws ConfigError, CliError `no_data`, DataFolderInUseError and EmbeddedPostgresError.
+ */
+export async function withDatabase<Result>(
+  cli: Cli,
+  { mayCreate = false }: DatabaseOptions,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const environment = withLogLevel(cli.env, "silent");
+  const early = readEnvironment(environment);
+  const log = createLog({ level: early.logLevel, name: "cli", destination: process.stderr });
+  if (early.databaseUrl !== undefined) return work({ origin: "configured", config: loadConfig(environment), log });
+
+  const interrupt = watchInterrupt();
+  try {
+    const { url, origin, close } = await findOrStart(cli, early, log, mayCreate);
+    try {
+      const secret = early.secretKey === undefined ? await secretKeyOf(early, origin) : {};
+      const config = loadConfig({ ...environment, ...secret, DATABASE_URL: url });
+      return await interrupt.race(work({ origin, config, log }));
+    } finally {
+      await close();
+    }
+  } finally {
+    interrupt.release();
+  }
+}

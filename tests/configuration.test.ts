@@ -1,0 +1,8 @@
+import { readFileSync } from "node:fs";
+import { describeSettings } from "@svc/runtime";
+import { expect, test } from "@jest/globals";
+import { repositoryPath } from "@svc/testing";
+
+test("docs/configuration.md says what the code reads", () => {
+  expect(readFileSync(repositoryPath("docs/configuration.md"), "utf8")).toBe(describeSettings());
+});

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { LEASE_MS } from "@svc/store";
+import type { ClaimedMessage, ProjectId } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { Client } from "pg";
+import { answeredRun, claimNow, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+/** Accepts messages into one new chat, one after the other. */
+async function fillChat(project: ProjectId, texts: string[]): Promise<string> {
+  const chatId = `chat of ${texts.join()}`;
+  let ticketId = "";
+  for (const text of texts) ({ ticketId } = await db.store.messages.accept(project, newMessage({ chatId, text })));
+  return ticketId;
+}
+
+test("a chat's messages are claimed oldest first, each after the one before is finished", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["first", "second", "third"]);
+  const order: string[] = [];
+  for (let claimed = await db.store.messages.claim(project, ticketId); claimed !== null;) {
+    order.push(claimed.text);
+    expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+    await db.store.tickets.finish(project, answeredRun(claimed, ["ok"]));
+    claimed = await db.store.messages.claim(project, ticketId);
+  }
+  expect(order).toEqual(["first", "second", "third"]);
+});
+
+test("a claim hands over the whole message with its place and the number of this try", async () => {
+  const project = await db.newProject();
+  const message = newMessage({ chatId: "whole", userId: "user-1", channelMeta: { origin: "test" } });
+  const accepted = await db.store.messages.accept(project, message);
+  expect(await db.store.messages.claim(project, accepted.ticketId)).toEqual({
+    project,
+    messageId: accepted.messageId,
+    ticketId: accepted.ticketId,
+    leaseId: expect.any(String),
+    seq: 1,
+    channelId: "api",
+    chatId: "whole",
+    userId: "user-1",
+    text: message.text,
+    channelMeta: { origin: "test" },
+    attempts: 1,
+    progress: null,
+  });
+});
+
+test("of 50 concurrent claims on a chat from two processes exactly one succeeds, time and again", async () => {
+  const project = await db.newProject();
+  const another = db.openAnother();
+  const texts = Array.from({ length: 8 }, (_, index) => `message ${index}`);
+  const ticketId = await fillChat(project, texts);
+  const order: string[] = [];
+  while (order.length < texts.length) {
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        (index % 2 === 0 ? db.store : another).messages.claim(project, ticketId),
+      ),
+    );
+    const won = claims.filter((claim) => claim !== null);
+    expect(won.length).toBe(1);
+    for (const claimed of won) {
+      order.push(claimed.text);
+      expect(claimed.attempts).toBe(1);
+      await another.tickets.finish(project, answeredRun(claimed, []));
+    }
+  }
+  expect(order).toEqual(texts);
+});
+
+test("while workers of two processes claim and finish as fast as they can, each message is run once and in order", async () => {
+  const project = await db.newProject();
+  const another = db.openAnother();
+  const texts = Array.from({ length: 15 }, (_, index) => `message ${String(index).padStart(2, "0")}`);
+  const tickets = await Promise.all(
+    [1, 2, 3].map((chat) =>
+      fillChat(
+        project,
+        texts.map((text) => `${chat}: ${text}`),
+      ),
+    ),
+  );
+  const runs = new Map<string, string[]>(tickets.map((ticketId) => [ticketId, []]));
+  const done = () => [...runs.values()].every((order) => order.length >= texts.length);
+
+  await Promise.all(
+    [db.store, another, db.store, another, db.store, another].map(async (store, worker) => {
+      for (let round = worker; !done(); round++) {
+        const ticketId = tickets[round % tickets.length] ?? "";
+        const claimed = await store.messages.claim(project, ticketId);
+        if (claimed === null) continue;
+        runs.get(ticketId)?.push(claimed.text);
+        expect(await store.tickets.finish(project, answeredRun(claimed, ["answer"]))).not.toBeNull();
+      }
+    }),
+  );
+  for (const [index, ticketId] of tickets.entries()) {
+    expect(runs.get(ticketId)).toEqual(texts.map((text) => `${index + 1}: ${text}`));
+  }
+});
+
+test("different chats are claimed side by side", async () => {
+  const project = await db.newProject();
+  const tickets = await Promise.all(Array.from({ length: 30 }, (_, index) => fillChat(project, [`side ${index}`])));
+  const claims = await Promise.all(tickets.map((ticketId) => db.store.messages.claim(project, ticketId)));
+  expect(claims.map((claim) => claim?.ticketId)).toEqual(tickets);
+  expect(new Set(claims.map((claim) => claim?.leaseId)).size).toBe(30);
+});
+
+test("the lease of a worker that does not renew it goes to the next one, and the try is counted", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["abandoned"]);
+  const first = await claimNow(db.store, project, ticketId);
+  expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+  await db.expireLease(ticketId);
+  const second = await claimNow(db.store, project, ticketId);
+  expect(second).toMatchObject({ messageId: first.messageId, attempts: 2 });
+  expect(second.leaseId).not.toBe(first.leaseId);
+});
+
+test("renewing keeps exactly those leases that are still held, for another full term", async () => {
+  const project = await db.newProject();
+  const [kept, lost] = [await fillChat(project, ["kept"]), await fillChat(project, ["lost"])];
+  const leases = [await claimNow(db.store, project, kept), await claimNow(db.store, project, lost)];
+  await db.expireLease(lost);
+  await claimNow(db.store, project, lost);
+  await db.sql("UPDATE chats SET lease_until = now() + interval '1 millisecond' WHERE ticket_id = $1", [kept]);
+
+  expect(await db.store.chats.renewLeases(leases)).toEqual(new Set([leases[0]?.leaseId]));
+  const rows = await db.sql(
+    "SELECT lease_until - now() > $2 * interval '1 millisecond' AS full FROM chats WHERE ticket_id = $1",
+    [kept, LEASE_MS / 2],
+  );
+  expect(rows).toEqual([{ full: true }]);
+});
+
+test("a lease that is given back can be claimed at once, and not by giving it back twice", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["given back"]);
+  const first = await claimNow(db.store, project, ticketId);
+  await db.store.chats.releaseLease(first);
+  const second = await claimNow(db.store, project, ticketId);
+  await db.store.chats.releaseLease(first);
+  expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+  expect(second.messageId).toBe(first.messageId);
+});
+
+test("what a run has found is kept for the next try, but not from a worker that has lost its lease", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["progress"]);
+  const first = await claimNow(db.store, project, ticketId);
+  await db.store.chats.saveProgress(project, first.messageId, first.leaseId, { triage: "done" });
+  await db.expireLease(ticketId);
+  const second = await claimNow(db.store, project, ticketId);
+  expect(second.progress).toEqual({ triage: "done" });
+  await db.store.chats.saveProgress(project, first.messageId, first.leaseId, { triage: "from the dead" });
+  await db.expireLease(ticketId);
+  expect((await claimNow(db.store, project, ticketId)).progress).toEqual({ triage: "done" });
+});
+
+test("a chat without a message that waits cannot be claimed", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["only one"]);
+  await db.store.tickets.finish(project, answeredRun(await claimNow(db.store, project, ticketId), []));
+  expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+  expect(await db.store.messages.claim(project, "00000000-0000-7000-8000-000000000000")).toBeNull();
+});
+
+test("a claim that had to wait for a slow worker's retry keeps to the time that the retry set", async () => {
+  const project = await db.newProject();
+  const ticketId = await fillChat(project, ["put off"]);
+  const slow: ClaimedMessage = await claimNow(db.store, project, ticketId);
+  await db.expireLease(ticketId);
+
+  // What retryLater does, held open: the claim sees the expired lease, and waits for the chat's row.
+  const client = new Client({ connectionString: db.url });
+  await client.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE ticket_id = $1", [ticketId]);
+    await client.query("UPDATE messages SET not_before = now() + interval '1 hour' WHERE id = $1", [slow.messageId]);
+    const claim = db.store.messages.claim(project, ticketId);
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await waitFor(async () => (await db.sql(waiting)).length > 0, { what: "the claim to wait for the lock" });
+    await client.query("COMMIT");
+    expect(await claim).toBeNull();
+  } finally {
+    await client.end();
+  }
+});

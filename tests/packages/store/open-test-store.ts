@@ -1,0 +1,126 @@
+import type { AcceptedMessage, MessageDraft } from "@svc/contracts";
+import { newId, openStore } from "@svc/store";
+import type { ClaimedMessage, FinishedRun, NewMessage, ProjectId, RunOutcome, Store } from "@svc/store";
+import { createTestDatabase, testLog } from "@svc/testing";
+import { Pool } from "pg";
+
+/** A secret key like those that are made for a data folder. */
+export const SECRET_KEY = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/** A store on a database of its own, and what a test needs to look behind it. */
+export interface TestStore {
+  readonly url: string;
+  readonly store: Store;
+  /** Another store on the same database, with connections of its own: another process. */
+  openAnother(): Store;
+  /** Runs SQL beside the stores; int8 comes as text, so cast it. */
+  sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** A project that nobody else has. */
+  newProject(): Promise<ProjectId>;
+  /** Makes the lease on a chat look as if its worker had not renewed it in time. */
+  expireLease(ticketId: string): Promise<void>;
+  /** Makes a process look as if it had died. */
+  killInstance(instance: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a store on a new database. Close it in `afterAll`. */
+export async function openTestStore(): Promise<TestStore> {
+  const database = await createTestDatabase();
+  const stores: Store[] = [];
+  const pool = new Pool({ connectionString: database.url, max: 4 });
+  const openAnother = () => {
+    const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog() });
+    stores.push(store);
+    return store;
+  };
+  const store = openAnother();
+  const sql: TestStore["sql"] = async <Row extends object>(text: string, values: unknown[] = []) =>
+    (await pool.query<Row>(text, values)).rows;
+  return {
+    url: database.url,
+    store,
+    openAnother,
+    sql,
+    async newProject() {
+      return (await store.projects.ensure(`project-${newId()}`)).project.id;
+    },
+    async expireLease(ticketId) {
+      await sql("UPDATE chats SET lease_until = now() - interval '1 millisecond' WHERE ticket_id = $1", [ticketId]);
+    },
+    async killInstance(instance) {
+      await sql("UPDATE instances SET alive_until = now() - interval '1 millisecond' WHERE id = $1", [instance]);
+    },
+    async close() {
+      await Promise.all([...stores.map((open) => open.close()), pool.end()]);
+      await database.drop();
+    },
+  };
+}
+
+/** A message as the API channel commits it. */
+export function newMessage(change: Partial<NewMessage> = {}): NewMessage {
+  return {
+    channelId: "api",
+    chatId: `chat-${newId()}`,
+    userId: null,
+    text: "hello",
+    timestampMs: Date.now(),
+    attachments: null,
+    channelMeta: {},
+    mode: "async",
+    callInstance: null,
+    ...change,
+  };
+}
+
+/** A reply text. */
+export function textReply(text: string): MessageDraft {
+  return { type: "message", text, markdown: false };
+}
+
+/** The outcome of a run that answered with these texts, or with what is changed. */
+export function answeredRun(message: ClaimedMessage, texts: string[], change: Partial<RunOutcome> = {}): RunOutcome {
+  return {
+    message,
+    state: "answered",
+    failure: null,
+    stage: "done",
+    status: "pending",
+    agentId: null,
+    confidence: null,
+    language: null,
+    moves: [],
+    trace: {},
+    replies: texts.map((text) => ({ item: textReply(text), author: "agent" })),
+    draft: null,
+    ...change,
+  };
+}
+
+/** Claims the oldest message of a chat, which must be free. */
+export async function claimNow(store: Store, project: ProjectId, ticketId: string): Promise<ClaimedMessage> {
+  const claimed = await store.messages.claim(project, ticketId);
+  if (claimed === null) throw new Error(`nothing to claim in the chat of ticket ${ticketId}`);
+  return claimed;
+}
+
+/** Lets a message come in and be answered with these texts. */
+export async function exchange(
+  store: Store,
+  project: ProjectId,
+  message: NewMessage,
+  texts: string[],
+): Promise<{ accepted: AcceptedMessage; finished: FinishedRun }> {
+  const accepted = await store.messages.accept(project, message);
+  const claimed = await claimNow(store, project, accepted.ticketId);
+  await store.tickets.open(project, claimed);
+  const finished = await store.tickets.finish(project, answeredRun(claimed, texts));
+  if (finished === null) throw new Error("the lease was lost in the middle of a test");
+  return { accepted, finished };
+}
+
+/** The texts of replies in their order. */
+export function textsOf(replies: readonly ({ type: "message"; text: string } | { type: "attachment" })[]): string[] {
+  return replies.map((reply) => (reply.type === "message" ? reply.text : `<${reply.type}>`));
+}

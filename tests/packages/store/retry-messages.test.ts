@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import type { ClaimedMessage, ProjectId } from "@svc/store";
+import { answeredRun, claimNow, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  project = await db.newProject();
+  // The sweeper works on all projects: what earlier tests have left would be due here.
+  await db.sql("UPDATE messages SET state = 'answered' WHERE state = 'received'");
+});
+
+async function accept(chatId: string, text = chatId): Promise<{ messageId: string; ticketId: string }> {
+  return db.store.messages.accept(project, newMessage({ chatId, text }));
+}
+
+async function start(chatId: string): Promise<ClaimedMessage> {
+  const { ticketId } = await accept(chatId);
+  const claimed = await claimNow(db.store, project, ticketId);
+  await db.store.tickets.open(project, claimed);
+  return claimed;
+}
+
+/** Lets the time come for which messages were put off. */
+async function letTimePass(): Promise<void> {
+  await db.sql(
+    `UPDATE messages SET due_at = now() - interval '1 second',
+       not_before = CASE WHEN not_before IS NOT NULL THEN now() - interval '1 second' END
+     WHERE project_id = $1`,
+    [project],
+  );
+}
+
+const RETRY = { delayMs: 60_000, progress: { found: 1 }, failure: "the model is away", counts: true };
+
+test("a failed try is put off, frees the chat, keeps what was found, and counts", async () => {
+  const first = await start("counts");
+  await db.store.messages.retryLater(first, RETRY);
+  expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
+  await letTimePass();
+  expect(await claimNow(db.store, project, first.ticketId)).toMatchObject({
+    messageId: first.messageId,
+    attempts: 2,
+    progress: { found: 1 },
+  });
+});
+
+test("a try that failed for no fault of the message is taken back", async () => {
+  const first = await start("does not count");
+  for (let round = 0; round < 3; round++) {
+    await letTimePass();
+    const claimed = round === 0 ? first : await claimNow(db.store, project, first.ticketId);
+    expect(claimed.attempts).toBe(1);
+    await db.store.messages.retryLater(claimed, { ...RETRY, counts: false });
+  }
+});
+
+test("a message that is put off is not overtaken by a later one of its chat", async () => {
+  const first = await start("no overtaking");
+  await accept("no overtaking", "later");
+  await db.store.messages.retryLater(first, RETRY);
+  expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
+  await letTimePass();
+  expect((await claimNow(db.store, project, first.ticketId)).messageId).toBe(first.messageId);
+});
+
+test("a worker that has lost its lease cannot put a message off", async () => {
+  const first = await start("lost");
+  await db.expireLease(first.ticketId);
+  const second = await claimNow(db.store, project, first.ticketId);
+  await db.store.messages.retryLater(first, { ...RETRY, counts: false });
+  // The lease of the second one still holds, its try still counts, and its message is not put off.
+  expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
+  const rows = await db.sql("SELECT attempts, not_before, failure FROM messages WHERE id = $1", [first.messageId]);
+  expect(rows).toEqual([{ attempts: 2, not_before: null, failure: null }]);
+  expect(await db.store.chats.renewLeases([second])).toEqual(new Set([second.leaseId]));
+});
+
+test("a message that waits too long is taken once by the sweepers of all processes, and then put off", async () => {
+  const accepted = await Promise.all(Array.from({ length: 30 }, (_, index) => accept(`due ${index}`)));
+  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  await letTimePass();
+  const another = db.openAnother();
+  const taken = (
+    await Promise.all([
+      db.store.messages.takeDue(20),
+      another.messages.takeDue(20),
+      db.store.messages.takeDue(20),
+      another.messages.takeDue(20),
+    ])
+  ).flat();
+  expect(taken.map(({ messageId }) => messageId).toSorted()).toEqual(
+    accepted.map(({ messageId }) => messageId).toSorted(),
+  );
+  expect(taken[0]).toMatchObject({ project, attempts: 0 });
+  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  await letTimePass();
+  expect((await db.store.messages.takeDue(100)).length).toBe(30);
+});
+
+test("the sweeper takes the longest due first and no more than it is asked for", async () => {
+  for (const [index, chatId] of ["newest", "oldest", "middle"].entries()) {
+    const { messageId } = await accept(chatId);
+    const ageS = [10, 30, 20][index];
+    await db.sql("UPDATE messages SET due_at = now() - $2 * interval '1 second' WHERE id = $1", [messageId, ageS]);
+  }
+  const taken = await db.store.messages.takeDue(2);
+  const rows = await db.sql<{ text: string }>("SELECT text FROM messages WHERE id = ANY ($1) ORDER BY text", [
+    taken.map(({ messageId }) => messageId),
+  ]);
+  expect(rows.map(({ text }) => text)).toEqual(["middle", "oldest"]);
+});
+
+test("the sweeper leaves a chat alone while a worker has it, and not when that worker is dead", async () => {
+  const { ticketId, messageId } = await start("leased");
+  await letTimePass();
+  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  await db.expireLease(ticketId);
+  expect(await db.store.messages.takeDue(100)).toEqual([{ project, messageId, ticketId, attempts: 1 }]);
+});
+
+test("the sweeper leaves a message alone until its retry is due", async () => {
+  const message = await start("backing off");
+  await db.store.messages.retryLater(message, RETRY);
+  expect(await db.store.messages.takeDue(100)).toEqual([]);
+  await letTimePass();
+  expect((await db.store.messages.takeDue(100)).map(({ messageId }) => messageId)).toEqual([message.messageId]);
+});
+
+test("the age of the oldest waiting message counts only those that could be worked on", async () => {
+  expect(await db.store.messages.oldestWaitingMs()).toBe(0);
+  const { messageId } = await accept("waits");
+  const age = (text: string) =>
+    db.sql(`UPDATE messages SET created_at = now() - interval '1 hour', ${text} WHERE id = $1`, [messageId]);
+  await age("due_at = now() - interval '1 minute'");
+  expect(await db.store.messages.oldestWaitingMs()).toBeGreaterThanOrEqual(3_600_000);
+  await age("not_before = now() + interval '1 minute', due_at = now() + interval '1 minute'");
+  expect(await db.store.messages.oldestWaitingMs()).toBe(0);
+});
+
+test("a message that is given up is a dead letter of its project, with its text and why, newest first", async () => {
+  for (const chatId of ["dead 1", "dead 2", "dead 3"]) {
+    const claimed = await start(chatId);
+    const run = answeredRun(claimed, [], {
+      state: "failed",
+      stage: "failed",
+      status: "open",
+      failure: `why ${chatId}`,
+    });
+    await db.store.tickets.finish(project, run);
+  }
+  const letters = await db.store.messages.listDeadLetters(project, 2);
+  expect(letters).toEqual(
+    ["dead 3", "dead 2"].map((chatId) => ({
+      messageId: expect.any(String),
+      ticketId: expect.any(String),
+      channelId: "api",
+      chatId,
+      text: chatId,
+      failure: `why ${chatId}`,
+      failedAt: expect.any(Date),
+    })),
+  );
+});
+
+test("a dead letter that is sent again has fresh tries, is due at once, and its ticket is back at received", async () => {
+  const claimed = await start("revived");
+  await db.store.messages.retryLater(claimed, { ...RETRY, delayMs: 0 });
+  const last = await claimNow(db.store, project, claimed.ticketId);
+  const failed = answeredRun(last, [], { state: "failed", stage: "failed", status: "open", failure: "gave up" });
+  await db.store.tickets.finish(project, failed);
+  const { messageId, ticketId } = claimed;
+  expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+
+  const due = { project, messageId, ticketId, attempts: 0 };
+  expect(await db.store.messages.reviveDeadLetter(project, messageId, "operator-1")).toEqual(due);
+  expect(await db.store.messages.reviveDeadLetter(project, messageId, "operator-1")).toBeNull();
+  expect(await db.store.messages.listDeadLetters(project, 10)).toEqual([]);
+  expect(await db.store.messages.takeDue(10)).toEqual([due]);
+  expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "received" });
+  expect((await db.store.tickets.listMoves(project, ticketId)).at(-1)).toMatchObject({
+    actor: "operator-1",
+    from: "failed",
+    to: "received",
+  });
+  expect(await claimNow(db.store, project, ticketId)).toMatchObject({ messageId, attempts: 1 });
+});
