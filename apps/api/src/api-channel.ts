@@ -13,11 +13,14 @@ export interface ApiChannel extends Channel {
  * shuts the way in; the server itself also carries administration and stays.
  */
 export function createApiChannel(announce: (ticketId: string, messageId?: string) => void): ApiChannel {
+  const tell = (context: { ticketId?: string; inReplyTo?: string } | undefined) => {
+    if (context?.ticketId !== undefined) announce(context.ticketId, context.inReplyTo);
+    return Promise.resolve();
+  };
   let handler: IncomingHandler | null = null;
   let isOpen = false;
   return {
     id: "api",
-    delivery: "pull",
     start() {
       isOpen = true;
       return Promise.resolve();
@@ -38,13 +41,10 @@ export function createApiChannel(announce: (ticketId: string, messageId?: string
       }
       return handler(message, context);
     },
-    sendMessage(_chatId, _text, metadata) {
-      if (metadata?.ticketId !== undefined) announce(metadata.ticketId, metadata.inReplyTo);
-      return Promise.resolve();
-    },
-    sendAttachment(_chatId, _attachment, context) {
-      if (context !== undefined) announce(context.ticketId);
-      return Promise.resolve();
+    sendMessage: (_chatId, _text, metadata) => tell(metadata),
+    sendAttachment: (_chatId, _attachment, context) => tell(context),
+    announce({ ticketId, messageId }) {
+      announce(ticketId, messageId ?? undefined);
     },
   };
 }

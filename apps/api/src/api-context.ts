@@ -2,6 +2,7 @@ import type { Log } from "@svc/log";
 import type { Store } from "@svc/store";
 import type { ApiChannel } from "./api-channel.ts";
 import type { Persister } from "./persist.ts";
+import type { Presence } from "./presence.ts";
 import type { ReplyBoard } from "./reply-board.ts";
 
 /** What the routes work with. */
@@ -12,5 +13,5 @@ export interface ApiContext {
   board: ReplyBoard;
   persister: Persister;
   /** This process as a holder of calls. */
-  instance: string;
+  presence: Presence;
 }

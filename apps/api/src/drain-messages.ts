@@ -7,6 +7,7 @@ import type { DrainPage, ProjectId } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
 import { replyJson } from "./reply-json.ts";
+import { watchAnswer } from "./watch-answer.ts";
 
 const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
 
@@ -18,7 +19,8 @@ interface Look {
 }
 
 function chooseLook(context: ApiContext, project: ProjectId, ticketId: string, query: DrainQuery, isHead: boolean): Look {
-  const { store, instance } = context;
+  const { store } = context;
+  const { instance } = context.presence;
   const { after } = query;
   if (after !== undefined || query.peek === "1" || isHead) {
     return {
@@ -79,18 +81,10 @@ export function drainMessages(context: ApiContext): RequestHandler {
 
     const look = chooseLook(context, project, ticketId, query.data, isHead);
     const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
-    let isFlushed = false;
-    const settle = () => {
-      void context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
-    };
-    if (response.destroyed) {
-      settle();
-      return;
-    }
-    response.once("finish", () => {
-      isFlushed = true;
-    });
-    response.once("close", settle);
+    const settle = (isFlushed: boolean) =>
+      context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
+    void watchAnswer(response).then(settle);
+    if (response.destroyed) return;
     response.status(200).setHeader("Content-Type", "application/json; charset=utf-8");
     response.setHeader("Cache-Control", "no-store");
     const { replies, cursor, more } = page;

@@ -6,6 +6,7 @@ import type { Response } from "express";
 import type { ApiContext } from "./api-context.ts";
 import { drainUrlOf, replyJson } from "./reply-json.ts";
 import type { Watch } from "./reply-board.ts";
+import { watchAnswer } from "./watch-answer.ts";
 
 /** A message that was accepted and has to be answered. */
 export interface AcceptedCall {
@@ -29,10 +30,14 @@ function sendJson(response: Response, status: number, body: object): void {
   response.end(JSON.stringify(body));
 }
 
-/** What the call found, or null while the store is away: the message is accepted, so the call goes on waiting. */
-async function look(context: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
+/**
+ * What the call found, or null while the store is away or others may count this process as dead: the message is
+ * accepted, so the call goes on waiting.
+ */
+async function look({ store, presence }: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
   try {
-    return await context.store.replies.takeForCall(call.project, call.messageId, context.instance);
+    const outcome = await store.replies.readForCall(call.project, call.messageId);
+    return presence.isSure() ? outcome : null;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     return null;
@@ -82,19 +87,24 @@ const sync: Mode = {
     let isGone = false;
     let isFlushed = false;
     // Replies that no answer carries stay for the drain, also when the call ends in an error.
-    let carriesReplies = false;
-    const endCall = (delivered: boolean) =>
-      persister.persist("ending a sync call", () => store.replies.endCall(call.project, call.messageId, delivered));
-    response.once("finish", () => {
-      isFlushed = true;
-    });
-    const gone = new Promise<void>((resolve) => {
-      response.once("close", () => {
-        isGone = !isFlushed;
-        call.watch.end();
-        resolve();
-      });
-    });
+    let carried: StoredReply[] = [];
+    let isEnded = false;
+    const endCall = () => {
+      isEnded = true;
+      return persister.persist("ending a sync call", () => store.replies.endCall(call.project, call.messageId));
+    };
+    const endAnsweredCall = () => {
+      const ids = carried.map((reply) => reply.id);
+      return persister.persist("ending a sync call", () =>
+        store.replies.endAnsweredCall(call.project, call.messageId, ids),
+      );
+    };
+    const noteEnd = async () => {
+      isFlushed = await watchAnswer(response);
+      isGone = !isFlushed;
+      call.watch.end();
+    };
+    const gone = noteEnd();
 
     try {
       const waited = waitForOutcome(context, call, () => isGone);
@@ -106,22 +116,25 @@ const sync: Mode = {
       }
       const { outcome, timedOut } = await waited;
       if (outcome?.state === "answered") {
-        const replies = outcome.replies.map(replyJson);
-        carriesReplies = true;
+        carried = outcome.replies;
+        const replies = carried.map(replyJson);
         sendJson(response, 200, { ok: true, mode: "sync", chatId: call.chatId, ticketId: call.ticketId, replies });
         return;
       }
       if (outcome !== null) {
-        carriesReplies = true;
+        carried = outcome.replies;
         sendPending(response, call, { status: "in_review", timedOut: false, replies: outcome.replies });
         return;
       }
       // The call ends before the answer leaves, so that a caller that drains at once misses nothing.
-      await endCall(false);
+      await endCall();
       sendPending(response, call, { status: "pending", timedOut, replies: [] });
     } finally {
       call.watch.end();
-      void gone.then(() => endCall(isFlushed && carriesReplies));
+      void gone.then(() => {
+        if (isEnded) return undefined;
+        return isFlushed ? endAnsweredCall() : endCall();
+      });
     }
   },
 };
@@ -148,7 +161,10 @@ const async_: Mode = {
 export const MODES: Record<Exclude<MessageMode, "webhook">, Mode> = { sync, async: async_ };
 
 /** The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. */
-export function chooseMode(request: { mode?: MessageMode | undefined; webhookUrl?: string | undefined }): keyof typeof MODES {
+export function chooseMode(request: {
+  mode?: MessageMode | undefined;
+  webhookUrl?: string | undefined;
+}): keyof typeof MODES {
   const mode = request.webhookUrl === undefined ? (request.mode ?? "sync") : "webhook";
   if (mode !== "webhook") return mode;
   throw new ServiceError("invalid_request", "Callbacks are not available yet. Use mode sync or async.", {

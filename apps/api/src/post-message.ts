@@ -39,7 +39,7 @@ export function postMessage(context: ApiContext, readTimeoutMs: () => Promise<nu
         {
           project: principal.project,
           mode: modeName,
-          ...(mode.holdsCall ? { callInstance: context.instance } : {}),
+          ...(mode.holdsCall ? { callInstance: context.presence.instance } : {}),
         },
       );
       watch.waitFor(messageId);

@@ -1,12 +1,19 @@
 import type { Log } from "@svc/log";
-import { newId } from "@svc/store";
+import { ALIVE_MS, newId } from "@svc/store";
 import type { Store } from "@svc/store";
 
 const BEAT_MS = 1_000;
+/** Between a look at the store and the answer that is made from it. */
+const MARGIN_MS = 1_000;
 
 /** This process as a holder of calls. */
 export interface Presence {
   instance: string;
+  /**
+   * True while every other process still counts this one as alive, so that what it reads for its calls is its own.
+   * False after a long pause or loss of the store: then others may have taken it.
+   */
+  isSure(): boolean;
   end(): Promise<void>;
 }
 
@@ -16,12 +23,18 @@ export interface Presence {
  */
 export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   const instance = newId();
-  await store.instances.beat(instance, "api");
+  let sureUntil = 0;
+  const sayAlive = async () => {
+    const saidAt = performance.now();
+    await store.instances.beat(instance, "api");
+    sureUntil = saidAt + ALIVE_MS - MARGIN_MS;
+  };
+  await sayAlive();
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
   const beat = async () => {
     try {
-      await store.instances.beat(instance, "api");
+      await sayAlive();
     } catch (error) {
       log.debug({ error }, "the store was not told that this process lives");
     }
@@ -30,6 +43,7 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   timer = setTimeout(() => void beat(), BEAT_MS);
   return {
     instance,
+    isSure: () => performance.now() < sureUntil,
     async end() {
       ended = true;
       clearTimeout(timer);

@@ -37,7 +37,7 @@ export function apiService(resources: Resources): Service {
     manager.register(channel);
     const unfollow = await manager.follow();
     const authenticate = createAuthenticator({ store, log });
-    const context = { store, log, channel, board, persister, instance: presence.instance };
+    const context = { store, log, channel, board, persister, presence };
 
     let timeout: { ms: number; until: number } | undefined;
     async function readTimeoutMs(): Promise<number> {

@@ -26,7 +26,11 @@ export interface Surroundings {
 }
 
 /** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
-export function describeCall({ env, workingFolder, program }: Surroundings): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
+export function describeCall({
+  env,
+  workingFolder,
+  program,
+}: Surroundings): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
   const isRepository = program !== undefined && /(?:^|[\\/])start\.mjs$/.test(program);
   const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
   return {

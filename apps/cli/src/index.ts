@@ -1,1 +1,3 @@
-export {};
+export { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
+export type { ExitCode } from "./exit-codes.ts";
+export { runCli } from "./run-cli.ts";

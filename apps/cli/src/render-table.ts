@@ -25,7 +25,9 @@ const BORDERS = {
 export function renderTable(head: string[], rows: string[][], width: number): string {
   const last = head.length - 1;
   const widthOf = (column: number) =>
-    Math.max(...[head, ...rows].flatMap((row) => (row[column] ?? "").split("\n").map((line) => [...line].length)));
+    Math.max(
+      ...[head, ...rows].flatMap((row) => (row[column] ?? "").split("\n").map((line) => Array.from(line).length)),
+    );
   const others = head.slice(0, last).reduce((sum, _, column) => sum + widthOf(column) + BORDERS.middle.length, 0);
   const table = new Table({
     head,

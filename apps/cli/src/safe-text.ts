@@ -32,7 +32,7 @@ export function safeText(text: string): string {
 
 /** The same in one line of at most `maxChars` characters, for tables. */
 export function safeLine(text: string, maxChars = Number.POSITIVE_INFINITY): string {
-  const characters = [...safeText(text).replaceAll(/\s+/g, " ").trim()];
+  const characters = Array.from(safeText(text).replaceAll(/\s+/g, " ").trim());
   return characters.length <= maxChars ? characters.join("") : `${characters.slice(0, maxChars - 1).join("")}…`;
 }
 

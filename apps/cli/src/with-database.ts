@@ -84,13 +84,13 @@ export async function withDatabase<Result>(
 
   const interrupt = watchInterrupt();
   try {
-    const { url, origin, close } = await findOrStart(cli, early, log, mayCreate);
+    const server = await findOrStart(cli, early, log, mayCreate);
     try {
-      const secret = early.secretKey === undefined ? await secretKeyOf(early, origin) : {};
-      const config = loadConfig({ ...environment, ...secret, DATABASE_URL: url });
-      return await interrupt.race(work({ origin, config, log }));
+      const secret = early.secretKey === undefined ? await secretKeyOf(early, server.origin) : {};
+      const config = loadConfig({ ...environment, ...secret, DATABASE_URL: server.url });
+      return await interrupt.race(work({ origin: server.origin, config, log }));
     } finally {
-      await close();
+      await server.close();
     }
   } finally {
     interrupt.release();

@@ -25,8 +25,30 @@ const SMALL_TALK_CONFIDENCE = 0.95;
 
 /** A message of at most so many words that begins like this goes on with what was asked before. */
 const FOLLOW_UP_MAX_WORDS = 8;
-const FOLLOW_UP_BEGINNINGS = new Set(["and", "or", "but", "also", "und", "oder", "aber", "et", "ou", "mais", "y", "o", "pero"]);
-const FOLLOW_UP_PHRASES = ["what about", "how about", "was ist mit", "wie ist es mit", "qu'en est il", "qué hay de", "qué pasa con"];
+const FOLLOW_UP_BEGINNINGS = new Set([
+  "and",
+  "or",
+  "but",
+  "also",
+  "und",
+  "oder",
+  "aber",
+  "et",
+  "ou",
+  "mais",
+  "y",
+  "o",
+  "pero",
+]);
+const FOLLOW_UP_PHRASES = [
+  "what about",
+  "how about",
+  "was ist mit",
+  "wie ist es mit",
+  "qu'en est il",
+  "qué hay de",
+  "qué pasa con",
+];
 
 /**
  * Answers a question from the agent's knowledge bases in the documents' own words, without a model: the best passage
@@ -45,7 +67,12 @@ export async function answerQuestion(question: {
   if (agent.fixedReply !== null) return plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true);
   const smallTalk = replyToSmallTalk(text);
   if (smallTalk !== null) {
-    return plainAnswer(smallTalk.text, SMALL_TALK_CONFIDENCE, `The message is nothing but a ${smallTalk.topic}.`, false);
+    return plainAnswer(
+      smallTalk.text,
+      SMALL_TALK_CONFIDENCE,
+      `The message is nothing but a ${smallTalk.topic}.`,
+      false,
+    );
   }
   if (agent.kbIds.length === 0) return noAnswer(0, `The agent ${agent.name} has no knowledge base to answer from.`);
 
@@ -55,14 +82,17 @@ export async function answerQuestion(question: {
   const confidence = Math.min(1, best.score / found.bestPossible / CERTAIN_SCORE_SHARE);
   const percent = Math.round(confidence * 100);
   if (confidence < MIN_CONFIDENCE || best.picked.text === "") {
-    return noAnswer(confidence, `The best passage, in "${best.passage.title}", has too little of the question (${percent} %).`);
+    return noAnswer(
+      confidence,
+      `The best passage, in "${best.passage.title}", has too little of the question (${percent} %).`,
+    );
   }
   return {
     text: best.picked.text,
     markdown: best.passage.markdown,
     sources: best.picked.quotes.map((quote) => sourceOf(best.passage, quote)),
     confidence,
-    why: `Quoted from "${[best.passage.title, ...best.passage.headingPath].join(" › ")}", ${percent} % sure.`,
+    why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.`,
   };
 }
 
@@ -106,10 +136,17 @@ function sourceOf(passage: Passage, quote: string): Source {
   return { title, ...(url === undefined ? {} : { url }), documentId, chunkId, quote };
 }
 
+/** Title and headings of a passage; a first heading that is the title is not said twice. */
+function placeOf({ title, headingPath }: Passage): string {
+  return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
+}
+
 function quoteWords({ words }: SearchResult): string {
   if (words.length === 0) return "the message, which has no words to search for";
   const shown = words.slice(0, 5).map(({ word }) => `"${word}"`);
-  return words.length > shown.length ? `${shown.join(", ")} and ${words.length - shown.length} more words` : shown.join(", ");
+  return words.length > shown.length
+    ? `${shown.join(", ")} and ${words.length - shown.length} more words`
+    : shown.join(", ");
 }
 
 function plainAnswer(text: string, confidence: number, why: string, markdown: boolean): Answer {

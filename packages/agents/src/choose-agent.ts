@@ -1,5 +1,5 @@
 import type { Agent } from "@svc/contracts";
-import { tokenize } from "@svc/text";
+import { detectLanguage, stopWords, tokenize } from "@svc/text";
 
 /** Which agent gets a message. */
 export interface AgentChoice {
@@ -18,6 +18,9 @@ const MAX_TEXT_CHARS = 4_000;
 
 /** A word also counts by its beginning, so that forms of one word count as alike in any language. */
 const STEM_CHARS = 5;
+
+/** What a stop word of the message weighs against another word: with few examples their rarity is mere chance. */
+const STOP_WORD_WEIGHT = 0.3;
 
 /** From this likeness on a message is as much like an agent's as messages are; likeness goes from 0 to 2. */
 const CLEAR_LIKENESS = 0.4;
@@ -63,16 +66,25 @@ interface Ranked {
 function rankAgents(agents: readonly Agent[], text: string, currentAgentId: string | null): Ranked[] {
   const examples = agents.map((agent) => samplesOf(agent).map(countTerms));
   const weigh = tfIdf(examples.flat());
-  const message = weigh(countTerms(text.slice(0, MAX_TEXT_CHARS)));
+  const message = weighMessage(text.slice(0, MAX_TEXT_CHARS), weigh);
   return agents
     .map((agent, index): Ranked => {
       const vectors = (examples[index] ?? []).map(weigh);
-      const closest = Math.max(0, ...vectors.map((vector) => dot(message, vector)));
+      const closest = vectors.reduce((best, vector) => Math.max(best, dot(message, vector)), 0);
       const isCurrent = agent.id === currentAgentId;
       const likeness = closest + dot(message, unit(sum(vectors))) + (isCurrent ? CURRENT_LEAD : 0);
       return { agent, likeness, isCurrent };
     })
     .sort((a, b) => b.likeness - a.likeness);
+}
+
+function weighMessage(text: string, weigh: (counts: Vector) => Vector): Vector {
+  const stops = stopWords(detectLanguage(text).language);
+  const weighted = [...weigh(countTerms(text))].map(([term, weight]): [string, number] => [
+    term,
+    stops.has(term) ? weight * STOP_WORD_WEIGHT : weight,
+  ]);
+  return unit(new Map(weighted));
 }
 
 /** What an agent is for: its name and description as one sample, and each example message. */

@@ -65,7 +65,13 @@ export function pickQuotes(
   const share = total === 0 ? 0 : (total - sumOf(left) + Math.max(...holdsLeft)) / total;
   const isShort = last.end - first.start <= MAX_PROSE_CHARS;
   const chosen = isShort ? units.map((_, index) => index) : chooseUnits(text, units, scores);
-  return { ...joinUnits(text, chosen.flatMap((index) => shortened(units[index], score))), share };
+  return {
+    ...joinUnits(
+      text,
+      chosen.flatMap((index) => shortened(units[index], score)),
+    ),
+    share,
+  };
 }
 
 /** Answers whether a text holds a word in any of its forms. */
@@ -87,7 +93,8 @@ function chooseUnits(text: string, units: readonly Unit[], scores: readonly numb
   for (const index of ranked) {
     if (chosen.size > 0 && (scores[index] ?? 0) < best * MIN_SHARE_OF_BEST) break;
     const grown = new Set([...chosen, ...withCompanion(text, units, index)]);
-    if (chosen.size === 0 || fits([...grown].flatMap((one) => units[one] ?? []))) for (const one of grown) chosen.add(one);
+    if (chosen.size === 0 || fits([...grown].flatMap((one) => units[one] ?? [])))
+      for (const one of grown) chosen.add(one);
   }
   return [...chosen].sort((a, b) => a - b);
 }

@@ -104,7 +104,10 @@ const MAX_PHRASE_WORDS = 5;
 
 const PHRASES = Object.entries(LANGUAGES).flatMap(([language, { phrases }]) =>
   TOPICS.flatMap((topic) =>
-    phrasesOf(phrases[topic]).map((phrase): [string, { language: string; topic: Topic }] => [phrase, { language, topic }]),
+    phrasesOf(phrases[topic]).map((phrase): [string, { language: string; topic: Topic }] => [
+      phrase,
+      { language, topic },
+    ]),
   ),
 );
 
@@ -150,7 +153,11 @@ function topicsIn(terms: readonly string[], language: string): Set<Topic> | null
   return topics;
 }
 
-function longestPhrase(terms: readonly string[], place: number, language: string): { topic: Topic; length: number } | null {
+function longestPhrase(
+  terms: readonly string[],
+  place: number,
+  language: string,
+): { topic: Topic; length: number } | null {
   for (let length = Math.min(MAX_PHRASE_WORDS, terms.length - place); length > 0; length -= 1) {
     const meanings = PHRASE_INDEX.get(terms.slice(place, place + length).join(" "));
     const meaning = meanings?.find((one) => one.language === language);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
@@ -18,9 +19,15 @@ const CACHE_MS = 900;
 const TOUCH_MS = 10_000;
 const CHALLENGE = 'Bearer realm="svc"';
 
+/** Node reads headers byte by byte; a key with other than ASCII characters was most likely sent as UTF-8. */
+function textOfHeader(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
+}
+
 /** The key that a request carries (service document, section 5). */
 function readKey({ authorization, apiKey }: Credentials): string {
-  const match = authorization === undefined ? null : /^Bearer +(\S+) *$/i.exec(authorization);
+  const match = authorization === undefined ? null : /^Bearer +(\S(?:.*\S)?) *$/i.exec(authorization);
   if (authorization !== undefined && match === null) {
     throw new ServiceError("invalid_key", "Send the key as: Authorization: Bearer <api-key>.", {
       headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
@@ -28,15 +35,22 @@ function readKey({ authorization, apiKey }: Credentials): string {
   }
   const bearer = match?.[1];
   if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
-    throw new ServiceError("ambiguous_credentials", "Authorization and X-Api-Key carry different keys. Send one of them.");
+    throw new ServiceError(
+      "ambiguous_credentials",
+      "Authorization and X-Api-Key carry different keys. Send one of them.",
+    );
   }
   const key = bearer ?? apiKey;
   if (key === undefined || key === "") {
-    throw new ServiceError("missing_key", "Send an API key: Authorization: Bearer <api-key>, or X-Api-Key: <api-key>.", {
-      headers: { "WWW-Authenticate": CHALLENGE },
-    });
+    throw new ServiceError(
+      "missing_key",
+      "Send an API key: Authorization: Bearer <api-key>, or X-Api-Key: <api-key>.",
+      {
+        headers: { "WWW-Authenticate": CHALLENGE },
+      },
+    );
   }
-  return key;
+  return textOfHeader(key);
 }
 
 /**
@@ -67,7 +81,8 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     if (bound === null) {
       const name = wanted ?? DEFAULT_PROJECT;
       const project = await projects.get(`name:${name}`, () => store.projects.findByName(name));
-      if (project === null) throw new ServiceError("not_found", `There is no project ${JSON.stringify(name.slice(0, 80))}.`);
+      if (project === null)
+        throw new ServiceError("not_found", `There is no project ${JSON.stringify(name.slice(0, 80))}.`);
       return project;
     }
     const project = await projects.get(`id:${bound}`, () => store.projects.find(bound));
@@ -84,9 +99,13 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     const hash = hashApiKey(readKey(credentials));
     const record = await keys.get(hash.toString("base64"), () => store.apiKeys.findLiveByHash(hash));
     if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
-      throw new ServiceError("invalid_key", "This key is unknown, revoked or expired. Ask your administrator for a new one.", {
-        headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-      });
+      throw new ServiceError(
+        "invalid_key",
+        "This key is unknown, revoked or expired. Ask your administrator for a new one.",
+        {
+          headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+        },
+      );
     }
     noteUse(record.id);
     const project = await chooseProject(record, credentials.project);

@@ -5,15 +5,18 @@ import type { Store, StoredReply } from "@svc/store";
 
 /**
  * Hands announced replies to their channel, in the order of the chat. Idempotent: it reads what is not delivered yet,
- * so that a job that comes twice finds nothing; on a channel that pushes, each reply is confirmed once it is sent, and
- * one that was sent in the moment of a crash may be sent again. On a channel that is collected from, sending only wakes
- * those who wait.
+ * so that a job that comes twice finds nothing; each reply is confirmed once it is sent, and one that was sent in the
+ * moment of a crash may be sent again. A channel whose receivers collect their replies is only told.
  */
 export async function deliverReply(
   { store, log }: { store: Store; log: Log },
   channel: Channel,
   job: ReplyJob,
 ): Promise<void> {
+  if (channel.announce !== undefined) {
+    channel.announce(job);
+    return;
+  }
   const project = asProjectId(job.project);
   const outgoing = await store.replies.readRange(project, job);
   if (outgoing === null) return;
@@ -24,7 +27,7 @@ export async function deliverReply(
       replyId: reply.id,
       seq: reply.seq,
     });
-    if (channel.delivery === "push") await store.replies.confirm(project, reply.id);
+    await store.replies.confirm(project, reply.id);
   }
   log.debug({ ticketId: job.ticketId, replies: outgoing.replies.length }, "replies handed to their channel");
 }

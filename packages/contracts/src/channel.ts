@@ -10,6 +10,14 @@ export interface ReplyContext {
   seq: number;
 }
 
+/** Replies that are committed: in which conversation, and to which message. */
+export interface ReplyAnnouncement {
+  project: string;
+  ticketId: string;
+  /** Null for a reply that answers no message. */
+  messageId: string | null;
+}
+
 /** Send metadata (service document, section 2.4), with the context of the reply besides. */
 export interface SendMetadata extends Partial<ReplyContext> {
   inReplyTo?: string;
@@ -50,11 +58,6 @@ export type IncomingHandler = (message: IncomingMessage, context: IncomingContex
  */
 export interface Channel {
   readonly id: ChannelId;
-  /**
-   * `push`: sendMessage hands the reply to its receiver. `pull`: it only tells those who wait; the reply stays in the
-   * buffer until its receiver collects it.
-   */
-  readonly delivery: "push" | "pull";
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Registers the one handler for incoming messages; a second registration throws. */
@@ -62,5 +65,10 @@ export interface Channel {
   /** Resolves when the text is handed over for good; rejects when it has to be tried again. */
   sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
+  /**
+   * Only on a channel whose receivers collect their replies themselves: tells those who wait to look. Such a channel is
+   * not sent what is in the store; it reads it there, and a reply stays until it is collected.
+   */
+  announce?(reply: ReplyAnnouncement): void;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

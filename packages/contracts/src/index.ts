@@ -6,6 +6,7 @@ export type {
   IncomingContext,
   IncomingHandler,
   OutgoingAttachment,
+  ReplyAnnouncement,
   ReplyContext,
   SendMetadata,
 } from "./channel.ts";

@@ -8,10 +8,12 @@ export interface IncomingJob {
   ticketId: string;
 }
 
-/** A chat has new replies, at these places, for its channel to hand over. */
+/** A chat has new replies, to one message and at these places, for its channel to hand over. */
 export interface ReplyJob {
   project: string;
   ticketId: string;
+  /** Null for a reply that answers no message. */
+  messageId: string | null;
   fromSeq: number;
   toSeq: number;
 }

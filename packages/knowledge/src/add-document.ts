@@ -64,7 +64,16 @@ export async function addDocument(
     return store.documents.put(
       project,
       kbId,
-      { key: input.key, title, url, mime, sizeBytes, contentHash, language, textSearchConfig: postgresConfigOf(language) },
+      {
+        key: input.key,
+        title,
+        url,
+        mime,
+        sizeBytes,
+        contentHash,
+        language,
+        textSearchConfig: postgresConfigOf(language),
+      },
       chunks.map((chunk) => ({ ...chunk, ...indexWords(chunk, { title, language }) })),
     );
   }

@@ -5,7 +5,7 @@ import type { FieldFault } from "@svc/contracts";
 export interface DocumentInput {
   /** What its source calls it (path, URL, a chosen name): the same key replaces the document. At most 2,000 bytes. */
   key: string;
-  /** Defaults to the first heading, else to the key. */
+  /** Defaults to the first heading, else to the key. At most 4,000 bytes; shown up to 300 characters. */
   title?: string;
   /** At most 10 MB in UTF-8. */
   text: string;
@@ -20,7 +20,7 @@ export const DOCUMENT_MAX_BYTES = 10 * 1024 * 1024;
 
 /** A key has to fit into an entry of the index that makes it unique. */
 const KEY_MAX_BYTES = 2_000;
-const TITLE_MAX_CHARS = 1_000;
+const TITLE_MAX_BYTES = 4_000;
 const URL_MAX_CHARS = 2_000;
 
 const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
@@ -44,7 +44,6 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
       "Only text/markdown and text/plain documents can be read; convert the document first.",
     );
   }
-  // A character takes at most three bytes a UTF-16 unit, so most texts need not be measured twice.
   const sizeBytes = Buffer.byteLength(input.text);
   if (sizeBytes > DOCUMENT_MAX_BYTES) {
     throw new ServiceError(
@@ -55,7 +54,7 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
   const errors = [
     ...faultsOfText(input.text),
     ...faultsOfString("/key", input.key, KEY_MAX_BYTES),
-    ...(input.title === undefined ? [] : faultsOfString("/title", input.title, TITLE_MAX_CHARS)),
+    ...(input.title === undefined ? [] : faultsOfString("/title", input.title, TITLE_MAX_BYTES)),
     ...(input.url === undefined ? [] : faultsOfUrl(input.url)),
   ];
   if (errors.length > 0) {
@@ -68,7 +67,8 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
 function faultsOfText(text: string): FieldFault[] {
   const fault = (code: string, detail: string): FieldFault[] => [{ pointer: "/text", code, detail }];
   if (looksBinary(text)) return fault("binary", "this is binary data, not text in UTF-8; convert it to text first");
-  if (isMalformedText(text)) return fault("malformed_text", "must not contain NUL or a lone surrogate; save it as UTF-8");
+  if (isMalformedText(text))
+    return fault("malformed_text", "must not contain NUL or a lone surrogate; save it as UTF-8");
   if (text.trim() === "") return fault("too_short", "the document is empty");
   return [];
 }
@@ -85,7 +85,13 @@ function faultsOfUrl(url: string): FieldFault[] {
   const isWeb = URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol) && !isMalformedText(url);
   return isWeb && url.length <= URL_MAX_CHARS
     ? []
-    : [{ pointer: "/url", code: "invalid_url", detail: `must be an http or https URL of at most ${URL_MAX_CHARS} characters` }];
+    : [
+        {
+          pointer: "/url",
+          code: "invalid_url",
+          detail: `must be an http or https URL of at most ${URL_MAX_CHARS} characters`,
+        },
+      ];
 }
 
 /** True when many of the characters are none that a text has: controls, or what a decoder puts for what it cannot read. */

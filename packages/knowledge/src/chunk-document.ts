@@ -61,14 +61,12 @@ export function chunkDocument(document: { text: string; mime: string }): Chunked
   }));
   const sections = splitSections(text, parts);
   const chunks = sections.flatMap((section) =>
-    packSpans(spansOf(text, section)).map(
-      ({ start, end }): Chunk => ({
-        headingPath: section.headingPath,
-        text: text.slice(start, end),
-        startOffset: start,
-        endOffset: end,
-      }),
-    ),
+    packSpans(spansOf(text, section)).map(({ start, end }): Chunk => ({
+      headingPath: section.headingPath,
+      text: text.slice(start, end),
+      startOffset: start,
+      endOffset: end,
+    })),
   );
   const heading = sections.find(({ headingLine }) => headingLine !== null)?.headingPath.at(-1) ?? null;
   return { heading, chunks };

@@ -10,8 +10,12 @@ const MAX_HEADING_CHARS = 200;
 export function readHeading(source: string): { level: number; title: string } {
   const lines = source.trim().split("\n");
   const hashes = /^#{1,6}(?=\s|$)/.exec(lines[0] ?? "")?.[0] ?? "";
-  if (hashes !== "") return { level: hashes.length, title: plainTitle(trimHashes((lines[0] ?? "").slice(hashes.length))) };
-  return { level: lines.at(-1)?.trim().startsWith("=") === true ? 1 : 2, title: plainTitle(lines.slice(0, -1).join(" ")) };
+  if (hashes !== "")
+    return { level: hashes.length, title: plainTitle(trimHashes((lines[0] ?? "").slice(hashes.length))) };
+  return {
+    level: lines.at(-1)?.trim().startsWith("=") === true ? 1 : 2,
+    title: plainTitle(lines.slice(0, -1).join(" ")),
+  };
 }
 
 /** Drops the optional closing hashes. */

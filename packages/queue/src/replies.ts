@@ -6,5 +6,5 @@ export type ReplyQueueName = Extract<QueueName, `replies-${string}`>;
 
 /** Announces replies that are committed. The same range announced twice while its job waits is one job. */
 export async function publishReply(queues: Queues, queue: ReplyQueueName, job: ReplyJob): Promise<void> {
-  await queues.publish(queue, [{ id: `${job.ticketId}-${job.fromSeq}-${job.toSeq}`, data: job }]);
+  await queues.publish(queue, [{ id: `${job.messageId ?? job.ticketId}-${job.fromSeq}-${job.toSeq}`, data: job }]);
 }

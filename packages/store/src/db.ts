@@ -85,20 +85,38 @@ function dbOn(queryable: Queryable, transaction: Db["transaction"]): Db {
   };
 }
 
+/** Settings of a pool's connections, by what the pool is for. */
+const PURPOSES = {
+  /** Whatever people and administration ask for. */
+  general: "",
+  /**
+   * The statements of every message. They touch a few rows by their keys; the planner must not read whole tables,
+   * however small it believes them to be: a plan that was made on an empty table is kept while the table grows.
+   */
+  messages: "-c enable_seqscan=off",
+  /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
+  leases: "-c enable_seqscan=off -c synchronous_commit=off",
+} as const;
+
 /**
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
  * statement after 30 s, so that a silently cut line cannot hold a caller for ever.
  */
-export function openDb(options: { url: string; max: number; log: Log; applicationName?: string }): PooledDb {
+export function openDb(options: { url: string; max: number; log: Log; applicationName: string; purpose: keyof typeof PURPOSES }): PooledDb {
+  // Options in the URL would replace ours, so both are put together.
+  const url = new URL(options.url);
+  const givenOptions = url.searchParams.get("options") ?? "";
+  url.searchParams.delete("options");
   const pool = new pg.Pool({
-    connectionString: options.url,
+    connectionString: url.href,
     max: options.max,
     types,
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
     idleTimeoutMillis: 60_000,
-    ...(options.applicationName === undefined ? {} : { application_name: options.applicationName }),
+    application_name: options.applicationName,
+    options: `${givenOptions} ${PURPOSES[options.purpose]}`.trim(),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) => options.log.warn({ error }, "a database connection was lost"));

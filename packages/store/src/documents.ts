@@ -144,7 +144,11 @@ export function documentsTable(db: Db) {
         const added = documentId === id;
 
         const removed = await chunksTable(tx).removeOfDocument(kbId, documentId);
-        await chunksTable(tx).insert(project, { kbId, documentId, textSearchConfig: document.textSearchConfig }, chunks);
+        await chunksTable(tx).insert(
+          project,
+          { kbId, documentId, textSearchConfig: document.textSearchConfig },
+          chunks,
+        );
         const termCount = chunks.reduce((sum, chunk) => sum + chunk.termCount, 0);
         await tx.query(
           `UPDATE kbs SET document_count = document_count + $2, chunk_count = chunk_count + $3,

@@ -7,6 +7,7 @@ export { MAX_SATURATION } from "./chunks.ts";
 export type { ChunkWord, FoundChunk, FoundChunks, NewChunk, QueryWord } from "./chunks.ts";
 export { isUnavailable } from "./db.ts";
 export type { DocumentStatus, KbDocument, NewDocument, PutDocument } from "./documents.ts";
+export { ALIVE_MS } from "./instances.ts";
 export { asProjectId, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
 export type { Kb } from "./kbs.ts";

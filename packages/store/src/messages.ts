@@ -76,7 +76,7 @@ interface ClaimedRow {
 const SWEEP_AFTER_MS = 2_000;
 
 /** Incoming messages: committed once, claimed in the order of their chat. */
-export function messagesTable(db: Db) {
+export function messagesTable(db: Db, leases: Db) {
   // Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the
   // order of their ids, as in every statement on chats, so that two batches cannot wait for each other.
   const ACCEPT = `
@@ -130,7 +130,7 @@ export function messagesTable(db: Db) {
 
   // Takes the lease of each chat that is free and has a message to work on, and counts the try. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
-  // was finished in the meantime is not claimed.
+  // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again.
   const CLAIM = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, lease_id)
@@ -166,7 +166,7 @@ export function messagesTable(db: Db) {
     // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
     const byTicket = new Map(items.map((item) => [item.ticketId, { ...item, leaseId: newId() }]));
     const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
-    const rows = await db.prepared<ClaimedRow>("messages_claim", CLAIM, [
+    const rows = await leases.prepared<ClaimedRow>("messages_claim", CLAIM, [
       unique.map((item) => item.project),
       unique.map((item) => item.ticketId),
       unique.map((item) => item.leaseId),

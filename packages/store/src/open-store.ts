@@ -16,24 +16,31 @@ import { repliesTable } from "./replies.ts";
 import { createSealer } from "./sealer.ts";
 import { ticketsTable } from "./tickets.ts";
 
+/** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
+const POOL_MAX = { general: 5, messages: 5, leases: 3 };
+
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
-export function openStore(options: { url: string; secretKey: string; log: Log; max?: number; app?: string }) {
-  const { url, log, max = 10, app = "svc" } = options;
-  const db = openDb({ url, max, log, applicationName: app });
+export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
+  const { url, log, app = "svc" } = options;
+  const open = (purpose: keyof typeof POOL_MAX) =>
+    openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose });
+  const db = open("general");
+  const hot = open("messages");
+  const leases = open("leases");
   return {
     agents: agentsTable(db),
     apiKeys: apiKeysTable(db),
     channelsConfig: channelsConfigTable(db),
-    chats: chatsTable(db),
+    chats: chatsTable(leases),
     chunks: chunksTable(db),
     documents: documentsTable(db),
     installation: installationTable(db),
-    instances: instancesTable(db),
+    instances: instancesTable(leases),
     kbs: kbsTable(db),
-    messages: messagesTable(db),
+    messages: messagesTable(hot, leases),
     projects: projectsTable(db),
-    replies: repliesTable(db),
-    tickets: ticketsTable(db),
+    replies: repliesTable(hot),
+    tickets: ticketsTable(hot, leases),
     sealer: createSealer(options.secretKey),
 
     /** True when the store answers. */
@@ -47,7 +54,9 @@ export function openStore(options: { url: string; secretKey: string; log: Log; m
       }
     },
 
-    close: () => db.close(),
+    async close(): Promise<void> {
+      await Promise.all([db.close(), hot.close(), leases.close()]);
+    },
   };
 }
 

@@ -17,7 +17,7 @@ export type StoredReply =
   | (ReplyPlace & { type: "message"; text: string; markdown: boolean; sources: Source[] | null })
   | (ReplyPlace & { type: "attachment"; filename: string; mime: string; content: Buffer });
 
-/** What a waiting sync call finds: where its message is, and the replies that it now holds. */
+/** What a waiting sync call finds: where its message is, and the replies to it. */
 export interface CallOutcome {
   state: MessageState;
   replies: StoredReply[];
@@ -84,34 +84,30 @@ const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR (m.mode = 'sync' AND (m.
 // How many bytes a reply takes in an answer, roughly: content is sent in base64.
 const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200";
 
+/** What was handed over is noted a moment later, so that many notes share a statement; nobody waits for it. */
+const SETTLE_DELAY_MS = 20;
+
 /** Reply items: made once by `tickets.finish`, handed over by the channels. */
 export function repliesTable(db: Db) {
-  // A waiting call takes the replies to its message. Only replies that nobody has taken: a reply is either in the
-  // response or in the buffer. The message's state comes along, so that one look answers everything.
-  const TAKE_FOR_CALL = `
-    WITH input AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, message_id)),
-    message AS (
-      SELECT m.id, m.ticket_id, m.state FROM messages m JOIN input i ON m.id = i.message_id AND m.project_id = i.project_id
-    ), taken AS (
-      UPDATE replies r SET taken_by = $3
-      FROM message m WHERE r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
-        AND r.taken_by IS NULL
-      RETURNING ${COLUMNS}
-    )
-    SELECT m.id AS message_id, m.state, t.* FROM message m LEFT JOIN taken t ON t.in_reply_to = m.id
-    ORDER BY t.seq`;
+  // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
+  // belong to it alone as long as its process lives, so nothing has to be taken.
+  const READ_FOR_CALL = `
+    SELECT m.id AS message_id, m.state, ${COLUMNS}
+    FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, message_id)
+    JOIN messages m ON m.id = i.message_id AND m.project_id = i.project_id
+    LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
+      AND r.taken_by IS NULL AND m.state <> 'received'
+    ORDER BY r.seq`;
 
-  interface TakeItem {
+  interface CallRef {
     project: ProjectId;
     messageId: string;
-    instance: string;
   }
-  const takeForCall = createBatcher<TakeItem, CallOutcome | null>(async (items) => {
-    const instance = items[0]?.instance ?? null;
+  const readForCall = createBatcher<CallRef, CallOutcome | null>(async (items) => {
     const rows = await db.prepared<ReplyRow & { message_id: string; state: MessageState }>(
-      "replies_take_for_call",
-      TAKE_FOR_CALL,
-      [items.map((item) => item.project), items.map((item) => item.messageId), instance],
+      "replies_read_for_call",
+      READ_FOR_CALL,
+      [items.map((item) => item.project), items.map((item) => item.messageId)],
     );
     const outcomes = new Map<string, CallOutcome>();
     for (const row of rows) {
@@ -131,35 +127,39 @@ export function repliesTable(db: Db) {
     project: ProjectId;
     id: string;
   }
-  const confirm = createBatcher<ReplyRef, void>(async (items) => {
-    await db.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
-    return items.map(() => undefined);
-  });
+  const confirm = createBatcher<ReplyRef, void>(
+    async (items) => {
+      await db.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
+      return items.map(() => undefined);
+    },
+    { delayMs: SETTLE_DELAY_MS },
+  );
 
-  // A call is over: what it has not taken is in the buffer from now on. With `delivered`, what it took is delivered.
+  // Calls are over: the replies that their callers have are delivered, all others are in the buffer from now on.
   const END_CALL = `
-    WITH input AS (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::boolean[]) AS i (project_id, message_id, delivered)),
-    call AS (
+    WITH call AS (
       UPDATE messages m SET call_ended_at = now()
-      FROM input i WHERE m.id = i.message_id AND m.project_id = i.project_id AND m.call_ended_at IS NULL
-      RETURNING m.id, m.ticket_id, m.call_instance, i.delivered
+      FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, message_id)
+      WHERE m.id = i.message_id AND m.project_id = i.project_id AND m.call_ended_at IS NULL
     )
-    UPDATE replies r SET taken_by = NULL, delivered_at = CASE WHEN c.delivered THEN now() END
-    FROM call c WHERE r.ticket_id = c.ticket_id AND r.in_reply_to = c.id AND r.taken_by = c.call_instance
-      AND r.delivered_at IS NULL`;
-  interface EndItem {
-    project: ProjectId;
-    messageId: string;
-    delivered: boolean;
+    UPDATE replies r SET delivered_at = now()
+    FROM unnest($3::uuid[], $4::uuid[]) AS d (project_id, id)
+    WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL`;
+  interface EndItem extends CallRef {
+    delivered: string[];
   }
-  const endCall = createBatcher<EndItem, void>(async (items) => {
+  const runEndCalls = async (items: EndItem[]): Promise<void[]> => {
+    const delivered = items.flatMap(({ project, delivered: ids }) => ids.map((id) => ({ project, id })));
     await db.prepared("replies_end_call", END_CALL, [
       items.map((item) => item.project),
       items.map((item) => item.messageId),
-      items.map((item) => item.delivered),
+      delivered.map((reply) => reply.project),
+      delivered.map((reply) => reply.id),
     ]);
     return items.map(() => undefined);
-  });
+  };
+  const endCallNow = createBatcher(runEndCalls);
+  const endCallSoon = createBatcher(runEndCalls, { delayMs: SETTLE_DELAY_MS });
 
   // The oldest buffered replies that fit into one answer are taken. SKIP LOCKED: of several plain readers each gets
   // other replies. The candidates are locked first, then counted, since a window cannot be locked.
@@ -234,17 +234,25 @@ export function repliesTable(db: Db) {
 
   return {
     /**
-     * Takes the replies to a message for the call that waits for them; null when there is no such message. They stay
-     * out of the buffer while `instance` lives, until `endCall` says what became of them. Concurrent calls share a
-     * statement.
+     * Reads where a message is and the replies to it, for the call that waits for them; null when there is no such
+     * message. They stay out of the buffer while the process of the call lives, until `endCall` says what became of
+     * them. Concurrent calls share a read.
      */
-    takeForCall(project: ProjectId, messageId: string, instance: string): Promise<CallOutcome | null> {
-      return takeForCall({ project, messageId, instance });
+    readForCall(project: ProjectId, messageId: string): Promise<CallOutcome | null> {
+      return readForCall({ project, messageId });
     },
 
-    /** Ends a sync call. With `delivered` its replies are delivered, else they go to the buffer. Safe to repeat. */
-    endCall(project: ProjectId, messageId: string, delivered: boolean): Promise<void> {
-      return endCall({ project, messageId, delivered });
+    /**
+     * Ends a sync call without an answer: its replies go to the buffer, from the moment on when this resolves. Safe to
+     * repeat.
+     */
+    endCall(project: ProjectId, messageId: string): Promise<void> {
+      return endCallNow({ project, messageId, delivered: [] });
+    },
+
+    /** Ends a sync call whose caller has these replies; others go to the buffer. Written within moments. */
+    endAnsweredCall(project: ProjectId, messageId: string, delivered: string[]): Promise<void> {
+      return endCallSoon({ project, messageId, delivered });
     },
 
     /** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */

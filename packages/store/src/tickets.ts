@@ -78,9 +78,10 @@ interface TicketRow {
 const SUBJECT_CHARS = 120;
 
 /** Tickets: opened and moved by the pipeline, decided on by operators. */
-export function ticketsTable(db: Db) {
+export function ticketsTable(db: Db, leases: Db) {
   // Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
-  // again. Locks the tickets' rows in the order of their ids.
+  // again. Locks the tickets' rows in the order of their ids. When a crash of the database undoes it, the run that it
+  // belongs to cannot finish and is done again.
   const OPEN = `
     INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta)
     SELECT id, project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta
@@ -95,18 +96,22 @@ export function ticketsTable(db: Db) {
       version = t.version + 1, updated_at = now()
     RETURNING id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, version`;
 
-  const open = createBatcher<ClaimedMessage, Ticket>(async (messages) => {
-    const rows = await db.prepared<TicketRow>("tickets_open", OPEN, [
-      messages.map((message) => message.ticketId),
-      messages.map((message) => message.project),
-      messages.map((message) => message.channelId),
-      messages.map((message) => message.chatId),
-      messages.map((message) => message.userId),
-      messages.map((message) => subjectOf(message.text)),
-      messages.map((message) => JSON.stringify(message.channelMeta)),
+  interface OpenItem {
+    project: ProjectId;
+    message: ClaimedMessage;
+  }
+  const open = createBatcher<OpenItem, Ticket>(async (items) => {
+    const rows = await leases.prepared<TicketRow>("tickets_open", OPEN, [
+      items.map(({ message }) => message.ticketId),
+      items.map(({ project }) => project),
+      items.map(({ message }) => message.channelId),
+      items.map(({ message }) => message.chatId),
+      items.map(({ message }) => message.userId),
+      items.map(({ message }) => subjectOf(message.text)),
+      items.map(({ message }) => JSON.stringify(message.channelMeta)),
     ]);
     const byId = new Map(rows.map((row) => [row.id, asTicket(row)]));
-    return messages.map((message) => {
+    return items.map(({ message }) => {
       const ticket = byId.get(message.ticketId);
       if (ticket === undefined) throw new Error(`ticket ${message.ticketId} was not opened`);
       return ticket;
@@ -114,7 +119,8 @@ export function ticketsTable(db: Db) {
   });
 
   // Makes the outcome of a run true: the message's state, the ticket's stage, the replies with their places, the draft,
-  // the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing.
+  // the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
+  // one whose ticket a crash of the database has undone.
   // Locks: the chats' rows in the order of their ids, then rows that belong to the holder of the lease alone.
   const FINISH = `
     WITH run AS (
@@ -125,6 +131,8 @@ export function ticketsTable(db: Db) {
     ), mine AS MATERIALIZED (
       SELECT c.ticket_id FROM chats c
       JOIN run r ON r.ticket_id = c.ticket_id AND r.project_id = c.project_id AND r.lease_id = c.lease_id
+      LEFT JOIN tickets t ON t.id = r.ticket_id
+      WHERE t.id IS NOT NULL OR r.state = 'failed'
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), chat AS (
       UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
@@ -212,8 +220,8 @@ export function ticketsTable(db: Db) {
 
   return {
     /** Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. */
-    open(_project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
-      return open(message);
+    open(project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
+      return open({ project, message });
     },
 
     /**

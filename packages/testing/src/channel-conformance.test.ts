@@ -10,7 +10,6 @@ function memoryChannel() {
   const received: SentItem[] = [];
   const channel: Channel = {
     id: "messenger",
-    delivery: "push",
     async start() {
       isRunning = true;
     },

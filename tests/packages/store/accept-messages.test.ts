@@ -88,13 +88,14 @@ test("concurrent messages of many chats, from two processes, are each committed 
 
 test("messages of one chat that are accepted in a row keep the order of the calls", async () => {
   const project = await db.newProject();
-  // More than one statement holds, so that the order must also hold from one to the next.
-  const accepted = await Promise.all(
-    Array.from({ length: 500 }, (_, index) =>
-      db.store.messages.accept(project, newMessage({ chatId: "one chat", text: `message ${index}` })),
-    ),
-  );
-  expect(accepted.map(({ seq }) => seq)).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+  // More than one statement holds, so that the order must also hold from one to the next; often, for it is a race.
+  for (let round = 0; round < 10; round++) {
+    const accepted = await Promise.all(
+      Array.from({ length: 500 }, () => db.store.messages.accept(project, newMessage({ chatId: `chat ${round}` }))),
+    );
+    const outOfPlace = accepted.filter(({ seq }, index) => seq !== index + 1);
+    expect(outOfPlace.length).toBe(0);
+  }
 });
 
 test("a message that cannot be stored harms no other of its batch", async () => {

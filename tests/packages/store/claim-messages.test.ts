@@ -3,7 +3,7 @@ import { LEASE_MS } from "@svc/store";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { Client } from "pg";
-import { answeredRun, claimNow, newMessage, openTestStore } from "./open-test-store.ts";
+import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -31,7 +31,7 @@ test("a chat's messages are claimed oldest first, each after the one before is f
   for (let claimed = await db.store.messages.claim(project, ticketId); claimed !== null;) {
     order.push(claimed.text);
     expect(await db.store.messages.claim(project, ticketId)).toBeNull();
-    await db.store.tickets.finish(project, answeredRun(claimed, ["ok"]));
+    await openAndFinish(db.store, answeredRun(claimed, ["ok"]));
     claimed = await db.store.messages.claim(project, ticketId);
   }
   expect(order).toEqual(["first", "second", "third"]);
@@ -74,7 +74,7 @@ test("of 50 concurrent claims on a chat from two processes exactly one succeeds,
     for (const claimed of won) {
       order.push(claimed.text);
       expect(claimed.attempts).toBe(1);
-      await another.tickets.finish(project, answeredRun(claimed, []));
+      await openAndFinish(another, answeredRun(claimed, []));
     }
   }
   expect(order).toEqual(texts);
@@ -102,7 +102,7 @@ test("while workers of two processes claim and finish as fast as they can, each 
         const claimed = await store.messages.claim(project, ticketId);
         if (claimed === null) continue;
         runs.get(ticketId)?.push(claimed.text);
-        expect(await store.tickets.finish(project, answeredRun(claimed, ["answer"]))).not.toBeNull();
+        expect(await openAndFinish(store, answeredRun(claimed, ["answer"]))).not.toBeNull();
       }
     }),
   );
@@ -173,7 +173,7 @@ test("what a run has found is kept for the next try, but not from a worker that 
 test("a chat without a message that waits cannot be claimed", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["only one"]);
-  await db.store.tickets.finish(project, answeredRun(await claimNow(db.store, project, ticketId), []));
+  await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), []));
   expect(await db.store.messages.claim(project, ticketId)).toBeNull();
   expect(await db.store.messages.claim(project, "00000000-0000-7000-8000-000000000000")).toBeNull();
 });

@@ -80,7 +80,11 @@ export function textReply(text: string): MessageDraft {
 }
 
 /** The outcome of a run that answered with these texts, or with what is changed. */
-export function answeredRun(message: ClaimedMessage, texts: string[], change: Partial<RunOutcome> = {}): RunOutcome {
+export function answeredRun(
+  message: ClaimedMessage,
+  texts: string[],
+  change: Partial<Omit<RunOutcome, "message">> = {},
+): RunOutcome & { message: ClaimedMessage } {
   return {
     message,
     state: "answered",
@@ -96,6 +100,12 @@ export function answeredRun(message: ClaimedMessage, texts: string[], change: Pa
     draft: null,
     ...change,
   };
+}
+
+/** Ends a run whose ticket is opened first, as every run does. Null when its lease was lost. */
+export async function openAndFinish(store: Store, run: RunOutcome & { message: ClaimedMessage }) {
+  await store.tickets.open(run.message.project, run.message);
+  return store.tickets.finish(run.message.project, run);
 }
 
 /** Claims the oldest message of a chat, which must be free. */
@@ -114,8 +124,7 @@ export async function exchange(
 ): Promise<{ accepted: AcceptedMessage; finished: FinishedRun }> {
   const accepted = await store.messages.accept(project, message);
   const claimed = await claimNow(store, project, accepted.ticketId);
-  await store.tickets.open(project, claimed);
-  const finished = await store.tickets.finish(project, answeredRun(claimed, texts));
+  const finished = await openAndFinish(store, answeredRun(claimed, texts));
   if (finished === null) throw new Error("the lease was lost in the middle of a test");
   return { accepted, finished };
 }

@@ -45,7 +45,11 @@ interface RetryOptions {
 
 async function retry(cli: Cli, messageId: string | undefined, options: RetryOptions): Promise<void> {
   if ((messageId === undefined) === (options.all !== true)) {
-    throw new CliError("usage", EXIT.usage, "Name one message, or all of them with --all. See: dead-letters retry --help");
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Name one message, or all of them with --all. See: dead-letters retry --help",
+    );
   }
   const [{ withResources }, { retryDeadLetters }] = await Promise.all([
     import("../with-resources.ts"),
@@ -53,7 +57,9 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
   ]);
   const retried = await withResources(cli, {}, (resources) => retryDeadLetters(resources, options.project, messageId));
   cli.terminal.show({ ok: true, project: options.project, retried }, () =>
-    retried.length === 0 ? "There are no dead letters." : `Sent again: ${retried.length}. The pipeline works on them when it runs.`,
+    retried.length === 0
+      ? "There are no dead letters."
+      : `Sent again: ${retried.length}. The pipeline works on them when it runs.`,
   );
 }
 
@@ -68,7 +74,10 @@ export function addDeadLetters(program: Command, cli: Cli): void {
     .description("show the dead letters of a project, newest first")
     .addOption(projectOption())
     .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} dead-letters list\n  ${cli.self} dead-letters list --project shop --json`)
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} dead-letters list\n  ${cli.self} dead-letters list --project shop --json`,
+    )
     .action((options: { project: string }) => list(cli, options.project));
   deadLetters
     .command("retry")

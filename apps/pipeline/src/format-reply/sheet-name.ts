@@ -1,7 +1,11 @@
 /** UTF-16 units of a sheet's name at most. */
 const MAX_NAME_CHARS = 31;
-/** Characters that Excel refuses in the name of a sheet, and those that would disorder or hide a line of text. */
-const FORBIDDEN = /[*?:\\/[\]]|[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Co}\p{Zl}\p{Zp}]/gu;
+/**
+ * Characters that Excel refuses in the name of a sheet, and those that would disorder or hide a line of text. The
+ * joiners stay: Persian words and emoji are written with them.
+ */
+const FORBIDDEN = /[*?:\\/[\]]|[\p{Cc}\p{Cs}\p{Cn}\p{Co}\p{Zl}\p{Zp}]|[^\P{Cf}\u200c\u200d]/gu;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const DEFAULT_NAME = "Table";
 
 /**
@@ -17,7 +21,7 @@ export function sheetName(heading: string | null): string {
     name += character;
   }
   const trimmed = trimName(name);
-  if (trimmed === "") return DEFAULT_NAME;
+  if (!VISIBLE.test(trimmed)) return DEFAULT_NAME;
   return trimmed.toLowerCase() === "history" ? `${trimmed} ${DEFAULT_NAME.toLowerCase()}` : trimmed;
 }
 

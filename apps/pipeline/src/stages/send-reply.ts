@@ -59,8 +59,10 @@ export async function sendReply({ store, queues, log }: StageContext, outcome: R
     log.debug({ messageId, ticketId }, "another worker has taken this message over; its run counts");
     return { isOurs: false, hasMore: false };
   }
-  if (finished.replies !== null) {
-    routeReply(queues, channelId, { project, ticketId, ...finished.replies }).catch((error: unknown) => {
+  const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
+  if (finished.replies !== null || outcome.state !== "answered") {
+    // Without replies there is still news: whoever waits learns that a person has to look.
+    routeReply(queues, channelId, { project, ticketId, messageId, ...places }).catch((error: unknown) => {
       const text = "replies are committed but not announced; whoever waits finds them";
       if (error instanceof QueueDownError) log.debug({ ticketId }, text);
       else log.warn({ error, ticketId }, text);

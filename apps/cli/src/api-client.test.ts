@@ -1,0 +1,116 @@
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { freePort } from "@svc/testing";
+import { apiUrlOf, collectReplies, postMessage, probeApi } from "./api-client.ts";
+import type { ApiTarget } from "./api-client.ts";
+import { EXIT } from "./exit-codes.ts";
+
+let server: Server | undefined;
+
+async function serve(listener: RequestListener): Promise<ApiTarget> {
+  const opened = createServer(listener);
+  server = opened;
+  await new Promise<void>((resolve) => {
+    opened.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = opened.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, key: "some-key", startWith: "svc up" };
+}
+
+const answer = (status: number, body: unknown): Promise<ApiTarget> =>
+  serve((request, response) => {
+    request.resume();
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  });
+
+const problem = (code: string, detail: string) => ({ ok: false, code, detail, requestId: "r-1" });
+const message = { text: "hello", timeoutMs: 1_000 };
+
+afterEach(async () => {
+  const open = server;
+  server = undefined;
+  open?.closeAllConnections();
+  await new Promise<void>((resolve) => {
+    if (open === undefined) resolve();
+    else open.close(() => resolve());
+  });
+});
+
+describe("an answer of the API that is a fault ends with the exit code of its kind", () => {
+  test.each([
+    [401, "invalid_key", EXIT.notAllowed],
+    [403, "insufficient_scope", EXIT.notAllowed],
+    [400, "invalid_request", EXIT.failed],
+    [503, "unavailable", EXIT.notRunning],
+    [500, "internal", EXIT.failed],
+  ])("%i %s", async (status, code, exitCode) => {
+    const target = await answer(status, problem(code, "What to do."));
+    await expect(postMessage(target, message)).rejects.toMatchObject({
+      code,
+      exitCode,
+      message: expect.stringContaining("What to do."),
+    });
+  });
+
+  test("nothing listens: it says how to start the product", async () => {
+    const target = { url: `http://127.0.0.1:${await freePort()}`, key: "some-key", startWith: "npm start" };
+    await expect(postMessage(target, message)).rejects.toMatchObject({
+      code: "not_running",
+      exitCode: EXIT.notRunning,
+      message: expect.stringContaining("npm start"),
+    });
+  });
+
+  test("another program listens: it says so", async () => {
+    const target = await serve((_, response) => response.end("<html>"));
+    await expect(postMessage(target, message)).rejects.toMatchObject({ code: "not_this_product" });
+  });
+
+  test("a key that no header can carry is not sent", async () => {
+    const target = await answer(200, {});
+    await expect(postMessage({ ...target, key: "ключ-администратора" }, message)).rejects.toMatchObject({
+      exitCode: EXIT.notAllowed,
+    });
+  });
+});
+
+describe("a call of the API", () => {
+  test("carries key and project, and a chat id with slashes and percent signs arrives as it is", async () => {
+    const seen: unknown[] = [];
+    const target = await serve(({ url, headers }, response) => {
+      seen.push(url, headers["x-api-key"], headers["x-svc-project"]);
+      response.end(JSON.stringify({ ok: true, chatId: "x", replies: [], more: false }));
+    });
+    await collectReplies({ ...target, project: "shop" }, "a/b %20ü", 5);
+    expect(seen).toEqual(["/api/v1/messages/a%2Fb%20%2520%C3%BC?wait=5", "some-key", "shop"]);
+  });
+
+  test("goes to this machine where the API listens everywhere", () => {
+    const at = (bindHost: string | undefined) => apiUrlOf({ bindHost, ports: { api: 8080 } });
+    expect(at(undefined)).toBe("http://127.0.0.1:8080");
+    expect(at("0.0.0.0")).toBe("http://127.0.0.1:8080");
+    expect(at("::1")).toBe("http://[::1]:8080");
+    expect(at("10.0.0.7")).toBe("http://10.0.0.7:8080");
+  });
+});
+
+describe("a probe of the API's port", () => {
+  test("tells this installation, another one, another program and nothing apart", async () => {
+    const health = await answer(200, { ok: true, status: "pass", version: "0.1.0" });
+    expect(await probeApi(health.url, "some-key")).toEqual({
+      kind: "ours",
+      status: "pass",
+      version: "0.1.0",
+      details: [],
+    });
+    server?.close();
+    const other = await answer(401, problem("invalid_key", "This key is unknown."));
+    expect(await probeApi(other.url, "some-key")).toEqual({ kind: "other_installation" });
+    server?.close();
+    const program = await answer(404, "nothing here");
+    expect(await probeApi(program.url, null)).toEqual({ kind: "other_program" });
+    expect(await probeApi(`http://127.0.0.1:${await freePort()}`, null)).toEqual({ kind: "nothing" });
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, test } from "@jest/globals";
+import { describeCall } from "./cli.ts";
+
+describe("advice names the command as the person calls it", () => {
+  test("through npm in the repository, where paths start from the person's folder", () => {
+    const env = { npm_lifecycle_event: "svc", INIT_CWD: "/repo/docs" };
+    expect(describeCall({ env, workingFolder: "/repo", program: "/repo/scripts/start.mjs" })).toEqual({
+      env,
+      folder: "/repo/docs",
+      self: "npm run svc --",
+      startWith: "npm start",
+    });
+  });
+
+  test("by its own name elsewhere, also below another program that npm runs", () => {
+    const env = { npm_lifecycle_event: "test", INIT_CWD: "/elsewhere" };
+    const called = describeCall({ env, workingFolder: "/work", program: "/app/apps/cli/dist/main.js" });
+    expect(called).toEqual({ env, folder: "/work", self: "svc", startWith: "svc up" });
+  });
+});

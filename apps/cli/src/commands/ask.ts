@@ -1,0 +1,123 @@
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import type { ApiTarget, Drained, Posted } from "../api-client.ts";
+import type { Cli } from "../cli.ts";
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+import { jsonOption, secondsBetween } from "../options.ts";
+import { renderReplies } from "../render-answer.ts";
+import { safeLine } from "../safe-text.ts";
+
+interface AskOptions {
+  url?: string;
+  chat?: string;
+  project?: string;
+  /** Milliseconds. */
+  timeout: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Bounds of `timeoutMs` and `wait` (service document, section 8), in seconds. */
+const MAX_TIMEOUT_S = 120;
+const MAX_WAIT_MS = 60_000;
+const MIN_TIMEOUT_S = 0.001;
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol)) return new URL(text).origin;
+  throw new InvalidArgumentError("An address such as http://127.0.0.1:31416 is needed.");
+}
+
+/** A word as a POSIX shell takes it, so that advice can be pasted whatever the chat is called. */
+export function shellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What is to be done when the answer is not there yet, or not from an agent. */
+const LATER: Record<NonNullable<Posted["status"]>, string> = {
+  pending: "The answer is not ready yet. Nothing is lost: it is kept for you.",
+  in_review: "A person looks at this before it is answered.",
+};
+
+function renderPosted({ terminal, self }: Cli, posted: Posted): string {
+  const chat = shellWord(safeLine(posted.chatId));
+  const goOn = `${self} ask --chat ${chat}`;
+  return [
+    ...(posted.replies.length === 0 ? [] : [renderReplies(posted.replies, terminal.paint), ""]),
+    ...(posted.status === undefined ? [] : [LATER[posted.status], `Look again:  ${goOn}`, ""]),
+    `Chat ${safeLine(posted.chatId)}`,
+    terminal.paint.dim(`Go on with:  ${goOn} "…"`),
+  ].join("\n");
+}
+
+function renderDrained({ terminal }: Cli, drained: Drained): string {
+  if (drained.replies.length === 0) return "There is no new reply in this chat.";
+  const rest = drained.more ? ["", "There are more; ask again for them."] : [];
+  return [renderReplies(drained.replies, terminal.paint), ...rest].join("\n");
+}
+
+async function makeTarget(cli: Cli, options: AskOptions): Promise<ApiTarget> {
+  const [{ readEnvironment }, { getKey }, { apiUrlOf }] = await Promise.all([
+    import("@svc/runtime"),
+    import("../find-key.ts"),
+    import("../api-client.ts"),
+  ]);
+  const config = readEnvironment(cli.env);
+  const { project } = options;
+  return {
+    url: options.url ?? apiUrlOf(config),
+    key: await getKey(cli, config),
+    startWith: cli.startWith,
+    ...(project === undefined ? {} : { project }),
+  };
+}
+
+async function ask(cli: Cli, text: string | undefined, options: AskOptions): Promise<void> {
+  const { chat, timeout } = options;
+  if (text === undefined && chat === undefined) {
+    throw new CliError("usage", EXIT.usage, `Say what to ask, for example: ${cli.self} ask "How do I send a message?"`);
+  }
+  const { collectReplies, postMessage } = await import("../api-client.ts");
+  const target = await makeTarget(cli, options);
+  if (text === undefined && chat !== undefined) {
+    const drained = await collectReplies(target, chat, Math.min(timeout, MAX_WAIT_MS));
+    cli.terminal.show(drained, () => renderDrained(cli, drained));
+    return;
+  }
+  const posted = await postMessage(target, {
+    text: text ?? "",
+    timeoutMs: timeout,
+    ...(chat === undefined ? {} : { chatId: chat }),
+  });
+  cli.terminal.show({ ...posted, status: posted.status ?? "answered" }, () => renderPosted(cli, posted));
+}
+
+/** `svc ask`: sends a message to the running product and shows the answer with its sources. */
+export function addAsk(program: Command, cli: Cli): void {
+  program
+    .command("ask")
+    .description("ask the running product and show the answer with its sources")
+    .argument("[text]", "the question; without it, the new replies of --chat are collected")
+    .option("--chat <id>", "go on with a conversation")
+    .option(
+      "--timeout <seconds>",
+      "how long to wait for the answer",
+      secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S),
+      DEFAULT_TIMEOUT_MS,
+    )
+    .option("--url <address>", "where the API is (default: this machine, port SVC_API_PORT)", parseUrl)
+    .option("--project <name>", "project to ask (an administrator's key can choose)")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+The exit code is 0 when the message was accepted: also when its answer is not ready in time, or held for a person.
+With --json, "status" is answered, pending or in_review.
+
+Examples:
+  ${cli.self} ask "How do I send a message over the HTTP API?"
+  ${cli.self} ask --chat 42 "And how do I get the reply?"
+  ${cli.self} ask --chat 42 --timeout 60          wait for a late answer
+  ${cli.self} ask --json "What is a chat?"`,
+    )
+    .action((text: string | undefined, options: AskOptions) => ask(cli, text, options));
+}

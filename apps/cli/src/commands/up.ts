@@ -1,0 +1,103 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Standalone } from "@svc/standalone";
+import type { Cli } from "../cli.ts";
+import { InterruptedError } from "../cli-error.ts";
+import { explainError } from "../explain-error.ts";
+import { jsonOption } from "../options.ts";
+import { watchInterrupt } from "../watch-interrupt.ts";
+import { withLogLevel } from "../with-log-level.ts";
+
+/** A question that the product's own guide answers. */
+const QUESTION = "How do I send a message over the HTTP API?";
+
+function curlLine({ urls, keyForShell }: Standalone): string {
+  const headers = `-H "X-Api-Key: ${keyForShell}" -H "Content-Type: application/json"`;
+  return `curl -sS ${urls["HTTP API"]}/api/v1/messages ${headers} -d '${JSON.stringify({ text: QUESTION })}'`;
+}
+
+/** Starts everything. Ctrl-C before it is up stops what has started by then. */
+async function startEverything(cli: Cli): Promise<Standalone> {
+  const { startStandalone } = await import("@svc/standalone");
+  const interrupt = watchInterrupt();
+  try {
+    const level = cli.terminal.isJson ? "silent" : "warn";
+    const product = await startStandalone(withLogLevel(cli.env, level), (text) => cli.terminal.note(text));
+    if (!interrupt.hasHappened()) return product;
+    await product.stop();
+    throw new InterruptedError();
+  } catch (error) {
+    throw interrupt.hasHappened() ? new InterruptedError() : error;
+  } finally {
+    interrupt.release();
+  }
+}
+
+/** Says what runs, where, and how it is used: once, when everything is up. */
+async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
+  const [{ readEnvironment }, { renderFacts }] = await Promise.all([
+    import("@svc/runtime"),
+    import("../render-facts.ts"),
+  ]);
+  const { config, initialized, urls } = product;
+  const { adminKey } = initialized;
+  const dataDir = resolve(config.dataDir);
+  const curl = curlLine(product);
+  terminal.show({ ok: true, urls, adminKey, dataDir, curl, pid: process.pid }, () => {
+    const database =
+      readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
+    const facts: [string, string][] = [
+      ...Object.entries(urls),
+      ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
+      ["Data folder", dataDir],
+      ...(adminKey === null
+        ? []
+        : [["Admin key", `${adminKey}\nThis key is shown this once: keep it.`] as [string, string]]),
+    ];
+    const { bold, dim } = terminal.paint;
+    return [
+      bold("The message channels service is running."),
+      "",
+      renderFacts(facts, "  "),
+      "",
+      "Ask it something from another terminal:",
+      `  ${curl}`,
+      "",
+      dim("Ctrl-C stops it."),
+    ].join("\n");
+  });
+}
+
+async function up(cli: Cli): Promise<void> {
+  const product = await startEverything(cli);
+  const onSignal = () => cli.terminal.note("Stopping …");
+  const onClosedTerminal = () => {
+    product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
+  };
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).once("SIGHUP", onClosedTerminal);
+  await introduce(cli, product);
+  await product.stopped;
+  process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
+  cli.terminal.note(`Stopped. Start it again with: ${cli.startWith}`);
+}
+
+/** `svc up`, which is `npm start`: runs the whole product in this process until Ctrl-C. */
+export function addUp(program: Command, cli: Cli): void {
+  program
+    .command("up")
+    .description("run everything on this machine, in this process")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Without DATABASE_URL, a PostgreSQL of its own runs on the data folder (SVC_DATA_DIR, .svc by default); without
+REDIS_URL, the queues run on PostgreSQL. The first start makes a project, an agent with the product's guide, and an
+administrator's key, which is shown once. Ctrl-C stops it cleanly, and the exit code is 0.
+
+Examples:
+  ${cli.startWith}
+  SVC_API_PORT=8080 SVC_DATA_DIR=/var/lib/svc ${cli.self} up
+  ${cli.self} up --json        one document when everything is up; the log is silent unless SVC_LOG_LEVEL is set`,
+    )
+    .action(() => up(cli));
+}

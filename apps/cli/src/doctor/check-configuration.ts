@@ -1,0 +1,45 @@
+import { ConfigError, SETTINGS, loadConfig, readEnvironment } from "@svc/runtime";
+import type { EarlyConfig } from "@svc/runtime";
+import type { Environment } from "../cli.ts";
+import type { Check } from "./check.ts";
+
+const NAME = "Configuration";
+const ADVICE = "See docs/configuration.md.";
+
+function faultsOf(read: () => unknown): string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+/** Variables that look like settings and are none: mostly slips of the pen. */
+function checkUnknownNames(env: Environment): Check[] {
+  const known = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
+  const unknown = Object.keys(env).filter((name) => name.startsWith("SVC_") && !known.has(name));
+  return unknown.map((name) => ({
+    name: NAME,
+    status: "warn",
+    detail: `${name} is not a setting and changes nothing`,
+    advice: `Correct the name. ${ADVICE}`,
+  }));
+}
+
+/** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
+export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
+  let faults = faultsOf(() => readEnvironment(env));
+  const config = faults.length === 0 ? readEnvironment(env) : null;
+  // A database of one's own comes with a secret key.
+  if (config?.databaseUrl !== undefined) faults = faultsOf(() => loadConfig(env));
+  if (config === null || faults.length > 0) {
+    const checks = faults.map((detail): Check => ({ name: NAME, status: "fail", detail, advice: ADVICE }));
+    return { checks: [...checks, ...checkUnknownNames(env)], config: null };
+  }
+  return {
+    checks: [{ name: NAME, status: "ok", detail: "every setting is valid" }, ...checkUnknownNames(env)],
+    config,
+  };
+}

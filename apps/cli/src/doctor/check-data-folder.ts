@@ -1,0 +1,61 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { EarlyConfig } from "@svc/runtime";
+import type { Check } from "./check.ts";
+
+const NAME = "Data folder";
+const SECRET_FILES = ["secret-key", "cli-key", "postgres-password"];
+const OTHERS_MASK = 0o077;
+
+async function modeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function isUsable(folder: string): Promise<boolean> {
+  return access(folder, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  return (await modeOf(path)) === null && dirname(path) !== path ? nearestFolder(dirname(path)) : path;
+}
+
+/** The secrets in a folder that others than their owner can read. Windows has other rights. */
+async function findOpenSecrets(folder: string): Promise<string[]> {
+  if (process.platform === "win32") return [];
+  const paths = SECRET_FILES.map((file) => join(folder, file));
+  const modes = await Promise.all(paths.map(modeOf));
+  return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS_MASK) !== 0);
+}
+
+/** Checks that the data folder can be used, and that nobody else can read what has to stay secret. */
+export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Promise<Check> {
+  const folder = resolve(dataDir);
+  if (databaseUrl !== undefined) return { name: NAME, status: "ok", detail: "not needed: DATABASE_URL is set" };
+  const nearest = await nearestFolder(folder);
+  if (!(await isUsable(nearest))) {
+    return {
+      name: NAME,
+      status: "fail",
+      detail: `this user may not write to ${nearest}`,
+      advice: "Run this as the user that owns it, or choose another folder with SVC_DATA_DIR.",
+    };
+  }
+  if (nearest !== folder) return { name: NAME, status: "ok", detail: `${folder} will be made by the first start` };
+  const open = await findOpenSecrets(folder);
+  if (open.length === 0) return { name: NAME, status: "ok", detail: folder };
+  return {
+    name: NAME,
+    status: "warn",
+    detail: `other users can read ${open.join(", ")}`,
+    advice: `Close them with: chmod 600 ${open.map((path) => `'${path}'`).join(" ")}`,
+  };
+}

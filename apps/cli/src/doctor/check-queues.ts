@@ -1,0 +1,55 @@
+import { localAdministrator } from "@svc/auth";
+import { REPLY_QUEUES } from "@svc/contracts";
+import type { QueueName } from "@svc/contracts";
+import { listDeadLetters } from "@svc/operations";
+import type { Resources } from "@svc/runtime";
+import type { Store } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import { waitForQueues } from "../wait-for-queues.ts";
+import type { Check } from "./check.ts";
+
+const QUEUES: QueueName[] = ["incoming-messages", ...Object.values(REPLY_QUEUES)];
+/** A message that waits longer means that nobody works on the queue. */
+const WAITING_TOO_LONG_MS = 30_000;
+
+async function checkBacklog(store: Store, { self, startWith }: Cli): Promise<Check> {
+  const name = "Backlog";
+  const waitingMs = await store.messages.oldestWaitingMs();
+  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message waits for long" };
+  return {
+    name,
+    status: "warn",
+    detail: `a message has waited for ${Math.round(waitingMs / 1_000)} s`,
+    advice: `Is the pipeline running? Start it with: ${startWith} (or ${self} start pipeline)`,
+  };
+}
+
+async function checkDeadLetters(store: Store, { self }: Cli): Promise<Check> {
+  const name = "Dead letters";
+  const counts: string[] = [];
+  for (const project of await store.projects.list()) {
+    const letters = await listDeadLetters({ store }, localAdministrator(project));
+    if (letters.length > 0) counts.push(`${letters.length} in ${project.name}`);
+  }
+  if (counts.length === 0) return { name, status: "ok", detail: "none" };
+  const advice = `Look at them and send them again: ${self} dead-letters list`;
+  return { name, status: "warn", detail: counts.join(", "), advice };
+}
+
+/** Checks the queues, what waits in them, and what has failed for good. */
+export async function checkQueues(cli: Cli, { queues, store }: Resources): Promise<Check[]> {
+  const others = [await checkBacklog(store, cli), await checkDeadLetters(store, cli)];
+  if (!(await waitForQueues(queues))) {
+    const detail = `${queues.backend} cannot be reached; messages are accepted and wait`;
+    return [{ name: "Queues", status: "warn", detail }, ...others];
+  }
+  const counts = await Promise.all(
+    QUEUES.map(async (name) => {
+      const { waiting, active, delayed } = await queues.countJobs(name);
+      return { name, jobs: waiting + active + delayed };
+    }),
+  );
+  const busy = counts.filter(({ jobs }) => jobs > 0).map(({ name, jobs }) => `${name} ${jobs}`);
+  const detail = `on ${queues.backend}, ${busy.length === 0 ? "all empty" : `jobs: ${busy.join(", ")}`}`;
+  return [{ name: "Queues", status: "ok", detail }, ...others];
+}

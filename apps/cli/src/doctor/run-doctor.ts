@@ -1,0 +1,84 @@
+import type { EarlyConfig } from "@svc/runtime";
+import { openStore } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import { InterruptedError } from "../cli-error.ts";
+import { explainError } from "../explain-error.ts";
+import { findKey } from "../find-key.ts";
+import { hasData, withDatabase } from "../with-database.ts";
+import type { Database } from "../with-database.ts";
+import { onDatabase } from "../with-resources.ts";
+import { checkApi } from "./check-api.ts";
+import { checkConfiguration } from "./check-configuration.ts";
+import { checkDataFolder } from "./check-data-folder.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkInstallation } from "./check-installation.ts";
+import { checkNode } from "./check-node.ts";
+import { checkQueues } from "./check-queues.ts";
+import { checkRedis } from "./check-redis.ts";
+import type { Check } from "./check.ts";
+
+/** Does a look; what keeps it from being done is a finding of its own. */
+async function look(name: string, work: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof InterruptedError) throw error;
+    const [detail = "", ...advice] = explainError(error).message.split("\n");
+    return [{ name, status: "fail", detail, ...(advice.length === 0 ? {} : { advice: advice.join(" ") }) }];
+  }
+}
+
+/** Whether the first initialisation is done; asked without the secret key, which the first process to open a store sets. */
+async function isInitialized({ config, log }: Database): Promise<boolean> {
+  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: "svc-doctor" });
+  try {
+    return await store.installation.isInitialized();
+  } finally {
+    await store.close();
+  }
+}
+
+async function lookInside(cli: Cli, database: Database, key: string | null): Promise<Check[]> {
+  const { checks, canOpen } = await checkDatabase(cli, database);
+  if (!canOpen) return checks;
+  if (!(await isInitialized(database))) {
+    const advice = `Run: ${cli.self} init (or ${cli.startWith}, which does it by itself)`;
+    return [...checks, { name: "Installation", status: "fail", detail: "is not initialised", advice }];
+  }
+  const inside = await look("Secret key", () =>
+    onDatabase(database, async (resources) => [
+      // The store is not opened with another key than the one that it was set up with.
+      { name: "Secret key", status: "ok", detail: "is the one of this database" },
+      ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
+      ...(await look("Queues", () => checkQueues(cli, resources))),
+    ]),
+  );
+  return [...checks, ...inside];
+}
+
+async function lookAtDatabase(cli: Cli, config: EarlyConfig, key: string | null): Promise<Check[]> {
+  if (config.databaseUrl === undefined && !hasData(config.dataDir)) {
+    const advice = `The first start makes one: ${cli.startWith}`;
+    return [{ name: "PostgreSQL", status: "warn", detail: "there is no database yet", advice }];
+  }
+  return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, database, key)));
+}
+
+/** Looks at everything that the product needs, in the order in which it is needed. */
+export async function runDoctor(cli: Cli): Promise<Check[]> {
+  const { checks, config } = checkConfiguration(cli.env);
+  const begin = [checkNode(process.versions.node), ...checks];
+  if (config === null) return begin;
+  let key: string | null = null;
+  const folder = await look("Data folder", async () => {
+    key = await findKey(config);
+    return [await checkDataFolder(config)];
+  });
+  return [
+    ...begin,
+    ...folder,
+    ...(await lookAtDatabase(cli, config, key)),
+    ...(config.redisUrl === undefined ? [] : [await checkRedis(config.redisUrl)]),
+    ...(await look("Port", () => checkApi(cli, config, key))),
+  ];
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "@jest/globals";
+import { ServiceError } from "@svc/contracts";
+import { DataFolderInUseError, EmbeddedPostgresError } from "@svc/embedded";
+import { ConfigError, StartError } from "@svc/runtime";
+import { CliError, InterruptedError } from "./cli-error.ts";
+import { EXIT } from "./exit-codes.ts";
+import { explainError } from "./explain-error.ts";
+
+const withCode = (code: string, message = "it failed") => Object.assign(new Error(message), { code });
+
+/** Where the system tries several addresses, its error has a code and no text. */
+const unreachable = Object.assign(new AggregateError([withCode("ECONNREFUSED")], ""), { code: "ECONNREFUSED" });
+
+describe("an error ends the command with the exit code of its kind", () => {
+  test.each<[string, unknown, number]>([
+    ["bad configuration", new ConfigError(["SVC_API_PORT must be a port number"]), EXIT.configuration],
+    ["a failed start", new StartError("Run: svc migrate"), EXIT.failed],
+    ["a folder in use", new DataFolderInUseError("/data", 42), EXIT.failed],
+    ["an embedded Postgres", new EmbeddedPostgresError("start_failed", "No space."), EXIT.failed],
+    ["a wrong key", new ServiceError("invalid_key", "This key is unknown."), EXIT.notAllowed],
+    ["a missing scope", new ServiceError("insufficient_scope", "This key lacks it."), EXIT.notAllowed],
+    ["a store that is away", new ServiceError("unavailable", "Try again."), EXIT.notRunning],
+    ["something that is not there", new ServiceError("not_found", "There is none."), EXIT.failed],
+    ["a refused connection", unreachable, EXIT.notRunning],
+    ["a connection that takes too long", new Error("timeout exceeded when trying to connect"), EXIT.notRunning],
+    ["a wrong password", withCode("28P01"), EXIT.notAllowed],
+    ["a database that does not exist", withCode("3D000"), EXIT.configuration],
+    ["a command's own fault", new CliError("usage", EXIT.usage, "Say what."), EXIT.usage],
+    ["Ctrl-C", new InterruptedError(), EXIT.interrupted],
+    ["anything else", new TypeError("x is not a function"), EXIT.failed],
+    ["what is no error at all", "text", EXIT.failed],
+  ])("%s", (_, error, exitCode) => {
+    expect(explainError(error).exitCode).toBe(exitCode);
+  });
+});
+
+describe("the explanation of an error", () => {
+  test("keeps the words of an error that says what to do", () => {
+    expect(explainError(new StartError("Run: svc migrate")).message).toBe("Run: svc migrate");
+  });
+
+  test("is one line that says how to learn more where the fault is unknown, and never a stack", () => {
+    const { message } = explainError(new TypeError("x is not a function\n    at file.js:1:1"));
+    expect(message).toBe("Unexpected fault: x is not a function. Set SVC_LOG_LEVEL=debug to see where it comes from.");
+  });
+
+  test("names the reason of the system beside the advice", () => {
+    expect(explainError(unreachable).message).toContain("DATABASE_URL. (ECONNREFUSED)");
+    expect(explainError(withCode("ENOSPC", "write ENOSPC")).message).toBe(
+      "The disk is full. Make room and try again. (write ENOSPC)",
+    );
+  });
+});

@@ -1,0 +1,193 @@
+import { inflateRawSync } from "node:zlib";
+import { describe, expect, jest, test } from "@jest/globals";
+import ExcelJS from "exceljs";
+import type { FoundTable } from "./find-tables.ts";
+import { writeWorkbook } from "./write-workbook.ts";
+
+function table(header: string[], rows: string[][], more: Partial<FoundTable> = {}): FoundTable {
+  return {
+    heading: null,
+    header,
+    rows,
+    align: header.map(() => null),
+    totalRows: rows.length,
+    totalColumns: header.length,
+    ...more,
+  };
+}
+
+/** The entries of a ZIP archive by name, read by its directory; those with another date than the fixed one throw. */
+function unzip(archive: Buffer): Map<string, string> {
+  const end = archive.length - 22;
+  const entries = new Map<string, string>();
+  let at = archive.readUInt32LE(end + 16);
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
+    const name = archive.toString("utf8", at + 46, at + 46 + archive.readUInt16LE(at + 28));
+    const local = archive.readUInt32LE(at + 42);
+    for (const date of [archive.readUInt32LE(at + 12), archive.readUInt32LE(local + 10)]) {
+      if (date !== 0x21_0000) throw new Error(`${name} has the date ${date.toString(16)}`);
+    }
+    const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+    const bytes = archive.subarray(start, start + archive.readUInt32LE(at + 20));
+    const isDeflated = archive.readUInt16LE(at + 10) === 8;
+    entries.set(name, (isDeflated ? inflateRawSync(bytes) : bytes).toString("utf8"));
+    at += 46 + archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  return entries;
+}
+
+async function readSheet(content: Buffer): Promise<ExcelJS.Worksheet> {
+  const workbook = new ExcelJS.Workbook();
+  await workbook.xlsx.load(
+    content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer,
+  );
+  const [sheet] = workbook.worksheets;
+  if (sheet === undefined) throw new Error("the workbook has no sheet");
+  return sheet;
+}
+
+describe("writeWorkbook", () => {
+  test("writes numbers as numbers, with a format that shows them as the text did", async () => {
+    const sheet = await readSheet(
+      await writeWorkbook(table(["n"], [["42"], ["1,234.50"], ["-3"], ["12.5%"], ["00123"], ["1.2.3"]])),
+    );
+    const cells = [2, 3, 4, 5, 6, 7].map((row) => sheet.getCell(row, 1));
+    expect(cells.map((cell) => cell.value)).toEqual([42, 1234.5, -3, 0.125, "00123", "1.2.3"]);
+    expect(cells.map((cell) => cell.numFmt)).toEqual(["0", "#,##0.00", "0", "0.0%", "@", "@"]);
+  });
+
+  test("reads decimal commas where the table shows that it has them", async () => {
+    const sheet = await readSheet(await writeWorkbook(table(["n"], [["12,50"], ["1.234,00"], ["1.234"]])));
+    expect([2, 3, 4].map((row) => sheet.getCell(row, 1).value)).toEqual([12.5, 1234, 1234]);
+  });
+
+  const formulas = ["=1+1", '=HYPERLINK("https://evil.example","x")', "+1+1", "-1+1", "@SUM(A1)", "\t=1+1", "\n=1+1"];
+  test.each([...formulas, "=cmd|' /C calc'!A0", "{=1}", "_x003D_1+1", "<f>1</f>", "]]><f>1</f>"])(
+    "writes %j as a string cell, in header and body: no formula, no link",
+    async (text) => {
+      const content = await writeWorkbook(table([text], [[text]]));
+      const sheet = await readSheet(content);
+      for (const row of [1, 2]) {
+        expect(sheet.getCell(row, 1)).toMatchObject({ type: ExcelJS.ValueType.String, value: text, numFmt: "@" });
+      }
+      const entries = unzip(content);
+      const xml = entries.get("xl/worksheets/sheet1.xml") ?? "";
+      expect(xml.match(/<c [^>]*t="s"[^>]*>/g)).toHaveLength(2);
+      for (const [name, part] of entries) {
+        if (name !== "xl/sharedStrings.xml") expect(part).not.toContain("HYPERLINK");
+        expect(part).not.toMatch(/<f[\s>]|<hyperlink|t="str"|externalLink|TargetMode="External"/);
+      }
+    },
+  );
+
+  test("makes the first row bold and frozen, whatever it holds", async () => {
+    const sheet = await readSheet(await writeWorkbook(table(["2025", ""], [["1", "2"]])));
+    expect(sheet.views[0]).toMatchObject({ state: "frozen", ySplit: 1 });
+    expect(sheet.getCell("A1").value).toBe("2025");
+    expect([1, 2].map((column) => sheet.getCell(1, column).font.bold)).toEqual([true, true]);
+    expect(sheet.getCell("A2").font.bold).toBeUndefined();
+  });
+
+  test("fits columns to their text within bounds, and wraps what is longer", async () => {
+    const long = "word ".repeat(100).trim();
+    const content = await writeWorkbook(table(["a", "b", "c", "d"], [["x", "x".repeat(30), long, "表".repeat(10)]]));
+    const sheet = await readSheet(content);
+    expect([1, 2, 3, 4].map((column) => sheet.getColumn(column).width)).toEqual([10, 32, 62, 22]);
+    expect([1, 2, 3, 4].map((column) => sheet.getCell(2, column).alignment.wrapText === true)).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test("aligns columns as the Markdown does", async () => {
+    const sheet = await readSheet(
+      await writeWorkbook(table(["a", "b", "c"], [["x", "y", "z"]], { align: ["right", "center", null] })),
+    );
+    expect([1, 2, 3].map((column) => sheet.getCell(2, column).alignment.horizontal)).toEqual([
+      "right",
+      "center",
+      undefined,
+    ]);
+  });
+
+  test("names the sheet after the heading", async () => {
+    const sheet = await readSheet(await writeWorkbook(table(["a"], [], { heading: "Q1/Q2: <prices> & more" })));
+    expect(sheet.name).toBe("Q1 Q2 <prices> & more");
+  });
+
+  test("says below a cut table how much of it is there", async () => {
+    const sheet = await readSheet(
+      await writeWorkbook(table(["a"], [["1"], ["2"]], { totalRows: 1_234, totalColumns: 150 })),
+    );
+    expect(sheet.getCell("A4").value).toBeNull();
+    expect(sheet.getCell("A5").value).toBe(
+      "Only the first 2 of 1,234 rows and 1 of 150 columns. The message has the whole table.",
+    );
+    const whole = await readSheet(await writeWorkbook(table(["a"], [["1"], ["2"]])));
+    expect(whole.rowCount).toBe(3);
+  });
+
+  test("writes well-formed XML of any text, and the same text comes back", async () => {
+    const texts = ["<a> & \"b\" 'c'", "\u202eabc\u202c", "😀", "a\nb", "_x0041_", "_x005F_", "\u00a0x", "&#0;", "]]>"];
+    const content = await writeWorkbook(
+      table(
+        ["\u0000h\ud800"],
+        [...texts, "a\u0001\ufffeb"].map((text) => [text]),
+      ),
+    );
+    const sheet = await readSheet(content);
+    expect(sheet.getCell("A1").value).toBe("h\ufffd");
+    expect(texts.map((_, index) => sheet.getCell(index + 2, 1).value)).toEqual(texts);
+    expect(sheet.getCell(texts.length + 2, 1).value).toBe("ab");
+    const forbidden = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/u;
+    for (const part of unzip(content).values()) expect(forbidden.test(part)).toBe(false);
+  });
+
+  test("gives the same bytes for the same table, whenever it is written", async () => {
+    const contents: Buffer[] = [];
+    for (const now of ["2026-11-21T10:00:00Z", "2031-02-03T04:05:06Z"]) {
+      jest.useFakeTimers({
+        now: new Date(now),
+        doNotFake: [
+          "hrtime",
+          "nextTick",
+          "performance",
+          "queueMicrotask",
+          "setImmediate",
+          "clearImmediate",
+          "setInterval",
+          "clearInterval",
+          "setTimeout",
+          "clearTimeout",
+        ],
+      });
+      try {
+        contents.push(await writeWorkbook(table(["a"], [["1"]], { heading: "Same" })));
+      } finally {
+        jest.useRealTimers();
+      }
+    }
+    const [first, second] = contents;
+    expect(first?.equals(second ?? Buffer.alloc(0))).toBe(true);
+    expect(unzip(first ?? Buffer.alloc(0)).get("docProps/core.xml")).toContain("1980-01-01T00:00:00Z");
+  });
+
+  test("lets other work of the process have its turn between the rows of a large table", async () => {
+    const rows = Array.from({ length: 1_000 }, (_, row) =>
+      Array.from({ length: 20 }, (_, column) => `${row}.${column}`),
+    );
+    let turns = 0;
+    let isWriting = true;
+    const count = (): void => {
+      turns++;
+      if (isWriting) setImmediate(count);
+    };
+    setImmediate(count);
+    const content = await writeWorkbook(table(Array.from({ length: 20 }, String), rows));
+    isWriting = false;
+    expect(turns).toBeGreaterThan(9);
+    expect((await readSheet(content)).rowCount).toBe(1_001);
+  });
+});

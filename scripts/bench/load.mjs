@@ -1,0 +1,79 @@
+// A load generator that costs little CPU: raw keep-alive connections, one request at a time on each.
+import net from "node:net";
+
+/** One keep-alive connection. `send` answers status and body; the server must send Content-Length. */
+export class Connection {
+  constructor({ host, port }) {
+    this.waiting = [];
+    this.buffer = Buffer.alloc(0);
+    this.socket = net.connect({ host, port, noDelay: true });
+    this.socket.on("data", (part) => {
+      this.buffer = this.buffer.length === 0 ? part : Buffer.concat([this.buffer, part]);
+      this.read();
+    });
+    const fail = (error) => {
+      for (const { reject } of this.waiting.splice(0)) reject(error ?? new Error("the connection was closed"));
+    };
+    this.socket.on("error", fail);
+    this.socket.on("close", () => fail());
+  }
+
+  read() {
+    for (;;) {
+      const end = this.buffer.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const head = this.buffer.latin1Slice(0, end);
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+      if (this.buffer.length < end + 4 + length) return;
+      const body = this.buffer.utf8Slice(end + 4, end + 4 + length);
+      this.buffer = this.buffer.subarray(end + 4 + length);
+      this.waiting.shift().resolve({ status: Number(head.slice(9, 12)), body });
+    }
+  }
+
+  send(method, path, headers, body = "") {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const length = body === "" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      this.socket.write(`${method} ${path} HTTP/1.1\r\nhost: bench\r\n${lines.join("")}${length}\r\n${body}`);
+    });
+  }
+
+  end() {
+    this.socket.destroy();
+  }
+}
+
+const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+
+/** Sends requests over `connections` for `seconds`; answers requests a second, p50 and p99 in ms, and what went wrong. */
+export async function load({ url, path, method = "POST", headers, body, connections, seconds, expect = 200 }) {
+  const { hostname: host, port } = new URL(url);
+  const all = Array.from({ length: connections }, () => new Connection({ host, port: Number(port) }));
+  const times = [];
+  const bad = new Map();
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1_000;
+  await Promise.all(
+    all.map(async (connection) => {
+      while (performance.now() < until) {
+        const sentAt = performance.now();
+        const { status } = await connection.send(method, path, headers, typeof body === "function" ? body() : body);
+        times.push(performance.now() - sentAt);
+        if (status !== expect) bad.set(status, (bad.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  const took = (performance.now() - startedAt) / 1_000;
+  for (const connection of all) connection.end();
+  const sorted = Float64Array.from(times).sort();
+  return {
+    connections,
+    requests: times.length,
+    perSecond: times.length / took,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    bad: Object.fromEntries(bad),
+  };
+}

@@ -1,0 +1,73 @@
+// Child processes of a benchmark, and the CPU that they use (Linux; elsewhere the CPU column is empty).
+import { spawn } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import net from "node:net";
+
+const children = new Set();
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+/** Starts a program; its errors are shown, its output is not. */
+export function start(command, args, { env = {}, cwd } = {}) {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit"] });
+  children.add(child);
+  child.on("exit", () => children.delete(child));
+  return child;
+}
+
+/** Ends a program and waits until it is gone. */
+export async function stop(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  await gone;
+}
+
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Waits until a check answers true, at most a minute. */
+export async function until(what, check) {
+  for (let round = 0; round < 600; round++) {
+    if (await check().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`${what} did not come up within a minute`);
+}
+
+const statOf = (pid) => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    // The process is gone, or this is not Linux.
+    return null;
+  }
+};
+
+function treeOf(pid) {
+  let all;
+  try {
+    all = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  } catch {
+    return [pid];
+  }
+  return [pid, ...all.filter((other) => statOf(other)?.parent === pid).flatMap(treeOf)];
+}
+
+/** CPU milliseconds that each group of processes has used so far, their children included. */
+export function cpuOf(groups) {
+  return Object.fromEntries(
+    Object.entries(groups).map(([name, pid]) => [name, treeOf(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) * 10]),
+  );
+}

@@ -1,0 +1,106 @@
+import { fileURLToPath } from "node:url";
+import { initialize } from "@svc/operations";
+import { openStore } from "@svc/store";
+import type { Store } from "@svc/store";
+import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
+import type { Composition } from "@svc/testing";
+
+/** The product as real processes on a database of its own, in the composition and on the queues of this run. */
+export interface Product {
+  /** The processes that run now; another one after `restart`. */
+  readonly composition: Composition;
+  readonly databaseUrl: string;
+  readonly adminKey: string;
+  /** For what has no endpoint: agents, keys, settings. */
+  readonly store: Store;
+  /** Ends all processes in the clean way and starts new ones on the same data, with further settings. */
+  restart(env: Record<string, string>): Promise<void>;
+  /** Ends everything. To be called in `afterAll`. */
+  stop(): Promise<void>;
+}
+
+/** Everything that a product stands on; tests that break it bring their own. */
+export interface Ground {
+  databaseUrl: string;
+  redisUrl?: string;
+  prefix: string;
+  /** Removes it once nothing runs on it any more. */
+  remove(): Promise<void>;
+}
+
+const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
+const ADMIN_KEY = "journey-administrator-5d0c7b1e";
+/** Every process that runs on one database needs the same. */
+const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
+
+async function sharedGround(): Promise<Ground> {
+  const database = await createTestDatabase();
+  const queues = await createTestQueueBackend();
+  return {
+    databaseUrl: database.url,
+    ...(queues.redisUrl === undefined ? {} : { redisUrl: queues.redisUrl }),
+    prefix: queues.prefix,
+    async remove() {
+      await queues.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Starts the product, initialised with an administrator's key, and waits until every API of it is healthy. */
+export async function startProduct(
+  options: { env?: Record<string, string>; replicas?: number; ground?: Ground } = {},
+): Promise<Product> {
+  const { env = {}, replicas = 2 } = options;
+  const ground = options.ground ?? (await sharedGround());
+  const { databaseUrl, redisUrl } = ground;
+  const log = testLog();
+  const store = openStore({ url: databaseUrl, secretKey: SECRET_KEY, log, app: "svc-journey" });
+  const adminKey = env["SVC_ADMIN_KEY"] ?? ADMIN_KEY;
+
+  const compose = (further: Record<string, string>) =>
+    startComposition({
+      databaseUrl,
+      ...(redisUrl === undefined ? {} : { redisUrl }),
+      replicas,
+      env: {
+        SVC_ADMIN_KEY: adminKey,
+        SVC_SECRET_KEY: SECRET_KEY,
+        SVC_QUEUE_PREFIX: ground.prefix,
+        ...env,
+        ...further,
+      },
+    });
+
+  const removeGround = async () => {
+    await store.close();
+    await ground.remove();
+  };
+  let composition: Composition;
+  try {
+    await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR });
+    composition = await compose({});
+  } catch (error) {
+    await removeGround();
+    throw error;
+  }
+  return {
+    get composition() {
+      return composition;
+    },
+    databaseUrl,
+    adminKey,
+    store,
+    async restart(further) {
+      await composition.stop();
+      composition = await compose(further);
+    },
+    async stop() {
+      try {
+        await composition.stop();
+      } finally {
+        await removeGround();
+      }
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { addDocument, ensureKb, searchKnowledge } from "@svc/knowledge";
+import { testLog } from "@svc/testing";
+import { openTestKnowledge } from "./open-test-knowledge.ts";
+import type { TestKnowledge } from "./open-test-knowledge.ts";
+
+const MANUAL = `# Manual
+
+## Resetting a password
+
+Open the settings and choose Security. A mail with a link is sent.
+
+## Backups
+
+Backups are made each night. A backup can be restored for thirty days. The password of a backup cannot be reset.
+
+## Opening hours
+
+We are there from nine to five.
+
+## Who are we?
+
+A small team in Lisbon.
+`;
+
+const HANDBUCH = `# Handbuch
+
+## Rechnungen
+
+Rechnungen werden am Anfang des Monats verschickt. Die Zahlung erfolgt innerhalb von vierzehn Tagen. Wenn Sie eine
+Rechnung nicht bezahlen können, schreiben Sie uns bitte.
+`;
+
+let knowledge: TestKnowledge;
+
+beforeAll(async () => {
+  knowledge = await openTestKnowledge();
+  await knowledge.add("manual.md", MANUAL);
+  await knowledge.add("handbuch.md", HANDBUCH);
+  for (let index = 0; index < 20; index += 1) {
+    await knowledge.add(
+      `filler-${index}.md`,
+      `# Filler ${index}\n\nThe settings of filler number ${index} are of no interest.`,
+    );
+  }
+});
+
+afterAll(() => knowledge.close());
+
+const headingsOf = async (query: string): Promise<string[]> => {
+  const { hits } = await knowledge.search(query);
+  return hits.map(({ headingPath }) => headingPath.at(-1) ?? "");
+};
+
+describe("searchKnowledge", () => {
+  test("finds the passage about a question, and what stands in a heading before what the text only mentions", async () => {
+    expect((await headingsOf("How do I reset my password?"))[0]).toBe("Resetting a password");
+    expect((await headingsOf("restore from backup"))[0]).toBe("Backups");
+  });
+
+  test("finds other forms of a word, by the stemmer of the document's language", async () => {
+    expect((await headingsOf("restoring"))[0]).toBe("Backups");
+    expect((await headingsOf("Wann wird die Rechnung verschickt?"))[0]).toBe("Rechnungen");
+    expect((await headingsOf("Zahlungen"))[0]).toBe("Rechnungen");
+  });
+
+  test("a rare word counts more than one that stands everywhere", async () => {
+    expect((await headingsOf("settings security"))[0]).toBe("Resetting a password");
+  });
+
+  test("a question of stop words only finds the heading that asks it", async () => {
+    expect((await headingsOf("who are we"))[0]).toBe("Who are we?");
+  });
+
+  test("the score of a good match is near the best possible one, that of a question about something else far below", async () => {
+    const shareOf = async (query: string): Promise<number> => {
+      const { hits, bestPossible } = await knowledge.search(query);
+      for (const hit of hits) expect(hit.score).toBeLessThanOrEqual(bestPossible);
+      return (hits[0]?.score ?? 0) / bestPossible;
+    };
+    expect(await shareOf("reset password")).toBeGreaterThan(0.5);
+    expect(await shareOf("Which mountain in Nepal has the most snow in the night?")).toBeLessThan(0.2);
+  });
+
+  test("says how rare each word of the query is, words that stand nowhere first", async () => {
+    const { words } = await knowledge.search("settings password zzz");
+    const weights = Object.fromEntries(words.map(({ word, weight }) => [word, weight]));
+    expect(Object.keys(weights)).toEqual(["settings", "password", "zzz"]);
+    expect(weights["zzz"]).toBeGreaterThan(weights["password"] ?? Infinity);
+    expect(weights["password"]).toBeGreaterThan(weights["settings"] ?? Infinity);
+  });
+
+  test("gives the best passages first, as many as asked for, and the same each time", async () => {
+    const { hits } = await knowledge.search("settings", 7);
+    expect(hits).toHaveLength(7);
+    expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
+    expect((await knowledge.search("settings", 7)).hits).toEqual(hits);
+  });
+
+  test("searches the given knowledge bases of the project and no others", async () => {
+    const { store, project, kbId } = knowledge;
+    const { project: other } = await store.projects.ensure("other");
+    const { kb: second } = await ensureKb({ store }, project, "second");
+    const { kb: foreign } = await ensureKb({ store }, other.id, "manual");
+    const deps = { store, log: testLog() };
+    const text = "# P\n\nThe password of the second base.";
+    await addDocument(deps, project, second.id, { key: "a", text, mime: "text/markdown" });
+    await addDocument(deps, other.id, foreign.id, {
+      key: "a",
+      text: "# P\n\nThe password of others.",
+      mime: "text/markdown",
+    });
+    const textsOf = async (kbIds: string[], who = project) =>
+      (await searchKnowledge({ store }, who, { query: "password", kbIds, limit: 10 })).hits.map(({ text }) => text);
+    expect(await textsOf([second.id])).toEqual(["The password of the second base."]);
+    expect((await textsOf([kbId, second.id, foreign.id])).toSorted()).toEqual(
+      [...(await textsOf([kbId])), ...(await textsOf([second.id]))].toSorted(),
+    );
+    expect(await textsOf([foreign.id])).toEqual([]);
+    expect(await textsOf([kbId, second.id], other.id)).toEqual([]);
+    expect(await textsOf(["no id", "'", ""])).toEqual([]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["punctuation", "?!.,;:-–—…"],
+    ["operators", "AND OR NOT & | ! <-> :* ( )"],
+    ["quotes and backslashes", `'"\\' OR 1=1; -- {a,b} $1 %s \\x00`],
+    ["emoji", "😀👍🏽"],
+    ["NUL and lone surrogates", "password\u0000 \uD800 \uDC00"],
+    ["one word of 50,000 letters", "a".repeat(50_000)],
+    ["50,000 characters of words", "password reset backup ".repeat(2_273).slice(0, 50_000)],
+    [
+      "10,000 different words",
+      Array.from({ length: 10_000 }, (_, index) => `w${index}`)
+        .join(" ")
+        .slice(0, 50_000),
+    ],
+    ["50,000 opening brackets", "(".repeat(50_000)],
+    ["50,000 apostrophes", "a'".repeat(25_000)],
+  ])("a query of %s gives hits or none, never an error", async (_, query) => {
+    const { hits, bestPossible } = await knowledge.search(query);
+    expect(hits.length).toBeLessThanOrEqual(5);
+    expect(Number.isFinite(bestPossible)).toBe(true);
+  });
+
+  test("finds the rare word in a long query", async () => {
+    const noise = Array.from({ length: 300 }, (_, index) => `unheard${index} settings`).join(" ");
+    expect((await headingsOf(`${noise} Lisbon`))[0]).toBe("Who are we?");
+  });
+
+  test("a knowledge base without documents gives nothing", async () => {
+    const { kb } = await ensureKb(knowledge, knowledge.project, "empty");
+    const search = { query: "password", kbIds: [kb.id], limit: 5 };
+    expect(await searchKnowledge(knowledge, knowledge.project, search)).toEqual({
+      hits: [],
+      bestPossible: 0,
+      words: [],
+    });
+  });
+});

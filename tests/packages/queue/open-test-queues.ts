@@ -1,0 +1,37 @@
+import type { IncomingJob } from "@svc/contracts";
+import { openQueues } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { createTestDatabase, createTestQueueBackend, testLog } from "@svc/testing";
+
+/** Queues of one's own on the servers of this run. */
+export interface TestQueues {
+  readonly databaseUrl: string;
+  /** Opens them, as another process would; all are closed by `close`. */
+  open(prefix?: string): Queues;
+  close(): Promise<void>;
+}
+
+/** Prepares a database and a prefix for queues. Close it in `afterAll`. */
+export async function openTestQueues(): Promise<TestQueues> {
+  const database = await createTestDatabase();
+  const backend = await createTestQueueBackend();
+  const opened: Queues[] = [];
+  return {
+    databaseUrl: database.url,
+    open(prefix = backend.prefix) {
+      const queues = openQueues({ databaseUrl: database.url, redisUrl: backend.redisUrl, prefix, log: testLog() });
+      opened.push(queues);
+      return queues;
+    },
+    async close() {
+      await Promise.all(opened.map((queues) => queues.close()));
+      await backend.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** A job as the front door publishes it; the message id tells jobs apart. */
+export function incomingJob(messageId: string): IncomingJob {
+  return { project: "project", messageId, ticketId: `ticket-of-${messageId}` };
+}

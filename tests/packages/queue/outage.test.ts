@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { QueueDownError, publishIncoming } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { waitFor } from "@svc/testing";
+import { incomingJob } from "./open-test-queues.ts";
+import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
+import type { PrivateBackend } from "./start-private-backend.ts";
+
+const QUEUE = "incoming-messages";
+
+(await canStartPrivateBackend() ? describe : describe.skip)("while the backend is away", () => {
+  let backend: PrivateBackend;
+  let queues: Queues;
+  const taken: string[] = [];
+
+  const consume = () =>
+    queues.consume(QUEUE, ({ messageId }) => {
+      taken.push(messageId);
+      return Promise.resolve();
+    });
+
+  /** Publishes until it works, as the sweeper does. */
+  const publishUntilTaken = (messageId: string) =>
+    waitFor(
+      async () => {
+        if (!taken.includes(messageId)) await publishIncoming(queues, [{ ...incomingJob(messageId), attempts: 0 }]);
+        return taken.includes(messageId);
+      },
+      { what: `${messageId} to be taken`, timeoutMs: 30_000 },
+    );
+
+  beforeEach(async () => {
+    taken.length = 0;
+    backend = await startPrivateBackend();
+  });
+
+  afterEach(async () => {
+    await queues.close();
+    await backend.stop();
+  });
+
+  test("a consumer that was registered before the backend is up begins when it comes up", async () => {
+    await backend.kill();
+    queues = backend.open();
+    const consumer = consume();
+    expect(queues.isUp()).toBe(false);
+    await expect(publishIncoming(queues, [{ ...incomingJob("early"), attempts: 0 }])).rejects.toThrow(QueueDownError);
+    await backend.start();
+    await publishUntilTaken("first");
+    await consumer.close(5_000);
+  });
+
+  test("publishing rejects with QueueDownError, however many try, and works again when it is back", async () => {
+    queues = backend.open();
+    const consumer = consume();
+    await publishUntilTaken("before");
+    await backend.kill();
+    await waitFor(() => !queues.isUp(), { what: "the loss to be noticed" });
+    // Nothing of this may wait for the backend: it starts only after every call has come to its end.
+    const calls = Array.from({ length: 500 }, (_, index) =>
+      publishIncoming(queues, [{ ...incomingJob(`lost-${index}`), attempts: 0 }]),
+    );
+    const outcomes = await Promise.allSettled([...calls, queues.countJobs(QUEUE)]);
+    const reasons = outcomes.map((outcome) => (outcome.status === "rejected" ? (outcome.reason as Error).name : "done"));
+    expect(new Set(reasons)).toEqual(new Set([QueueDownError.name]));
+    await backend.start();
+    await publishUntilTaken("after");
+    expect(taken.filter((id) => id.startsWith("lost"))).toEqual([]);
+    await consumer.close(5_000);
+  });
+
+  test("a call that meets the very moment of the loss rejects too", async () => {
+    queues = backend.open();
+    await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+    await publishIncoming(queues, [{ ...incomingJob("warm"), attempts: 0 }]);
+    const outcomes: Promise<string>[] = [];
+    const publish = () => {
+      const call = publishIncoming(queues, [{ ...incomingJob(`cut-${outcomes.length}`), attempts: 0 }]);
+      outcomes.push(call.then(() => "published", (error: Error) => error.name));
+    };
+    publish();
+    let isDead = false;
+    const killing = backend.kill().then(() => {
+      isDead = true;
+    });
+    await waitFor(
+      () => {
+        publish();
+        return isDead;
+      },
+      { what: "the backend to be dead" },
+    );
+    await killing;
+    publish();
+    expect((await Promise.all(outcomes)).filter((name) => name !== "published" && name !== QueueDownError.name)).toEqual([]);
+    await backend.start();
+  });
+
+  test("a consumer goes on after kill -9 and restart, again and again, without being made anew", async () => {
+    queues = backend.open();
+    const consumer = consume();
+    await publishUntilTaken("round-0");
+    for (const round of [1, 2, 3]) {
+      await backend.kill();
+      await backend.start();
+      await publishUntilTaken(`round-${round}`);
+    }
+    await consumer.close(5_000);
+  });
+
+  test("a job that runs while the backend is killed runs to its end, and its consumer goes on", async () => {
+    queues = backend.open();
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const ended: string[] = [];
+    const consumer = queues.consume(QUEUE, async ({ messageId }) => {
+      taken.push(messageId);
+      if (messageId === "long") await gate;
+      ended.push(messageId);
+    });
+    await publishUntilTaken("long");
+    await backend.kill();
+    letGo();
+    await waitFor(() => ended.includes("long"), { what: "the job to end" });
+    await backend.start();
+    await publishUntilTaken("next");
+    await consumer.close(5_000);
+  });
+
+  test("wake-ups are lost without harm, and arrive again when it is back", async () => {
+    queues = backend.open();
+    const heard = new Set<string>();
+    queues.wakeUps.listen("replies", (ids) => {
+      for (const id of ids) heard.add(id);
+    });
+    const sendUntilHeard = (id: string) =>
+      waitFor(
+        () => {
+          queues.wakeUps.send("replies", [id]);
+          return heard.has(id);
+        },
+        { what: `${id} to be heard`, timeoutMs: 30_000 },
+      );
+    await sendUntilHeard("before");
+    await backend.kill();
+    queues.wakeUps.send("replies", ["meanwhile"]);
+    await backend.start();
+    await sendUntilHeard("after");
+  });
+
+  test("queues and consumers can be closed", async () => {
+    queues = backend.open();
+    const started = consume();
+    await publishUntilTaken("before");
+    await backend.kill();
+    const late = consume();
+    await Promise.all([started.close(1_000), late.close(1_000)]);
+    await queues.close();
+    await backend.start();
+    queues = backend.open();
+  });
+});

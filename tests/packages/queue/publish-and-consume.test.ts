@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "@jest/globals";
+import { publishIncoming, publishReply } from "@svc/queue";
+import type { Consumer, Queues } from "@svc/queue";
+import { waitFor } from "@svc/testing";
+import { incomingJob, openTestQueues } from "./open-test-queues.ts";
+import type { TestQueues } from "./open-test-queues.ts";
+
+const QUEUE = "incoming-messages";
+
+let servers: TestQueues;
+let queues: Queues;
+const consumers: Consumer[] = [];
+
+/** Consumes until the end of the test. */
+function consume(...args: Parameters<typeof queues.consume<typeof QUEUE>>): Consumer {
+  const consumer = queues.consume(...args);
+  consumers.push(consumer);
+  return consumer;
+}
+
+async function isEmpty(): Promise<boolean> {
+  const { waiting, active, delayed } = await queues.countJobs(QUEUE);
+  return waiting + active + delayed === 0;
+}
+
+beforeAll(async () => {
+  servers = await openTestQueues();
+  queues = servers.open();
+  await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+});
+
+afterEach(async () => {
+  for (const consumer of consumers.splice(0)) await consumer.close(5_000);
+});
+
+afterAll(async () => {
+  await servers.close();
+});
+
+test("every job that is published is handed to a consumer, with its data as it was", async () => {
+  const jobs = Array.from({ length: 40 }, (_, index) => incomingJob(`all-${index}`));
+  const taken: unknown[] = [];
+  consume(QUEUE, (data) => {
+    taken.push(data);
+    return Promise.resolve();
+  });
+  await publishIncoming(queues, jobs.slice(0, 39).map((job) => ({ ...job, attempts: 0 })));
+  await publishIncoming(queues, [{ ...incomingJob("all-39"), attempts: 0 }]);
+  await waitFor(() => taken.length >= jobs.length, { what: "all jobs to be taken" });
+  const byId = (one: unknown, other: unknown) => JSON.stringify(one).localeCompare(JSON.stringify(other));
+  expect(taken.sort(byId)).toEqual(jobs.sort(byId));
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
+test("a job that is published again while it waits is one job", async () => {
+  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
+  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
+  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }, { ...incomingJob("twice"), attempts: 0 }]);
+  expect(await queues.countJobs(QUEUE)).toEqual({ waiting: 2, active: 0, delayed: 0 });
+  const taken: string[] = [];
+  consume(QUEUE, ({ messageId }) => {
+    taken.push(messageId);
+    return Promise.resolve();
+  });
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+  expect(taken.sort()).toEqual(["once", "twice"]);
+});
+
+test("the same message with another count of tries is another job", async () => {
+  await publishIncoming(queues, [{ ...incomingJob("tried"), attempts: 0 }]);
+  await publishIncoming(queues, [{ ...incomingJob("tried"), attempts: 1 }]);
+  expect(await queues.countJobs(QUEUE)).toMatchObject({ waiting: 2 });
+  consume(QUEUE, () => Promise.resolve());
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
+test("a job that is done can be published again under its id", async () => {
+  let runs = 0;
+  consume(QUEUE, () => {
+    runs++;
+    return Promise.resolve();
+  });
+  for (const round of [1, 2]) {
+    await publishIncoming(queues, [{ ...incomingJob("repeated"), attempts: 0 }]);
+    await waitFor(() => runs === round, { what: `run ${round}` });
+    await waitFor(isEmpty, { what: "the queue to be empty" });
+  }
+});
+
+test("a job whose handler rejects is tried again, and forgotten when its tries are used up", async () => {
+  const tries: string[] = [];
+  consume(QUEUE, ({ messageId }) => {
+    tries.push(messageId);
+    const isBad = messageId === "hopeless" || tries.filter((id) => id === messageId).length === 1;
+    return isBad ? Promise.reject(new Error("planted")) : Promise.resolve();
+  });
+  await publishIncoming(queues, [{ ...incomingJob("shaky"), attempts: 0 }, { ...incomingJob("hopeless"), attempts: 0 }]);
+  await waitFor(async () => tries.length >= 5 && (await isEmpty()), { what: "both jobs to be over" });
+  expect(tries.sort()).toEqual(["hopeless", "hopeless", "hopeless", "shaky", "shaky"]);
+});
+
+test("replies of a chat that are announced twice while they wait are one job, each queue by itself", async () => {
+  const job = { project: "project", ticketId: "ticket-1", fromSeq: 2, toSeq: 3 };
+  await publishReply(queues, "replies-api", job);
+  await publishReply(queues, "replies-api", job);
+  await publishReply(queues, "replies-api", { ...job, fromSeq: 4, toSeq: 4 });
+  await publishReply(queues, "replies-widget", job);
+  expect(await queues.countJobs("replies-api")).toMatchObject({ waiting: 2 });
+  expect(await queues.countJobs("replies-widget")).toMatchObject({ waiting: 1 });
+});
+
+test("installations with another prefix do not see each other's jobs", async () => {
+  const others = servers.open("svc-test-other");
+  await publishIncoming(queues, [{ ...incomingJob("ours"), attempts: 0 }]);
+  await waitFor(() => others.isUp(), { what: "the other queues to be up" });
+  await others.countJobs(QUEUE).then((counts) => expect(counts).toEqual({ waiting: 0, active: 0, delayed: 0 }));
+  consume(QUEUE, () => Promise.resolve());
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
+test("close waits for running jobs and takes no further one", async () => {
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const started: string[] = [];
+  const ended: string[] = [];
+  const consumer = consume(
+    QUEUE,
+    async ({ messageId }) => {
+      started.push(messageId);
+      await gate;
+      ended.push(messageId);
+    },
+    { concurrency: 1 },
+  );
+  await publishIncoming(queues, [{ ...incomingJob("runs"), attempts: 0 }]);
+  await waitFor(() => started.length === 1, { what: "the job to be running" });
+  const closing = consumer.close(20_000).then(() => [...ended]);
+  await publishIncoming(queues, [{ ...incomingJob("waits"), attempts: 0 }]);
+  letGo();
+  expect(await closing).toEqual(["runs"]);
+  expect(started).toEqual(["runs"]);
+  expect(await queues.countJobs(QUEUE)).toMatchObject({ waiting: 1, active: 0 });
+  consume(QUEUE, () => Promise.resolve());
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});
+
+test("close aborts the signals of jobs that outlast its deadline, and their jobs are given to another consumer", async () => {
+  let isAborted = false;
+  const first = consume(
+    QUEUE,
+    (_data, signal) =>
+      new Promise<void>((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          isAborted = true;
+          reject(new Error("the process stops"));
+        });
+      }),
+    { concurrency: 1 },
+  );
+  await publishIncoming(queues, [{ ...incomingJob("long"), attempts: 0 }]);
+  await waitFor(async () => (await queues.countJobs(QUEUE)).active === 1, { what: "the job to be running" });
+  await first.close(50);
+  expect(isAborted).toBe(true);
+  const taken: string[] = [];
+  consume(QUEUE, ({ messageId }) => {
+    taken.push(messageId);
+    return Promise.resolve();
+  });
+  await waitFor(() => taken.includes("long"), { what: "another consumer to get the job", timeoutMs: 20_000 });
+  await waitFor(isEmpty, { what: "the queue to be empty" });
+});

@@ -1,0 +1,84 @@
+import { createConnection } from "node:net";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { migrateQueues } from "@svc/queue";
+import { createTestDatabase, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase } from "@svc/testing";
+import { readTestSettings } from "@svc/testing";
+import { Client } from "pg";
+import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
+
+const { queueBackend } = readTestSettings();
+const canStart = await canStartPrivateBackend();
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+/** Sends one command to a Redis in its inline form. */
+function tellRedis(port: number, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(port, "127.0.0.1").setEncoding("utf8");
+    let answer = "";
+    socket.on("error", reject);
+    socket.on("data", (chunk: string) => {
+      answer += chunk;
+    });
+    socket.on("end", () => resolve(answer));
+    socket.write(`${command}\r\nQUIT\r\n`);
+  });
+}
+
+test("migrating the queues again, also several at once, changes nothing and fails for nobody", async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const tables = async () =>
+      (
+        await client.query(
+          `SELECT table_name, column_name, data_type FROM information_schema.columns
+           WHERE table_schema = 'bullmq' ORDER BY 1, 2`,
+        )
+      ).rows;
+    const before = await tables();
+    expect(before.length).toBeGreaterThan(0);
+    await migrateQueues(database.url, testLog());
+    await Promise.all([1, 2, 3].map(() => migrateQueues(database.url, testLog())));
+    expect(await tables()).toEqual(before);
+    await client.query("DROP SCHEMA bullmq CASCADE");
+    await Promise.all([1, 2, 3].map(() => migrateQueues(database.url, testLog())));
+    expect(await tables()).toEqual(before);
+  } finally {
+    await client.end();
+  }
+});
+
+(queueBackend === "redis" && canStart ? test : test.skip)("a Redis that evicts keys is found out, by name and with the cure", async () => {
+  const backend = await startPrivateBackend();
+  const queues = backend.open();
+  try {
+    await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+    expect(await queues.findPolicyFault()).toBeNull();
+    expect(await tellRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
+    expect(await queues.findPolicyFault()).toMatch(/allkeys-lru.*noeviction/);
+  } finally {
+    await queues.close();
+    await backend.stop();
+  }
+});
+
+(queueBackend === "postgres" && canStart ? test : test.skip)("queues on Postgres have no policy to be wrong", async () => {
+  const backend = await startPrivateBackend();
+  const queues = backend.open();
+  try {
+    expect(await queues.findPolicyFault()).toBeNull();
+  } finally {
+    await queues.close();
+    await backend.stop();
+  }
+});

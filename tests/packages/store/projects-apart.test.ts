@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { ProjectId } from "@svc/store";
+import { answeredRun, claimNow, exchange, newMessage, openTestStore, textsOf } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let owner: ProjectId;
+let stranger: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+  [owner, stranger] = [await db.newProject(), await db.newProject()];
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+
+test("a stranger finds, claims and changes nothing of a message", async () => {
+  const { store } = db;
+  const { messageId, ticketId } = await store.messages.accept(owner, newMessage());
+  expect(await store.messages.findState(stranger, messageId)).toBeNull();
+  expect(await store.messages.claim(stranger, ticketId)).toBeNull();
+
+  const claimed = await claimNow(store, owner, ticketId);
+  await store.tickets.open(owner, claimed);
+  const forged = { ...claimed, project: stranger };
+  expect(await store.chats.renewLeases([forged])).toEqual(new Set());
+  await store.chats.releaseLease(forged);
+  await store.chats.saveProgress(stranger, messageId, claimed.leaseId, { forged: true });
+  await store.messages.retryLater(forged, { delayMs: 60_000, progress: {}, failure: "forged", counts: false });
+  expect(await store.tickets.finish(stranger, answeredRun(forged, ["forged"]))).toBeNull();
+  expect(await store.chats.renewLeases([claimed])).toEqual(new Set([claimed.leaseId]));
+  const rows = await db.sql("SELECT state, attempts, progress, failure FROM messages WHERE id = $1", [messageId]);
+  expect(rows).toEqual([{ state: "received", attempts: 1, progress: null, failure: null }]);
+});
+
+test("a run is not finished in the name of a project that its message is not of", async () => {
+  const { store } = db;
+  const { ticketId } = await store.messages.accept(owner, newMessage());
+  const claimed = await claimNow(store, owner, ticketId);
+  await store.tickets.open(owner, claimed);
+  const draft = { text: "draft", markdown: false, sources: [], confidence: 0.1, why: "unsure" };
+  for (const change of [{}, { draft }]) {
+    expect(await store.tickets.finish(stranger, answeredRun(claimed, ["forged"], change))).toBeNull();
+  }
+  expect(await store.tickets.finish(owner, answeredRun(claimed, ["answer"]))).not.toBeNull();
+});
+
+test("a stranger finds no ticket and none of its moves", async () => {
+  const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
+  expect(await db.store.tickets.find(owner, accepted.ticketId)).not.toBeNull();
+  expect(await db.store.tickets.find(stranger, accepted.ticketId)).toBeNull();
+  expect(await db.store.tickets.listMoves(stranger, accepted.ticketId)).toEqual([]);
+});
+
+test("a stranger reads, takes, acknowledges and releases no reply", async () => {
+  const { store } = db;
+  const instance = newId();
+  await store.instances.beat(instance, "api");
+  const { accepted, finished } = await exchange(store, owner, newMessage(), ["answer"]);
+  const { messageId, ticketId } = accepted;
+  const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
+
+  expect(await store.replies.readForCall(stranger, messageId)).toBeNull();
+  expect((await store.replies.takeFromBuffer(stranger, ticketId, instance, LIMITS)).replies).toEqual([]);
+  expect((await store.replies.readBuffer(stranger, ticketId, 0, LIMITS)).replies).toEqual([]);
+  expect(await store.replies.readRange(stranger, { ticketId, fromSeq, toSeq })).toBeNull();
+  await store.replies.acknowledge(stranger, ticketId, toSeq);
+  await store.replies.endCall(stranger, messageId);
+  await store.replies.endAnsweredCall(stranger, messageId, [messageId]);
+
+  const page = await store.replies.takeFromBuffer(owner, ticketId, instance, LIMITS);
+  expect(textsOf(page.replies)).toEqual(["answer"]);
+  const ids = page.replies.map(({ id }) => id);
+  await store.replies.release(stranger, ids, instance);
+  expect((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies).toEqual([]);
+  for (const id of ids) await store.replies.confirm(stranger, id);
+  await store.replies.release(owner, ids, instance);
+  expect(textsOf((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies)).toEqual(["answer"]);
+});
+
+describe("a stranger who asks at the same moment as the owner, in one statement with it, gets nothing", () => {
+  const orders = () => [
+    [owner, stranger],
+    [stranger, owner],
+  ];
+  const isOwner = (project: ProjectId) => project === owner;
+
+  test("of a range of replies", async () => {
+    const { accepted, finished } = await exchange(db.store, owner, newMessage({ channelId: "widget" }), ["answer"]);
+    const { ticketId } = accepted;
+    const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
+    for (const projects of orders()) {
+      const ranges = await Promise.all(
+        projects.map((project) => db.store.replies.readRange(project, { ticketId, fromSeq, toSeq })),
+      );
+      expect(ranges.map((range) => range !== null)).toEqual(projects.map(isOwner));
+    }
+  });
+
+  test("of the outcome of a call", async () => {
+    const instance = newId();
+    await db.store.instances.beat(instance, "api");
+    for (const projects of orders()) {
+      const message = newMessage({ mode: "sync", callInstance: instance });
+      const { accepted } = await exchange(db.store, owner, message, ["answer"]);
+      const outcomes = await Promise.all(
+        projects.map((project) => db.store.replies.readForCall(project, accepted.messageId)),
+      );
+      expect(outcomes.map((outcome) => outcome !== null)).toEqual(projects.map(isOwner));
+    }
+  });
+
+  test("of a message to claim", async () => {
+    for (const projects of orders()) {
+      const { messageId, ticketId } = await db.store.messages.accept(owner, newMessage());
+      const claims = await Promise.all(projects.map((project) => db.store.messages.claim(project, ticketId)));
+      expect(claims.map((claim) => claim?.messageId)).toEqual(
+        projects.map((project) => (isOwner(project) ? messageId : undefined)),
+      );
+    }
+  });
+});
+
+test("a stranger sees and revives no dead letter", async () => {
+  const { store } = db;
+  const { ticketId, messageId } = await store.messages.accept(owner, newMessage());
+  const claimed = await claimNow(store, owner, ticketId);
+  await store.tickets.open(owner, claimed);
+  await store.tickets.finish(
+    owner,
+    answeredRun(claimed, [], { state: "failed", stage: "failed", status: "open", failure: "gave up" }),
+  );
+  expect(await store.messages.listDeadLetters(stranger, 10)).toEqual([]);
+  expect(await store.messages.reviveDeadLetter(stranger, messageId, "stranger")).toBeNull();
+  expect(await store.messages.findState(owner, messageId)).toBe("failed");
+});
+
+test("a stranger finds, lists and changes no agent", async () => {
+  const agent = await db.store.agents.insert(owner, { name: "Guide" });
+  expect(await db.store.agents.list(stranger)).toEqual([]);
+  expect(await db.store.agents.find(stranger, agent.id)).toBeNull();
+  await db.store.agents.addKb(stranger, agent.id, newId());
+  expect(await db.store.agents.find(owner, agent.id)).toEqual(agent);
+  // Names are taken within a project only.
+  expect((await db.store.agents.insert(stranger, { name: "Guide" })).id).not.toBe(agent.id);
+});
+
+test("a stranger finds no knowledge base, and may use its name", async () => {
+  const { kb } = await db.store.kbs.ensure(owner, "manual");
+  expect(await db.store.kbs.list(stranger)).toEqual([]);
+  expect(await db.store.kbs.findAll(stranger, [kb.id])).toEqual([]);
+  const other = await db.store.kbs.ensure(stranger, "manual");
+  expect(other.created).toBe(true);
+  expect(other.kb.id).not.toBe(kb.id);
+  expect((await db.store.kbs.findAll(owner, [kb.id, other.kb.id])).map(({ id }) => id)).toEqual([kb.id]);
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { CHANNEL_IDS } from "@svc/contracts";
+import { DEFAULT_PROJECT, openStore } from "@svc/store";
+import { testLog } from "@svc/testing";
+import { openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  await db.sql("DELETE FROM channels_config");
+  await db.sql("INSERT INTO channels_config DEFAULT VALUES");
+});
+
+test("a new installation has no channel enabled, and the document's defaults for the rest", async () => {
+  expect(await db.store.channelsConfig.read()).toEqual({
+    enabled: [],
+    api: { config: { bindHost: "127.0.0.1", timeoutMs: 30_000, webhookSecret: null } },
+    widget: { config: { apiKey: null, allowedOrigins: [], project: DEFAULT_PROJECT } },
+    messenger: { config: { botToken: null } },
+    version: 1,
+  });
+});
+
+test("a channel is switched on and off, once each however many ask, and the others stay", async () => {
+  const { channelsConfig } = db.store;
+  const switched = await Promise.all(Array.from({ length: 8 }, () => channelsConfig.setEnabled("api", true)));
+  expect(switched.filter(Boolean).length).toBe(1);
+  await Promise.all(CHANNEL_IDS.map((channelId) => channelsConfig.setEnabled(channelId, true)));
+  expect((await channelsConfig.read()).enabled.toSorted()).toEqual(CHANNEL_IDS.toSorted());
+
+  expect(await channelsConfig.setEnabled("widget", false)).toBe(true);
+  expect(await channelsConfig.setEnabled("widget", false)).toBe(false);
+  const { enabled, version } = await channelsConfig.read();
+  expect(enabled.toSorted()).toEqual(["api", "messenger"]);
+  // One for each switch that changed something, so that a process can see that there is news.
+  expect(version).toBe(1 + CHANNEL_IDS.length + 1);
+});
+
+test("changing one setting leaves the other settings of its channel and all other channels", async () => {
+  const { channelsConfig } = db.store;
+  await channelsConfig.update("widget", { apiKey: "wk_1", allowedOrigins: ["https://example.com"] });
+  await channelsConfig.update("widget", { project: "shop" });
+  await channelsConfig.update("api", { timeoutMs: 5_000 });
+  const config = await channelsConfig.read();
+  expect(config.widget.config).toEqual({ apiKey: "wk_1", allowedOrigins: ["https://example.com"], project: "shop" });
+  expect(config.api.config).toMatchObject({ timeoutMs: 5_000, bindHost: "127.0.0.1" });
+  expect(config.messenger.config).toEqual({ botToken: null });
+  expect(config.version).toBe(4);
+});
+
+test("changes of different settings at once are all kept", async () => {
+  const { channelsConfig } = db.store;
+  await Promise.all([
+    channelsConfig.update("widget", { apiKey: "wk_2" }),
+    channelsConfig.update("widget", { allowedOrigins: ["https://example.org"] }),
+    channelsConfig.update("messenger", { botToken: db.store.sealer.seal("12345:token") }),
+    channelsConfig.setEnabled("messenger", true),
+  ]);
+  const config = await channelsConfig.read();
+  expect(config.widget.config).toMatchObject({ apiKey: "wk_2", allowedOrigins: ["https://example.org"] });
+  expect(db.store.sealer.open(config.messenger.config.botToken ?? { sealed: "" })).toBe("12345:token");
+  expect(config.enabled).toEqual(["messenger"]);
+});
+
+test("a project is made once by its name, however many ask, with the defaults", async () => {
+  const made = await Promise.all(Array.from({ length: 10 }, () => db.store.projects.ensure("shop")));
+  expect(made.filter(({ created }) => created).length).toBe(1);
+  const [project] = made.map((one) => one.project);
+  if (project === undefined) throw new Error("a project was made");
+  expect(made.every((one) => one.project.id === project.id)).toBe(true);
+  expect(project).toMatchObject({ name: "shop", tablesAsXlsx: true, retentionDays: null, version: 1 });
+  expect(project.handoffText).not.toBe("");
+  expect(await db.store.projects.findByName("shop")).toEqual(project);
+  expect(await db.store.projects.find(project.id)).toEqual(project);
+  expect(await db.store.projects.findByName("no such project")).toBeNull();
+});
+
+test("a project's settings change one by one, a hand-off text can be empty", async () => {
+  const project = await db.newProject();
+  await db.store.projects.update(project, { handoffText: "" });
+  await db.store.projects.update(project, { tablesAsXlsx: false });
+  expect(await db.store.projects.find(project)).toMatchObject({ handoffText: "", tablesAsXlsx: false, version: 3 });
+});
+
+test("an agent has the defaults for what is not given, and a knowledge base is added to it once", async () => {
+  const project = await db.newProject();
+  const agent = await db.store.agents.insert(project, { name: "Guide" });
+  expect(agent).toEqual({
+    id: expect.any(String),
+    name: "Guide",
+    description: "",
+    instructions: "",
+    model: null,
+    kbIds: [],
+    examples: [],
+    reviewPolicy: "auto_if",
+    autoThreshold: 0.5,
+    fixedReply: null,
+    tools: [],
+    enabled: true,
+    version: 1,
+  });
+  const { kb } = await db.store.kbs.ensure(project, "manual");
+  await db.store.agents.addKb(project, agent.id, kb.id);
+  await db.store.agents.addKb(project, agent.id, kb.id);
+  expect(await db.store.agents.find(project, agent.id)).toEqual({ ...agent, kbIds: [kb.id], version: 2 });
+});
+
+test("the first initialisation is noted as finished once and for all", async () => {
+  const another = db.openAnother();
+  expect(await db.store.installation.isInitialized()).toBe(false);
+  await db.store.installation.markInitialized();
+  expect(await another.installation.isInitialized()).toBe(true);
+  const noted = await db.sql("SELECT initialized_at FROM installation");
+  await another.installation.markInitialized();
+  expect(await db.sql("SELECT initialized_at FROM installation")).toEqual(noted);
+});
+
+test("of processes with different secret keys that start at once on a new store, those with the first one's go on", async () => {
+  await db.sql("UPDATE installation SET secret_key_check = NULL");
+  const stores = Array.from({ length: 6 }, (_, index) =>
+    openStore({ url: db.url, secretKey: `a secret key of process ${index % 2}`, log: testLog() }),
+  );
+  try {
+    const checks = await Promise.all(stores.map((store) => store.installation.checkSecretKey(store.sealer)));
+    const [even, odd] = [0, 1].map((rest) => checks.filter((_, index) => index % 2 === rest));
+    expect(new Set([even?.every(Boolean), odd?.every(Boolean)])).toEqual(new Set([true, false]));
+    expect(checks.filter(Boolean).length).toBe(3);
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+  }
+});
+
+test("a process with another secret key than the first one is found out", async () => {
+  await db.sql("UPDATE installation SET secret_key_check = NULL");
+  expect(await db.store.installation.checkSecretKey(db.store.sealer)).toBe(true);
+  const stranger = openStore({ url: db.url, secretKey: "another key, as long as it has to be", log: testLog() });
+  try {
+    expect(await stranger.installation.checkSecretKey(stranger.sealer)).toBe(false);
+    expect(await db.openAnother().installation.checkSecretKey(db.store.sealer)).toBe(true);
+  } finally {
+    await stranger.close();
+  }
+});

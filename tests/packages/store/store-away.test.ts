@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { isUnavailable, migrateStore, openStore } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { startPostgres, testLog, waitFor } from "@svc/testing";
+import type { PrivatePostgres } from "@svc/testing";
+import { SECRET_KEY, answeredRun, claimNow, newMessage, openAndFinish, textsOf } from "./open-test-store.ts";
+
+let postgres: PrivatePostgres;
+let store: Store;
+let project: ProjectId;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  await migrateStore(postgres.url, testLog());
+  store = openStore({ url: postgres.url, secretKey: SECRET_KEY, log: testLog() });
+  ({
+    project: { id: project },
+  } = await store.projects.ensure("default"));
+});
+
+afterAll(async () => {
+  await store.close();
+  await postgres.stop();
+});
+
+const accept = (text: string) => store.messages.accept(project, newMessage({ chatId: "one chat", text }));
+
+test("while Postgres is away every call says so, and all is well when it is back, without a restart", async () => {
+  const { ticketId } = await accept("before");
+  const claimed = await claimNow(store, project, ticketId);
+  await store.tickets.open(project, claimed);
+  expect(await store.ping()).toBe(true);
+  await postgres.kill("SIGKILL");
+
+  expect(await store.ping()).toBe(false);
+  const failures = await Promise.allSettled([
+    accept("away 1"),
+    accept("away 2"),
+    store.messages.claim(project, ticketId),
+    store.tickets.finish(project, answeredRun(claimed, ["answer"])),
+    store.projects.list(),
+  ]);
+  for (const failure of failures) {
+    expect(failure).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+    expect(failure.status === "rejected" && isUnavailable(failure.reason)).toBe(true);
+  }
+
+  await postgres.start();
+  await waitFor(() => store.ping(), { what: "the store to answer again" });
+  expect(await accept("after")).toMatchObject({ seq: 2 });
+  // A claim may be lost with the crash. Then its run must not become true, and the message can be claimed again.
+  if ((await store.tickets.finish(project, answeredRun(claimed, ["answer"]))) === null) {
+    const again = await waitFor(() => store.messages.claim(project, ticketId), {
+      what: "the message to be free again",
+    });
+    expect(again.messageId).toBe(claimed.messageId);
+    expect(await openAndFinish(store, answeredRun(again, ["answer"]))).toMatchObject({ hasMore: true });
+  }
+  expect(await store.messages.findState(project, claimed.messageId)).toBe("answered");
+  const page = await store.replies.readBuffer(project, ticketId, 0, { maxReplies: 10, maxBytes: 10_000 });
+  expect(textsOf(page.replies)).toEqual(["answer"]);
+});
+
+test("what was acknowledged before Postgres was killed in the middle of the work is all there afterwards", async () => {
+  const acknowledged: string[] = [];
+  const writing = Array.from({ length: 8 }, async (_, writer) => {
+    for (let index = 0, isThere = true; isThere; index++) {
+      const message = newMessage({ chatId: `writer ${writer}`, text: `${writer}/${index}` });
+      try {
+        acknowledged.push((await store.messages.accept(project, message)).messageId);
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        isThere = false;
+      }
+    }
+  });
+  await waitFor(() => acknowledged.length > 100, { what: "some messages to be acknowledged" });
+  await postgres.kill("SIGKILL");
+  await Promise.all(writing);
+  await postgres.start();
+  await waitFor(() => store.ping(), { what: "the store to answer again" });
+  for (const messageId of acknowledged) expect(await store.messages.findState(project, messageId)).toBe("received");
+});

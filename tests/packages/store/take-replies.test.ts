@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { ProjectId, StoredReply } from "@svc/store";
+import { answeredRun, claimNow, exchange, newMessage, openTestStore, textsOf } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  project = await db.newProject();
+});
+
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+
+/** A process that says that it is alive. */
+async function newInstance(): Promise<string> {
+  const id = newId();
+  await db.store.instances.beat(id, "api");
+  return id;
+}
+
+const buffered = async (ticketId: string) =>
+  textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
+
+const seenByCall = async (messageId: string) =>
+  textsOf((await db.store.replies.readForCall(project, messageId))?.replies ?? []);
+
+/** A sync call that is open, and whose message has been answered with these texts. */
+async function openCall(texts: string[], chatId = `call ${newId()}`) {
+  const instance = await newInstance();
+  const { accepted } = await exchange(
+    db.store,
+    project,
+    newMessage({ chatId, mode: "sync", callInstance: instance }),
+    texts,
+  );
+  return { ...accepted, instance, chatId };
+}
+
+test("a waiting call sees its message's state and then the replies to it, in order", async () => {
+  const instance = await newInstance();
+  const { messageId, ticketId } = await db.store.messages.accept(
+    project,
+    newMessage({ mode: "sync", callInstance: instance }),
+  );
+  const look = () => db.store.replies.readForCall(project, messageId);
+  expect(await look()).toEqual({ state: "received", replies: [] });
+  const claimed = await claimNow(db.store, project, ticketId);
+  await db.store.tickets.open(project, claimed);
+  await db.store.tickets.finish(project, answeredRun(claimed, ["one", "two"]));
+  const outcome = await look();
+  expect(outcome?.state).toBe("answered");
+  expect(textsOf(outcome?.replies ?? [])).toEqual(["one", "two"]);
+  expect(outcome?.replies.map(({ inReplyTo }) => inReplyTo)).toEqual([messageId, messageId]);
+  // Looking is no taking: a call that looks twice at once, or again, misses nothing.
+  expect(await Promise.all([look(), look()])).toEqual([outcome, outcome]);
+  expect(await db.store.replies.readForCall(project, newId())).toBeNull();
+});
+
+test("many calls that look at once get their own replies only", async () => {
+  const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
+  const outcomes = await Promise.all(calls.map(({ messageId }) => db.store.replies.readForCall(project, messageId)));
+  expect(outcomes.map((outcome) => textsOf(outcome?.replies ?? []))).toEqual(
+    calls.map((_, index) => [`a${index}`, `b${index}`]),
+  );
+});
+
+test("a call sees the replies to its own message, not those to another one of its chat", async () => {
+  const chatId = "two messages";
+  await exchange(db.store, project, newMessage({ chatId }), ["for async"]);
+  const call = await openCall(["for the call"], chatId);
+  expect(await seenByCall(call.messageId)).toEqual(["for the call"]);
+  expect(await buffered(call.ticketId)).toEqual(["for async"]);
+});
+
+test("the replies of an open call are not in the buffer", async () => {
+  const call = await openCall(["answer"]);
+  expect(await buffered(call.ticketId)).toEqual([]);
+  expect((await db.store.replies.takeFromBuffer(project, call.ticketId, call.instance, LIMITS)).replies).toEqual([]);
+  await db.store.replies.acknowledge(project, call.ticketId, 100);
+  expect(await seenByCall(call.messageId)).toEqual(["answer"]);
+});
+
+test("a call that was answered has delivered its replies for good, and those that it did not get are in the buffer", async () => {
+  const call = await openCall(["has it", "has it too", "came too late"]);
+  const outcome = await db.store.replies.readForCall(project, call.messageId);
+  const delivered = (outcome?.replies ?? []).slice(0, 2).map(({ id }) => id);
+  await db.store.replies.endAnsweredCall(project, call.messageId, delivered);
+  expect(await buffered(call.ticketId)).toEqual(["came too late"]);
+  // Ending it once more, or the death of its process, brings nothing back.
+  await db.store.replies.endCall(project, call.messageId);
+  await db.store.replies.endAnsweredCall(project, call.messageId, []);
+  await db.killInstance(call.instance);
+  expect(await buffered(call.ticketId)).toEqual(["came too late"]);
+});
+
+test("many calls that end at once each settle their own replies", async () => {
+  const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
+  await Promise.all(
+    calls.map(async ({ messageId }, index) => {
+      const outcome = await db.store.replies.readForCall(project, messageId);
+      const [first] = outcome?.replies ?? [];
+      return index % 3 === 0
+        ? db.store.replies.endCall(project, messageId)
+        : db.store.replies.endAnsweredCall(project, messageId, index % 3 === 1 && first ? [first.id] : []);
+    }),
+  );
+  for (const [index, { ticketId }] of calls.entries()) {
+    expect(await buffered(ticketId)).toEqual(index % 3 === 1 ? [`b${index}`] : [`a${index}`, `b${index}`]);
+  }
+});
+
+test("the replies of a call that ended without an answer are in the buffer as soon as that is said", async () => {
+  const call = await openCall(["nobody there"]);
+  await db.store.replies.endCall(project, call.messageId);
+  expect(await buffered(call.ticketId)).toEqual(["nobody there"]);
+});
+
+test("a reply that is made after the end of its call is in the buffer", async () => {
+  const instance = await newInstance();
+  const message = newMessage({ mode: "sync", callInstance: instance });
+  const { messageId, ticketId } = await db.store.messages.accept(project, message);
+  await db.store.replies.endCall(project, messageId);
+  const claimed = await claimNow(db.store, project, ticketId);
+  await db.store.tickets.open(project, claimed);
+  await db.store.tickets.finish(project, answeredRun(claimed, ["late"]));
+  expect(await buffered(ticketId)).toEqual(["late"]);
+});
+
+test("a process that dies gives back what it had taken, and the replies of its calls", async () => {
+  const call = await openCall(["in a call"]);
+  const { accepted } = await exchange(db.store, project, newMessage(), ["from the buffer"]);
+  await db.store.replies.takeFromBuffer(project, accepted.ticketId, call.instance, LIMITS);
+  expect([await buffered(call.ticketId), await buffered(accepted.ticketId)]).toEqual([[], []]);
+
+  await db.killInstance(call.instance);
+  expect(await buffered(call.ticketId)).toEqual(["in a call"]);
+  expect(await buffered(accepted.ticketId)).toEqual(["from the buffer"]);
+  const successor = await newInstance();
+  const page = await db.store.replies.takeFromBuffer(project, call.ticketId, successor, LIMITS);
+  expect(textsOf(page.replies)).toEqual(["in a call"]);
+});
+
+test("a process that says that it ends gives back what it had", async () => {
+  const call = await openCall(["answer"]);
+  expect(await buffered(call.ticketId)).toEqual([]);
+  await db.store.instances.end(call.instance);
+  expect(await buffered(call.ticketId)).toEqual(["answer"]);
+});
+
+test("the calls of a process that is thought dead see no replies until it has said that it lives", async () => {
+  const call = await openCall(["answer"]);
+  await db.killInstance(call.instance);
+  // Its replies are in the buffer now: whoever collects them there must be the only one who has them.
+  expect(await seenByCall(call.messageId)).toEqual([]);
+  expect(await buffered(call.ticketId)).toEqual(["answer"]);
+  await db.store.instances.beat(call.instance, "api");
+  expect(await seenByCall(call.messageId)).toEqual(["answer"]);
+  expect(await buffered(call.ticketId)).toEqual([]);
+});
+
+test("taken replies that are released come back, those that are confirmed do not", async () => {
+  const instance = await newInstance();
+  const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
+  const { replies } = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
+  expect(textsOf(replies)).toEqual(["one", "two", "three"]);
+  const [one, two, three] = replies.map(({ id }) => id);
+  await db.store.replies.confirm(project, one ?? "");
+  await db.store.replies.confirm(project, one ?? "");
+  await db.store.replies.release(project, [one ?? "", two ?? ""], instance);
+  await db.store.replies.release(project, [three ?? ""], await newInstance());
+  expect(await buffered(accepted.ticketId)).toEqual(["two"]);
+  const again = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
+  expect(textsOf(again.replies)).toEqual(["two"]);
+});
+
+test("many confirmations at once each reach their reply", async () => {
+  const instance = await newInstance();
+  const texts = Array.from({ length: 50 }, (_, index) => `reply ${index}`);
+  const { accepted } = await exchange(db.store, project, newMessage(), texts);
+  const { replies } = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
+  await Promise.all(replies.map(({ id }) => db.store.replies.confirm(project, id)));
+  await db.killInstance(instance);
+  expect(await buffered(accepted.ticketId)).toEqual([]);
+});
+
+test("plain readers of two processes that read a chat at once get each reply exactly once, in order", async () => {
+  const another = db.openAnother();
+  const instances = await Promise.all(Array.from({ length: 8 }, newInstance));
+  const texts = Array.from({ length: 40 }, (_, index) => `reply ${index}`);
+  const { accepted } = await exchange(db.store, project, newMessage(), texts);
+  const got: StoredReply[] = [];
+  while (got.length < texts.length) {
+    const pages = await Promise.all(
+      instances.map((instance, index) =>
+        (index % 2 === 0 ? db.store : another).replies.takeFromBuffer(project, accepted.ticketId, instance, {
+          ...LIMITS,
+          maxReplies: 3,
+        }),
+      ),
+    );
+    for (const { replies } of pages) {
+      const places = replies.map(({ seq }) => seq);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect(replies.length).toBeLessThanOrEqual(3);
+      got.push(...replies);
+    }
+  }
+  expect(new Set(got.map(({ id }) => id)).size).toBe(texts.length);
+  expect(got.length).toBe(texts.length);
+});
+
+test("replies to webhook messages are not in the buffer: they go by their callback", async () => {
+  const { accepted } = await exchange(db.store, project, newMessage({ mode: "webhook" }), ["by callback"]);
+  expect(await buffered(accepted.ticketId)).toEqual([]);
+});
+
+test("a range of places answers the replies that are not delivered, with where they go", async () => {
+  const chatId = "visitor-1";
+  const message = newMessage({ channelId: "widget", chatId, mode: null });
+  const { accepted } = await exchange(db.store, project, message, ["one", "two", "three"]);
+  const { ticketId } = accepted;
+  const read = (fromSeq: number, toSeq: number) => db.store.replies.readRange(project, { ticketId, fromSeq, toSeq });
+  const [all, last, none] = await Promise.all([read(2, 4), read(4, 9), read(5, 9)]);
+  expect(all).toMatchObject({ channelId: "widget", chatId });
+  expect(textsOf(all?.replies ?? [])).toEqual(["one", "two", "three"]);
+  expect(textsOf(last?.replies ?? [])).toEqual(["three"]);
+  expect(none).toBeNull();
+
+  await db.store.replies.confirm(project, all?.replies[0]?.id ?? "");
+  expect(textsOf((await read(2, 4))?.replies ?? [])).toEqual(["two", "three"]);
+});
+
+test("processes count as alive until their last sign of life is too old", async () => {
+  const app = `app-${newId()}`;
+  const [first, second] = [newId(), newId()];
+  await db.store.instances.beat(first, app);
+  await db.store.instances.beat(second, app);
+  await db.store.instances.beat(second, app);
+  expect(await db.store.instances.countAlive(app)).toBe(2);
+  await db.killInstance(first);
+  expect(await db.store.instances.countAlive(app)).toBe(1);
+  await db.store.instances.beat(first, app);
+  expect(await db.store.instances.countAlive(app)).toBe(2);
+  await db.store.instances.end(first);
+  expect(await db.store.instances.countAlive(app)).toBe(1);
+});
