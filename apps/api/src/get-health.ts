@@ -2,6 +2,7 @@ import { isAdministrator } from "@svc/auth";
 import type { Authenticate } from "@svc/auth";
 import type { ChannelManager } from "@svc/channel-manager";
 import type { Queues } from "@svc/queue";
+import { createBriefCache } from "@svc/store";
 import type { Store } from "@svc/store";
 import type { RequestHandler } from "express";
 
@@ -16,8 +17,18 @@ interface Check {
   detail: string;
 }
 
-/** What the health of this process rests on. */
-export async function checkHealth(store: Store, queues: Queues): Promise<Record<string, Check>> {
+export type Checks = Record<string, Check>;
+
+/** A flood of health calls costs the store four looks a second. */
+const CACHE_MS = 250;
+
+/** Makes the function that says what the health of this process rests on. */
+export function createHealthCheck(store: Store, queues: Queues): () => Promise<Checks> {
+  const cache = createBriefCache<Checks>(CACHE_MS);
+  return async () => (await cache.get("checks", () => checkHealth(store, queues))) ?? {};
+}
+
+async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   if (!(await store.ping())) return { store: { status: "fail", detail: "PostgreSQL cannot be reached" } };
   const waitingMs = await store.messages.oldestWaitingMs();
   return {
@@ -37,13 +48,12 @@ export async function checkHealth(store: Store, queues: Queues): Promise<Record<
  * administrator's key the answer says what each part is doing.
  */
 export function getHealth(
-  store: Store,
-  queues: Queues,
+  check: () => Promise<Checks>,
   manager: ChannelManager,
   authenticate: Authenticate,
 ): RequestHandler {
   return async (request, response) => {
-    const checks = await checkHealth(store, queues);
+    const checks = await check();
     const all = Object.values(checks).map((check) => check.status);
     const status = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
     let details = {};

@@ -5,7 +5,7 @@ import { answerHealth, authenticated, createApp, listen, methodNotAllowed } from
 import type { Resources } from "@svc/runtime";
 import { createApiChannel } from "./api-channel.ts";
 import { drainMessages } from "./drain-messages.ts";
-import { checkHealth, getHealth } from "./get-health.ts";
+import { createHealthCheck, getHealth } from "./get-health.ts";
 import { createPersister } from "./persist.ts";
 import { postMessage } from "./post-message.ts";
 import { beginPresence } from "./presence.ts";
@@ -48,10 +48,11 @@ export function apiService(resources: Resources): Service {
       return timeout.ms;
     }
 
+    const check = createHealthCheck(store, queues);
     let isDraining = false;
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
-      const failed = Object.values(await checkHealth(store, queues)).find((check) => check.status === "fail");
+      const failed = Object.values(await check()).find((check) => check.status === "fail");
       return failed?.detail ?? null;
     }
 
@@ -62,7 +63,7 @@ export function apiService(resources: Resources): Service {
       });
       routes
         .route("/api/v1/health")
-        .get(getHealth(store, queues, manager, authenticate))
+        .get(getHealth(check, manager, authenticate))
         .all(methodNotAllowed("GET", "HEAD"));
       routes.use("/api/v1", authenticated(authenticate));
       routes.route("/api/v1/messages").post(postMessage(context, readTimeoutMs)).all(methodNotAllowed("POST"));

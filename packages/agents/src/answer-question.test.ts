@@ -63,7 +63,7 @@ describe("answerQuestion", () => {
           quote: "Backups run at night. They are kept for a month.",
         },
       ],
-      confidence: 1,
+      confidence: 0.9,
       why: expect.stringContaining('"Manual › Backups"'),
     });
   });
@@ -73,7 +73,7 @@ describe("answerQuestion", () => {
   });
 
   test.each([
-    [5, 1],
+    [5, 0.9],
     [4, 0.8],
     [2.5, 0.5],
   ])("a score of %d out of 10 gives a confidence of %d", async (score, confidence) => {

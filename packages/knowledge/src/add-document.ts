@@ -22,9 +22,7 @@ const INDEX_VERSION = 1;
 /** More passages than a document of 10 MB has when it is no attack. */
 const MAX_CHUNKS = 25_000;
 
-/** The beginning of a text tells its language; the rest costs time. */
-const LANGUAGE_SAMPLE_CHARS = 4_000;
-
+/** Titles are shown in lists and beside answers. */
 const TITLE_CHARS = 300;
 
 /**
@@ -60,7 +58,7 @@ export async function addDocument(
       );
     }
     const title = cutText((input.title ?? heading ?? input.key).trim(), TITLE_CHARS);
-    const { language } = detectLanguage(cutText(input.text, LANGUAGE_SAMPLE_CHARS));
+    const { language } = detectLanguage(input.text);
     return store.documents.put(
       project,
       kbId,

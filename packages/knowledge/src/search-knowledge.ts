@@ -23,7 +23,10 @@ export interface SearchResult {
   hits: SearchHit[];
   /** The score of a passage that had every word of the query as often as could be; no score is higher. */
   bestPossible: number;
-  /** What the query was searched for, and how rare each word is in these knowledge bases: the rarer the heavier. */
+  /**
+   * What the query was searched for, and how rare each word is in these knowledge bases: the rarer the heavier. Another
+   * form of a word that has come before weighs nothing.
+   */
   words: { word: string; weight: number }[];
 }
 

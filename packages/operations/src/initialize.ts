@@ -32,7 +32,7 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
     description: "Answers questions about this service from its guide.",
     kbIds: [kb.id],
     reviewPolicy: "auto_if",
-    autoThreshold: 0.35,
+    autoThreshold: 0.5,
   });
 }
 

@@ -66,8 +66,11 @@ export const WORKER_OPTIONS = {
 
 /** Thrown when a job cannot be published now. The sweeper publishes it later. */
 export class QueueDownError extends Error {
-  constructor(message = "the queue cannot be reached right now; the sweeper will publish the job later") {
-    super(message);
+  constructor(
+    message = "the queue cannot be reached right now; the sweeper will publish the job later",
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
     this.name = "QueueDownError";
   }
 }

@@ -103,11 +103,13 @@ export function openQueues(options: {
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
     const [first] = jobs;
-    if (first !== undefined && jobs.length === 1) {
-      await queue.add(name, first.data, { jobId: first.id });
-      return;
+    try {
+      if (first !== undefined && jobs.length === 1) await queue.add(name, first.data, { jobId: first.id });
+      else await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
+    } catch (error) {
+      // The backend went away in the middle of the call.
+      throw backend.isUp() ? error : new QueueDownError(undefined, { cause: error });
     }
-    await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
   }
 
   function consume<Name extends QueueName>(

@@ -29,7 +29,7 @@ CREATE TABLE documents (
   size_bytes integer NOT NULL,
   -- SHA-256 of all that the chunks are made from.
   content_hash bytea NOT NULL,
-  -- ISO 639-1, or und when it could not be told.
+  -- ISO 639-1.
   language text NOT NULL,
   status text NOT NULL,
   error text,

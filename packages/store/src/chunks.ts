@@ -46,7 +46,10 @@ export interface FoundChunk {
 /** Passages found, best first, and how much each word of the query weighs in these knowledge bases. */
 export interface FoundChunks {
   hits: FoundChunk[];
-  /** By place in the query: the word's inverse document frequency, the higher the rarer. */
+  /**
+   * By place in the query: the word's inverse document frequency, the higher the rarer. A word whose stem has come
+   * before has none.
+   */
   weights: Map<number, number>;
 }
 
@@ -116,10 +119,11 @@ export function chunksTable(db: Db) {
     UPDATE kb_terms t SET chunk_count = t.chunk_count - l.chunk_count FROM less l
     WHERE t.kb_id = $1 AND t.term = l.term AND t.chunk_count > l.chunk_count`;
 
-  // BM25 with weighted fields in one statement and so on one snapshot; it locks nothing. `known` keeps the rarest
-  // words of the query, which bounds the cost. A word's weight counts its forms in all languages together, words that
-  // stand nowhere included, so that a query about something else scores low against what it could score. OFFSET 0
-  // makes the planner read the postings of one word after the other by the index, whatever it believes about them.
+  // BM25 with weighted fields in one statement and so on one snapshot; it locks nothing. Words of the query that have a
+  // stem in common, in any of the languages, count as one: the first of them. Its weight counts its forms together.
+  // Words that stand nowhere have a weight too, so that a query about something else scores low against what it could
+  // score. `known` keeps the rarest words, which bounds the cost. OFFSET 0 makes the planner read the postings of one
+  // word after the other by the index, whatever it believes about them.
   const SEARCH = `
     WITH scope AS (
       SELECT id, chunk_count, term_total FROM kbs WHERE project_id = $1 AND id = ANY ($2::uuid[])
@@ -127,11 +131,17 @@ export function chunksTable(db: Db) {
       SELECT coalesce(sum(chunk_count), 0)::float8 AS chunk_count,
         greatest(sum(term_total) / greatest(sum(chunk_count), 1), 1)::float8 AS mean_term_count
       FROM scope
-    ), forms AS MATERIALIZED (
+    ), stems AS (
       SELECT DISTINCT i.place, ${stemOf("s.dictionary", "i.word")} AS term
       FROM unnest($3::integer[], $4::text[], $5::text[]) AS i (place, word, config)
       JOIN (SELECT config, ${dictionaryOf("config")} AS dictionary FROM unnest($5::text[]) AS c (config) GROUP BY config)
         AS s USING (config)
+    ), firsts AS (
+      SELECT place, term, min(place) OVER (PARTITION BY term) AS first_place FROM stems
+    ), joined AS (
+      SELECT term, min(first_place) OVER (PARTITION BY place) AS place FROM firsts
+    ), forms AS MATERIALIZED (
+      SELECT min(place) AS place, term FROM joined GROUP BY term
     ), counted AS MATERIALIZED (
       SELECT f.place, f.term, coalesce(sum(t.chunk_count), 0)::float8 AS chunk_count
       FROM forms f LEFT JOIN kb_terms t ON t.term = f.term AND t.kb_id IN (SELECT id FROM scope)
@@ -140,9 +150,8 @@ export function chunksTable(db: Db) {
       SELECT place, ln(1 + (greatest(n.chunk_count - sum(c.chunk_count), 0) + 0.5) / (sum(c.chunk_count) + 0.5)) AS weight
       FROM counted c CROSS JOIN totals n GROUP BY place, n.chunk_count
     ), known AS MATERIALIZED (
-      SELECT c.term, max(w.weight) AS weight
-      FROM counted c JOIN weights w USING (place) WHERE c.chunk_count > 0
-      GROUP BY c.term ORDER BY weight DESC, c.term LIMIT ${MAX_SEARCHED_TERMS}
+      SELECT c.term, w.weight FROM counted c JOIN weights w USING (place) WHERE c.chunk_count > 0
+      ORDER BY w.weight DESC, c.term LIMIT ${MAX_SEARCHED_TERMS}
     ), ranked AS (
       SELECT p.chunk_id, sum(k.weight * p.frequency * ${RANKING.k1 + 1} / (p.frequency + ${RANKING.k1})) AS score
       FROM known k CROSS JOIN scope s CROSS JOIN totals n CROSS JOIN LATERAL (

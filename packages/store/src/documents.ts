@@ -18,7 +18,7 @@ export interface KbDocument {
   url: string | null;
   mime: string;
   sizeBytes: number;
-  /** ISO 639-1, or `und` when it could not be told. */
+  /** ISO 639-1. */
   language: string;
   status: DocumentStatus;
   error: string | null;

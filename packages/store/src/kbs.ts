@@ -8,7 +8,7 @@ export interface Kb {
   name: string;
   documentCount: number;
   chunkCount: number;
-  /** Languages of its documents so far (ISO 639-1, or `und`): a query is stemmed as each of them. */
+  /** Languages of its documents so far (ISO 639-1): a query is stemmed as each of them. */
   languages: string[];
   createdAt: Date;
   updatedAt: Date;

@@ -51,7 +51,9 @@ export interface Composition {
   stop(): Promise<void>;
 }
 
-const HEALTH_PATH = "/api/v1/health";
+const API_HEALTH_PATH = "/api/v1/health";
+/** Of a process without an API: it is alive. Whether it keeps up with its work is for the tests to say. */
+const HEALTH_PATH = "/healthz";
 
 /** What each composition runs, in the order of the start. */
 const APPS = {
@@ -64,7 +66,7 @@ const APPS = {
 
 /**
  * Starts the product as real processes from their builds on a database (and a Redis), with free ports and keys of its
- * own, and waits until every API says that it is healthy. Nothing of it outlives the test file.
+ * own, and waits until every process says that it is healthy. Nothing of it outlives the test file.
  */
 export async function startComposition(options: CompositionOptions): Promise<Composition> {
   const { composition = readTestSettings().composition, replicas = 2 } = options;
@@ -116,6 +118,7 @@ async function freePorts() {
     SVC_WIDGET_PORT: String(await freePort()),
     SVC_TOOLS_PORT: String(await freePort()),
     SVC_CONSOLE_PORT: String(await freePort()),
+    SVC_METRICS_PORT: String(await freePort()),
   };
 }
 
@@ -123,14 +126,16 @@ async function startApp(options: {
   app: string;
   name: string;
   hasApi: boolean;
-  env: Record<string, string> & { SVC_API_PORT: string };
+  env: Record<string, string> & { SVC_API_PORT: string; SVC_METRICS_PORT: string };
 }): Promise<CompositionProcess> {
   const { app, name, hasApi, env } = options;
   const apiUrl = hasApi ? `http://127.0.0.1:${env.SVC_API_PORT}` : undefined;
+  const healthUrl =
+    apiUrl === undefined ? `http://127.0.0.1:${env.SVC_METRICS_PORT}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
   const launch = async () => {
     const child = await startProcess({ file: repositoryPath(`apps/${app}/dist/main.js`), env, name });
     try {
-      if (apiUrl !== undefined) await child.ready(`${apiUrl}${HEALTH_PATH}`);
+      await child.ready(healthUrl);
     } catch (error) {
       await child.kill("SIGKILL");
       throw error;

@@ -90,6 +90,14 @@ describe("searchKnowledge", () => {
     expect(weights["password"]).toBeGreaterThan(weights["settings"] ?? Infinity);
   });
 
+  test("further forms of a word change nothing", async () => {
+    const one = await knowledge.search("backup restore");
+    const many = await knowledge.search("backup restore backups restoring");
+    expect(many.bestPossible).toBe(one.bestPossible);
+    expect(many.hits).toEqual(one.hits);
+    expect(many.words.map(({ weight }) => weight > 0)).toEqual([true, true, false, false]);
+  });
+
   test("gives the best passages first, as many as asked for, and the same each time", async () => {
     const { hits } = await knowledge.search("settings", 7);
     expect(hits).toHaveLength(7);

@@ -16,12 +16,9 @@ beforeAll(async () => {
     `INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq)
      SELECT gen_random_uuid(), gen_random_uuid(), 'api', 'idle ' || n, 1 FROM generate_series(1, 2000) AS n`,
   );
-  await db.sql(
-    `DO $$ BEGIN
-       EXECUTE format('ALTER DATABASE %I SET enable_nestloop = off', current_database());
-       EXECUTE format('ALTER DATABASE %I SET enable_mergejoin = off', current_database());
-     END $$`,
-  );
+  for (const setting of ["enable_nestloop", "enable_mergejoin", "enable_indexscan", "enable_bitmapscan"]) {
+    await db.sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${setting} = off', current_database()); END $$`);
+  }
   store = db.openAnother();
 });
 

@@ -25,7 +25,7 @@ async function add(cli: Cli, files: string[], { kb, project }: AddOptions): Prom
   if (!isComplete) cli.setExitCode(EXIT.failed);
   if (!added.isUsed) {
     terminal.note(
-      `No agent answers from the knowledge base "${safeLine(kb)}" yet. The first agent answers from "guide".`,
+      `No agent answers from the knowledge base "${safeLine(kb)}" yet. The first agent has the one called guide.`,
     );
   }
   terminal.show({ ok: isComplete, project, kb, files: added.files }, () => {

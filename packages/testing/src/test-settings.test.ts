@@ -1,0 +1,28 @@
+import { expect, test } from "@jest/globals";
+import { childEnvironment, readTestSettings } from "./test-settings.ts";
+
+test("without settings a run uses the Postgres backend and the standalone composition, and is silent", () => {
+  expect(readTestSettings({})).toEqual({
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    queueBackend: "postgres",
+    composition: "standalone",
+    logLevel: "silent",
+    runUrl: undefined,
+  });
+});
+
+test("an unknown value is refused with those that are allowed", () => {
+  expect(() => readTestSettings({ TEST_QUEUE_BACKEND: "memory" })).toThrow(/TEST_QUEUE_BACKEND .* postgres, redis/);
+  expect(() => readTestSettings({ TEST_COMPOSITION: "all" })).toThrow(/TEST_COMPOSITION .* standalone, separate/);
+});
+
+test("a child process gets no setting of the product from the environment of the test", () => {
+  const env = {
+    PATH: "/bin",
+    DATABASE_URL: "postgres://elsewhere",
+    SVC_ADMIN_KEY: "secret",
+    REDIS_URL: "redis://elsewhere",
+  };
+  expect(childEnvironment(env)).toEqual({ PATH: "/bin" });
+});

@@ -1,0 +1,537 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { openStore } from "@svc/store";
+import { createTestDatabase, freePort, repositoryPath, startProcess, testLog, waitFor } from "@svc/testing";
+import type { ChildProcess, TestDatabase } from "@svc/testing";
+import { Client } from "pg";
+
+const MAIN = repositoryPath("apps/cli/dist/main.js");
+const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+const READY = /Ctrl-C stops it/;
+const KEY = /svc_[0-9A-Za-z]{38}/g;
+const QUESTION = "How do I send a message over the HTTP API?";
+const COMMAND_TIMEOUT_MS = 30_000;
+
+interface Ran {
+  stdout: string;
+  stderr: string;
+  code: number | null;
+}
+
+/** Runs a program to its end, in a folder, with nothing of this test's environment. */
+function run(command: string, args: string[], env: Record<string, string>, cwd = tmpdir()): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      args,
+      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS },
+      (_, stdout, stderr) => resolve({ stdout, stderr, code: child.exitCode }),
+    );
+    child.stdin?.end();
+  });
+}
+
+const svc = (env: Record<string, string>, ...args: string[]) => run(process.execPath, [MAIN, ...args], env);
+
+/** Runs a command with --json and answers its one document. */
+async function svcJson<Document>(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ document: Document; code: number | null }> {
+  const { stdout, stderr, code } = await svc(env, ...args, "--json");
+  try {
+    return { document: JSON.parse(stdout) as Document, code };
+  } catch (error) {
+    throw new Error(`${args.join(" ")} --json wrote no document: ${stdout}\n${stderr}`, { cause: error });
+  }
+}
+
+interface Instance {
+  env: { SVC_DATA_DIR: string; SVC_API_PORT: string };
+  url: string;
+}
+
+const folders: string[] = [];
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-journey-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** A data folder and a port that nobody has used yet. */
+async function newInstance(): Promise<Instance> {
+  const port = await freePort();
+  const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), SVC_API_PORT: String(port) };
+  return { env, url: `http://127.0.0.1:${port}` };
+}
+
+async function up({ env }: Instance, condition: RegExp = READY, ...args: string[]): Promise<ChildProcess> {
+  const child = await startProcess({ file: MAIN, args: ["up", ...args], env, name: "svc up" });
+  await child.ready(condition);
+  return child;
+}
+
+/** The process id of the PostgreSQL on a data folder, or null when it has stopped cleanly or never ran. */
+async function postgresOf({ env }: Instance): Promise<number | null> {
+  try {
+    return Number((await readFile(join(env.SVC_DATA_DIR, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
+  }
+}
+
+/** The running PostgreSQL of a data folder; fails when there is none. */
+async function runningPostgresOf(instance: Instance): Promise<number> {
+  const pid = await postgresOf(instance);
+  if (pid === null || !isAlive(pid)) throw new Error("no PostgreSQL runs on the data folder");
+  return pid;
+}
+
+const curlOf = (output: string) => /^ *(curl .*)$/m.exec(output)?.[1] ?? "no curl line";
+const hasCurl = (await run("/bin/sh", ["-c", "command -v curl"], {})).code === 0;
+const testCurl = hasCurl ? test : test.skip;
+
+interface Answer {
+  ok: boolean;
+  status: string;
+  chatId: string;
+  ticketId: string;
+  replies: { type: string; text: string; author: string; sources?: { title: string; quote: string }[] }[];
+}
+
+afterAll(async () => {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+describe("the product, started with one command on a new folder", () => {
+  let instance: Instance;
+  let product: ChildProcess;
+  let firstOutput = "";
+  let key = "";
+
+  beforeAll(async () => {
+    instance = await newInstance();
+    product = await up(instance);
+    firstOutput = product.output();
+    key = firstOutput.match(KEY)?.[0] ?? "";
+  });
+
+  afterAll(() => product.kill("SIGINT"));
+
+  test("says where it is, where its data is, and shows the administrator's key with the words that it does so once", () => {
+    expect(firstOutput).toMatch(new RegExp(`HTTP API +${instance.url}\n`));
+    expect(firstOutput).toContain(instance.env.SVC_DATA_DIR);
+    expect(firstOutput).toMatch(/Admin key +svc_\w{38}\n +This key is shown this once: keep it\./);
+  });
+
+  testCurl("prints a curl line that gets an answer with its source when it is pasted", async () => {
+    const { stdout } = await run("/bin/sh", ["-c", curlOf(firstOutput)], {});
+    const answer = JSON.parse(stdout) as Answer;
+    expect(answer).toMatchObject({ ok: true, mode: "sync" });
+    expect(answer.replies[0]?.text).toContain("/api/v1/messages");
+    expect(answer.replies[0]?.sources?.length).toBeGreaterThan(0);
+  });
+
+  test("keeps its secrets in files that only their owner can read", async () => {
+    for (const file of ["cli-key", "secret-key", "postgres-password"]) {
+      expect({ file, mode: (await stat(join(instance.env.SVC_DATA_DIR, file))).mode & 0o777 }).toEqual({
+        file,
+        mode: 0o600,
+      });
+    }
+  });
+
+  describe("ask", () => {
+    test("prints the answer, its sources with title and quote, and the chat to go on with", async () => {
+      const { stdout, code } = await svc(instance.env, "ask", QUESTION);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/\/api\/v1\/messages[^]*\nSources\n {2}1\. .+\n {5}“.+”[^]*\nChat [0-9a-f-]{36}\n/);
+    });
+
+    test("goes on with a conversation, and answers one JSON document", async () => {
+      const first = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "a/b c%");
+      const second = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "a/b c%");
+      expect(first).toMatchObject({ code: 0, document: { ok: true, status: "answered", chatId: "a/b c%" } });
+      expect(second.document.ticketId).toBe(first.document.ticketId);
+      expect(second.document.replies[0]).toMatchObject({ type: "message", author: "agent" });
+    });
+
+    test("says that a person looks when the product is unsure, and how to look again", async () => {
+      const { stdout, code } = await svc(instance.env, "ask", "Wie viele Monde hat der Jupiter?", "--chat", "moons");
+      expect(code).toBe(0);
+      expect(stdout).toContain("A person looks at this before it is answered.\nLook again:  svc ask --chat moons\n");
+    });
+
+    test("says that an answer is late, and collects it later", async () => {
+      const late = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "late", "--timeout", "0.001");
+      expect(late).toMatchObject({ code: 0, document: { ok: true, status: "pending", replies: [] } });
+      const collected = await svc(instance.env, "ask", "--chat", "late", "--timeout", "20");
+      expect(collected.stdout).toContain("/api/v1/messages");
+      const again = await svc(instance.env, "ask", "--chat", "late", "--timeout", "0.001");
+      expect(again).toMatchObject({ stdout: "There is no new reply in this chat.\n", code: 0 });
+    });
+
+    test("ends with exit code 4 without a key, and with one that the product does not know", async () => {
+      const elsewhere = { ...instance.env, SVC_DATA_DIR: await makeFolder() };
+      expect(await svc(elsewhere, "ask", "hello")).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining("SVC_ADMIN_KEY"),
+      });
+      const unknown = await svcJson({ ...instance.env, SVC_ADMIN_KEY: "nobody-knows-this-key" }, "ask", "hello");
+      expect(unknown).toMatchObject({ code: 4, document: { ok: false, error: { code: "invalid_key" } } });
+    });
+
+    test("ends with exit code 3 where nothing listens, and says how to start it", async () => {
+      const { stderr, code } = await svc({ ...instance.env, SVC_API_PORT: String(await freePort()) }, "ask", "hello");
+      expect(code).toBe(3);
+      expect(stderr).toContain("Start it with: svc up");
+    });
+  });
+
+  describe("kb add", () => {
+    test("adds files, leaves unchanged ones alone, and replaces changed ones", async () => {
+      const file = join(await makeFolder(), "kestrel.md");
+      const add = async () => {
+        const { document } = await svcJson<{ files: object[] }>(instance.env, "kb", "add", file);
+        return document.files[0];
+      };
+      await writeFile(
+        file,
+        "# Kestrel\n\n## How do I charge the Kestrel battery?\nUse the blue cable for 95 minutes.\n",
+      );
+      expect(await add()).toMatchObject({ file, status: "added", chunks: expect.any(Number) });
+      expect(await add()).toMatchObject({ file, status: "unchanged" });
+      await writeFile(
+        file,
+        "# Kestrel\n\n## How do I charge the Kestrel battery?\nUse the green cable for 20 minutes.\n",
+      );
+      expect(await add()).toMatchObject({ file, status: "changed" });
+
+      const { stdout } = await svc(instance.env, "ask", "How do I charge the Kestrel battery?");
+      expect(stdout).toContain("green cable");
+      expect(stdout).not.toContain("blue cable");
+    });
+
+    test("names a bad file with its reason, adds the others, and ends with exit code 1", async () => {
+      const folder = await makeFolder();
+      await writeFile(join(folder, "good.txt"), "The office is open from nine to five.");
+      await writeFile(join(folder, "bad.md"), Buffer.from([0xff, 0xfe, 0x00]));
+      const files = [join(folder, "bad.md"), join(folder, "good.txt"), join(folder, "missing.md")];
+      const { stdout, code } = await svc(instance.env, "kb", "add", ...files, "--kb", "office");
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/bad\.md +failed: it is not text in UTF-8/);
+      expect(stdout).toMatch(/good\.txt +1 +added/);
+      expect(stdout).toMatch(/missing\.md +failed: there is no such file/);
+    });
+
+    test("refuses a project that does not exist and names those that do", async () => {
+      const { stderr, code } = await svc(instance.env, "kb", "add", MAIN, "--project", "nowhere");
+      expect(code).toBe(1);
+      expect(stderr).toContain('There is no project "nowhere". There are: default.');
+    });
+  });
+
+  test("dead-letters list is empty", async () => {
+    expect(await svc(instance.env, "dead-letters", "list")).toMatchObject({
+      code: 0,
+      stdout: "There are no dead letters.\n",
+    });
+    const { document } = await svcJson(instance.env, "dead-letters", "list");
+    expect(document).toEqual({ ok: true, project: "default", items: [] });
+  });
+
+  test("doctor finds nothing that fails", async () => {
+    const { document, code } = await svcJson<{ ok: boolean; checks: { name: string; status: string }[] }>(
+      instance.env,
+      "doctor",
+    );
+    expect(code).toBe(0);
+    const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
+    const { "Node.js": _, ...others } = statuses;
+    expect(new Set(Object.values(others))).toEqual(new Set(["ok"]));
+    expect(Object.keys(others)).toEqual([
+      "Configuration",
+      "Data folder",
+      "PostgreSQL",
+      "Schema",
+      "Secret key",
+      "Admin key",
+      "This command's key",
+      "Channels",
+      "Webhook secret",
+      "Queues",
+      "Backlog",
+      "Dead letters",
+      "Port",
+      "HTTP API",
+    ]);
+  });
+
+  test("init may be repeated while it runs, and shows no key again", async () => {
+    const { document, code } = await svcJson(instance.env, "init");
+    expect(code).toBe(0);
+    expect(document).toMatchObject({
+      ok: true,
+      isFirst: false,
+      adminKey: null,
+      enabled: ["api"],
+      project: { name: "default" },
+    });
+  });
+
+  test("a second start on its folder says who has it, in a line", async () => {
+    const { stdout, stderr, code } = await svc(instance.env, "up");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`is in use by process ${product.pid}`);
+    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
+  });
+
+  test("a start on its port says which setting chooses another, and leaves nothing running", async () => {
+    const other = { ...(await newInstance()), url: instance.url };
+    other.env.SVC_API_PORT = instance.env.SVC_API_PORT;
+    const { stderr, code } = await svc(other.env, "up");
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Port ${instance.env.SVC_API_PORT} is taken`);
+    expect(stderr).toContain("SVC_API_PORT");
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(await postgresOf(other)).toBeNull();
+
+    const { document, code: doctorCode } = await svcJson<{ checks: object[] }>(other.env, "doctor");
+    expect(doctorCode).toBe(1);
+    expect(document.checks).toContainEqual(
+      expect.objectContaining({
+        name: "Port",
+        status: "fail",
+        detail: expect.stringContaining("another installation"),
+      }),
+    );
+  });
+
+  test("runs beside another instance, and their keys are not mixed up", async () => {
+    const other = await newInstance();
+    const beside = await up(other, /"pid": \d+\n\}/, "--json");
+    try {
+      const output = beside.output();
+      const document = JSON.parse(output.slice(output.indexOf("{"))) as {
+        urls: object;
+        adminKey: string;
+        dataDir: string;
+      };
+      expect(document).toMatchObject({ ok: true, urls: { "HTTP API": other.url }, dataDir: other.env.SVC_DATA_DIR });
+      expect(document.adminKey).toMatch(KEY);
+      expect(await svcJson(other.env, "ask", QUESTION)).toMatchObject({ code: 0, document: { status: "answered" } });
+      expect(await svcJson({ ...other.env, SVC_ADMIN_KEY: key }, "ask", QUESTION)).toMatchObject({ code: 4 });
+    } finally {
+      await beside.kill("SIGINT");
+    }
+  });
+
+  test("killed with SIGKILL, starts again without help, keeps its data, and does not show the key again", async () => {
+    const before = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "survivor");
+    await product.kill("SIGKILL");
+    product = await up(instance);
+    expect(product.output()).not.toMatch(KEY);
+    const after = await svcJson<Answer>({ ...instance.env, SVC_ADMIN_KEY: key }, "ask", QUESTION, "--chat", "survivor");
+    expect(after.document).toMatchObject({ status: "answered", ticketId: before.document.ticketId });
+  });
+
+  testCurl("prints a curl line that works on later starts as well", async () => {
+    const { stdout } = await run("/bin/sh", ["-c", curlOf(product.output())], {});
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, mode: "sync" });
+  });
+
+  test("stops at Ctrl-C with exit code 0, says so, and leaves no process", async () => {
+    const postgres = await runningPostgresOf(instance);
+    const { code } = await product.kill("SIGINT");
+    expect(code).toBe(0);
+    expect(product.output()).toContain("Stopped. Start it again with: svc up");
+    expect(isAlive(postgres)).toBe(false);
+    expect(await postgresOf(instance)).toBeNull();
+  });
+
+  test("stopped, it still lets commands work on its data, and is stopped again after them", async () => {
+    const { stderr, stdout, code } = await svc(instance.env, "dead-letters", "list");
+    expect(code).toBe(0);
+    expect(stderr).toContain("starting its PostgreSQL for the moment");
+    expect(stdout).toBe("There are no dead letters.\n");
+    expect(await postgresOf(instance)).toBeNull();
+  });
+});
+
+describe("a folder without data", () => {
+  test("is not filled by a command that only looks", async () => {
+    const instance = await newInstance();
+    expect(await svc(instance.env, "dead-letters", "list")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("There is no data"),
+    });
+    expect((await svc(instance.env, "doctor")).code).toBe(0);
+    await expect(stat(instance.env.SVC_DATA_DIR)).rejects.toThrow("ENOENT");
+  });
+
+  test("is set up by init, which shows the key once; a start then shows none", async () => {
+    const instance = await newInstance();
+    const first = await svcJson<{ adminKey: string }>(instance.env, "init");
+    expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api"] } });
+    expect(first.document.adminKey).toMatch(KEY);
+    expect(await svcJson(instance.env, "migrate")).toMatchObject({
+      code: 0,
+      document: { ok: true, database: "started", before: "current", after: "current" },
+    });
+    const product = await up(instance);
+    expect(product.output()).not.toMatch(KEY);
+    const env = { ...instance.env, SVC_ADMIN_KEY: first.document.adminKey };
+    expect(await svcJson(env, "ask", QUESTION)).toMatchObject({ code: 0, document: { status: "answered" } });
+    await product.kill("SIGTERM");
+  });
+
+  test("left by Ctrl-C in the middle of the first start has no process on it, and starts afterwards", async () => {
+    const instance = await newInstance();
+    const interrupted = await up(instance, /Creating the database/);
+    await interrupted.kill("SIGINT");
+    const postgres = await postgresOf(instance);
+    expect(postgres === null || !isAlive(postgres)).toBe(true);
+    const product = await up(instance);
+    expect((await product.kill("SIGINT")).code).toBe(0);
+  });
+});
+
+describe("commands on a database of one's own", () => {
+  let database: TestDatabase;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    env = {
+      DATABASE_URL: database.url,
+      SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab",
+      SVC_ADMIN_KEY: "journey-cli-admin-key",
+      SVC_API_PORT: String(await freePort()),
+    };
+  });
+
+  afterAll(() => database.drop());
+
+  test("doctor says that it is not initialised and how to do so, and init does", async () => {
+    const before = await svc(env, "doctor");
+    expect(before.code).toBe(1);
+    expect(before.stdout).toMatch(/fail +Installation +is not initialised\n +Run: svc init/);
+    expect(await svcJson(env, "init")).toMatchObject({ code: 0, document: { isFirst: true, adminKey: null } });
+    expect((await svc(env, "doctor")).code).toBe(0);
+  });
+
+  test("a wrong secret key is named by the doctor, and refused by every command", async () => {
+    const wrong = { ...env, SVC_SECRET_KEY: "another-secret-key-of-48-characters-0123456789ab" };
+    expect((await svc(wrong, "doctor")).stdout).toMatch(/fail +Secret key +SVC_SECRET_KEY is not the key/);
+    expect((await svc(wrong, "dead-letters", "list")).code).toBe(1);
+  });
+
+  test("a database that cannot be reached ends with exit code 3 in a line", async () => {
+    const away = { ...env, DATABASE_URL: `postgres://svc@127.0.0.1:${await freePort()}/svc` };
+    for (const args of [["migrate"], ["up"], ["dead-letters", "list"]]) {
+      const { stderr, code } = await svc(away, ...args);
+      expect({ args, code }).toEqual({ args, code: 3 });
+      expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL cannot be reached")]);
+    }
+  });
+
+  test("start api runs the app until SIGTERM, and ends with exit code 78 without a database", async () => {
+    expect((await svc({}, "start", "api")).code).toBe(78);
+    const api = await startProcess({
+      file: MAIN,
+      args: ["start", "api"],
+      env: env as Record<string, string>,
+      name: "svc start api",
+    });
+    await api.ready(`http://127.0.0.1:${env["SVC_API_PORT"]}/api/v1/health`);
+    expect((await api.kill("SIGTERM")).code).toBe(0);
+  });
+
+  describe("dead letters", () => {
+    const EVIL = "\u001b[2Jerased \u202egnp";
+    let messageIds: string[] = [];
+
+    /** A message that has failed five times. */
+    async function addDeadLetter(chatId: string): Promise<string> {
+      const store = openStore({ url: database.url, secretKey: String(env["SVC_SECRET_KEY"]), log: testLog() });
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        const { project } = await store.projects.ensure("default");
+        const message = {
+          channelId: "api",
+          chatId,
+          userId: null,
+          text: EVIL,
+          timestampMs: 1,
+          attachments: null,
+        } as const;
+        const accepted = await store.messages.accept(project.id, {
+          ...message,
+          channelMeta: {},
+          mode: "async",
+          callInstance: null,
+        });
+        await client.query(
+          "UPDATE messages SET state = 'failed', attempts = 5, failure = $2, finished_at = now() WHERE id = $1",
+          [accepted.messageId, EVIL],
+        );
+        return accepted.messageId;
+      } finally {
+        await client.end();
+        await store.close();
+      }
+    }
+
+    beforeAll(async () => {
+      messageIds = [await addDeadLetter("one"), await addDeadLetter("two"), await addDeadLetter("three")];
+    });
+
+    test("are listed with text and reason, which leave the terminal alone", async () => {
+      const { stdout, code } = await svc(env, "dead-letters", "list");
+      expect(code).toBe(0);
+      for (const id of messageIds) expect(stdout).toContain(id);
+      expect(stdout).toContain("erased <U+202E>gnp");
+      expect(stdout).not.toContain("\u001b");
+      const { document } = await svcJson<{ items: { messageId: string; text: string }[] }>(env, "dead-letters", "list");
+      expect(document.items.map(({ messageId }) => messageId).sort()).toEqual([...messageIds].sort());
+      expect(document.items[0]?.text).toBe(EVIL);
+    });
+
+    test("are a warning of the doctor", async () => {
+      expect((await svc(env, "doctor")).stdout).toMatch(/warn +Dead letters +3 in default/);
+    });
+
+    test("are sent again one by one or all at once, and then are none any more", async () => {
+      const [first = ""] = messageIds;
+      expect(await svcJson(env, "dead-letters", "retry", first)).toMatchObject({
+        code: 0,
+        document: { retried: [first] },
+      });
+      expect(await svcJson(env, "dead-letters", "retry", first)).toMatchObject({
+        code: 1,
+        document: { error: { code: "not_found" } },
+      });
+      const { document } = await svcJson<{ retried: string[] }>(env, "dead-letters", "retry", "--all");
+      expect(document.retried.sort()).toEqual(messageIds.slice(1).sort());
+      await waitFor(async () => (await svc(env, "dead-letters", "list")).stdout.startsWith("There are no"), {
+        what: "the list to be empty",
+      });
+    });
+  });
+});
