@@ -22,6 +22,10 @@ export const incomingMessageSchema = z.object({
   /** Epoch milliseconds. */
   timestamp: z.number(),
   attachments: z.array(attachmentRefSchema).optional(),
-  channelMeta: z.record(z.string(), z.unknown()),
+  // Kept as it is: a record of zod would leave out a key `__proto__`, which is data like any other.
+  channelMeta: z.custom<Record<string, unknown>>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    { error: "must be an object" },
+  ),
 });
 export type IncomingMessage = z.infer<typeof incomingMessageSchema>;

@@ -2,7 +2,7 @@
 export const LIMITS = {
   /** Characters (Unicode code points) of a message's text. */
   textMaxChars: 50_000,
-  /** UTF-16 units of a chat id. */
+  /** Characters (Unicode code points) of a chat id and of a user id. */
   chatIdMaxChars: 200,
   userIdMaxChars: 200,
   /** Bytes of `meta` as JSON, and how deep it may nest. */

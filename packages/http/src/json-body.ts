@@ -5,12 +5,19 @@ import type { Request } from "express";
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/** Collects a body up to a limit; a larger one is refused without being read to its end. */
+/**
+ * Of a body that is too large, so many times the limit is read and thrown away: a sender that finds its connection
+ * closed while it still writes may never read the answer. Whoever sends more than that is cut off.
+ */
+const DISCARD_FACTOR = 8;
+
+/** Collects a body up to a limit; a larger one is refused as soon as that is known. */
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new ServiceError("payload_too_large", `The body is larger than ${maxBytes} bytes.`, {
-    headers: { Connection: "close" },
-  });
+  const tooLarge = (headers: Record<string, string> = {}) =>
+    new ServiceError("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { headers });
   const announced = Number(request.headers["content-length"]);
+  if (announced > maxBytes * DISCARD_FACTOR) throw tooLarge({ Connection: "close" });
+  // Node throws away what was not read of a request that has its answer.
   if (announced > maxBytes) throw tooLarge();
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -21,6 +28,10 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
       request.off("error", fail);
       request.off("close", cut);
     };
+    const discard = (part: Buffer) => {
+      sizeBytes += part.length;
+      if (sizeBytes > maxBytes * DISCARD_FACTOR) request.destroy();
+    };
     const take = (part: Buffer) => {
       sizeBytes += part.length;
       if (sizeBytes <= maxBytes) {
@@ -28,8 +39,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
         return;
       }
       stop();
-      // What is still coming is thrown away; the answer closes the connection.
-      request.resume();
+      request.on("data", discard);
       reject(tooLarge());
     };
     const finish = () => {

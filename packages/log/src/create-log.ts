@@ -27,14 +27,26 @@ const PATHS = SECRET_FIELDS.flatMap((field) => ["", "*.", "*.*."].map((prefix) =
 
 /**
  * Hides what looks like a secret inside a text that is about to be logged: product keys, bearer tokens, passwords in
- * URLs, and keys in query strings.
+ * URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no pattern goes
+ * beyond a quote or takes half of an escape.
  */
 export function redactText(text: string): string {
   return text
     .replaceAll(/svc_[0-9A-Za-z]{6,}/g, "svc_[redacted]")
-    .replaceAll(/(bearer\s+)[^\s"',]+/gi, "$1[redacted]")
-    .replaceAll(/([?&](?:api_?key|key|token|secret)=)[^&\s"']+/gi, "$1[redacted]")
-    .replaceAll(/(:\/\/[^/\s:@]*:)[^@\s/]+@/g, "$1[redacted]@");
+    .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
+    .replaceAll(/([?&](?:api_?key|key|token|secret|visitor_?id)=)(?:[^&\s"'\\]|\\[^"])+/gi, "$1[redacted]")
+    .replaceAll(/(:\/\/[^/\s:@"]*:)(?:[^\s/"\\]|\\[^"])+@/g, "$1[redacted]@");
+}
+
+/** What JSON leaves as it is, and some terminals and readers take for a command or the end of a line. */
+const LEFT_BY_JSON = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** A finished line as it is written: no secret in any of its texts, and no control character but its own end. */
+function cleanLine(line: string): string {
+  return redactText(line).replaceAll(
+    LEFT_BY_JSON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** An error as the log shows it: class, message, code and stack, each redacted; the chain of causes up to five deep. */
@@ -52,8 +64,8 @@ function serializeError(error: unknown, depth = 0): unknown {
 
 /**
  * Makes the log of a process. Lines are JSON with `time` (RFC 3339), `level`, `msg` and the fields given; values of
- * secret fields and texts that look like secrets are replaced. Control characters are escaped by JSON, so a hostile
- * text cannot forge a line.
+ * secret fields and texts that look like secrets are replaced. Control characters are escaped, so a hostile text cannot
+ * forge a line.
  */
 export function createLog(options: { level: LogLevel; name?: string; destination?: DestinationStream }): Log {
   const settings = {
@@ -63,6 +75,7 @@ export function createLog(options: { level: LogLevel; name?: string; destination
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: PATHS, censor: "[redacted]" },
     serializers: { err: serializeError, error: serializeError },
+    hooks: { streamWrite: cleanLine },
   };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }

@@ -118,12 +118,17 @@ export function openQueues(options: {
     { concurrency = backend.defaultConcurrency }: { concurrency?: number } = {},
   ): Consumer {
     let wanted = true;
+    const running = new Set<Promise<void>>();
     const making = whenUp(
       () =>
         backend.makeWorker(
           name,
-          // Only `publish` writes to this queue, and it takes no other data.
-          (job, _token, signal) => handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED),
+          (job, _token, signal) => {
+            // Only `publish` writes to this queue, and it takes no other data.
+            const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
+            running.add(run);
+            return run;
+          },
           concurrency,
         ),
       () => wanted && !closed,
@@ -139,11 +144,16 @@ export function openQueues(options: {
           making.then((late) => late.close(true)).catch((error: unknown) => log.debug({ error }, "worker closed"));
           return;
         }
-        const closing = worker.close().then(() => "closed" as const);
+        // While the backend is away, BullMQ waits for it in order to close a worker, and leaves timers that keep the
+        // process alive. Then the jobs are waited for here, and the worker is closed by force.
+        const isGentle = backend.isUp();
+        const closing = (isGentle ? worker.close() : Promise.allSettled(running)).then(() => "closed" as const);
         closing.catch((error: unknown) => log.debug({ error, queue: name }, "a worker did not close cleanly"));
-        if ((await Promise.race([closing, delay(deadlineMs)])) === "closed") return;
-        worker.cancelAllJobs("the process stops");
-        await Promise.race([closing, delay(ABORT_GRACE_MS)]);
+        if ((await Promise.race([closing, delay(deadlineMs)])) !== "closed") {
+          worker.cancelAllJobs("the process stops");
+          await Promise.race([closing, delay(ABORT_GRACE_MS)]);
+        }
+        if (!isGentle) await worker.close(true);
       },
     };
   }

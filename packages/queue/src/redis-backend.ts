@@ -25,15 +25,6 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     commandTimeout: COMMAND_TIMEOUT_MS,
   });
   const consumer = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
-  // BullMQ opens a connection of its own for each worker, and waits for the server in order to close it: while that is
-  // away, it would be tried for ever and keep the process alive.
-  let workerConnections: Redis[] = [];
-  const duplicate = consumer.duplicate.bind(consumer);
-  consumer.duplicate = (override) => {
-    const made = duplicate(override);
-    workerConnections = [...workerConnections.filter((client) => client.status !== "end"), made];
-    return made;
-  };
   const subscriber = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
 
   let reported = false;
@@ -117,7 +108,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
     async close() {
       closed = true;
-      for (const client of [producer, consumer, subscriber, ...workerConnections]) client.disconnect();
+      for (const client of [producer, consumer, subscriber]) client.disconnect();
       await Promise.resolve();
     },
   };

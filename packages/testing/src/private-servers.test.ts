@@ -1,10 +1,15 @@
+import { readdir, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
+import { join } from "node:path";
 import { expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { findRedisServer } from "./find-redis-server.ts";
 import { removeRedisKeys } from "./remove-redis-keys.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { startProcess } from "./start-process.ts";
 import { startRedis } from "./start-redis.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { waitFor } from "./wait-for.ts";
 
 async function query(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
@@ -43,6 +48,28 @@ test("a private Postgres stays down after SIGKILL until it is started, and keeps
     expect(await query(url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
   } finally {
     await postgres.stop();
+  }
+});
+
+test("a private Postgres and its data are gone when the process that started it is killed", async () => {
+  const folder = await makeTemporaryFolder("script");
+  try {
+    const file = join(folder.path, "starter.mjs");
+    const entry = new URL("../dist/index.js", import.meta.url).href;
+    await writeFile(
+      file,
+      `import { startPostgres } from ${JSON.stringify(entry)};
+       console.log("started", (await startPostgres()).pid, ".");`,
+    );
+    const starter = await startProcess({ file, env: { TMPDIR: folder.path }, name: "starter" });
+    await starter.ready(/started \d+/);
+    const pid = Number(/started (\d+)/.exec(starter.output())?.[1]);
+    expect(await readdir(folder.path)).toHaveLength(2);
+    await starter.kill("SIGKILL");
+    await waitFor(async () => (await readdir(folder.path)).length === 1, { what: "its folder to be removed" });
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+  } finally {
+    await folder.remove();
   }
 });
 

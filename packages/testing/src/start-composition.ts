@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { repositoryPath } from "./repository-path.ts";
 import { startProcess } from "./start-process.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { readTestSettings } from "./test-settings.ts";
 import type { CompositionName } from "./test-settings.ts";
 
@@ -70,20 +68,20 @@ const APPS = {
  */
 export async function startComposition(options: CompositionOptions): Promise<Composition> {
   const { composition = readTestSettings().composition, replicas = 2 } = options;
-  const dataDir = await mkdtemp(join(tmpdir(), "svc-test-data-"));
+  const dataFolder = await makeTemporaryFolder("data");
   const adminKey = options.env?.["SVC_ADMIN_KEY"] ?? `test-admin-${randomBytes(16).toString("hex")}`;
   const common = {
     DATABASE_URL: options.databaseUrl,
     ...(options.redisUrl === undefined ? {} : { REDIS_URL: options.redisUrl }),
     SVC_ADMIN_KEY: adminKey,
     SVC_SECRET_KEY: randomBytes(32).toString("hex"),
-    SVC_DATA_DIR: dataDir,
+    SVC_DATA_DIR: dataFolder.path,
     SVC_LOG_LEVEL: "info",
   };
   const processes: CompositionProcess[] = [];
   const stop = async () => {
     const ends = await Promise.allSettled(processes.map((process) => process.kill("SIGTERM")));
-    await rm(dataDir, { recursive: true, force: true });
+    await dataFolder.remove();
     const failures = ends.flatMap((end) => (end.status === "rejected" ? [end.reason as Error] : []));
     if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join("\n"));
   };

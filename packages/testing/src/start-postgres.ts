@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { startEmbeddedPostgres } from "@svc/embedded";
 import { freePort } from "./free-port.ts";
-import { guard } from "./guard.ts";
 import { holdResource } from "./held-resources.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { testLog } from "./test-log.ts";
 
 /** A Postgres of one's own, in a temporary folder; its user is a superuser. */
@@ -23,12 +20,11 @@ export interface PrivatePostgres {
 }
 
 /**
- * Postgres looks for its own postmaster.pid and ends without it, but only once a minute; the guard asks it at once and
- * waits for its end, since a server that still writes would keep its folder from being removed.
+ * Postgres ends by itself when its folder is gone, but looks only once a minute; so it is asked, and its end waited for,
+ * since a server that still writes would keep the folder from being removed.
  */
-const END_AND_REMOVE = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid"
-  while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-  rm -rf "$1"`;
+const END_SERVER = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -QUIT "$pid"
+  while kill -0 "$pid"; do sleep 0.1; done`;
 
 /**
  * Starts the Postgres that the product brings along. Settings are Postgres' own; by default the data does not survive
@@ -37,19 +33,23 @@ const END_AND_REMOVE = `pid=$(head -n 1 "$1/postgres/postmaster.pid") && kill -Q
 export async function startPostgres(
   options: { maxConnections?: number; settings?: Record<string, string> } = {},
 ): Promise<PrivatePostgres> {
-  const dataDir = await mkdtemp(join(tmpdir(), "svc-test-postgres-"));
+  const folder = await makeTemporaryFolder("postgres", END_SERVER);
   const port = await freePort();
   const settings = { fsync: "off", full_page_writes: "off", max_wal_size: "1GB", ...options.settings };
-  const callOffGuard = guard(END_AND_REMOVE, [dataDir]);
   const launch = () =>
-    startEmbeddedPostgres({ dataDir, port, settings, maxConnections: options.maxConnections ?? 100, log: testLog() });
+    startEmbeddedPostgres({
+      dataDir: folder.path,
+      port,
+      settings,
+      maxConnections: options.maxConnections ?? 100,
+      log: testLog(),
+    });
 
   let server = await launch();
   let isDown = false;
   const end = async () => {
     await server.stop();
-    callOffGuard();
-    await rm(dataDir, { recursive: true, force: true });
+    await folder.remove();
   };
   const release = holdResource(`Postgres on port ${port}`, end);
   return {

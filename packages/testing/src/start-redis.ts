@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { spawnChild } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { childEnvironment } from "./test-settings.ts";
 
 /** A Redis of one's own, without anything on disk: a restart is a loss of all data. */
@@ -21,11 +19,11 @@ export interface PrivateRedis {
 /** Starts a `redis-server` from the PATH on 127.0.0.1 that never evicts a key. Rejects when there is none. */
 export async function startRedis(options: { port?: number } = {}): Promise<PrivateRedis> {
   const port = options.port ?? (await freePort());
-  const folder = await mkdtemp(join(tmpdir(), "svc-test-redis-"));
+  const folder = await makeTemporaryFolder("redis");
   const settings = {
     port: String(port),
     bind: "127.0.0.1",
-    dir: folder,
+    dir: folder.path,
     save: "",
     appendonly: "no",
     "maxmemory-policy": "noeviction",
@@ -57,7 +55,7 @@ export async function startRedis(options: { port?: number } = {}): Promise<Priva
     },
     async stop() {
       await server.kill("SIGTERM");
-      await rm(folder, { recursive: true, force: true });
+      await folder.remove();
     },
   };
 }

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "@jest/globals";
+import { ERRORS, ServiceError } from "./errors.ts";
+import type { ErrorCode } from "./errors.ts";
+
+/** The statuses that the public contract fixes, and the one for what is our own fault. */
+const STATUSES: Record<ErrorCode, number> = {
+  missing_key: 401,
+  invalid_key: 401,
+  ambiguous_credentials: 400,
+  insufficient_scope: 403,
+  project_mismatch: 403,
+  invalid_json: 400,
+  invalid_request: 400,
+  not_found: 404,
+  method_not_allowed: 405,
+  unsupported_media_type: 415,
+  payload_too_large: 413,
+  version_conflict: 412,
+  rate_limited: 429,
+  channel_disabled: 503,
+  unavailable: 503,
+  internal: 500,
+};
+
+describe("the catalogue of errors", () => {
+  const entries = Object.entries(ERRORS);
+
+  test("has the statuses of the contract", () => {
+    expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(STATUSES);
+  });
+
+  test("has codes that can be told apart without case, and a title of its own for each", () => {
+    expect(entries.map(([code]) => code).filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
+    expect(new Set(entries.map(([, { title }]) => title)).size).toBe(entries.length);
+  });
+
+  test("says of each in a sentence when it happens", () => {
+    expect(entries.map(([, { when }]) => when).filter((when) => !/^[A-Z].+\.$/.test(when))).toEqual([]);
+  });
+});
+
+describe("an error for a caller", () => {
+  test("carries code, text, faults, headers and cause", () => {
+    const cause = new Error("inner");
+    const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
+    const error = new ServiceError("invalid_request", "Mend it.", { errors, headers: { Allow: "GET" }, cause });
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: "ServiceError",
+      code: "invalid_request",
+      message: "Mend it.",
+      errors,
+      headers: { Allow: "GET" },
+      cause,
+    });
+  });
+
+  test("has neither faults nor headers unless they are given", () => {
+    expect(new ServiceError("not_found", "Nothing here.")).toMatchObject({ errors: undefined, headers: {} });
+  });
+});
