@@ -25,7 +25,11 @@ const runs = Number(values.runs);
 const wanted = values.only.split(",");
 const KEY = "bench-key-0123456789abcdef";
 const FIXED = "Thank you. We have received your message and will come back to you.";
-const BODY = JSON.stringify({ text: "My invoice 2231 shows the wrong amount, can you check it please?", userId: "u-1", meta: { source: "bench" } });
+const BODY = JSON.stringify({
+  text: "My invoice 2231 shows the wrong amount, can you check it please?",
+  userId: "u-1",
+  meta: { source: "bench" },
+});
 const HEADERS = { "content-type": "application/json", authorization: `Bearer ${KEY}` };
 const quietLog = { info() {}, warn: console.error, error: console.error, debug() {}, fatal: console.error };
 
@@ -45,10 +49,21 @@ async function measure(name, { url, connections, groups, warmUp = 1, ...request 
   const all = [];
   for (let run = 0; run < runs; run++) {
     const before = cpuOf(groups);
-    const result = await load({ url, path: "/api/v1/messages", headers: HEADERS, body: BODY, connections, seconds, ...request });
+    const result = await load({
+      url,
+      path: "/api/v1/messages",
+      headers: HEADERS,
+      body: BODY,
+      connections,
+      seconds,
+      ...request,
+    });
     const after = cpuOf(groups);
     const cpu = Object.fromEntries(
-      Object.keys(groups).map((group) => [group, Math.round(((after[group] - before[group]) * 1_000) / result.requests)]),
+      Object.keys(groups).map((group) => [
+        group,
+        Math.round(((after[group] - before[group]) * 1_000) / result.requests),
+      ]),
     );
     all.push({ ...result, cpu });
   }
@@ -66,7 +81,10 @@ function makeCorpus(chunks) {
   // Words with a Zipf-like distribution, so that common and rare ones occur as in real text.
   const word = () => `word${Math.floor(5_000 ** Math.random())}`;
   const paragraph = () => Array.from({ length: 90 }, word).join(" ");
-  return Array.from({ length: chunks }, (_, index) => `## Topic ${index} ${word()} ${word()}\n\n${paragraph()}.\n`).join("\n");
+  return Array.from(
+    { length: chunks },
+    (_, index) => `## Topic ${index} ${word()} ${word()}\n\n${paragraph()}.\n`,
+  ).join("\n");
 }
 
 async function withProduct(databaseUrl, redisUrl, prepareStore, work) {
@@ -104,10 +122,31 @@ async function query(databaseUrl, sql, params) {
   return result.rows;
 }
 
-const postgres = await startEmbeddedPostgres({ dataDir: join(scratch, "data"), log: quietLog, settings: { max_wal_size: "1GB" } });
+const postgres = await startEmbeddedPostgres({
+  dataDir: join(scratch, "data"),
+  log: quietLog,
+  settings: { max_wal_size: "1GB" },
+});
 const redisPort = await freePort();
-const redis = start("redis-server", ["--port", redisPort, "--bind", "127.0.0.1", "--dir", scratch, "--appendonly", "yes",
-  "--appendfsync", "everysec", "--save", "", "--maxmemory-policy", "noeviction"].map(String));
+const redis = start(
+  "redis-server",
+  [
+    "--port",
+    redisPort,
+    "--bind",
+    "127.0.0.1",
+    "--dir",
+    scratch,
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "everysec",
+    "--save",
+    "",
+    "--maxmemory-policy",
+    "noeviction",
+  ].map(String),
+);
 const redisUrl = `redis://127.0.0.1:${redisPort}`;
 const servers = { redis: redis.pid, postgres: postgres.pid };
 const databaseOf = async (name) => {
@@ -116,7 +155,9 @@ const databaseOf = async (name) => {
 };
 
 try {
-  console.log(`${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node.js ${process.versions.node}, ${runs} runs of ${seconds} s, the median shown\n`);
+  console.log(
+    `${cpus().length} × ${cpus()[0]?.model ?? "?"}, Node.js ${process.versions.node}, ${runs} runs of ${seconds} s, the median shown\n`,
+  );
   let floor64;
   if (values.floor !== undefined && wanted.includes("sync")) {
     const folder = join(scratch, "floor");
@@ -134,7 +175,9 @@ try {
     await until("the floor", async () => (await fetch(`${base}/api/v1/health`)).ok);
     for (const connections of [1, 16, 64]) {
       const row = await measure(`floor (plain), sync, ${connections} connections`, {
-        url: base, connections, groups: { api: api.pid, worker: worker.pid, ...servers },
+        url: base,
+        connections,
+        groups: { api: api.pid, worker: worker.pid, ...servers },
       });
       if (connections === 64) floor64 = row;
     }
@@ -142,34 +185,65 @@ try {
   }
 
   if (wanted.includes("sync")) {
-    const fixed = (store, project) => store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });
+    const fixed = (store, project) =>
+      store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });
     const url = await databaseOf("fixed");
-    await withProduct(url, redisUrl, async (store, project) => {
-      await query(url, "UPDATE agents SET enabled = false");
-      await fixed(store, project);
-    }, async (base, groups) => {
-      for (const connections of [1, 16, 64]) {
-        const row = await measure(`product, fixed answer, sync, ${connections} connections`, { url: base, connections, groups: { ...groups, ...servers } });
-        if (connections === 64 && floor64 !== undefined)
-          console.log(`${"".padEnd(44)} ${(row.perSecond / floor64.perSecond).toFixed(2)} of the floor`);
-      }
-    });
+    await withProduct(
+      url,
+      redisUrl,
+      async (store, project) => {
+        await query(url, "UPDATE agents SET enabled = false");
+        await fixed(store, project);
+      },
+      async (base, groups) => {
+        for (const connections of [1, 16, 64]) {
+          const row = await measure(`product, fixed answer, sync, ${connections} connections`, {
+            url: base,
+            connections,
+            groups: { ...groups, ...servers },
+          });
+          if (connections === 64 && floor64 !== undefined)
+            console.log(`${"".padEnd(44)} ${(row.perSecond / floor64.perSecond).toFixed(2)} of the floor`);
+        }
+      },
+    );
   }
 
   if (wanted.includes("search")) {
     const url = await databaseOf("search");
-    await withProduct(url, redisUrl, async (store, project) => {
-      await query(url, "UPDATE agents SET enabled = false");
-      const { kb } = await ensureKb({ store }, project.id, "bench");
-      for (let part = 0; part < 10; part++)
-        await addDocument({ store, log: quietLog }, project.id, kb.id, { key: `part-${part}.md`, text: makeCorpus(100), mime: "text/markdown" });
-      await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
-    }, async (base, groups) => {
-      const [{ count }] = await query(url, "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'");
-      const body = () => JSON.stringify({ text: `How does word${Math.floor(5_000 ** Math.random())} work with word${Math.floor(5_000 ** Math.random())} and word${Math.floor(5_000 ** Math.random())}?` });
-      for (const connections of [1, 16])
-        await measure(`product, ${count} chunks searched, sync, ${connections} conn.`, { url: base, connections, body, groups: { ...groups, ...servers }, expect: 200 });
-    });
+    await withProduct(
+      url,
+      redisUrl,
+      async (store, project) => {
+        await query(url, "UPDATE agents SET enabled = false");
+        const { kb } = await ensureKb({ store }, project.id, "bench");
+        for (let part = 0; part < 10; part++)
+          await addDocument({ store, log: quietLog }, project.id, kb.id, {
+            key: `part-${part}.md`,
+            text: makeCorpus(100),
+            mime: "text/markdown",
+          });
+        await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
+      },
+      async (base, groups) => {
+        const [{ count }] = await query(
+          url,
+          "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
+        );
+        const body = () =>
+          JSON.stringify({
+            text: `How does word${Math.floor(5_000 ** Math.random())} work with word${Math.floor(5_000 ** Math.random())} and word${Math.floor(5_000 ** Math.random())}?`,
+          });
+        for (const connections of [1, 16])
+          await measure(`product, ${count} chunks searched, sync, ${connections} conn.`, {
+            url: base,
+            connections,
+            body,
+            groups: { ...groups, ...servers },
+            expect: 200,
+          });
+      },
+    );
   }
 
   if (wanted.includes("embedded")) {
@@ -179,13 +253,27 @@ try {
     const app = start(process.execPath, [join(ROOT, "apps/standalone/dist/main.js")], { env });
     const base = `http://127.0.0.1:${port}`;
     await until("the embedded default", async () => (await fetch(`${base}/api/v1/health`)).ok);
-    console.log(`${"embedded default, first start to ready".padEnd(44)} ${Math.round(performance.now() - startedAt)} ms`);
-    const password = (await import("node:fs")).readFileSync(join(scratch, "embedded", "postgres-password"), "utf8").trim();
-    const pidFile = (await import("node:fs")).readFileSync(join(scratch, "embedded", "postgres", "postmaster.pid"), "utf8").split("\n");
-    await query(`postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${pidFile[3]}/svc`, "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'", [FIXED]);
+    console.log(
+      `${"embedded default, first start to ready".padEnd(44)} ${Math.round(performance.now() - startedAt)} ms`,
+    );
+    const password = (await import("node:fs"))
+      .readFileSync(join(scratch, "embedded", "postgres-password"), "utf8")
+      .trim();
+    const pidFile = (await import("node:fs"))
+      .readFileSync(join(scratch, "embedded", "postgres", "postmaster.pid"), "utf8")
+      .split("\n");
+    await query(
+      `postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${pidFile[3]}/svc`,
+      "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'",
+      [FIXED],
+    );
     await new Promise((done) => setTimeout(done, 1_500));
     for (const connections of [1, 16, 64])
-      await measure(`embedded default, fixed answer, sync, ${connections} conn.`, { url: base, connections, groups: { all: app.pid, postgres: Number(pidFile[0]) } });
+      await measure(`embedded default, fixed answer, sync, ${connections} conn.`, {
+        url: base,
+        connections,
+        groups: { all: app.pid, postgres: Number(pidFile[0]) },
+      });
     await stop(app);
   }
 } finally {

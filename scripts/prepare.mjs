@@ -15,7 +15,8 @@ function listFiles(folder, accept) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return ["node_modules", "dist", ".turbo"].includes(entry.name) ? [] : listFiles(path, accept);
+    if (entry.isDirectory())
+      return ["node_modules", "dist", ".turbo"].includes(entry.name) ? [] : listFiles(path, accept);
     return accept(path) ? [path] : [];
   });
 }
@@ -41,7 +42,7 @@ function buildMark() {
   const hash = createHash("sha256");
   const isSource = (path) => !path.endsWith(".test.ts") && !path.endsWith(".md");
   const files = workspaces().flatMap((folder) => listFiles(folder, isSource));
-  for (const file of [...files, join(ROOT, "tsconfig.base.json")].sort()) {
+  for (const file of [...files, join(ROOT, "tsconfig.base.json")]) {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${relative(ROOT, file)} ${mtimeMs} ${size}\n`);
   }

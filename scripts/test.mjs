@@ -38,8 +38,15 @@ async function runJest({ backend, composition, only = [] }) {
   say(`tests on the ${backend} backend, ${composition} composition`);
   const code = await run(
     process.execPath,
-    ["--experimental-vm-modules", "--no-warnings", join(ROOT, "node_modules", "jest", "bin", "jest.js"),
-      "--json", `--outputFile=${output}`, "--testLocationInResults", ...only],
+    [
+      "--experimental-vm-modules",
+      "--no-warnings",
+      join(ROOT, "node_modules", "jest", "bin", "jest.js"),
+      "--json",
+      `--outputFile=${output}`,
+      "--testLocationInResults",
+      ...only,
+    ],
     { TEST_QUEUE_BACKEND: backend, TEST_COMPOSITION: composition, ...(isSoak ? { SVC_SOAK: "1" } : {}) },
   );
   const report = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : null;

@@ -127,7 +127,12 @@ describe("the dependency table", () => {
     const strays = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => !target.startsWith(".") && !target.startsWith("node:"))
-        .map((target) => target.split("/").slice(0, target.startsWith("@") ? 2 : 1).join("/"))
+        .map((target) =>
+          target
+            .split("/")
+            .slice(0, target.startsWith("@") ? 2 : 1)
+            .join("/"),
+        )
         .filter((target) => ![...dependencies, ...(isTest(file) ? devDependencies : [])].includes(target))
         .map((target) => `${relative(ROOT, file)} imports ${target}`),
     );
@@ -145,7 +150,7 @@ describe("the dependency table", () => {
       files
         .filter((file) => !isTest(file))
         .flatMap(importsOf)
-        .filter((target) => homes[target] !== undefined && homes[target]?.includes(workspace.name) !== true)
+        .filter((target) => !(homes[target]?.includes(workspace.name) ?? true))
         .map((target) => `${workspace.name} imports ${target}`),
     );
     expect(strays).toEqual([]);
@@ -191,7 +196,10 @@ describe("every workspace", () => {
 
   test("keeps the main.ts of an app at 15 lines or fewer", () => {
     const long = ["api", "pipeline", "standalone"].filter(
-      (app) => readFileSync(join(ROOT, "apps", app, "src", "main.ts"), "utf8").trim().split("\n").length > 15,
+      (app) =>
+        readFileSync(join(ROOT, "apps", app, "src", "main.ts"), "utf8")
+          .trim()
+          .split("\n").length > 15,
     );
     expect(long).toEqual([]);
   });
@@ -201,14 +209,16 @@ describe("ARCHITECTURE.md", () => {
   const text = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
 
   test("names only files and folders that exist", () => {
-    const named = [...text.matchAll(/`((?:packages|apps|tests|scripts|docs|infra)\/[\w./-]*)`/g)].flatMap((m) => m[1] ?? []);
+    const named = [...text.matchAll(/`((?:packages|apps|tests|scripts|docs|infra)\/[\w./-]*)`/g)].flatMap(
+      (m) => m[1] ?? [],
+    );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   test("names only functions that the file beside them has", () => {
     // A row of a journey: | step | `file` | `function` | … |
-    const rows = [...text.matchAll(/^\|[^|]*\| `([\w./-]+\.ts)` \| `(\w+)` \|/gm)];
+    const rows = [...text.matchAll(/^\|[^|]*\|\s*`([\w./-]+\.ts)`\s*\|\s*`(\w+)`\s*\|/gm)];
     expect(rows.length).toBeGreaterThan(10);
     const missing = rows.filter(([, file = "", name = ""]) => {
       const source = readFileSync(join(ROOT, file), "utf8");

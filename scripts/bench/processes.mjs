@@ -58,7 +58,9 @@ const statOf = (pid) => {
 function treeOf(pid) {
   let all;
   try {
-    all = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+    all = readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
   } catch {
     return [pid];
   }
@@ -68,6 +70,9 @@ function treeOf(pid) {
 /** CPU milliseconds that each group of processes has used so far, their children included. */
 export function cpuOf(groups) {
   return Object.fromEntries(
-    Object.entries(groups).map(([name, pid]) => [name, treeOf(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) * 10]),
+    Object.entries(groups).map(([name, pid]) => [
+      name,
+      treeOf(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) * 10,
+    ]),
   );
 }

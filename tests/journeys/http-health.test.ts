@@ -57,6 +57,21 @@ const onEveryReplica = (check: (url: string) => Promise<boolean>) =>
 const statusIs = (status: string) =>
   onEveryReplica(async (url) => (await callApi(`${url}/api/v1/health`)).body.status === status);
 
+const post = (url: string, chatId: string) =>
+  callApi(`${url}/api/v1/messages`, {
+    key: product.adminKey,
+    project: "health",
+    json: { text: "hello", chatId, mode: "async" },
+  });
+const disable = async () => {
+  await product.store.channelsConfig.setEnabled("api", false);
+  await onEveryReplica(async (url) => (await post(url, "probe")).status === 503);
+};
+const enable = async () => {
+  await product.store.channelsConfig.setEnabled("api", true);
+  await onEveryReplica(async (url) => (await post(url, "probe")).status === 202);
+};
+
 describe("GET /api/v1/health", () => {
   test("says pass without a key, and nothing of the inside", async () => {
     const answer = await health();
@@ -94,6 +109,12 @@ describe("GET /api/v1/health", () => {
     expect([answer.status, Object.keys(answer.body).sort()]).toEqual([200, ["ok", "status", "time", "version"]]);
   });
 
+  test("needs no key, so that a wrong one is no fault", async () => {
+    for (const key of ["svc_wrong", ""]) {
+      expect(await health(key)).toMatchObject({ status: 200, body: { ok: true, status: "pass" } });
+    }
+  });
+
   test("answers HEAD", async () => {
     const answer = await callApi(`${api.baseUrl()}/api/v1/health`, { method: "HEAD" });
     expect([answer.status, answer.text]).toEqual([200, ""]);
@@ -121,21 +142,6 @@ describe("/healthz and /readyz", () => {
 });
 
 describe("the API channel, disabled while it runs,", () => {
-  const post = (url: string, chatId: string) =>
-    callApi(`${url}/api/v1/messages`, {
-      key: product.adminKey,
-      project: "health",
-      json: { text: "hello", chatId, mode: "async" },
-    });
-  const disable = async () => {
-    await product.store.channelsConfig.setEnabled("api", false);
-    await onEveryReplica(async (url) => (await post(url, "probe")).status === 503);
-  };
-  const enable = async () => {
-    await product.store.channelsConfig.setEnabled("api", true);
-    await onEveryReplica(async (url) => (await post(url, "probe")).status === 202);
-  };
-
   test("refuses messages with channel_disabled, keeps health and drains, and is back when it is enabled", async () => {
     await api.send("health", { text: "hello", chatId: "before", mode: "async" });
     await disable();
@@ -183,16 +189,21 @@ describe("the API channel, disabled while it runs,", () => {
 
 // The last of this file, since they take the servers away.
 describe("while a server is away", () => {
-  (isOnRedis ? test : test.skip)("Redis: health warns, and messages are still accepted", async () => {
-    await redis?.kill();
-    await statusIs("warn");
-    const answer = await adminHealth();
-    expect(answer).toMatchObject({ status: 200, body: { ok: true, checks: { queue: { status: "warn" } } } });
-    expect((await api.send("health", { text: "hello", chatId: "no-redis", mode: "async" })).status).toBe(202);
-    await redis?.start();
-    await statusIs("pass");
-    expect((await api.drain("health", "no-redis", "?wait=20000")).texts).toEqual([FIXED]);
-  });
+  (isOnRedis ? test : test.skip)(
+    "Redis: health warns, messages are still accepted, the channel can be disabled and enabled again",
+    async () => {
+      await redis?.kill();
+      await statusIs("warn");
+      const answer = await adminHealth();
+      expect(answer).toMatchObject({ status: 200, body: { ok: true, checks: { queue: { status: "warn" } } } });
+      expect((await api.send("health", { text: "hello", chatId: "no-redis", mode: "async" })).status).toBe(202);
+      await disable();
+      await redis?.start();
+      await statusIs("pass");
+      await enable();
+      expect((await api.drain("health", "no-redis", "?wait=20000")).texts).toEqual([FIXED]);
+    },
+  );
 
   test("Postgres: health fails with 503, messages and drains are `unavailable`, the process stays alive", async () => {
     const pids = product.composition.processes.map(({ pid }) => pid);

@@ -35,9 +35,13 @@ export function createApiChannel(announce: (ticketId: string, messageId?: string
     },
     async receive(message, context) {
       if (!isOpen || handler === null) {
-        throw new ServiceError("channel_disabled", "The HTTP API channel is switched off. Enable it: svc channels enable api.", {
-          headers: { "Retry-After": "30" },
-        });
+        throw new ServiceError(
+          "channel_disabled",
+          "The HTTP API channel is switched off. An administrator has to add api to channels_config.enabled.",
+          {
+            headers: { "Retry-After": "30" },
+          },
+        );
       }
       return handler(message, context);
     },

@@ -18,7 +18,13 @@ interface Look {
   settle(page: DrainPage, isFlushed: boolean): Promise<void>;
 }
 
-function chooseLook(context: ApiContext, project: ProjectId, ticketId: string, query: DrainQuery, isHead: boolean): Look {
+function chooseLook(
+  context: ApiContext,
+  project: ProjectId,
+  ticketId: string,
+  query: DrainQuery,
+  isHead: boolean,
+): Look {
   const { store } = context;
   const { instance } = context.presence;
   const { after } = query;

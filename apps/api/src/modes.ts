@@ -1,3 +1,4 @@
+import { withinMs } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import type { MessageMode } from "@svc/contracts";
 import { isUnavailable } from "@svc/store";
@@ -17,6 +18,9 @@ export interface AcceptedCall {
   timeoutMs: number;
   watch: Watch;
 }
+
+/** How long a timed-out call waits for its end to be written. */
+const END_CALL_WAIT_MS = 1_000;
 
 /** How a mode answers the POST. */
 interface Mode {
@@ -115,19 +119,21 @@ const sync: Mode = {
         return;
       }
       const { outcome, timedOut } = await waited;
-      if (outcome?.state === "answered") {
+      if (outcome?.state === "answered" && outcome.replies.length > 0) {
         carried = outcome.replies;
         const replies = carried.map(replyJson);
         sendJson(response, 200, { ok: true, mode: "sync", chatId: call.chatId, ticketId: call.ticketId, replies });
         return;
       }
-      if (outcome !== null) {
+      if (outcome !== null && outcome.state !== "answered") {
         carried = outcome.replies;
         sendPending(response, call, { status: "in_review", timedOut: false, replies: outcome.replies });
         return;
       }
-      // The call ends before the answer leaves, so that a caller that drains at once misses nothing.
-      await endCall();
+      // Nothing in time; or this process counted as dead for a while, and the replies went to the buffer.
+      // The call ends before the answer leaves, so that a caller that drains at once misses nothing. While the store is
+      // away the answer does not wait for it: nothing could be drained either.
+      await withinMs(endCall(), END_CALL_WAIT_MS);
       sendPending(response, call, { status: "pending", timedOut, replies: [] });
     } finally {
       call.watch.end();

@@ -67,10 +67,7 @@ export function apiService(resources: Resources): Service {
         .all(methodNotAllowed("GET", "HEAD"));
       routes.use("/api/v1", authenticated(authenticate));
       routes.route("/api/v1/messages").post(postMessage(context, readTimeoutMs)).all(methodNotAllowed("POST"));
-      routes
-        .route("/api/v1/messages/:chatId")
-        .get(drainMessages(context))
-        .all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
     });
 
     const settings = await store.channelsConfig.read();

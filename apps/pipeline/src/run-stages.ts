@@ -50,10 +50,18 @@ function failureText(error: unknown): string {
  * Makes a message that has used up its tries a dead letter: operators see it and can send it again. Its customer gets
  * no error; a call that waits for it is told that a person has to look.
  */
-export async function giveUp(context: StageContext, message: ClaimedMessage, run: Run | null, failure: string): Promise<SentRun> {
+export async function giveUp(
+  context: StageContext,
+  message: ClaimedMessage,
+  run: Run | null,
+  failure: string,
+): Promise<SentRun> {
   const moves = run?.moves ?? [];
   if (run !== null) move(run, "failed", failure);
-  context.log.error({ messageId: message.messageId, ticketId: message.ticketId, failure }, "a message is now a dead letter");
+  context.log.error(
+    { messageId: message.messageId, ticketId: message.ticketId, failure },
+    "a message is now a dead letter",
+  );
   const outcome = {
     message,
     state: "failed" as const,
@@ -87,7 +95,8 @@ export async function settleFailure(
     await giveUp(context, message, run, failureText(error));
     return;
   }
-  if (isFault) log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
+  if (isFault)
+    log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
   await store.messages.retryLater(message, {
     delayMs: isFault ? RETRY_BASE_MS * 2 ** (message.attempts - 1) : 0,
     progress: run === null ? (message.progress ?? {}) : progressOf(run),

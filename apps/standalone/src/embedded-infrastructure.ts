@@ -1,30 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { acquireDataFolder, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
+import { ensureLocalSecretKey } from "@svc/operations";
 import type { EarlyConfig } from "@svc/runtime";
 
 /** What stands in for a database server, as environment variables for the configuration. */
 export interface Infrastructure {
   variables: { DATABASE_URL?: string; SVC_SECRET_KEY?: string };
   stop(): Promise<void>;
-}
-
-const SECRET_KEY_FILE = "secret-key";
-
-/** The secret key of a data folder, made on the first start; only its owner can read it. */
-async function readOrMakeSecretKey(dataDir: string): Promise<string> {
-  const file = join(dataDir, SECRET_KEY_FILE);
-  try {
-    return (await readFile(file, "utf8")).trim();
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  }
-  const key = randomBytes(48).toString("base64url");
-  await writeFile(file, `${key}\n`, { mode: 0o600 });
-  await chmod(file, 0o600);
-  return key;
 }
 
 /**
@@ -36,7 +19,7 @@ export async function startInfrastructure(
   log: Log,
   onProgress: (text: string) => void,
 ): Promise<Infrastructure> {
-  await mkdir(config.dataDir, { recursive: true });
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   if (config.databaseUrl !== undefined) return { variables: {}, stop: () => Promise.resolve() };
   const lock = await acquireDataFolder(config.dataDir);
   try {
@@ -44,7 +27,7 @@ export async function startInfrastructure(
     return {
       variables: {
         DATABASE_URL: postgres.url,
-        ...(config.secretKey === undefined ? { SVC_SECRET_KEY: await readOrMakeSecretKey(config.dataDir) } : {}),
+        ...(config.secretKey === undefined ? { SVC_SECRET_KEY: await ensureLocalSecretKey(config.dataDir) } : {}),
       },
       async stop() {
         await postgres.stop();

@@ -5,6 +5,7 @@ import { QueueDownError, publishIncoming } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
+import { withinMs } from "./within-ms.ts";
 
 /** What accepting and delivering need. */
 export interface ChannelResources {
@@ -51,14 +52,4 @@ export async function acceptMessage(
   });
   await withinMs(published, PUBLISH_WAIT_MS);
   return accepted;
-}
-
-/** Resolves when the promise does, or after this time. */
-async function withinMs(promise: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([promise, limit]);
-  clearTimeout(timer);
 }

@@ -46,7 +46,9 @@ export function createChannelManager(resources: ChannelResources) {
   async function startChannel(entry: Registered): Promise<void> {
     try {
       await entry.channel.start();
-      entry.replies = queues.consume(REPLY_QUEUES[entry.channel.id], (job) => deliverReply(resources, entry.channel, job));
+      entry.replies = queues.consume(REPLY_QUEUES[entry.channel.id], (job) =>
+        deliverReply(resources, entry.channel, job),
+      );
       setState(entry, "running");
     } catch (error) {
       entry.retryAt = Date.now() + RETRY_START_MS;

@@ -4,3 +4,4 @@ export { SETTINGS_TOPIC, createChannelManager } from "./channel-manager.ts";
 export type { ChannelManager, ChannelState } from "./channel-manager.ts";
 export { deliverReply } from "./deliver-reply.ts";
 export { routeReply } from "./route-reply.ts";
+export { withinMs } from "./within-ms.ts";

@@ -45,7 +45,11 @@ export const ERRORS = {
   rate_limited: { status: 429, title: "Too many requests", when: "The limit of requests is used up for now." },
   channel_disabled: { status: 503, title: "Channel disabled", when: "The channel is switched off in its settings." },
   unavailable: { status: 503, title: "Unavailable", when: "The store cannot be reached; nothing was accepted." },
-  internal: { status: 500, title: "Internal error", when: "A fault of the service; the request id finds it in the log." },
+  internal: {
+    status: 500,
+    title: "Internal error",
+    when: "A fault of the service; the request id finds it in the log.",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

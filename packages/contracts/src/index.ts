@@ -15,7 +15,13 @@ export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
 export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
 export { LIMITS } from "./limits.ts";
-export { chatIdSchema, drainQuerySchema, messageModeSchema, messageRequestSchema, metaSchema } from "./message-request.ts";
+export {
+  chatIdSchema,
+  drainQuerySchema,
+  messageModeSchema,
+  messageRequestSchema,
+  metaSchema,
+} from "./message-request.ts";
 export type { DrainQuery, MessageMode, MessageRequest } from "./message-request.ts";
 export { REPLY_QUEUES } from "./queues.ts";
 export type { IncomingJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";

@@ -38,7 +38,10 @@ function metaFault(meta: object): string | null {
 export const metaSchema = z.custom<Record<string, unknown>>().check((context) => {
   const meta: unknown = context.value;
   const fault = (message: string) => context.issues.push({ code: "custom", message, input: meta });
-  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) return void fault("must be an object");
+  if (typeof meta !== "object" || meta === null || Array.isArray(meta)) {
+    fault("must be an object");
+    return;
+  }
   const found = metaFault(meta);
   if (found !== null) fault(found);
 });

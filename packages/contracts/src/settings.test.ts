@@ -45,7 +45,9 @@ describe("the settings of the channels", () => {
   });
 
   test("hold one key and a list of origins for the widget", () => {
-    expect(widgetSettingsSchema.parse({ apiKey: "wk", allowedOrigins: ["https://a.example"], project: "shop" })).toEqual({
+    expect(
+      widgetSettingsSchema.parse({ apiKey: "wk", allowedOrigins: ["https://a.example"], project: "shop" }),
+    ).toEqual({
       apiKey: "wk",
       allowedOrigins: ["https://a.example"],
       project: "shop",

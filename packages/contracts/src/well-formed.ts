@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL = /\p{Cc}/u;
 
 /** True when a string holds NUL or a lone surrogate: Postgres cannot store the one, UTF-8 cannot carry the other. */
 export function isMalformedText(text: string): boolean {
@@ -34,14 +34,12 @@ export const wellFormedString = z.string().refine((text) => !isMalformedText(tex
 
 /** Text of a message: well formed, not only white space, at most `maxChars` code points. */
 export function messageText(maxChars: number) {
-  return z
-    .string()
-    .check((context) => {
-      const text = context.value;
-      const fault = (code: string, message: string) =>
-        context.issues.push({ code: "custom", message, input: text, params: { code } });
-      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
-      else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
-      else if (text.length > maxChars && countChars(text) > maxChars) fault("too_long", `at most ${maxChars} characters`);
-    });
+  return z.string().check((context) => {
+    const text = context.value;
+    const fault = (code: string, message: string) =>
+      context.issues.push({ code: "custom", message, input: text, params: { code } });
+    if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
+    else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
+    else if (text.length > maxChars && countChars(text) > maxChars) fault("too_long", `at most ${maxChars} characters`);
+  });
 }

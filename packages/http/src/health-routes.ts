@@ -19,7 +19,8 @@ export function answerHealth(path: string, response: ServerResponse, source: Hea
   }
   if (path !== "/readyz") return false;
   source.findFault().then(
-    (fault) => answer(response, fault === null ? 200 : 503, fault === null ? { ok: true } : { ok: false, detail: fault }),
+    (fault) =>
+      answer(response, fault === null ? 200 : 503, fault === null ? { ok: true } : { ok: false, detail: fault }),
     () => answer(response, 503, { ok: false, detail: "the check itself failed; see the log" }),
   );
   return true;

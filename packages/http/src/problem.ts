@@ -66,9 +66,13 @@ export function notFound(): never {
 /** Makes a handler for a path's other methods. */
 export function methodNotAllowed(...allowed: string[]) {
   return (request: Request): never => {
-    throw new ServiceError("method_not_allowed", `${request.method} is not possible here; use ${allowed.join(" or ")}.`, {
-      headers: { Allow: allowed.join(", ") },
-    });
+    throw new ServiceError(
+      "method_not_allowed",
+      `${request.method} is not possible here; use ${allowed.join(" or ")}.`,
+      {
+        headers: { Allow: allowed.join(", ") },
+      },
+    );
   };
 }
 
@@ -83,7 +87,9 @@ interface Issue {
 export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
   const errors = issues.map((issue): FieldFault => {
     const ownCode: unknown =
-      typeof issue.params === "object" && issue.params !== null && "code" in issue.params ? issue.params.code : undefined;
+      typeof issue.params === "object" && issue.params !== null && "code" in issue.params
+        ? issue.params.code
+        : undefined;
     return {
       pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
       code: typeof ownCode === "string" ? ownCode : issue.code === "custom" ? "invalid" : issue.code,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { LOG_LEVELS, createLog, redactText } from "./create-log.ts";
 import type { Log, LogLevel } from "./create-log.ts";
 
@@ -102,7 +102,13 @@ describe.each(SECRET_FIELDS)("the field %s", (field) => {
 });
 
 test("what is no secret stays as it is", () => {
-  const fields = { keys: 3, keyId: "0190", url: "https://example.com/a?wait=5#x", mail: "a@b.example", time2: "12:30:00" };
+  const fields = {
+    keys: 3,
+    keyId: "0190",
+    url: "https://example.com/a?wait=5#x",
+    mail: "a@b.example",
+    time2: "12:30:00",
+  };
   const [line] = linesOf(written((log) => log.info(fields, "the bearer of news")));
   expect(line).toMatchObject({ ...fields, level: "info", app: "test", msg: expect.any(String) });
 });
@@ -148,19 +154,17 @@ describe("a hostile text", () => {
 
   test.each(Object.entries(texts))("with %s stays in one line and comes back whole", (_what, text) => {
     const output = written((log) => log.info({ text, [text]: 1 }, text));
-    // Every end of a line that some reader knows, and every control character; the last one is the log's own.
-    expect(output.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+    // Every control character, and every end of a line that some reader knows: the only one is the log's own.
+    expect(Array.from(output).filter((character) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(character))).toEqual(["\n"]);
     const lines = linesOf(output);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ level: "info", msg: text.toWellFormed(), text: text.toWellFormed() });
+    expect(lines[0]).toMatchObject({ level: "info", msg: text, text });
   });
 
   test("never breaks the JSON of its line, even where something in it is redacted", () => {
-    const pieces = fc.constantFrom(
-      ...["Bearer ", "?key=", "&token=", "://u:", "@", "svc_abcdef", '"', "\\", "\n", "\t", "\b", ",", " ", "/", ":"],
-      ..."aé😀\u0000\u0085\u2028",
-    );
-    const hostile = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(""));
+    const starts = fc.constantFrom("Bearer ", "?key=", "&token=", "://u:", "svc_abcdef");
+    const ends = fc.constantFrom('"', "\\", "\n", "\t", "\b", ",", " ", "/", ":", "@", "a", "😀", "\u0000", "\u0085");
+    const hostile = fc.array(fc.oneof(starts, ends), { maxLength: 30 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(hostile, hostile, (text, other) => {
         const [line, ...further] = linesOf(

@@ -25,7 +25,8 @@ export async function retryDeadLetter(
 ): Promise<void> {
   requireScope(principal, "tickets:write");
   const revived = await store.messages.reviveDeadLetter(principal.project, messageId, principal.actor);
-  if (revived === null) throw new ServiceError("not_found", "This project has no such dead letter. See: svc dead-letters list.");
+  if (revived === null)
+    throw new ServiceError("not_found", "This project has no such dead letter. See: svc dead-letters list.");
   try {
     await publishIncoming(queues, [revived]);
   } catch (error) {

@@ -25,7 +25,12 @@ export async function readLocalKey(dataDir: string): Promise<string | null> {
 export async function ensureLocalKey(store: Store, dataDir: string): Promise<string> {
   const known = await readLocalKey(dataDir);
   if (known !== null && (await store.apiKeys.findLiveByHash(hashApiKey(known))) !== null) return known;
-  const { key } = await issueKey(store, { name: "command line", scopes: ["admin:*"], project: null, createdBy: MADE_BY });
+  const { key } = await issueKey(store, {
+    name: "command line",
+    scopes: ["admin:*"],
+    project: null,
+    createdBy: MADE_BY,
+  });
   const file = localKeyFile(dataDir);
   await writeFile(file, `${key}\n`, { mode: 0o600 });
   // An older file keeps its mode when it is written again.

@@ -21,7 +21,11 @@ export interface AnyWorker {
 }
 
 /** What a worker calls for each job; `signal` is aborted when the process has to let go of it. */
-export type Processor = (job: { data: unknown; id?: string | undefined }, token?: string, signal?: AbortSignal) => Promise<void>;
+export type Processor = (
+  job: { data: unknown; id?: string | undefined },
+  token?: string,
+  signal?: AbortSignal,
+) => Promise<void>;
 
 /** Says "look" to every process: a wake-up carries no truth and may be lost. */
 export interface WakeUps {

@@ -40,7 +40,11 @@ export interface Queues {
   readonly wakeUps: WakeUps;
   /** Jobs that wait, are worked on, or are delayed. */
   countJobs(name: QueueName): Promise<{ waiting: number; active: number; delayed: number }>;
-  findPolicyFault(): Promise<string | null>;
+  /**
+   * What is wrong with the server's settings, in words; null when nothing is, or when the server cannot be reached
+   * within `limitMs`.
+   */
+  findPolicyFault(limitMs: number): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -79,7 +83,9 @@ export function openQueues(options: {
         return made;
       } catch (error) {
         log.debug({ error }, "a queue did not come up; trying again");
-        await made.close().catch((closeError: unknown) => log.debug({ error: closeError }, "a broken queue did not close"));
+        await made
+          .close()
+          .catch((closeError: unknown) => log.debug({ error: closeError }, "a broken queue did not close"));
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
@@ -89,7 +95,10 @@ export function openQueues(options: {
     const known = ready.get(name);
     if (known !== undefined) return known;
     if (!queues.has(name)) {
-      const making = whenUp(() => backend.makeQueue(name), () => !closed);
+      const making = whenUp(
+        () => backend.makeQueue(name),
+        () => !closed,
+      );
       queues.set(name, making);
       making.then(
         (queue) => ready.set(name, queue),
@@ -160,7 +169,7 @@ export function openQueues(options: {
 
   return {
     backend: backend.name,
-    isUp: backend.isUp,
+    isUp: () => backend.isUp(),
     publish,
     consume,
     wakeUps: backend.wakeUps,
@@ -172,7 +181,11 @@ export function openQueues(options: {
       return { waiting, active, delayed };
     },
 
-    findPolicyFault: () => backend.findPolicyFault(),
+    async findPolicyFault(limitMs) {
+      const looking = backend.whenReachable().then(() => backend.findPolicyFault());
+      looking.catch((error: unknown) => log.debug({ error }, "the queue server's settings could not be read"));
+      return (await Promise.race([looking, delay(limitMs)])) ?? null;
+    },
 
     async close() {
       closed = true;

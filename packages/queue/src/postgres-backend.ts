@@ -38,7 +38,8 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   let up = false;
   let closed = false;
   const reportFault = (error: Error) => {
-    if (up && !closed) log.warn({ error }, "the queues' database connection was lost; messages are still accepted and wait");
+    if (up && !closed)
+      log.warn({ error }, "the queues' database connection was lost; messages are still accepted and wait");
     up = false;
   };
   pool.on("error", reportFault);

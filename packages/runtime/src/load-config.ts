@@ -19,6 +19,7 @@ export interface EarlyConfig {
   publicUrls: string[];
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
+  isProduction: boolean;
 }
 
 /** The configuration of a process: read once, at its start. */
@@ -32,7 +33,9 @@ export class ConfigError extends Error {
   readonly faults: string[];
 
   constructor(faults: string[]) {
-    super(`The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}\nSee docs/configuration.md.`);
+    super(
+      `The configuration is not valid:\n${faults.map((fault) => `  - ${fault}`).join("\n")}\nSee docs/configuration.md.`,
+    );
     this.name = "ConfigError";
     this.faults = faults;
   }
@@ -89,6 +92,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
+    isProduction: parsed.NODE_ENV === "production",
   };
 }
 

@@ -22,6 +22,8 @@ export class StartError extends Error {
   }
 }
 
+/** How long a start waits for Redis to say how it is set up. */
+const POLICY_WAIT_MS = 2_000;
 const RETRY_MS = 500;
 const REPORT_EVERY = 20;
 
@@ -34,7 +36,9 @@ async function waitForStore(url: string, log: Log): Promise<"current" | "older" 
       const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
       // A wrong password or database does not mend itself by waiting.
       if (code === "28P01" || code === "28000" || code === "3D000") {
-        throw new StartError(`PostgreSQL refused the connection (${String(code)}). Check user, password and database in DATABASE_URL.`);
+        throw new StartError(
+          `PostgreSQL refused the connection (${code}). Check user, password and database in DATABASE_URL.`,
+        );
       }
       if (round % REPORT_EVERY === 0) log.warn({ error }, "PostgreSQL cannot be reached yet; waiting for it");
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -66,6 +70,12 @@ export async function openResources(config: Config, options: { app: string; log?
     prefix: config.queuePrefix,
     log,
   });
+  const policyFault = await queues.findPolicyFault(POLICY_WAIT_MS);
+  if (policyFault !== null && config.isProduction) {
+    await closeResources({ config, store, queues, log });
+    throw new StartError(policyFault);
+  }
+  if (policyFault !== null) log.warn({}, policyFault);
   return { config, store, queues, log };
 }
 

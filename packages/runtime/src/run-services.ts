@@ -35,7 +35,8 @@ function watchForFaults(resources: Resources, stop: () => Promise<void>): () => 
 /**
  * Starts services in the given order and stops them, in reverse, at SIGTERM or SIGINT: not ready at once, then each has
  * its time to finish what it does. After 9.5 s the process ends whatever is left, and a second signal ends it at once.
- * When one does not start, the others are stopped and its error is thrown.
+ * When one does not start, the others are stopped and its error is thrown. A signal that comes while they start lets
+ * the one that is starting finish, and no further one begins.
  */
 export async function runServices(
   services: readonly Service[],
@@ -49,16 +50,24 @@ export async function runServices(
 
   async function stopAll(): Promise<void> {
     isDraining = true;
-    for (const service of started) service.drain?.();
-    for (const service of started.toReversed()) {
+    // What is just starting can only be stopped once it has started; its fault is thrown to whoever started it.
+    await Promise.allSettled([starting]);
+    const steps = [
+      ...started.map((service) => () => service.drain?.()),
+      ...started.toReversed().map((service) => () => service.stop()),
+    ];
+    for (const step of steps) {
       try {
-        await service.stop();
+        await step();
       } catch (error) {
         log.error({ error }, "a service did not stop cleanly");
       }
     }
-    await closeResources(resources);
-    await options.afterStop?.();
+    try {
+      await closeResources(resources);
+    } finally {
+      await options.afterStop?.();
+    }
   }
 
   let noteStopped: () => void = () => undefined;
@@ -81,7 +90,10 @@ export async function runServices(
     }
     log.info({ signal }, "stopping");
     setTimeout(() => {
-      log.error({}, "some work did not end in time; the process ends now, and the work is done again after the next start");
+      log.error(
+        {},
+        "some work did not end in time; the process ends now, and the work is done again after the next start",
+      );
       process.exit(1);
     }, STOP_DEADLINE_MS).unref();
     stop().catch((error: unknown) => {
@@ -94,20 +106,24 @@ export async function runServices(
   process.on("SIGINT", onSignal);
 
   const urls: Record<string, string> = {};
-  try {
+  async function startAll(): Promise<void> {
     for (const service of services) {
+      if (isDraining) return;
       const running = await service.start();
       started.push(running);
       Object.assign(urls, running.urls);
     }
-    if (config.ports.metrics !== undefined) {
-      const health = await listen(healthListener({ findFault: () => findFault(isDraining, started) }), {
-        host: config.bindHost ?? "127.0.0.1",
-        port: config.ports.metrics,
-        setting: "SVC_METRICS_PORT",
-      });
-      started.push({ stop: () => health.close(HEALTH_CLOSE_MS) });
-    }
+    if (config.ports.metrics === undefined || isDraining) return;
+    const health = await listen(healthListener({ findFault: () => findFault(isDraining, started) }), {
+      host: config.bindHost ?? "127.0.0.1",
+      port: config.ports.metrics,
+      setting: "SVC_METRICS_PORT",
+    });
+    started.push({ stop: () => health.close(HEALTH_CLOSE_MS) });
+  }
+  const starting = startAll();
+  try {
+    await starting;
   } catch (error) {
     await stop();
     throw error;

@@ -48,20 +48,29 @@ export const SETTINGS = {
     isSecret: true,
   },
   SVC_SECRET_KEY: {
-    schema: z.string().min(SECRET_KEY_MIN_CHARS, { error: `at least ${SECRET_KEY_MIN_CHARS} characters` }).optional(),
+    schema: z
+      .string()
+      .min(SECRET_KEY_MIN_CHARS, { error: `at least ${SECRET_KEY_MIN_CHARS} characters` })
+      .optional(),
     description:
       "Seals secrets at rest (bot tokens, webhook secrets). Required with `DATABASE_URL`; every app of one installation needs the same, and an app with another one does not start. Make one with `openssl rand -base64 48`.",
     defaultText: "made once and kept in the data folder",
     isSecret: true,
   },
+  NODE_ENV: {
+    schema: z.string().optional(),
+    description: "`production` refuses to start on a Redis that may drop jobs; elsewhere that is a warning.",
+    defaultText: "none (`production` in the container image)",
+    isSecret: false,
+  },
   SVC_DATA_DIR: {
-    schema: z.string().min(1).default(".svc"),
+    schema: z.string().min(1, { error: "a folder" }).default(".svc"),
     description: "Folder of the embedded mode: database, secret key, and the credential of the command line.",
     defaultText: "`.svc`",
     isSecret: false,
   },
   SVC_BIND_HOST: {
-    schema: z.string().min(1).optional(),
+    schema: z.string().min(1, { error: "an address" }).optional(),
     description: "Address that every port is bound to. Where it is set, it wins over the setting `bindHost`.",
     defaultText: "`127.0.0.1`",
     isSecret: false,
@@ -74,19 +83,19 @@ export const SETTINGS = {
   },
   SVC_WIDGET_PORT: {
     schema: port.default(31415),
-    description: "Port of the web widget.",
+    description: "Port of the web widget (of a later version).",
     defaultText: "`31415`",
     isSecret: false,
   },
   SVC_TOOLS_PORT: {
     schema: port.default(31417),
-    description: "Port of the tool server.",
+    description: "Port of the tool server (of a later version).",
     defaultText: "`31417`",
     isSecret: false,
   },
   SVC_CONSOLE_PORT: {
     schema: port.default(31418),
-    description: "Port of the operator console.",
+    description: "Port of the operator console (of a later version).",
     defaultText: "`31418`",
     isSecret: false,
   },
@@ -98,18 +107,20 @@ export const SETTINGS = {
   },
   SVC_TRUST_PROXY: {
     schema: list.optional(),
-    description: "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas.",
+    description:
+      "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas (for the rate limit of a later version).",
     defaultText: "none",
     isSecret: false,
   },
   SVC_PUBLIC_URLS: {
     schema: list.optional(),
-    description: "URLs under which the ports are reached from outside, separated by commas.",
+    description:
+      "URLs under which the ports are reached from outside, separated by commas (for the widget and the tool server of a later version).",
     defaultText: "none",
     isSecret: false,
   },
   SVC_LOG_LEVEL: {
-    schema: z.enum(LOG_LEVELS).default("info"),
+    schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),
     description: `How much is logged: ${LOG_LEVELS.join(", ")}. Lines are JSON on standard output.`,
     defaultText: "`info` (`warn` for `npm start`)",
     isSecret: false,

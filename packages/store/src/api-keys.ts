@@ -62,12 +62,15 @@ export function apiKeysTable(db: Db) {
 
     /** Adds a key; null when a live key with this hash exists. */
     async insert(key: NewApiKey): Promise<ApiKeyRecord | null> {
-      const rows = await db.query<ApiKeyRow>(
+      const rows = await db.transaction(async (tx) => {
+      await tx.query("UPDATE api_keys SET revoked_at = now() WHERE hash = $1 AND revoked_at IS NULL AND expires_at <= now()", [key.hash]);
+      return tx.query<ApiKeyRow>(
         `INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (hash) WHERE revoked_at IS NULL DO NOTHING RETURNING ${COLUMNS}`,
         [newId(), key.name, key.prefix, key.hash, key.scopes, key.project, key.createdBy, key.expiresAt],
       );
+      });
       const row = rows[0];
       return row === undefined ? null : asApiKey(row);
     },
@@ -75,7 +78,8 @@ export function apiKeysTable(db: Db) {
     /** The live keys that one maker has made, newest first. */
     async listLiveCreatedBy(createdBy: string): Promise<ApiKeyRecord[]> {
       const rows = await db.query<ApiKeyRow>(
-        `SELECT ${COLUMNS} FROM api_keys WHERE created_by = $1 AND revoked_at IS NULL ORDER BY created_at DESC`,
+        `SELECT ${COLUMNS} FROM api_keys WHERE created_by = $1 AND revoked_at IS NULL
+           AND (expires_at IS NULL OR expires_at > now()) ORDER BY created_at DESC`,
         [createdBy],
       );
       return rows.map(asApiKey);

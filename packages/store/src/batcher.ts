@@ -11,13 +11,15 @@ interface Waiting<Item, Result> {
  * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
  * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
  * that a bad one harms nobody else; when the store is away, all of them fail. `delayMs` lets a batch fill for that long:
- * for what nobody waits for.
+ * for what nobody waits for. Items with the same `keyOf` are never on their way in two statements at once, so that they
+ * keep the order of their calls.
  */
 export function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  options: { maxItems?: number; lanes?: number; delayMs?: number } = {},
+  options: { maxItems?: number; lanes?: number; delayMs?: number; keyOf?: (item: Item) => string } = {},
 ): (item: Item) => Promise<Result> {
-  const { maxItems = 200, lanes = 2, delayMs = 0 } = options;
+  const { maxItems = 200, lanes = 2, delayMs = 0, keyOf } = options;
+  const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
   let busy = 0;
   let armed = false;
@@ -34,13 +36,22 @@ export function createBatcher<Item, Result>(
 
   function pump(): void {
     armed = false;
-    while (busy < lanes && waiting.length > 0) {
-      const batch = waiting.slice(0, maxItems);
-      waiting = waiting.slice(maxItems);
+    while (busy < lanes) {
+      const batch: Waiting<Item, Result>[] = [];
+      const rest: Waiting<Item, Result>[] = [];
+      for (const one of waiting) {
+        const isFree = keyOf === undefined || !onTheWay.has(keyOf(one.item));
+        (isFree && batch.length < maxItems ? batch : rest).push(one);
+      }
+      if (batch.length === 0) return;
+      waiting = rest;
       busy++;
+      const keys = keyOf === undefined ? [] : batch.map(({ item }) => keyOf(item));
+      for (const key of keys) onTheWay.add(key);
       // settleAll never rejects: each item carries its own outcome.
       void settleAll(batch).finally(() => {
         busy--;
+        for (const key of keys) onTheWay.delete(key);
         pump();
       });
     }

@@ -7,7 +7,11 @@ export function channelsConfigTable(db: Db) {
   return {
     /** The settings, with the default of every one that is not set. */
     async read(): Promise<ChannelsConfig> {
-      const rows = await db.prepared("channels_config_read", "SELECT enabled, api, widget, messenger, version FROM channels_config", []);
+      const rows = await db.prepared(
+        "channels_config_read",
+        "SELECT enabled, api, widget, messenger, version FROM channels_config",
+        [],
+      );
       return channelsConfigSchema.parse(rows[0]);
     },
 

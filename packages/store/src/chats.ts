@@ -14,12 +14,16 @@ export interface LeaseRef {
 /** Leases on chats: whoever holds one is the only worker on that conversation. */
 export function chatsTable(db: Db) {
   // Extends the leases that are still ours and names them; a lease that is missing in the answer is lost.
-  // Locks: the chats' rows, each for one short statement.
+  // Locks: the chats' rows in the order of their ids, as every statement on chats.
   const RENEW = `
+    WITH held AS MATERIALIZED (
+      SELECT c.ticket_id FROM chats c
+      JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r (project_id, ticket_id, lease_id)
+        ON c.ticket_id = r.ticket_id AND c.project_id = r.project_id AND c.lease_id = r.lease_id
+      ORDER BY c.ticket_id FOR UPDATE OF c
+    )
     UPDATE chats c SET lease_until = now() + interval '${LEASE_MS} milliseconds'
-    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS r (project_id, ticket_id, lease_id)
-    WHERE c.ticket_id = r.ticket_id AND c.project_id = r.project_id AND c.lease_id = r.lease_id
-    RETURNING c.lease_id`;
+    FROM held WHERE c.ticket_id = held.ticket_id RETURNING c.lease_id`;
 
   // What the stages of a long run have found so far is kept with the message, so that a crash repeats little.
   const SAVE_PROGRESS = `
@@ -56,4 +60,3 @@ export function chatsTable(db: Db) {
     },
   };
 }
-

@@ -60,13 +60,8 @@ function asServiceError(error: unknown): unknown {
 }
 
 /** int8 as a number: our counters and sequences stay far below 2^53. */
-const INT8 = 20;
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === INT8 && format !== "binary"
-      ? Number
-      : pg.types.getTypeParser(oid, format ?? "text")) as typeof pg.types.getTypeParser,
-};
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
 
 type Queryable = Pick<pg.ClientBase, "query">;
 
@@ -102,7 +97,13 @@ const PURPOSES = {
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
  * statement after 30 s, so that a silently cut line cannot hold a caller for ever.
  */
-export function openDb(options: { url: string; max: number; log: Log; applicationName: string; purpose: keyof typeof PURPOSES }): PooledDb {
+export function openDb(options: {
+  url: string;
+  max: number;
+  log: Log;
+  applicationName: string;
+  purpose: keyof typeof PURPOSES;
+}): PooledDb {
   // Options in the URL would replace ours, so both are put together.
   const url = new URL(options.url);
   const givenOptions = url.searchParams.get("options") ?? "";
@@ -152,7 +153,7 @@ export function openDb(options: { url: string; max: number; log: Log; applicatio
   };
 
   return {
-    ...dbOn(pool as unknown as Queryable, transaction),
+    ...dbOn(pool, transaction),
     close: () => pool.end(),
   };
 }

@@ -18,13 +18,6 @@ export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project } from "./projects.ts";
-export type {
-  CallOutcome,
-  DrainLimits,
-  DrainPage,
-  OutgoingReplies,
-  ReplyRange,
-  StoredReply,
-} from "./replies.ts";
+export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
 export type { Sealer } from "./sealer.ts";
 export type { FinishedRun, NewDraft, NewReply, RunOutcome, Ticket } from "./tickets.ts";

@@ -126,7 +126,7 @@ export function messagesTable(db: Db, leases: Db) {
     ]);
     const seqs = new Map(rows.map((row) => [row.id, row.seq]));
     return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
-  });
+  }, { keyOf: (item) => item.ticketId });
 
   // Takes the lease of each chat that is free and has a message to work on, and counts the try. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
@@ -148,7 +148,7 @@ export function messagesTable(db: Db, leases: Db) {
       WHERE m.not_before IS NULL OR m.not_before <= now()
     ), claimed AS (
       UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL
-      FROM head h WHERE m.id = h.id AND m.state = 'received'
+      FROM head h WHERE m.id = h.id AND m.state = 'received' AND (m.not_before IS NULL OR m.not_before <= now())
       RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.attempts, m.progress,
         h.channel_id, h.chat_id, h.lease_id
     ), leased AS (
@@ -164,17 +164,19 @@ export function messagesTable(db: Db, leases: Db) {
 
   const claim = createBatcher<ClaimItem, ClaimedMessage | null>(async (items) => {
     // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
-    const byTicket = new Map(items.map((item) => [item.ticketId, { ...item, leaseId: newId() }]));
+    const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
+    const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
     const unique = [...byTicket.values()].sort((a, b) => (a.ticketId < b.ticketId ? -1 : 1));
     const rows = await leases.prepared<ClaimedRow>("messages_claim", CLAIM, [
       unique.map((item) => item.project),
       unique.map((item) => item.ticketId),
       unique.map((item) => item.leaseId),
     ]);
-    const claimed = new Map(rows.map((row) => [row.ticket_id, asClaimed(row)]));
+    const claimed = new Map(rows.map((row) => [keyOf(row.project_id, row.ticket_id), asClaimed(row)]));
     return items.map((item) => {
-      const message = claimed.get(item.ticketId) ?? null;
-      claimed.delete(item.ticketId);
+      const key = keyOf(item.project, item.ticketId);
+      const message = claimed.get(key) ?? null;
+      claimed.delete(key);
       return message;
     });
   });
@@ -258,7 +260,9 @@ export function messagesTable(db: Db, leases: Db) {
 
     /** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
     async takeDue(limit: number): Promise<DueMessage[]> {
-      const rows = await db.query<{ id: string; ticket_id: string; project_id: string; attempts: number }>(DUE, [limit]);
+      const rows = await db.query<{ id: string; ticket_id: string; project_id: string; attempts: number }>(DUE, [
+        limit,
+      ]);
       return rows.map((row) => ({
         project: asProjectId(row.project_id),
         messageId: row.id,

@@ -9,7 +9,10 @@ const TABLE = "schema_migrations";
 /** Names of the migrations that this version brings, in order. */
 async function bundledMigrations(): Promise<string[]> {
   const files = await readdir(DIRECTORY);
-  return files.filter((file) => file.endsWith(".sql")).map((file) => file.slice(0, -".sql".length)).sort();
+  return files
+    .filter((file) => file.endsWith(".sql"))
+    .map((file) => file.slice(0, -".sql".length))
+    .sort();
 }
 
 /** How the schema of a database stands to this version of the program. */
@@ -45,6 +48,7 @@ export async function migrateStore(url: string, log: Log): Promise<void> {
     migrationsTable: TABLE,
     direction: "up",
     checkOrder: true,
+    advisoryLockMode: "wait",
     logger: {
       debug: (text) => log.debug({}, text),
       info: (text) => log.debug({}, text),

@@ -92,11 +92,12 @@ export function repliesTable(db: Db) {
   // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
   // belong to it alone as long as its process lives, so nothing has to be taken.
   const READ_FOR_CALL = `
-    SELECT m.id AS message_id, m.state, ${COLUMNS}
-    FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, message_id)
+    SELECT m.id AS message_id, m.project_id, m.state, ${COLUMNS}
+    FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[])) AS i (project_id, message_id)
     JOIN messages m ON m.id = i.message_id AND m.project_id = i.project_id
     LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
-      AND r.taken_by IS NULL AND m.state <> 'received'
+      AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL
+      AND EXISTS (SELECT 1 FROM instances i WHERE i.id = m.call_instance AND i.alive_until > now())
     ORDER BY r.seq`;
 
   interface CallRef {
@@ -104,18 +105,18 @@ export function repliesTable(db: Db) {
     messageId: string;
   }
   const readForCall = createBatcher<CallRef, CallOutcome | null>(async (items) => {
-    const rows = await db.prepared<ReplyRow & { message_id: string; state: MessageState }>(
+    const rows = await db.prepared<ReplyRow & { message_id: string; project_id: string; state: MessageState }>(
       "replies_read_for_call",
       READ_FOR_CALL,
       [items.map((item) => item.project), items.map((item) => item.messageId)],
     );
     const outcomes = new Map<string, CallOutcome>();
     for (const row of rows) {
-      const outcome = outcomes.get(row.message_id) ?? { state: row.state, replies: [] };
+      const outcome = outcomes.get(`${row.project_id}/${row.message_id}`) ?? { state: row.state, replies: [] };
       if (row.id !== null) outcome.replies.push(asReply(row));
-      outcomes.set(row.message_id, outcome);
+      outcomes.set(`${row.project_id}/${row.message_id}`, outcome);
     }
-    return items.map((item) => outcomes.get(item.messageId) ?? null);
+    return items.map((item) => outcomes.get(`${item.project}/${item.messageId}`) ?? null);
   });
 
   // The caller has these replies.
@@ -177,10 +178,17 @@ export function repliesTable(db: Db) {
     )
     SELECT t.*, (SELECT count(*) FROM candidate) AS candidates FROM taken t ORDER BY t.seq`;
 
+  // The page ends before a reply that is not in the buffer yet but may come into it (its call is open): a cursor beyond
+  // it would acknowledge it unseen.
   const READ_BUFFER = `
     WITH candidate AS MATERIALIZED (
       SELECT ${COLUMNS}, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
       WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq > $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+        AND r.seq < coalesce((
+          SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+          WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.delivered_at IS NULL AND m.mode IS DISTINCT FROM 'webhook'
+            AND NOT (${FREE} AND ${IN_BUFFER})
+        ), 9223372036854775807)
       ORDER BY r.seq LIMIT $4::integer + 1
     )
     SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
@@ -199,22 +207,30 @@ export function repliesTable(db: Db) {
 
   // Replies of several announcements in one read, with the address of each chat.
   const READ_RANGES = `
-    SELECT c.channel_id, c.chat_id, ${COLUMNS}
+    SELECT c.project_id, c.channel_id, c.chat_id, ${COLUMNS}
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS i (project_id, ticket_id, from_seq, to_seq)
     JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
     JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
     ORDER BY r.ticket_id, r.seq`;
 
   const readRange = createBatcher<ReplyRange, OutgoingReplies | null>(async (items) => {
-    const rows = await db.prepared<ReplyRow & { channel_id: ChannelId; chat_id: string }>("replies_range", READ_RANGES, [
-      items.map((item) => item.project),
-      items.map((item) => item.ticketId),
-      items.map((item) => item.fromSeq),
-      items.map((item) => item.toSeq),
-    ]);
+    const rows = await db.prepared<ReplyRow & { project_id: string; channel_id: ChannelId; chat_id: string }>(
+      "replies_range",
+      READ_RANGES,
+      [
+        items.map((item) => item.project),
+        items.map((item) => item.ticketId),
+        items.map((item) => item.fromSeq),
+        items.map((item) => item.toSeq),
+      ],
+    );
     return items.map((item) => {
       const own = rows.filter(
-        (row) => row.ticket_id === item.ticketId && row.seq >= item.fromSeq && row.seq <= item.toSeq,
+        (row) =>
+          row.project_id === item.project &&
+          row.ticket_id === item.ticketId &&
+          row.seq >= item.fromSeq &&
+          row.seq <= item.toSeq,
       );
       const [first] = own;
       if (first === undefined) return null;

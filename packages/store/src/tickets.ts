@@ -129,28 +129,28 @@ export function ticketsTable(db: Db, leases: Db) {
         AS r (project_id, ticket_id, message_id, lease_id, state, failure, stage, status, agent_id, confidence,
           language, moves, trace, reply_count, is_first_reply)
     ), mine AS MATERIALIZED (
-      SELECT c.ticket_id FROM chats c
+      SELECT c.ticket_id, c.lease_id FROM chats c
       JOIN run r ON r.ticket_id = c.ticket_id AND r.project_id = c.project_id AND r.lease_id = c.lease_id
       LEFT JOIN tickets t ON t.id = r.ticket_id
       WHERE t.id IS NOT NULL OR r.state = 'failed'
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), chat AS (
       UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
-      FROM mine JOIN run r USING (ticket_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = r.lease_id
-      RETURNING c.ticket_id, c.last_seq
+      FROM mine JOIN run r USING (ticket_id, lease_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = mine.lease_id
+      RETURNING c.ticket_id, mine.lease_id, c.last_seq
     ), message AS (
       UPDATE messages m SET state = r.state, failure = r.failure, progress = NULL, finished_at = now()
-      FROM run r JOIN chat USING (ticket_id) WHERE m.id = r.message_id AND m.state = 'received'
+      FROM run r JOIN chat USING (ticket_id, lease_id) WHERE m.id = r.message_id AND m.state = 'received'
       RETURNING m.ticket_id, m.seq
     ), ticket AS (
       UPDATE tickets t SET stage = r.stage, status = r.status, agent_id = coalesce(r.agent_id, t.agent_id),
         confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),
         updated_at = now(),
         first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
-      FROM run r JOIN chat USING (ticket_id) WHERE t.id = r.ticket_id
+      FROM run r JOIN chat USING (ticket_id, lease_id) WHERE t.id = r.ticket_id
     ), event AS (
       INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data)
-      SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline', r.moves, r.trace FROM run r JOIN chat USING (ticket_id)
+      SELECT ticket_id, r.project_id, r.message_id, 'pipeline', r.moves, r.trace FROM run r JOIN chat USING (ticket_id, lease_id)
     ), reply AS (
       INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
         mime, content)
@@ -158,10 +158,10 @@ export function ticketsTable(db: Db, leases: Db) {
         i.text, i.markdown, i.sources, i.filename, i.mime, i.content
       FROM unnest($16::uuid[], $17::uuid[], $18::integer[], $19::text[], $20::text[], $21::text[], $22::boolean[],
         $23::jsonb[], $24::text[], $25::text[], $26::bytea[])
-        AS i (id, ticket_id, place, author, type, text, markdown, sources, filename, mime, content)
-      JOIN run r ON r.ticket_id = i.ticket_id JOIN chat ON chat.ticket_id = i.ticket_id
+        AS i (id, lease_id, place, author, type, text, markdown, sources, filename, mime, content)
+      JOIN run r USING (lease_id) JOIN chat USING (lease_id)
     )
-    SELECT chat.ticket_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id)`;
+    SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id)`;
 
   // One draft a ticket: a newer one covers what the older one covered and its own message.
   const KEEP_DRAFT = `
@@ -174,9 +174,9 @@ export function ticketsTable(db: Db, leases: Db) {
   async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
     const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
     const replies = sorted.flatMap(({ message, replies: made }) =>
-      made.map(({ item, author }, index) => ({ ticketId: message.ticketId, place: index + 1, item, author })),
+      made.map(({ item, author }, index) => ({ leaseId: message.leaseId, place: index + 1, item, author })),
     );
-    const rows = await on.prepared<{ ticket_id: string; last_seq: number; seq: number }>("tickets_finish", FINISH, [
+    const rows = await on.prepared<{ lease_id: string; last_seq: number; seq: number }>("tickets_finish", FINISH, [
       sorted.map((run) => run.message.project),
       sorted.map((run) => run.message.ticketId),
       sorted.map((run) => run.message.messageId),
@@ -193,7 +193,7 @@ export function ticketsTable(db: Db, leases: Db) {
       sorted.map((run) => run.replies.length),
       sorted.map((run) => run.replies.some((reply) => reply.author !== "system")),
       replies.map(() => newId()),
-      replies.map((reply) => reply.ticketId),
+      replies.map((reply) => reply.leaseId),
       replies.map((reply) => reply.place),
       replies.map((reply) => reply.author),
       replies.map(({ item }) => item.type),
@@ -204,9 +204,9 @@ export function ticketsTable(db: Db, leases: Db) {
       replies.map(({ item }) => (item.type === "attachment" ? item.mime : null)),
       replies.map(({ item }) => (item.type === "attachment" ? item.content : null)),
     ]);
-    const finished = new Map(rows.map((row) => [row.ticket_id, row]));
+    const finished = new Map(rows.map((row) => [row.lease_id, row]));
     return runs.map((run) => {
-      const row = finished.get(run.message.ticketId);
+      const row = finished.get(run.message.leaseId);
       if (row === undefined) return null;
       const count = run.replies.length;
       return {
@@ -228,8 +228,9 @@ export function ticketsTable(db: Db, leases: Db) {
      * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
      * another worker has the message, and nothing of this run exists. Concurrent calls share a statement.
      */
-    async finish(project: ProjectId, run: RunOutcome): Promise<FinishedRun | null> {
-      const { draft } = run;
+    async finish(project: ProjectId, outcome: RunOutcome): Promise<FinishedRun | null> {
+      const { draft } = outcome;
+      const run = { ...outcome, message: { ...outcome.message, project } };
       if (draft === null) return finish(run);
       return db.transaction(async (tx) => {
         const [finished = null] = await finishAll(tx, [run]);
@@ -289,5 +290,5 @@ function asTicket(row: TicketRow): Ticket {
 /** First line of a text, short enough for a list; never cut inside a character. */
 function subjectOf(text: string): string {
   const [line = ""] = text.trim().split(/[\r\n]/, 1);
-  return [...line.slice(0, SUBJECT_CHARS * 2)].slice(0, SUBJECT_CHARS).join("");
+  return Array.from(line.slice(0, SUBJECT_CHARS * 2)).slice(0, SUBJECT_CHARS).join("");
 }

@@ -8,7 +8,7 @@ import type { PrivateBackend } from "./start-private-backend.ts";
 
 const QUEUE = "incoming-messages";
 
-(await canStartPrivateBackend() ? describe : describe.skip)("while the backend is away", () => {
+((await canStartPrivateBackend()) ? describe : describe.skip)("while the backend is away", () => {
   let backend: PrivateBackend;
   let queues: Queues;
   const taken: string[] = [];
@@ -61,7 +61,9 @@ const QUEUE = "incoming-messages";
       publishIncoming(queues, [{ ...incomingJob(`lost-${index}`), attempts: 0 }]),
     );
     const outcomes = await Promise.allSettled([...calls, queues.countJobs(QUEUE)]);
-    const reasons = outcomes.map((outcome) => (outcome.status === "rejected" ? (outcome.reason as Error).name : "done"));
+    const reasons = outcomes.map((outcome) =>
+      outcome.status === "rejected" ? (outcome.reason as Error).name : "done",
+    );
     expect(new Set(reasons)).toEqual(new Set([QueueDownError.name]));
     await backend.start();
     await publishUntilTaken("after");
@@ -76,7 +78,12 @@ const QUEUE = "incoming-messages";
     const outcomes: Promise<string>[] = [];
     const publish = () => {
       const call = publishIncoming(queues, [{ ...incomingJob(`cut-${outcomes.length}`), attempts: 0 }]);
-      outcomes.push(call.then(() => "published", (error: Error) => error.name));
+      outcomes.push(
+        call.then(
+          () => "published",
+          (error: Error) => error.name,
+        ),
+      );
     };
     publish();
     let isDead = false;
@@ -92,7 +99,9 @@ const QUEUE = "incoming-messages";
     );
     await killing;
     publish();
-    expect((await Promise.all(outcomes)).filter((name) => name !== "published" && name !== QueueDownError.name)).toEqual([]);
+    expect(
+      (await Promise.all(outcomes)).filter((name) => name !== "published" && name !== QueueDownError.name),
+    ).toEqual([]);
     await backend.start();
   });
 

@@ -44,7 +44,10 @@ test("every job that is published is handed to a consumer, with its data as it w
     taken.push(data);
     return Promise.resolve();
   });
-  await publishIncoming(queues, jobs.slice(0, 39).map((job) => ({ ...job, attempts: 0 })));
+  await publishIncoming(
+    queues,
+    jobs.slice(0, 39).map((job) => ({ ...job, attempts: 0 })),
+  );
   await publishIncoming(queues, [{ ...incomingJob("all-39"), attempts: 0 }]);
   await waitFor(() => taken.length >= jobs.length, { what: "all jobs to be taken" });
   const byId = (one: unknown, other: unknown) => JSON.stringify(one).localeCompare(JSON.stringify(other));
@@ -55,7 +58,10 @@ test("every job that is published is handed to a consumer, with its data as it w
 test("a job that is published again while it waits is one job", async () => {
   await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
   await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }]);
-  await publishIncoming(queues, [{ ...incomingJob("once"), attempts: 0 }, { ...incomingJob("twice"), attempts: 0 }]);
+  await publishIncoming(queues, [
+    { ...incomingJob("once"), attempts: 0 },
+    { ...incomingJob("twice"), attempts: 0 },
+  ]);
   expect(await queues.countJobs(QUEUE)).toEqual({ waiting: 2, active: 0, delayed: 0 });
   const taken: string[] = [];
   consume(QUEUE, ({ messageId }) => {
@@ -94,7 +100,10 @@ test("a job whose handler rejects is tried again, and forgotten when its tries a
     const isBad = messageId === "hopeless" || tries.filter((id) => id === messageId).length === 1;
     return isBad ? Promise.reject(new Error("planted")) : Promise.resolve();
   });
-  await publishIncoming(queues, [{ ...incomingJob("shaky"), attempts: 0 }, { ...incomingJob("hopeless"), attempts: 0 }]);
+  await publishIncoming(queues, [
+    { ...incomingJob("shaky"), attempts: 0 },
+    { ...incomingJob("hopeless"), attempts: 0 },
+  ]);
   await waitFor(async () => tries.length >= 5 && (await isEmpty()), { what: "both jobs to be over" });
   expect(tries.sort()).toEqual(["hopeless", "hopeless", "hopeless", "shaky", "shaky"]);
 });

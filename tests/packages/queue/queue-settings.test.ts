@@ -58,27 +58,33 @@ test("migrating the queues again, also several at once, changes nothing and fail
   }
 });
 
-(queueBackend === "redis" && canStart ? test : test.skip)("a Redis that evicts keys is found out, by name and with the cure", async () => {
-  const backend = await startPrivateBackend();
-  const queues = backend.open();
-  try {
-    await waitFor(() => queues.isUp(), { what: "the queues to be up" });
-    expect(await queues.findPolicyFault()).toBeNull();
-    expect(await tellRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
-    expect(await queues.findPolicyFault()).toMatch(/allkeys-lru.*noeviction/);
-  } finally {
-    await queues.close();
-    await backend.stop();
-  }
-});
+(queueBackend === "redis" && canStart ? test : test.skip)(
+  "a Redis that evicts keys is found out, by name and with the cure",
+  async () => {
+    const backend = await startPrivateBackend();
+    const queues = backend.open();
+    try {
+      await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+      expect(await queues.findPolicyFault()).toBeNull();
+      expect(await tellRedis(backend.port, "CONFIG SET maxmemory-policy allkeys-lru")).toMatch(/^\+OK/);
+      expect(await queues.findPolicyFault()).toMatch(/allkeys-lru.*noeviction/);
+    } finally {
+      await queues.close();
+      await backend.stop();
+    }
+  },
+);
 
-(queueBackend === "postgres" && canStart ? test : test.skip)("queues on Postgres have no policy to be wrong", async () => {
-  const backend = await startPrivateBackend();
-  const queues = backend.open();
-  try {
-    expect(await queues.findPolicyFault()).toBeNull();
-  } finally {
-    await queues.close();
-    await backend.stop();
-  }
-});
+(queueBackend === "postgres" && canStart ? test : test.skip)(
+  "queues on Postgres have no policy to be wrong",
+  async () => {
+    const backend = await startPrivateBackend();
+    const queues = backend.open();
+    try {
+      expect(await queues.findPolicyFault()).toBeNull();
+    } finally {
+      await queues.close();
+      await backend.stop();
+    }
+  },
+);

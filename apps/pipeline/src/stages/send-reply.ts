@@ -52,7 +52,11 @@ export function outcomeOf(run: Run): RunOutcome {
  * Makes the outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
  * them. An announcement that is lost costs a second: everyone who waits looks again by himself.
  */
-export async function sendReply({ store, queues, log }: StageContext, outcome: RunOutcome, channelId: Run["message"]["channelId"]): Promise<SentRun> {
+export async function sendReply(
+  { store, queues, log }: StageContext,
+  outcome: RunOutcome,
+  channelId: Run["message"]["channelId"],
+): Promise<SentRun> {
   const { project, ticketId, messageId } = outcome.message;
   const finished = await store.tickets.finish(project, outcome);
   if (finished === null) {

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { createAuthenticator, issueKey } from "@svc/auth";
+import type { AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
+import { authenticated, createApp, listen } from "@svc/http";
+import { asProjectId, openStore } from "@svc/store";
+import type { Project, Store } from "@svc/store";
+import { channelConformance, createTestDatabase, testLog } from "@svc/testing";
+import type { ChannelUnderTest, ItemToSend, SentItem, TestDatabase } from "@svc/testing";
+import { createApiChannel } from "./api-channel.ts";
+import { drainMessages } from "./drain-messages.ts";
+import { createPersister } from "./persist.ts";
+import { postMessage } from "./post-message.ts";
+import { beginPresence } from "./presence.ts";
+import { createReplyBoard } from "./reply-board.ts";
+
+const log = testLog();
+const TIMEOUT_MS = 20_000;
+
+let database: TestDatabase;
+let store: Store;
+let project: Project;
+let key: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: "conformance-secret-of-32-characters", log });
+  project = (await store.projects.ensure("conformance")).project;
+  ({ key } = await issueKey(store, {
+    name: "conformance",
+    scopes: ["messages:*"],
+    project: project.id,
+    createdBy: "test",
+  }));
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+/** The channel behind its real routes on a port of its own, over a real store; the pipeline is the test. */
+async function startChannel(): Promise<ChannelUnderTest> {
+  const board = createReplyBoard();
+  const persister = createPersister(log);
+  const presence = await beginPresence(store, log);
+  const channel = createApiChannel((ticketId, messageId) => void board.wake(ticketId, messageId));
+  const context = { store, log, channel, board, persister, presence };
+  const app = createApp(log, (routes) => {
+    routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
+    routes.post(
+      "/api/v1/messages",
+      postMessage(context, () => Promise.resolve(TIMEOUT_MS)),
+    );
+    routes.get("/api/v1/messages/:chatId", drainMessages(context));
+  });
+  const listening = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
+  const url = `http://127.0.0.1:${listening.port}/api/v1/messages`;
+  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
+  // Chats of one test are not those of another.
+  const chatIdOf = (sender: string) => `${sender} ${listening.port}/${presence.instance}`;
+  const chatIds = new Set<string>();
+  const collected: SentItem[] = [];
+
+  return {
+    channel,
+    chatIdOf,
+    async receive({ sender, text }) {
+      const chatId = chatIdOf(sender);
+      const response = await fetch(url, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ text, chatId, mode: "async" }),
+      });
+      await response.arrayBuffer();
+      if (response.status !== 202) throw new Error(`the message was refused with ${response.status}`);
+      chatIds.add(chatId);
+    },
+    accept: (message, incoming) => commit(message, incoming),
+    prepareReply: (accepted, item) => commitReply(accepted, item),
+    async sent() {
+      for (const chatId of chatIds) {
+        const response = await fetch(`${url}/${encodeURIComponent(chatId)}`, { headers });
+        const { replies } = (await response.json()) as { replies: ReplyBody[] };
+        collected.push(...replies.map((reply) => sentItem(chatId, reply)));
+      }
+      return collected;
+    },
+    async close() {
+      await channel.stop();
+      board.close();
+      await listening.close(1_000);
+      await persister.close();
+      await presence.end();
+    },
+  };
+}
+
+/** Commits a message as the channel manager does, and announces it to nobody. */
+function commit(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage> {
+  return store.messages.accept(asProjectId(context.project), {
+    channelId: message.channelId,
+    chatId: message.chatId,
+    userId: message.userId ?? null,
+    text: message.text,
+    timestampMs: message.timestamp,
+    attachments: message.attachments ?? null,
+    channelMeta: message.channelMeta,
+    mode: context.mode ?? null,
+    callInstance: context.callInstance ?? null,
+  });
+}
+
+/** Makes a reply real, as a run of the pipeline does: to the oldest open message of the chat, or to a new one. */
+async function commitReply({ ticketId }: AcceptedMessage, item: ItemToSend) {
+  const claimed = await store.messages.claim(project.id, ticketId);
+  const message = claimed ?? (await claimFurther(ticketId));
+  await store.tickets.open(project.id, message);
+  const finished = await store.tickets.finish(project.id, {
+    message,
+    state: "answered",
+    failure: null,
+    stage: "done",
+    status: "pending",
+    agentId: null,
+    confidence: null,
+    language: null,
+    moves: [],
+    trace: {},
+    replies: [
+      {
+        author: "agent",
+        item:
+          item.kind === "message"
+            ? { type: "message", text: item.text, markdown: false }
+            : { type: "attachment", filename: item.filename, mime: item.mime, content: item.content },
+      },
+    ],
+    draft: null,
+  });
+  const seq = finished?.replies?.toSeq;
+  if (seq === undefined) throw new Error("the reply was not committed");
+  const outgoing = await store.replies.readRange(project.id, { ticketId, fromSeq: seq, toSeq: seq });
+  return { project: project.id, ticketId, replyId: outgoing?.replies[0]?.id ?? "", seq };
+}
+
+/** A further message of the chat, since each one can be answered once. */
+async function claimFurther(ticketId: string) {
+  const ticket = await store.tickets.find(project.id, ticketId);
+  if (ticket === null) throw new Error("the chat has no ticket");
+  const { channelId, chatId } = ticket;
+  const further = { channelId, chatId, text: "and another one", timestamp: Date.now(), channelMeta: {} };
+  await commit(further, { project: project.id, mode: "async" });
+  const claimed = await store.messages.claim(project.id, ticketId);
+  if (claimed === null) throw new Error("the further message is being worked on");
+  return claimed;
+}
+
+type ReplyBody = { id: string; seq: number } & (
+  | { type: "message"; text: string }
+  | { type: "attachment"; filename: string; mime: string; base64: string }
+);
+
+function sentItem(chatId: string, reply: ReplyBody): SentItem {
+  const context = { replyId: reply.id, seq: reply.seq };
+  if (reply.type === "message") return { kind: "message", chatId, text: reply.text, context };
+  const { filename, mime, base64 } = reply;
+  return { kind: "attachment", chatId, filename, mime, content: Buffer.from(base64, "base64"), context };
+}
+
+describe("the api channel keeps what every channel promises:", () => {
+  channelConformance(startChannel, { test, expect });
+});
+
+describe("the api channel tells those who wait", () => {
+  const context = { project: "project-1", ticketId: "ticket-1", replyId: "reply-1", seq: 7 };
+  const listening = () => {
+    const announced: (string | undefined)[][] = [];
+    return { announced, channel: createApiChannel((...args) => void announced.push(args)) };
+  };
+
+  test("which conversation has a reply, and which message it answers", async () => {
+    const { announced, channel } = listening();
+    await channel.sendMessage("chat", "hello", { ...context, inReplyTo: "message-1" });
+    expect(announced).toEqual([["ticket-1", "message-1"]]);
+  });
+
+  test("of an unprompted reply and of an attachment too", async () => {
+    const { announced, channel } = listening();
+    await channel.sendMessage("chat", "hello", context);
+    await channel.sendAttachment?.("chat", { filename: "a", mime: "b/c", content: Buffer.from("d") }, context);
+    expect(announced).toEqual([["ticket-1", undefined], ["ticket-1"]]);
+  });
+});

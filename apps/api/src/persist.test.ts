@@ -1,0 +1,52 @@
+import { describe, expect, test } from "@jest/globals";
+import { ServiceError } from "@svc/contracts";
+import { collectLog, testLog } from "@svc/testing";
+import { createPersister } from "./persist.ts";
+
+const away = () => Promise.reject(new ServiceError("unavailable", "the store is away"));
+
+describe("what has to be written down", () => {
+  test("is tried again until the store takes it", async () => {
+    const persister = createPersister(testLog());
+    let tries = 0;
+    await persister.persist("a note", () => (++tries < 3 ? away() : Promise.resolve()));
+    expect(tries).toBe(3);
+  });
+
+  test("is waited for by close", async () => {
+    const persister = createPersister(testLog());
+    let write: () => void = () => undefined;
+    let isWritten = false;
+    void persister.persist("a note", async () => {
+      await new Promise<void>((resolve) => {
+        write = resolve;
+      });
+      isWritten = true;
+    });
+    const closed = persister.close();
+    write();
+    await closed;
+    expect(isWritten).toBe(true);
+  });
+
+  test("is tried once and no more after close while the store is away, and the log says so", async () => {
+    const { log, lines } = collectLog();
+    const persister = createPersister(log);
+    await persister.close();
+    let tries = 0;
+    await persister.persist("a note", () => {
+      tries++;
+      return away();
+    });
+    expect(tries).toBe(1);
+    expect(lines()).toEqual([expect.objectContaining({ level: "warn", msg: "a note is left undone" })]);
+  });
+
+  test("is given up when it fails for another reason, and the log says so", async () => {
+    const { log, lines } = collectLog();
+    const persister = createPersister(log);
+    await persister.persist("a note", () => Promise.reject(new Error("no such table")));
+    expect(lines()).toEqual([expect.objectContaining({ level: "error", msg: "a note failed" })]);
+    await persister.close();
+  });
+});
