@@ -2,7 +2,7 @@
 //   npm run bench -- [--seconds 5] [--runs 3] [--floor FOLDER] [--only sync,search,embedded]
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in the same run,
 // with the same load. Needs redis-server in the PATH.
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
@@ -77,14 +77,17 @@ async function measure(name, { url, connections, groups, warmUp = 1, ...request 
   return row;
 }
 
-function makeCorpus(chunks) {
-  // Words with a Zipf-like distribution, so that common and rare ones occur as in real text.
+/** Text whose words are as common and as rare as in real text, and questions of words that stand in one passage. */
+function makeCorpus(sections) {
   const word = () => `word${Math.floor(5_000 ** Math.random())}`;
-  const paragraph = () => Array.from({ length: 90 }, word).join(" ");
-  return Array.from(
-    { length: chunks },
-    (_, index) => `## Topic ${index} ${word()} ${word()}\n\n${paragraph()}.\n`,
-  ).join("\n");
+  const passages = Array.from({ length: sections }, () => Array.from({ length: 90 }, word));
+  const text = passages.map((words, index) => `## Topic ${index}\n\n${words.join(" ")}.\n`).join("\n");
+  const pick = (list) => list[Math.floor(Math.random() * list.length)];
+  const question = () => {
+    const words = pick(passages);
+    return Array.from({ length: 8 }, () => pick(words)).join(" ");
+  };
+  return { text, question };
 }
 
 async function withProduct(databaseUrl, redisUrl, prepareStore, work) {
@@ -165,7 +168,6 @@ try {
     execFileSync("chmod", ["-R", "u+w", folder]);
     execFileSync("npm", ["install", "--no-audit", "--no-fund", "--silent"], { cwd: folder, stdio: "inherit" });
     const url = await databaseOf("floor");
-    const { readFileSync } = await import("node:fs");
     await query(url, readFileSync(join(folder, "schema.sql"), "utf8"));
     const port = await freePort();
     const env = { PORT: String(port), REDIS_PORT: String(redisPort), PG_URL: url, FLOOR_KEY: KEY };
@@ -211,16 +213,19 @@ try {
 
   if (wanted.includes("search")) {
     const url = await databaseOf("search");
+    let questions = [];
     await withProduct(
       url,
       redisUrl,
       async (store, project) => {
         await query(url, "UPDATE agents SET enabled = false");
         const { kb } = await ensureKb({ store }, project.id, "bench");
+        const corpora = Array.from({ length: 10 }, () => makeCorpus(100));
+        questions = corpora.map((corpus) => corpus.question);
         for (let part = 0; part < 10; part++)
           await addDocument({ store, log: quietLog }, project.id, kb.id, {
             key: `part-${part}.md`,
-            text: makeCorpus(100),
+            text: corpora[part].text,
             mime: "text/markdown",
           });
         await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
@@ -230,10 +235,7 @@ try {
           url,
           "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
         );
-        const body = () =>
-          JSON.stringify({
-            text: `How does word${Math.floor(5_000 ** Math.random())} work with word${Math.floor(5_000 ** Math.random())} and word${Math.floor(5_000 ** Math.random())}?`,
-          });
+        const body = () => JSON.stringify({ text: questions[Math.floor(Math.random() * questions.length)]() });
         for (const connections of [1, 16])
           await measure(`product, ${count} chunks searched, sync, ${connections} conn.`, {
             url: base,
@@ -256,12 +258,8 @@ try {
     console.log(
       `${"embedded default, first start to ready".padEnd(44)} ${Math.round(performance.now() - startedAt)} ms`,
     );
-    const password = (await import("node:fs"))
-      .readFileSync(join(scratch, "embedded", "postgres-password"), "utf8")
-      .trim();
-    const pidFile = (await import("node:fs"))
-      .readFileSync(join(scratch, "embedded", "postgres", "postmaster.pid"), "utf8")
-      .split("\n");
+    const password = readFileSync(join(scratch, "embedded", "postgres-password"), "utf8").trim();
+    const pidFile = readFileSync(join(scratch, "embedded", "postgres", "postmaster.pid"), "utf8").split("\n");
     await query(
       `postgres://svc:${encodeURIComponent(password)}@127.0.0.1:${pidFile[3]}/svc`,
       "UPDATE agents SET fixed_reply = $1, review_policy = 'auto'",

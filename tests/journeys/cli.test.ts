@@ -27,7 +27,7 @@ function run(command: string, args: string[], env: Record<string, string>, cwd =
     const child = execFile(
       command,
       args,
-      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS },
+      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS, killSignal: "SIGKILL" },
       (_, stdout, stderr) => resolve({ stdout, stderr, code: child.exitCode }),
     );
     child.stdin?.end();
@@ -36,8 +36,19 @@ function run(command: string, args: string[], env: Record<string, string>, cwd =
 
 const svc = (env: Record<string, string>, ...args: string[]) => run(process.execPath, [MAIN, ...args], env);
 
+/** What the commands answer with --json; each has the fields that its test looks at. */
+interface Document {
+  adminKey: string;
+  ticketId: string;
+  replies: object[];
+  files: object[];
+  items: { messageId: string; text: string }[];
+  retried: string[];
+  checks: { name: string; status: string; detail: string }[];
+}
+
 /** Runs a command with --json and answers its one document. */
-async function svcJson<Document>(
+async function svcJson(
   env: Record<string, string>,
   ...args: string[]
 ): Promise<{ document: Document; code: number | null }> {
@@ -164,8 +175,8 @@ describe("the product, started with one command on a new folder", () => {
     });
 
     test("goes on with a conversation, and answers one JSON document", async () => {
-      const first = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "a/b c%");
-      const second = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "a/b c%");
+      const first = await svcJson(instance.env, "ask", QUESTION, "--chat", "a/b c%");
+      const second = await svcJson(instance.env, "ask", QUESTION, "--chat", "a/b c%");
       expect(first).toMatchObject({ code: 0, document: { ok: true, status: "answered", chatId: "a/b c%" } });
       expect(second.document.ticketId).toBe(first.document.ticketId);
       expect(second.document.replies[0]).toMatchObject({ type: "message", author: "agent" });
@@ -178,7 +189,7 @@ describe("the product, started with one command on a new folder", () => {
     });
 
     test("says that an answer is late, and collects it later", async () => {
-      const late = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "late", "--timeout", "0.001");
+      const late = await svcJson(instance.env, "ask", QUESTION, "--chat", "late", "--timeout", "0.001");
       expect(late).toMatchObject({ code: 0, document: { ok: true, status: "pending", replies: [] } });
       const collected = await svc(instance.env, "ask", "--chat", "late", "--timeout", "20");
       expect(collected.stdout).toContain("/api/v1/messages");
@@ -207,7 +218,7 @@ describe("the product, started with one command on a new folder", () => {
     test("adds files, leaves unchanged ones alone, and replaces changed ones", async () => {
       const file = join(await makeFolder(), "kestrel.md");
       const add = async () => {
-        const { document } = await svcJson<{ files: object[] }>(instance.env, "kb", "add", file);
+        const { document } = await svcJson(instance.env, "kb", "add", file);
         return document.files[0];
       };
       await writeFile(
@@ -256,10 +267,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   test("doctor finds nothing that fails", async () => {
-    const { document, code } = await svcJson<{ ok: boolean; checks: { name: string; status: string }[] }>(
-      instance.env,
-      "doctor",
-    );
+    const { document, code } = await svcJson(instance.env, "doctor");
     expect(code).toBe(0);
     const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
     const { "Node.js": _, ...others } = statuses;
@@ -311,7 +319,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(stderr).not.toMatch(/^ +at /m);
     expect(await postgresOf(other)).toBeNull();
 
-    const { document, code: doctorCode } = await svcJson<{ checks: object[] }>(other.env, "doctor");
+    const { document, code: doctorCode } = await svcJson(other.env, "doctor");
     expect(doctorCode).toBe(1);
     expect(document.checks).toContainEqual(
       expect.objectContaining({
@@ -342,11 +350,11 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   test("killed with SIGKILL, starts again without help, keeps its data, and does not show the key again", async () => {
-    const before = await svcJson<Answer>(instance.env, "ask", QUESTION, "--chat", "survivor");
+    const before = await svcJson(instance.env, "ask", QUESTION, "--chat", "survivor");
     await product.kill("SIGKILL");
     product = await up(instance);
     expect(product.output()).not.toMatch(KEY);
-    const after = await svcJson<Answer>({ ...instance.env, SVC_ADMIN_KEY: key }, "ask", QUESTION, "--chat", "survivor");
+    const after = await svcJson({ ...instance.env, SVC_ADMIN_KEY: key }, "ask", QUESTION, "--chat", "survivor");
     expect(after.document).toMatchObject({ status: "answered", ticketId: before.document.ticketId });
   });
 
@@ -360,7 +368,8 @@ describe("the product, started with one command on a new folder", () => {
     const { code } = await product.kill("SIGINT");
     expect(code).toBe(0);
     expect(product.output()).toContain("Stopped. Start it again with: svc up");
-    expect(isAlive(postgres)).toBe(false);
+    // Nobody is its parent after the SIGKILL above, so the system collects it when it comes to it.
+    await waitFor(() => !isAlive(postgres), { what: "PostgreSQL to be gone" });
     expect(await postgresOf(instance)).toBeNull();
   });
 
@@ -386,7 +395,7 @@ describe("a folder without data", () => {
 
   test("is set up by init, which shows the key once; a start then shows none", async () => {
     const instance = await newInstance();
-    const first = await svcJson<{ adminKey: string }>(instance.env, "init");
+    const first = await svcJson(instance.env, "init");
     expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api"] } });
     expect(first.document.adminKey).toMatch(KEY);
     expect(await svcJson(instance.env, "migrate")).toMatchObject({
@@ -455,7 +464,7 @@ describe("commands on a database of one's own", () => {
     const api = await startProcess({
       file: MAIN,
       args: ["start", "api"],
-      env: env as Record<string, string>,
+      env,
       name: "svc start api",
     });
     await api.ready(`http://127.0.0.1:${env["SVC_API_PORT"]}/api/v1/health`);
@@ -468,7 +477,7 @@ describe("commands on a database of one's own", () => {
 
     /** A message that has failed five times. */
     async function addDeadLetter(chatId: string): Promise<string> {
-      const store = openStore({ url: database.url, secretKey: String(env["SVC_SECRET_KEY"]), log: testLog() });
+      const store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog() });
       const client = new Client({ connectionString: database.url });
       await client.connect();
       try {
@@ -508,7 +517,7 @@ describe("commands on a database of one's own", () => {
       for (const id of messageIds) expect(stdout).toContain(id);
       expect(stdout).toContain("erased <U+202E>gnp");
       expect(stdout).not.toContain("\u001b");
-      const { document } = await svcJson<{ items: { messageId: string; text: string }[] }>(env, "dead-letters", "list");
+      const { document } = await svcJson(env, "dead-letters", "list");
       expect(document.items.map(({ messageId }) => messageId).sort()).toEqual([...messageIds].sort());
       expect(document.items[0]?.text).toBe(EVIL);
     });
@@ -527,7 +536,7 @@ describe("commands on a database of one's own", () => {
         code: 1,
         document: { error: { code: "not_found" } },
       });
-      const { document } = await svcJson<{ retried: string[] }>(env, "dead-letters", "retry", "--all");
+      const { document } = await svcJson(env, "dead-letters", "retry", "--all");
       expect(document.retried.sort()).toEqual(messageIds.slice(1).sort());
       await waitFor(async () => (await svc(env, "dead-letters", "list")).stdout.startsWith("There are no"), {
         what: "the list to be empty",

@@ -1,0 +1,237 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describeSettings } from "./describe-settings.ts";
+import { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
+import { SETTINGS } from "./settings-schema.ts";
+
+const PLANTED = "Planted!";
+const NEEDED = {
+  DATABASE_URL: "postgres://svc:secret@localhost:5432/svc",
+  SVC_SECRET_KEY: "0123456789abcdef0123456789abcdef",
+};
+
+/** A bad value of every setting that can have one, with a text in it that must not come out. */
+const BAD = {
+  DATABASE_URL: `mysql://user:${PLANTED}@localhost/svc`,
+  REDIS_URL: `http://${PLANTED}`,
+  SVC_ADMIN_KEY: PLANTED,
+  SVC_SECRET_KEY: PLANTED,
+  SVC_API_PORT: PLANTED,
+  SVC_WIDGET_PORT: "65536",
+  SVC_TOOLS_PORT: "-1",
+  SVC_CONSOLE_PORT: "31418 ",
+  SVC_METRICS_PORT: "9464.5",
+  SVC_LOG_LEVEL: PLANTED,
+  SVC_QUEUE_PREFIX: PLANTED,
+};
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-config-"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Writes a file and answers its path. */
+async function fileWith(text: string): Promise<string> {
+  const path = join(folder, `value-${Math.random()}`);
+  await writeFile(path, text);
+  return path;
+}
+
+/** The faults that a reader finds. */
+function faultsOf(read: () => unknown): string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe("an empty environment", () => {
+  test("gives the documented defaults", () => {
+    expect(readEnvironment({})).toMatchObject({
+      databaseUrl: undefined,
+      redisUrl: undefined,
+      adminKey: undefined,
+      secretKey: undefined,
+      dataDir: ".svc",
+      bindHost: undefined,
+      ports: { api: 31416, widget: 31415, tools: 31417, console: 31418, metrics: undefined },
+      trustProxy: [],
+      publicUrls: [],
+      logLevel: "info",
+      queuePrefix: "svc",
+    });
+  });
+
+  test("is what empty variables are too, as docker compose passes them", () => {
+    const empty = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
+    expect(readEnvironment(Object.fromEntries(empty.map((name) => [name, ""])))).toEqual(readEnvironment({}));
+  });
+
+  test("is not enough for a single app: both missing settings are named, with what to do", () => {
+    expect(faultsOf(() => loadConfig({}))).toEqual([
+      expect.stringMatching(/^DATABASE_URL is required .*npm start/),
+      expect.stringMatching(/^SVC_SECRET_KEY is required .*openssl rand -base64 48$/),
+    ]);
+    expect(faultsOf(() => loadConfig({ DATABASE_URL: NEEDED.DATABASE_URL }))).toEqual([
+      expect.stringMatching(/^SVC_SECRET_KEY is required/),
+    ]);
+    expect(faultsOf(() => loadConfig({ SVC_SECRET_KEY: NEEDED.SVC_SECRET_KEY }))).toEqual([
+      expect.stringMatching(/^DATABASE_URL is required/),
+    ]);
+  });
+});
+
+describe("values", () => {
+  test("that are right are read, and foreign variables are ignored", () => {
+    const config = loadConfig({
+      ...NEEDED,
+      REDIS_URL: "rediss://:secret@cache:6380/1",
+      SVC_ADMIN_KEY: "a key of 16 and more: é",
+      SVC_DATA_DIR: "/var/lib/svc",
+      SVC_BIND_HOST: "::1",
+      SVC_API_PORT: "0",
+      SVC_METRICS_PORT: "65535",
+      SVC_TRUST_PROXY: " 10.0.0.0/8, ,127.0.0.1 ",
+      SVC_PUBLIC_URLS: "https://a.example,https://b.example",
+      SVC_LOG_LEVEL: "debug",
+      SVC_QUEUE_PREFIX: "svc-2",
+      PATH: "/bin",
+      SVC_UNKNOWN: "x",
+    });
+    expect(config).toMatchObject({
+      databaseUrl: NEEDED.DATABASE_URL,
+      secretKey: NEEDED.SVC_SECRET_KEY,
+      redisUrl: "rediss://:secret@cache:6380/1",
+      adminKey: "a key of 16 and more: é",
+      dataDir: "/var/lib/svc",
+      bindHost: "::1",
+      ports: { api: 0, widget: 31415, metrics: 65_535 },
+      trustProxy: ["10.0.0.0/8", "127.0.0.1"],
+      publicUrls: ["https://a.example", "https://b.example"],
+      logLevel: "debug",
+      queuePrefix: "svc-2",
+    });
+  });
+
+  test("that are bad are all named at once, and none is shown", () => {
+    const faults = faultsOf(() => readEnvironment(BAD));
+    expect(faults.map((fault) => fault.split(" ")[0]).toSorted()).toEqual(Object.keys(BAD).toSorted());
+    let shown = "";
+    try {
+      loadConfig(BAD);
+    } catch (error) {
+      shown = String(error) + JSON.stringify(error);
+    }
+    expect(shown).toContain("docs/configuration.md");
+    for (const fault of faults) expect(shown).toContain(fault);
+    for (const value of [PLANTED, "mysql", "65536", "9464.5"]) expect(shown).not.toContain(value);
+  });
+
+  test.each(Object.entries(BAD))("of %s that are bad are told as what would be right", (name, value) => {
+    expect(faultsOf(() => readEnvironment({ [name]: value }))).toEqual([
+      expect.stringMatching(new RegExp(`^${name} must be (a|at|one|1) [^:]+`)),
+    ]);
+  });
+});
+
+describe("a value in a file", () => {
+  test.each(Object.keys(SETTINGS))("is possible for %s", async (name) => {
+    const good: Record<string, string> = {
+      ...NEEDED,
+      REDIS_URL: "redis://cache:6379",
+      SVC_ADMIN_KEY: "a key of 16 and more",
+      SVC_LOG_LEVEL: "warn",
+    };
+    const value = good[name] ?? "1234";
+    expect(readEnvironment({ [`${name}_FILE`]: await fileWith(value) })).toEqual(readEnvironment({ [name]: value }));
+  });
+
+  test("loses the end of its line and nothing else", async () => {
+    const read = async (text: string) => readEnvironment({ SVC_ADMIN_KEY_FILE: await fileWith(text) }).adminKey;
+    const key = " a key with spaces around ";
+    expect(await read(key)).toBe(key);
+    expect(await read(`${key}\n`)).toBe(key);
+    expect(await read(`${key}\r\n`)).toBe(key);
+    expect(await read(`${key}\n\n`)).toBe(`${key}\n`);
+  });
+
+  test("is checked like any other, and not shown", async () => {
+    const path = await fileWith(`${PLANTED}\n`);
+    expect(faultsOf(() => readEnvironment({ SVC_SECRET_KEY_FILE: path }))).toEqual([
+      "SVC_SECRET_KEY must be at least 32 characters",
+    ]);
+  });
+
+  test("that is empty is a fault, not a setting that is left out", async () => {
+    const empty = await fileWith("\n");
+    for (const name of ["DATABASE_URL", "SVC_SECRET_KEY", "SVC_DATA_DIR", "SVC_BIND_HOST"]) {
+      expect(faultsOf(() => readEnvironment({ [`${name}_FILE`]: empty }))).toEqual([
+        expect.stringMatching(new RegExp(`^${name} must be (a|an|at) [^:]+`)),
+      ]);
+    }
+  });
+
+  test("that is not there, or is a folder, is one fault with its reason", () => {
+    expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY_FILE: join(folder, "nowhere") }))).toEqual([
+      "SVC_ADMIN_KEY_FILE names a file that cannot be read (ENOENT)",
+    ]);
+    expect(faultsOf(() => readEnvironment({ SVC_API_PORT_FILE: folder }))).toEqual([
+      "SVC_API_PORT_FILE names a file that cannot be read (EISDIR)",
+    ]);
+  });
+
+  test("beside the value itself is one fault, even when they agree", async () => {
+    const value = "a key of 16 and more";
+    const path = await fileWith(value);
+    expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY: value, SVC_ADMIN_KEY_FILE: path }))).toEqual([
+      "SVC_ADMIN_KEY and SVC_ADMIN_KEY_FILE are both set; keep one of them",
+    ]);
+  });
+});
+
+describe("the page about the configuration", () => {
+  const page = describeSettings();
+
+  test("has a row for every setting, with what it is and its default", () => {
+    const rows = page.split("\n").filter((line) => /^\| `[A-Z_]+` \|/.test(line));
+    expect(rows.map((row) => row.split("`")[1])).toEqual(Object.keys(SETTINGS));
+    for (const row of rows) expect(row).toMatch(/^\| `[A-Z_]+` \| [^|]{10,} \| [^|]{3,} \|$/);
+  });
+
+  test("names the defaults that the code has", () => {
+    const { ports, dataDir, queuePrefix, logLevel } = readEnvironment({});
+    const defaults = {
+      SVC_API_PORT: ports.api,
+      SVC_WIDGET_PORT: ports.widget,
+      SVC_TOOLS_PORT: ports.tools,
+      SVC_CONSOLE_PORT: ports.console,
+      SVC_DATA_DIR: dataDir,
+      SVC_QUEUE_PREFIX: queuePrefix,
+      SVC_LOG_LEVEL: logLevel,
+    };
+    for (const [name, value] of Object.entries(defaults)) {
+      expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\|[^|]+\\| \`${value}\``, "m"));
+    }
+  });
+
+  test("names every setting that changes while the service runs", () => {
+    const settings = [
+      "enabled",
+      "api.config.bindHost",
+      "api.config.timeoutMs",
+      "api.config.webhookSecret",
+      "widget.config.apiKey",
+      "widget.config.allowedOrigins",
+      "messenger.config.botToken",
+    ];
+    for (const setting of settings) expect(page).toContain(`\`channels_config.${setting}\``);
+  });
+});

@@ -1,0 +1,421 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { localAdministrator } from "@svc/auth";
+import { isLegalMove } from "@svc/contracts";
+import { listDeadLetters, retryDeadLetter } from "@svc/operations";
+import { newId } from "@svc/store";
+import type { ProjectId } from "@svc/store";
+import { testLog, waitFor } from "@svc/testing";
+import { holdTable } from "./support/hold-table.ts";
+import { openPipelines } from "./support/open-pipelines.ts";
+import type { Pipelines } from "./support/open-pipelines.ts";
+import { plantPoison } from "./support/plant-poison.ts";
+
+const FIXED = "This is always the answer.";
+const HANDOFF = "A person will look at it.";
+
+let world: Pipelines;
+
+/** An agent that always answers the same, without a person. */
+const ANSWERS = { fixedReply: FIXED, reviewPolicy: "auto" } as const;
+/** An agent that has to look into a knowledge base first; there is none, so that it finds nothing. */
+const SEARCHES = { kbIds: [newId()], reviewPolicy: "auto" } as const;
+/** An agent whose answers always wait for a person. */
+const ASKS = { fixedReply: FIXED, reviewPolicy: "review" } as const;
+
+const stateIs = (messageId: string, ...states: string[]) =>
+  waitFor(async () => states.includes((await world.readMessage(messageId))?.state ?? ""), {
+    what: `message ${messageId} to be ${states.join(" or ")}`,
+    timeoutMs: 30_000,
+  });
+
+/** Waits until a message was tried in vain so often. */
+const isTried = (messageId: string, attempts: number) =>
+  waitFor(
+    async () => {
+      const message = await world.readMessage(messageId);
+      return message !== undefined && message.attempts >= attempts && message.notBefore !== null;
+    },
+    { what: `try ${attempts} of ${messageId} to fail`, timeoutMs: 30_000 },
+  );
+
+/** Lets a message fail until it is a dead letter, without waiting the time between its tries. */
+const becomesDeadLetter = (messageId: string) =>
+  waitFor(
+    async () => {
+      await world.hurry(messageId);
+      return (await world.readMessage(messageId))?.state === "failed";
+    },
+    { what: `message ${messageId} to become a dead letter`, timeoutMs: 30_000 },
+  );
+
+async function principalOf(project: ProjectId) {
+  const found = await world.store.projects.find(project);
+  if (found === null) throw new Error("the project is gone");
+  return localAdministrator(found);
+}
+
+const readTicket = async (project: ProjectId, ticketId: string) => {
+  const ticket = await world.store.tickets.find(project, ticketId);
+  if (ticket === null) throw new Error(`ticket ${ticketId} is not open`);
+  return ticket;
+};
+
+const readDraft = async (ticketId: string) =>
+  (await world.sql<{ text: string; why: string; covers: string[] }>("SELECT * FROM drafts WHERE ticket_id = $1", [ticketId]))[0];
+
+beforeAll(async () => {
+  world = await openPipelines();
+  // Two replicas, as if in two processes.
+  await world.start();
+  await world.start();
+});
+
+afterAll(() => world.close());
+
+describe("messages of a chat", () => {
+  test("are answered in their order, each once, by however many pipelines, while many come in at once", async () => {
+    const project = await world.newProject(ANSWERS);
+    const chats = Array.from({ length: 8 }, (_, index) => `chat-${index}`);
+    const rounds = Array.from({ length: 12 }, (_, index) => index);
+    const sent = await Promise.all(
+      rounds.flatMap((round) => chats.map((chatId) => world.send(project, chatId, `message ${round}`))),
+    );
+    await Promise.all(sent.map(({ messageId }) => stateIs(messageId, "answered")));
+    for (const ticketId of new Set(sent.map((message) => message.ticketId))) {
+      const own = sent.filter((message) => message.ticketId === ticketId).sort((a, b) => a.seq - b.seq);
+      const replies = await world.listReplies(ticketId);
+      expect(replies.map(({ inReplyTo }) => inReplyTo)).toEqual(own.map(({ messageId }) => messageId));
+    }
+  });
+
+  test("are found also when nobody announced them", async () => {
+    const project = await world.newProject(ANSWERS);
+    const { messageId } = await world.send(project, "never-announced", "hello", { isAnnounced: false });
+    await stateIs(messageId, "answered");
+  });
+
+  test("wait for the one before, while other chats go on", async () => {
+    const slow = await world.newProject(SEARCHES, { handoffText: "" });
+    const quick = await world.newProject(ANSWERS);
+    const release = await holdTable(world.databaseUrl, "kbs");
+    let first: Awaited<ReturnType<typeof world.send>>;
+    let second: typeof first;
+    try {
+      first = await world.send(slow, "slow", "this takes long");
+      second = await world.send(slow, "slow", "this has to wait");
+      const others = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => world.send(quick, `quick-${index}`, "quick")),
+      );
+      await Promise.all(others.map(({ messageId }) => stateIs(messageId, "answered")));
+      expect(await world.readMessage(first.messageId)).toMatchObject({ state: "received", attempts: 1 });
+      expect(await world.readMessage(second.messageId)).toMatchObject({ state: "received", attempts: 0 });
+    } finally {
+      await release();
+    }
+    await Promise.all([first, second].map(({ messageId }) => stateIs(messageId, "held")));
+    expect((await readDraft(first.ticketId))?.covers).toEqual([first.messageId, second.messageId]);
+  });
+});
+
+describe("a message that cannot be worked on", () => {
+  test("is tried five times, each after a longer wait, and then is a dead letter; the next of its chat is answered", async () => {
+    const project = await world.newProject(ANSWERS);
+    const text = `poison ${newId()}`;
+    const poison = await plantPoison(world.databaseUrl, text);
+    await stateIs((await world.send(project, "poisoned", "before")).messageId, "answered");
+    const bad = await world.send(project, "poisoned", text);
+    const next = await world.send(project, "poisoned", "after");
+
+    const waits = new Set<number>();
+    await waitFor(
+      async () => {
+        const message = await world.readMessage(bad.messageId);
+        if (message?.notBefore != null) waits.add(message.notBefore.getTime());
+        return message?.state === "failed";
+      },
+      { what: "the dead letter", timeoutMs: 40_000 },
+    );
+    expect(await poison.countTries()).toBe(5);
+    const [one = 0, two = 0, three = 0, four = 0] = [...waits];
+    expect(waits.size).toBe(4);
+    // After each of the first four tries: 1, 2, 4 and 8 seconds, on the clock of the database.
+    expect([two - one >= 2_000, three - two >= 4_000, four - three >= 8_000]).toEqual([true, true, true]);
+
+    await stateIs(next.messageId, "answered");
+    const replies = await world.listReplies(bad.ticketId);
+    expect(replies.map(({ inReplyTo }) => inReplyTo)).not.toContain(bad.messageId);
+    expect(replies.at(-1)).toMatchObject({ inReplyTo: next.messageId, text: FIXED });
+    await poison.cure();
+  });
+
+  test("is seen by operators with its fault, and leaves its ticket in stage failed, still open", async () => {
+    const project = await world.newProject(ANSWERS);
+    const text = `poison ${newId()}`;
+    const poison = await plantPoison(world.databaseUrl, text);
+    await stateIs((await world.send(project, "seen", "before")).messageId, "answered");
+    const bad = await world.send(project, "seen", text);
+    await becomesDeadLetter(bad.messageId);
+    expect(await poison.countTries()).toBe(5);
+    const letters = await listDeadLetters({ store: world.store }, await principalOf(project));
+    expect(letters).toEqual([
+      {
+        messageId: bad.messageId,
+        ticketId: bad.ticketId,
+        channelId: "api",
+        chatId: "seen",
+        text,
+        failure: expect.stringContaining("planted fault"),
+        failedAt: expect.any(Date),
+      },
+    ]);
+    expect(await readTicket(project, bad.ticketId)).toMatchObject({ stage: "failed", status: "open" });
+    expect((await world.store.tickets.listMoves(project, bad.ticketId)).at(-1)).toMatchObject({ to: "failed" });
+    const stranger = await world.newProject(ANSWERS);
+    expect(await listDeadLetters({ store: world.store }, await principalOf(stranger))).toEqual([]);
+    await poison.cure();
+  });
+
+  test("is answered when an operator sends it again and its fault is gone, once", async () => {
+    const project = await world.newProject(ANSWERS);
+    const text = `poison ${newId()}`;
+    const poison = await plantPoison(world.databaseUrl, text);
+    const bad = await world.send(project, "again", text);
+    await becomesDeadLetter(bad.messageId);
+    const next = await world.send(project, "again", "after");
+    await stateIs(next.messageId, "answered");
+    const operator = await principalOf(project);
+    const deps = { store: world.store, queues: world.queues, log: testLog() };
+
+    // Sent again while the fault is still there, it has five fresh tries.
+    await retryDeadLetter(deps, operator, bad.messageId);
+    await isTried(bad.messageId, 1);
+    await becomesDeadLetter(bad.messageId);
+    expect(await poison.countTries()).toBe(10);
+
+    await poison.cure();
+    await retryDeadLetter(deps, operator, bad.messageId);
+    await expect(retryDeadLetter(deps, operator, bad.messageId)).rejects.toMatchObject({ code: "not_found" });
+    await stateIs(bad.messageId, "answered");
+    expect(await listDeadLetters({ store: world.store }, operator)).toEqual([]);
+    expect((await world.listReplies(bad.ticketId)).map(({ inReplyTo }) => inReplyTo)).toEqual([
+      next.messageId,
+      bad.messageId,
+    ]);
+  });
+
+  test("becomes a dead letter also when it kills whoever works on it", async () => {
+    const project = await world.newProject(ANSWERS);
+    const release = await holdTable(world.databaseUrl, "tickets");
+    const { messageId } = await world.send(project, "killer", "hello");
+    await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first try" });
+    // Five workers have died with it, and the lease of the last one is over.
+    await world.sql("UPDATE messages SET attempts = 5, due_at = now() WHERE id = $1", [messageId]);
+    await world.sql("UPDATE chats SET lease_id = gen_random_uuid(), lease_until = now() WHERE chat_id = 'killer'");
+    await release();
+    await stateIs(messageId, "failed");
+    const [letter] = await listDeadLetters({ store: world.store }, await principalOf(project));
+    expect(letter).toMatchObject({ messageId, failure: expect.stringContaining("died") });
+  });
+
+  test("leaves a conversation that a person has with that person", async () => {
+    const project = await world.newProject(ASKS, { handoffText: HANDOFF });
+    const text = `poison ${newId()}`;
+    const first = await world.send(project, "promised", "please help");
+    await stateIs(first.messageId, "held");
+    const poison = await plantPoison(world.databaseUrl, text);
+    const bad = await world.send(project, "promised", text);
+    await becomesDeadLetter(bad.messageId);
+    await poison.cure();
+    // Were the agent asked now, it would answer by itself; but the customer was promised a person.
+    await world.sql("UPDATE agents SET review_policy = 'auto' WHERE project_id = $1", [project]);
+    const quick = await world.send(project, "another-chat", "hello");
+    await waitFor(
+      async () => {
+        const again = await world.send(project, "another-chat", "hello");
+        await stateIs(again.messageId, "held", "answered");
+        return (await world.readMessage(again.messageId))?.state === "answered";
+      },
+      { what: "the agent's policy to be read", timeoutMs: 20_000 },
+    );
+    await stateIs(quick.messageId, "held", "answered");
+    const next = await world.send(project, "promised", "are you there?");
+    await stateIs(next.messageId, "held", "answered");
+    expect((await world.listReplies(first.ticketId)).map((reply) => reply.text)).toEqual([HANDOFF]);
+    expect((await readDraft(first.ticketId))?.covers).toEqual([first.messageId, next.messageId]);
+  });
+});
+
+describe("a stage that ran", () => {
+  test("is not run again when a later one fails: its result is kept between tries", async () => {
+    const project = await world.newProject({ ...ANSWERS, fixedReply: "the first answer" });
+    await world.sql(
+      `CREATE OR REPLACE FUNCTION test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'planted fault'; END $$;
+       CREATE TRIGGER test_refuse BEFORE INSERT ON replies FOR EACH ROW
+         WHEN (NEW.text = 'the first answer') EXECUTE FUNCTION test_refuse()`,
+    );
+    const { messageId, ticketId } = await world.send(project, "kept", "hello");
+    await isTried(messageId, 2);
+    expect(await world.readMessage(messageId)).toMatchObject({
+      progress: { triage: { agentId: expect.any(String) }, answer: { text: "the first answer" } },
+    });
+    // From now on the agent would say something else.
+    await world.sql("UPDATE agents SET fixed_reply = 'another answer' WHERE project_id = $1", [project]);
+    const probe = () => world.send(project, `probe-${newId()}`, "hello");
+    await waitFor(
+      async () => {
+        const other = await probe();
+        await stateIs(other.messageId, "answered", "received");
+        return (await world.listReplies(other.ticketId))[0]?.text === "another answer";
+      },
+      { what: "the agent to say something else", timeoutMs: 20_000 },
+    );
+    await world.sql("DROP TRIGGER test_refuse ON replies");
+    await stateIs(messageId, "answered");
+    expect((await world.listReplies(ticketId)).map(({ text }) => text)).toEqual(["the first answer"]);
+  });
+});
+
+describe("an agent that fails", () => {
+  test("is no error for the customer: a person has to answer, and the customer is told so", async () => {
+    const project = await world.newProject({ kbIds: [newId()], reviewPolicy: "auto" }, { handoffText: HANDOFF });
+    const bad = await world.send(project, "agent-fails", "what is it?", { isAnnounced: false });
+    // What an earlier try seems to have found is nothing that an agent could read.
+    await world.sql("UPDATE messages SET progress = $2 WHERE id = $1", [
+      bad.messageId,
+      JSON.stringify({ passages: { hits: [{}], bestPossible: 1, words: [] } }),
+    ]);
+    await stateIs(bad.messageId, "held");
+    expect(await readTicket(project, bad.ticketId)).toMatchObject({ stage: "review", status: "open" });
+    expect(await world.listReplies(bad.ticketId)).toEqual([
+      { seq: 2, text: HANDOFF, author: "system", inReplyTo: bad.messageId },
+    ]);
+    expect(await readDraft(bad.ticketId)).toMatchObject({
+      text: "",
+      why: expect.stringContaining("failed"),
+      covers: [bad.messageId],
+    });
+  });
+});
+
+describe("a worker that has lost its lease", () => {
+  test("changes nothing any more: the message is answered once, by whoever has the lease", async () => {
+    const project = await world.newProject(ANSWERS);
+    await stateIs((await world.send(project, "stolen", "before")).messageId, "answered");
+    const release = await holdTable(world.databaseUrl, "replies");
+    const { messageId, ticketId } = await world.send(project, "stolen", "hello");
+    await waitFor(
+      async () =>
+        (
+          await world.sql(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO replies%'",
+          )
+        ).length > 0,
+      { what: "the worker to be about to finish" },
+    );
+    await release();
+    await stateIs(messageId, "answered");
+    expect((await world.listReplies(ticketId)).filter(({ inReplyTo }) => inReplyTo === messageId)).toHaveLength(1);
+  });
+
+  test("is told apart from the one that took over, even in the same process", async () => {
+    const project = await world.newProject(SEARCHES, { handoffText: HANDOFF });
+    const release = await holdTable(world.databaseUrl, "kbs");
+    const { messageId, ticketId } = await world.send(project, "taken-over", "hello");
+    await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first worker" });
+    // Another worker takes over, as it does when the first one has not renewed its lease.
+    const thief = newId();
+    await world.sql("UPDATE chats SET lease_id = $2, lease_until = now() + interval '1 hour' WHERE ticket_id = $1", [
+      ticketId,
+      thief,
+    ]);
+    await release();
+    // Each pipeline has gone on with its work since: the late worker has had its turn.
+    const sentinel = await world.newProject(SEARCHES, { handoffText: HANDOFF });
+    for (let round = 0; round < 5; round++) {
+      await stateIs((await world.send(sentinel, `sentinel-${round}`, "hello")).messageId, "held");
+    }
+    expect(await world.readMessage(messageId)).toMatchObject({ state: "received", attempts: 1 });
+    expect(await world.listReplies(ticketId)).toEqual([]);
+    expect(await readDraft(ticketId)).toBeUndefined();
+    const [chat] = await world.sql<{ lease_id: string }>("SELECT lease_id FROM chats WHERE ticket_id = $1", [ticketId]);
+    expect(chat?.lease_id).toBe(thief);
+
+    await world.sql("UPDATE chats SET lease_until = now() WHERE ticket_id = $1", [ticketId]);
+    await stateIs(messageId, "held");
+    expect((await world.listReplies(ticketId)).map(({ text }) => text)).toEqual([HANDOFF]);
+    expect((await readDraft(ticketId))?.covers).toEqual([messageId]);
+  });
+});
+
+describe("a conversation that a person has", () => {
+  test("in review: nothing is sent automatically, and the draft covers every message that waits for an answer", async () => {
+    const project = await world.newProject(ASKS, { handoffText: HANDOFF });
+    const first = await world.send(project, "review", "one");
+    await stateIs(first.messageId, "held");
+    expect(await readTicket(project, first.ticketId)).toMatchObject({ stage: "review", status: "open" });
+    expect(await readDraft(first.ticketId)).toMatchObject({ text: FIXED, covers: [first.messageId] });
+    const { version } = await readTicket(project, first.ticketId);
+    const second = await world.send(project, "review", "two");
+    const third = await world.send(project, "review", "three");
+    await stateIs(third.messageId, "held");
+    expect((await world.listReplies(first.ticketId)).map(({ text, author }) => ({ text, author }))).toEqual([
+      { text: HANDOFF, author: "system" },
+    ]);
+    const ticket = await readTicket(project, first.ticketId);
+    expect(ticket).toMatchObject({ stage: "review", status: "open" });
+    // A new message makes the draft that an operator may be looking at stale.
+    expect(ticket.version).toBeGreaterThan(version);
+    expect((await readDraft(first.ticketId))?.covers).toEqual([first.messageId, second.messageId, third.messageId]);
+  });
+
+  test("assigned: nothing is sent automatically, not even the hand-off text", async () => {
+    const project = await world.newProject(ANSWERS, { handoffText: HANDOFF });
+    const first = await world.send(project, "assigned", "one");
+    await stateIs(first.messageId, "answered");
+    await world.sql("UPDATE tickets SET assignee = 'ada', version = version + 1 WHERE id = $1", [first.ticketId]);
+    const second = await world.send(project, "assigned", "two");
+    const third = await world.send(project, "assigned", "three");
+    await stateIs(third.messageId, "held");
+    expect((await world.listReplies(first.ticketId)).map(({ inReplyTo }) => inReplyTo)).toEqual([first.messageId]);
+    expect(await readDraft(first.ticketId)).toMatchObject({
+      text: FIXED,
+      why: expect.stringContaining("ada"),
+      covers: [second.messageId, third.messageId],
+    });
+    expect(await readTicket(project, first.ticketId)).toMatchObject({ assignee: "ada", stage: "review" });
+  });
+});
+
+describe("a ticket", () => {
+  test("that was resolved is open again when its customer writes, and is answered", async () => {
+    const project = await world.newProject(ANSWERS);
+    const first = await world.send(project, "resolved", "one");
+    await stateIs(first.messageId, "answered");
+    expect(await readTicket(project, first.ticketId)).toMatchObject({ status: "pending", stage: "done" });
+    await world.sql("UPDATE tickets SET status = 'resolved', resolved_at = now() WHERE id = $1", [first.ticketId]);
+    const release = await holdTable(world.databaseUrl, "replies");
+    const second = await world.send(project, "resolved", "two");
+    await waitFor(async () => (await readTicket(project, first.ticketId)).status === "open", { what: "the ticket to be open" });
+    await release();
+    await stateIs(second.messageId, "answered");
+    expect(await readTicket(project, first.ticketId)).toMatchObject({ status: "pending", stage: "done" });
+    const [row] = await world.sql("SELECT resolved_at FROM tickets WHERE id = $1", [first.ticketId]);
+    expect(row).toEqual({ resolved_at: null });
+  });
+
+  // The last test: it looks at everything that the others have made.
+  test("makes only legal moves, each from where the one before has led, and is where the last one led", async () => {
+    const tickets = await world.sql<{ id: string; home: ProjectId; stage: string }>(
+      "SELECT id, home_project_id AS home, stage FROM tickets",
+    );
+    expect(tickets.length).toBeGreaterThan(20);
+    for (const { id, home, stage } of tickets) {
+      const moves = await world.store.tickets.listMoves(home, id);
+      const illegal = moves.filter(({ from, to }) => !isLegalMove(from, to));
+      expect(illegal).toEqual([]);
+      const path = [...moves.map(({ from }) => from), stage];
+      expect(path).toEqual(["received", ...moves.map(({ to }) => to)]);
+    }
+  });
+});

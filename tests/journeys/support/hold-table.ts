@@ -1,0 +1,20 @@
+import { Client } from "pg";
+
+/**
+ * Lets everyone who reads or writes a table wait until the answered function is called: work on it stands still for as
+ * long as a test likes, and goes on by itself. Killing the database ends it too.
+ */
+export async function holdTable(databaseUrl: string, table: "kbs" | "tickets" | "replies"): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: databaseUrl });
+  let isGone = false;
+  client.on("error", () => {
+    isGone = true;
+  });
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  return async () => {
+    if (!isGone) await client.query("ROLLBACK");
+    await client.end();
+  };
+}

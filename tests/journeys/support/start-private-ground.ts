@@ -1,0 +1,33 @@
+import { migrateTestDatabase, readTestSettings, startPostgres, startRedis } from "@svc/testing";
+import type { PrivatePostgres, PrivateRedis } from "@svc/testing";
+import type { Ground } from "./start-product.ts";
+
+/** Servers of one's own for a product, to be killed and started again. */
+export interface PrivateGround extends Ground {
+  readonly postgres: PrivatePostgres;
+  /** Without anything on disk; null when the queues of this run are in Postgres. */
+  readonly redis: PrivateRedis | null;
+}
+
+/** Starts a Postgres, migrated, and a Redis where the queues of this run are on Redis. */
+export async function startPrivateGround(): Promise<PrivateGround> {
+  const postgres = await startPostgres();
+  try {
+    await migrateTestDatabase(postgres.url);
+    const redis = readTestSettings().queueBackend === "redis" ? await startRedis() : null;
+    return {
+      postgres,
+      redis,
+      databaseUrl: postgres.url,
+      ...(redis === null ? {} : { redisUrl: redis.url }),
+      prefix: "svc-private",
+      async remove() {
+        await redis?.stop();
+        await postgres.stop();
+      },
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
