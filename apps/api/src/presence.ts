@@ -32,21 +32,29 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   await sayAlive();
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<void> = Promise.resolve();
   const beat = async () => {
     try {
       await sayAlive();
     } catch (error) {
       log.debug({ error }, "the store was not told that this process lives");
     }
-    if (!ended) timer = setTimeout(() => void beat(), BEAT_MS);
+    if (!ended) beatLater();
   };
-  timer = setTimeout(() => void beat(), BEAT_MS);
+  const beatLater = () => {
+    timer = setTimeout(() => {
+      beating = beat();
+    }, BEAT_MS);
+  };
+  beatLater();
   return {
     instance,
     isSure: () => performance.now() < sureUntil,
     async end() {
       ended = true;
       clearTimeout(timer);
+      // A heartbeat on its way would bring the row back.
+      await beating;
       await store.instances.end(instance);
     },
   };

@@ -98,16 +98,21 @@ describe("a call of the API", () => {
 
 describe("a probe of the API's port", () => {
   test("tells this installation, another one, another program and nothing apart", async () => {
-    const health = await answer(200, { ok: true, status: "pass", version: "0.1.0" });
+    const health = await answer(200, {
+      ok: true,
+      status: "warn",
+      version: "0.1.0",
+      checks: { queue: { status: "warn", detail: "redis is away" }, store: { status: "pass", detail: "fine" } },
+    });
     expect(await probeApi(health.url, "some-key")).toEqual({
       kind: "ours",
-      status: "pass",
+      status: "warn",
       version: "0.1.0",
-      details: [],
+      details: ["redis is away"],
     });
     server?.close();
-    const other = await answer(401, problem("invalid_key", "This key is unknown."));
-    expect(await probeApi(other.url, "some-key")).toEqual({ kind: "other_installation" });
+    const other = await answer(200, { ok: true, status: "pass", version: "0.1.0" });
+    expect(await probeApi(other.url, "some-key")).toEqual({ kind: "stranger" });
     server?.close();
     const program = await answer(404, "nothing here");
     expect(await probeApi(program.url, null)).toEqual({ kind: "other_program" });

@@ -133,7 +133,7 @@ export async function collectReplies(target: ApiTarget, chatId: string, waitMs: 
 /** What is at the address where the API should be. */
 export type ApiState =
   | { kind: "ours"; status: "pass" | "warn" | "fail"; version: string; details: string[] }
-  | { kind: "other_installation" }
+  | { kind: "stranger" }
   | { kind: "other_program" }
   | { kind: "nothing" };
 
@@ -161,9 +161,11 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
     return { kind: isRefused ? "nothing" : "other_program" };
   }
   const body = await readJson(response);
-  if (response.status === 401 && problemSchema.safeParse(body).success) return { kind: "other_installation" };
   const health = healthSchema.safeParse(body);
   if (!health.success) return { kind: "other_program" };
+  // Health is for everybody; only an administrator of this installation is told its parts.
+  const isStranger = health.data.checks === undefined && health.data.status !== "fail";
+  if (key !== null && isStranger) return { kind: "stranger" };
   const details = Object.values(health.data.checks ?? {}).flatMap((value) => {
     const check = checkSchema.safeParse(value);
     return check.success && check.data.status !== "pass" ? [check.data.detail] : [];

@@ -52,6 +52,9 @@ export function createChannelManager(resources: ChannelResources) {
       setState(entry, "running");
     } catch (error) {
       entry.retryAt = Date.now() + RETRY_START_MS;
+      await entry.channel.stop().catch((stopError: unknown) => {
+        log.debug({ error: stopError, channel: entry.channel.id }, "a channel that did not start could not be stopped");
+      });
       setState(entry, "failing", error instanceof Error ? error.message : String(error));
     }
   }
@@ -59,8 +62,8 @@ export function createChannelManager(resources: ChannelResources) {
   async function stopChannel(entry: Registered): Promise<void> {
     const replies = entry.replies;
     entry.replies = null;
-    await replies?.close(REPLIES_DEADLINE_MS);
     try {
+      await replies?.close(REPLIES_DEADLINE_MS);
       await entry.channel.stop();
       setState(entry, "stopped");
     } catch (error) {
@@ -81,11 +84,6 @@ export function createChannelManager(resources: ChannelResources) {
   function reconcile(enabled: readonly ChannelId[]): Promise<void> {
     reconciling = reconciling.then(() => reconcileNow(enabled));
     return reconciling;
-  }
-
-  async function reconcileWithSettings(): Promise<void> {
-    const settings = await store.channelsConfig.read();
-    await reconcile(settings.enabled);
   }
 
   return {
@@ -112,7 +110,9 @@ export function createChannelManager(resources: ChannelResources) {
       let timer: NodeJS.Timeout | undefined;
       const look = async () => {
         try {
-          await reconcileWithSettings();
+          const settings = await store.channelsConfig.read();
+          // A look that was under way when following ended must not start anything again.
+          if (!stopped) await reconcile(settings.enabled);
         } catch (error) {
           log.debug({ error }, "the settings cannot be read; the channels stay as they are");
         }
@@ -121,7 +121,8 @@ export function createChannelManager(resources: ChannelResources) {
         if (stopped) return;
         timer = setTimeout(() => void look().finally(lookLater), WATCH_MS);
       };
-      await reconcileWithSettings();
+      const settings = await store.channelsConfig.read();
+      await reconcile(settings.enabled);
       const silence = queues.wakeUps.listen(SETTINGS_TOPIC, () => void look());
       lookLater();
       return async () => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
-import { hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
+import { countChars, hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
 
 /** How a caller of the HTTP API takes its replies (service document, section 2.1). */
 export const messageModeSchema = z.enum(["sync", "async", "webhook"]);
@@ -12,7 +12,7 @@ export type MessageMode = z.infer<typeof messageModeSchema>;
  */
 export const chatIdSchema = wellFormedString
   .min(1, { error: "at least 1 character" })
-  .max(LIMITS.chatIdMaxChars, { error: `at most ${LIMITS.chatIdMaxChars} characters` })
+  .refine((id) => countChars(id) <= LIMITS.chatIdMaxChars, { error: `at most ${LIMITS.chatIdMaxChars} characters` })
   .refine((id) => !hasControlCharacters(id), { error: "must not contain control characters" })
   .refine((id) => id !== "." && id !== "..", { error: 'must not be "." or ".."' })
   .refine((id) => !id.startsWith("issue:"), { error: 'must not begin with "issue:"' });
@@ -50,7 +50,10 @@ export const metaSchema = z.custom<Record<string, unknown>>().check((context) =>
 export const messageRequestSchema = z.object({
   text: messageText(LIMITS.textMaxChars),
   chatId: chatIdSchema.optional(),
-  userId: wellFormedString.min(1).max(LIMITS.userIdMaxChars).optional(),
+  userId: wellFormedString
+    .min(1, { error: "at least 1 character" })
+    .refine((id) => countChars(id) <= LIMITS.userIdMaxChars, { error: `at most ${LIMITS.userIdMaxChars} characters` })
+    .optional(),
   meta: metaSchema.optional(),
   mode: messageModeSchema.optional(),
   webhookUrl: wellFormedString.max(2048).optional(),

@@ -10,6 +10,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * closed while it still writes may never read the answer. Whoever sends more than that is cut off.
  */
 const DISCARD_FACTOR = 8;
+const CUT = "The connection was cut while the body was read.";
 
 /** Collects a body up to a limit; a larger one is refused as soon as that is known. */
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -19,6 +20,8 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   if (announced > maxBytes * DISCARD_FACTOR) throw tooLarge({ Connection: "close" });
   // Node throws away what was not read of a request that has its answer.
   if (announced > maxBytes) throw tooLarge();
+  // A connection that was cut before this says nothing any more.
+  if (request.destroyed) throw new ServiceError("invalid_request", CUT);
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let sizeBytes = 0;
@@ -48,7 +51,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
     };
     const fail = (error: Error) => {
       stop();
-      reject(new ServiceError("invalid_request", "The connection was cut while the body was read.", { cause: error }));
+      reject(new ServiceError("invalid_request", CUT, { cause: error }));
     };
     const cut = () => fail(new Error("closed"));
     request.on("data", take);

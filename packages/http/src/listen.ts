@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { ERRORS } from "@svc/contracts";
 
 /** A server that listens. */
 export interface Listening {
@@ -20,6 +23,34 @@ export class PortTakenError extends Error {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How often a server that closes looks for connections that have become idle. */
+const IDLE_CHECK_MS = 50;
+
+/** What a request that is no HTTP is told, by Node's code for its fault. */
+const BROKEN_REQUESTS: Record<string, { status: string; detail: string }> = {
+  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The headers are too large." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", detail: "The request did not arrive in time." },
+};
+
+/** Answers what never became a request, in the shape of every other error, and closes the connection. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const known = BROKEN_REQUESTS[error.code ?? ""];
+  const { status, detail } = known ?? { status: "400 Bad Request", detail: "The request is not valid HTTP." };
+  const body = JSON.stringify({
+    ok: false,
+    type: "urn:svc:error:invalid_request",
+    title: ERRORS.invalid_request.title,
+    status: Number.parseInt(status, 10),
+    code: "invalid_request",
+    detail,
+  });
+  const head = [`HTTP/1.1 ${status}`, "Content-Type: application/problem+json", `X-Request-Id: ${randomUUID()}`];
+  socket.end(`${head.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+}
 
 /**
  * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s. Throws PortTakenError, which
@@ -39,6 +70,7 @@ export async function listen(
     },
     handler,
   );
+  server.on("clientError", answerBrokenRequest);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
       reject(error.code === "EADDRINUSE" ? new PortTakenError(address.port, address.setting) : error);
@@ -58,8 +90,11 @@ export async function listen(
         server.close(() => resolve());
       });
       server.closeIdleConnections();
+      // A connection whose answer ends from now on would be kept open for its client's next request.
+      const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
+      clearInterval(idleCheck);
       clearTimeout(timer);
     },
   };

@@ -36,11 +36,12 @@ function fromExpress(error: unknown): ServiceError | null {
  * the caller gets the request id, the log gets the rest.
  */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
+  return (error: unknown, request, response, _next) => {
     const requestId = response.getHeader("X-Request-Id");
     if (response.headersSent) {
       log.warn({ error, requestId }, "a request failed after its answer had begun");
-      next(error);
+      // Cut, so that the caller does not take half an answer for a whole one.
+      response.destroy();
       return;
     }
     const known = error instanceof ServiceError ? error : fromExpress(error);

@@ -1,7 +1,16 @@
 import { connect, createServer } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
-import { collectLog, createTestDatabase, createTestQueueBackend, freePort, testLog, waitFor } from "@svc/testing";
+import {
+  collectLog,
+  createTestDatabase,
+  createTestQueueBackend,
+  findRedisServer,
+  freePort,
+  startRedis,
+  testLog,
+  waitFor,
+} from "@svc/testing";
 import type { TestDatabase, TestQueueBackend } from "@svc/testing";
 import pg from "pg";
 import { loadConfig } from "./load-config.ts";
@@ -184,6 +193,41 @@ test("a process that starts before its store waits for it and says so", async ()
   await closeResources(resources);
   way.close();
 });
+
+((await findRedisServer()) === null ? test.skip : test)(
+  "a Redis that may drop jobs keeps a process in production from starting, and elsewhere is warned of",
+  async () => {
+    const redis = await startRedis();
+    try {
+      await tellRedis(redis.port, "CONFIG SET maxmemory-policy allkeys-lru");
+      const { log, lines } = collectLog();
+      const config = configOf(database.url, { REDIS_URL: redis.url });
+      opened.push(await openResources(config, { app: "test", log }));
+      expect(lines().map(({ level, msg }) => ({ level, msg }))).toEqual([
+        { level: "warn", msg: expect.stringMatching(/allkeys-lru.*Set "maxmemory-policy noeviction"/) },
+      ]);
+      await closeAll();
+      const production = configOf(database.url, { REDIS_URL: redis.url, NODE_ENV: "production" });
+      await expect(open(production)).rejects.toThrow(/allkeys-lru.*Set "maxmemory-policy noeviction"/);
+      await tellRedis(redis.port, "CONFIG SET maxmemory-policy noeviction");
+      expect(await (await open(production)).store.ping()).toBe(true);
+      await closeAll();
+    } finally {
+      await redis.stop();
+    }
+  },
+);
+
+/** Sends one command to a Redis and waits for its answer. */
+async function tellRedis(port: number, command: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  const answer = new Promise<string>((resolve, reject) => {
+    socket.once("data", (data) => resolve(data.toString()));
+    socket.once("error", reject);
+  });
+  socket.end(`${command}\r\n`);
+  expect(await answer).toMatch(/^\+OK/);
+}
 
 test("a newer schema is no reason not to start, but is warned of", async () => {
   const newer = await createTestDatabase();

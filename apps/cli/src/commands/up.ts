@@ -70,14 +70,18 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
 
 async function up(cli: Cli): Promise<void> {
   const product = await startEverything(cli);
+  let isTerminalClosed = false;
   const onSignal = () => cli.terminal.note("Stopping …");
   const onClosedTerminal = () => {
+    isTerminalClosed = true;
     product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
   };
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).once("SIGHUP", onClosedTerminal);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
   await introduce(cli, product);
   await product.stopped;
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
+  // An ordinary exit would reset a terminal that is not there any more, which Node.js takes for a fault of its own.
+  if (isTerminalClosed) process.kill(process.pid, "SIGHUP");
   cli.terminal.note(`Stopped. Start it again with: ${cli.startWith}`);
 }
 

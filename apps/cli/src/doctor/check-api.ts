@@ -29,7 +29,7 @@ function judge(cli: Cli, port: number, url: string, state: ApiState): Check[] {
       advice: "Stop it, or choose another port with SVC_API_PORT.",
     },
   ];
-  if (state.kind === "other_installation") return taken("another installation of this product");
+  if (state.kind === "stranger") return taken("another installation of this product, or one with another key");
   if (state.kind !== "ours") return taken("another program");
   const status = { pass: "ok", warn: "warn", fail: "fail" } as const;
   const detail = [`${url} answers, version ${state.version}, health ${state.status}`, ...state.details].join("\n");

@@ -1,0 +1,268 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { ServiceError } from "@svc/contracts";
+import type { Scope } from "@svc/contracts";
+import { openStore } from "@svc/store";
+import type { Project, Store } from "@svc/store";
+import { createTestDatabase, freePort, testLog } from "@svc/testing";
+import type { TestDatabase } from "@svc/testing";
+import { hashApiKey, prefixOfApiKey } from "./api-key.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import type { Authenticate, Credentials } from "./authenticate.ts";
+import { issueKey } from "./issue-key.ts";
+import type { Principal } from "./principal.ts";
+
+const SECRET_KEY = "0123456789abcdef0123456789abcdef";
+const INVALID = { "WWW-Authenticate": 'Bearer realm="svc", error="invalid_token"' };
+
+let database: TestDatabase;
+let store: Store;
+let authenticate: Authenticate;
+const projects: Record<string, Project> = {};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog() });
+  authenticate = createAuthenticator({ store, log: testLog() });
+  for (const name of ["default", "north", "south"]) projects[name] = (await store.projects.ensure(name)).project;
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+/** Makes a key, bound to a project or an administrator's. */
+function makeKey(project: string | null, options: { scopes?: Scope[]; expiresAt?: Date } = {}) {
+  const { scopes = project === null ? ["admin:*"] : ["messages:*"], expiresAt } = options;
+  return issueKey(store, {
+    name: "test",
+    scopes,
+    project: project === null ? null : (projects[project]?.id ?? null),
+    createdBy: "test",
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  });
+}
+
+/** Stores a key as it is brought from elsewhere. */
+async function importKey(key: string): Promise<void> {
+  await store.apiKeys.insert({
+    name: "imported",
+    prefix: prefixOfApiKey(key),
+    hash: hashApiKey(key),
+    scopes: ["admin:*"],
+    project: null,
+    createdBy: "test",
+    expiresAt: null,
+  });
+}
+
+function ask(credentials: Partial<Credentials>, check = authenticate): Promise<Principal> {
+  return check({ authorization: undefined, apiKey: undefined, project: undefined, ...credentials });
+}
+
+/** What a caller is told who is refused. */
+async function refusal(credentials: Partial<Credentials>, check = authenticate) {
+  const error: unknown = await ask(credentials, check).catch((fault: unknown) => fault);
+  if (!(error instanceof ServiceError)) throw new Error("there was no refusal", { cause: error });
+  const { code, message, headers } = error;
+  return { code, message, headers };
+}
+
+/** Lets all clocks of this process run ahead. */
+function passTime(ms: number): void {
+  const { now } = Date;
+  const monotonic = performance.now.bind(performance);
+  jest.spyOn(Date, "now").mockImplementation(() => now() + ms);
+  jest.spyOn(performance, "now").mockImplementation(() => monotonic() + ms);
+}
+
+describe("a key", () => {
+  test.each<[string, (key: string) => Partial<Credentials>]>([
+    ["in Authorization", (key) => ({ authorization: `Bearer ${key}` })],
+    ["in Authorization, in any case and with more spaces", (key) => ({ authorization: `bEARER   ${key}  ` })],
+    ["in X-Api-Key", (key) => ({ apiKey: key })],
+    ["in both, when they agree", (key) => ({ authorization: `Bearer ${key}`, apiKey: key })],
+  ])("%s says who asks, what they may do and where", async (_where, carry) => {
+    const { key, record } = await makeKey("north", { scopes: ["messages:write", "kb:*"] });
+    expect(await ask(carry(key))).toEqual({
+      actor: `key:${record.id}`,
+      scopes: ["messages:write", "kb:*"],
+      project: projects["north"]?.id,
+      projectName: "north",
+    });
+  });
+
+  test.each(["legacy key of 16 and more", "a,b;c=d\"e'f\\g/h+16", "Schlüssel-für-alle-🔑", "latin1-é-only-16"])(
+    "of another form is taken as it was sent: %j",
+    async (key) => {
+      await importKey(key);
+      // Node gives the bytes of a header one by one.
+      const sent = Buffer.from(key, "utf8").toString("latin1");
+      expect((await ask({ authorization: `Bearer ${sent}` })).projectName).toBe("default");
+      expect((await ask({ apiKey: sent })).projectName).toBe("default");
+    },
+  );
+
+  test("is not taken when any character of it is another, or when it is its own hash", async () => {
+    const { key } = await makeKey("north");
+    const wrong = [key.slice(0, -1), `${key}x`, key.toLowerCase(), ` ${key}`, hashApiKey(key).toString("hex")];
+    for (const apiKey of wrong) expect(await refusal({ apiKey })).toMatchObject({ code: "invalid_key" });
+  });
+});
+
+describe("a request is refused", () => {
+  test.each<[string, Partial<Credentials>]>([
+    ["without a key", {}],
+    ["with an empty X-Api-Key", { apiKey: "" }],
+    ["with a project only", { project: "north" }],
+  ])("%s: missing_key, with how to send one", async (_what, credentials) => {
+    expect(await refusal(credentials)).toEqual({
+      code: "missing_key",
+      message: expect.stringMatching(/Authorization: Bearer <api-key>.*X-Api-Key/),
+      headers: { "WWW-Authenticate": 'Bearer realm="svc"' },
+    });
+  });
+
+  test.each(["Basic dXNlcjpwYXNz", "Bearer", "Bearer ", "Bearer    ", "", "svc_abc", "Bearersvc_abc"])(
+    "with Authorization %j: invalid_key, with how to send it",
+    async (authorization) => {
+      expect(await refusal({ authorization })).toEqual({
+        code: "invalid_key",
+        message: expect.stringContaining("Authorization: Bearer <api-key>"),
+        headers: INVALID,
+      });
+    },
+  );
+
+  test("with an unknown, revoked or expired key: the same invalid_key, which does not repeat the key", async () => {
+    const revoked = await makeKey("north");
+    await store.apiKeys.revoke(revoked.record.id);
+    const expired = await makeKey("north", { expiresAt: new Date(Date.now() - 1_000) });
+    const unknown = "svc_this_key_was_never_made";
+    const refusals = [];
+    for (const apiKey of [unknown, revoked.key, expired.key]) refusals.push(await refusal({ apiKey }));
+    for (const told of refusals) expect(told).toEqual(refusals[0]);
+    expect(refusals[0]).toMatchObject({ code: "invalid_key", headers: INVALID });
+    expect(JSON.stringify(refusals)).not.toContain("svc_");
+  });
+
+  test("with two different keys: ambiguous_credentials, even when both are valid", async () => {
+    const [one, other] = [await makeKey("north"), await makeKey("north")];
+    for (const apiKey of [other.key, "", "unknown"]) {
+      const told = await refusal({ authorization: `Bearer ${one.key}`, apiKey });
+      expect(told).toMatchObject({ code: "ambiguous_credentials", headers: {} });
+      expect(told.message).not.toContain("svc_");
+    }
+  });
+});
+
+describe("a key that was used", () => {
+  test("stops within a second of its revocation, on every replica", async () => {
+    const replicas = [authenticate, createAuthenticator({ store, log: testLog() })];
+    const { key, record } = await makeKey("north");
+    for (const replica of replicas) await ask({ apiKey: key }, replica);
+    await store.apiKeys.revoke(record.id);
+    passTime(1_000);
+    for (const replica of replicas)
+      expect(await refusal({ apiKey: key }, replica)).toMatchObject({ code: "invalid_key" });
+  });
+
+  test("stops at the very time at which it expires, though it is remembered", async () => {
+    const { key } = await makeKey("north", { expiresAt: new Date(Date.now() + 60_000) });
+    await ask({ apiKey: key });
+    const later = Date.now() + 60_000;
+    jest.spyOn(Date, "now").mockReturnValue(later);
+    expect(await refusal({ apiKey: key })).toMatchObject({ code: "invalid_key" });
+  });
+
+  test("costs the store one look-up however many ask at once, and an unknown one is looked up again", async () => {
+    const { key } = await makeKey("north");
+    const find = jest.spyOn(store.apiKeys, "findLiveByHash");
+    await Promise.all(Array.from({ length: 50 }, () => ask({ apiKey: key })));
+    expect(find).toHaveBeenCalledTimes(1);
+    const late = "a key that is imported a moment later";
+    await refusal({ apiKey: late });
+    await importKey(late);
+    expect((await ask({ apiKey: late })).projectName).toBe("default");
+  });
+});
+
+describe("the project of a request", () => {
+  test.each<[key: string | null, wanted: string | undefined, project: string]>([
+    [null, undefined, "default"],
+    [null, "default", "default"],
+    [null, "north", "north"],
+    [null, "south", "south"],
+    ["north", undefined, "north"],
+    ["north", "north", "north"],
+    ["default", undefined, "default"],
+  ])("with a key of %j and x-svc-project %j is %s", async (bound, wanted, project) => {
+    const { key } = await makeKey(bound);
+    expect(await ask({ apiKey: key, project: wanted })).toMatchObject({
+      project: projects[project]?.id,
+      projectName: project,
+    });
+  });
+
+  test.each(["nowhere", "North", "north ", ""])("that is %j is not found by an administrator", async (project) => {
+    const { key } = await makeKey(null);
+    expect(await refusal({ apiKey: key, project })).toMatchObject({ code: "not_found" });
+  });
+
+  test("that is made is found at once, though it was not there a moment before", async () => {
+    const { key } = await makeKey(null);
+    expect(await refusal({ apiKey: key, project: "late" })).toMatchObject({ code: "not_found" });
+    const { project } = await store.projects.ensure("late");
+    expect(await ask({ apiKey: key, project: "late" })).toMatchObject({ project: project.id });
+  });
+
+  test("that is another than the key's is refused the same whether it exists or not, and whatever the scopes", async () => {
+    const refusals = [];
+    for (const scopes of [["messages:*"], ["admin:*"]] as Scope[][]) {
+      const { key } = await makeKey("north", { scopes });
+      for (const project of ["south", "default", "nowhere", "North", ""]) {
+        refusals.push(await refusal({ apiKey: key, project }));
+      }
+    }
+    expect(refusals[0]).toMatchObject({ code: "project_mismatch" });
+    for (const told of refusals) expect(told).toEqual(refusals[0]);
+  });
+});
+
+describe("while the store is away", () => {
+  test("a request is told unavailable and when to come again, not that its key is bad", async () => {
+    const away = openStore({
+      url: `postgres://svc@127.0.0.1:${await freePort()}/svc`,
+      secretKey: SECRET_KEY,
+      log: testLog(),
+    });
+    try {
+      const check = createAuthenticator({ store: away, log: testLog() });
+      for (const credentials of [{ apiKey: "some key or other" }, { authorization: "Bearer x", project: "north" }]) {
+        expect(await refusal(credentials, check)).toMatchObject({
+          code: "unavailable",
+          headers: { "Retry-After": expect.stringMatching(/^\d+$/) },
+        });
+      }
+      // What needs no store is still told.
+      expect(await refusal({}, check)).toMatchObject({ code: "missing_key" });
+    } finally {
+      await away.close();
+    }
+  });
+
+  test("nothing of it is remembered: the next request after it goes through", async () => {
+    const { key } = await makeKey("north");
+    const fault = new ServiceError("unavailable", "away");
+    jest.spyOn(store.apiKeys, "findLiveByHash").mockRejectedValueOnce(fault);
+    expect(await refusal({ apiKey: key })).toMatchObject({ code: "unavailable" });
+    jest.spyOn(store.projects, "find").mockRejectedValueOnce(fault);
+    passTime(1_000);
+    expect(await refusal({ apiKey: key })).toMatchObject({ code: "unavailable" });
+    expect((await ask({ apiKey: key })).projectName).toBe("north");
+  });
+});
