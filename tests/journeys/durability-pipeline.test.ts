@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { localAdministrator } from "@svc/auth";
 import { isLegalMove } from "@svc/contracts";
 import { listDeadLetters, retryDeadLetter } from "@svc/operations";
@@ -299,47 +299,61 @@ describe("an agent that fails", () => {
 });
 
 describe("a worker that has lost its lease", () => {
-  test("changes nothing any more: the message is answered once, by whoever has the lease", async () => {
-    const project = await world.newProject(ANSWERS);
-    await stateIs((await world.send(project, "stolen", "before")).messageId, "answered");
-    const release = await holdTable(world.databaseUrl, "replies");
-    const { messageId, ticketId } = await world.send(project, "stolen", "hello");
-    await waitFor(
-      async () =>
-        (
-          await world.sql(
-            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO replies%'",
-          )
-        ).length > 0,
-      { what: "the worker to be about to finish" },
-    );
-    await release();
-    await stateIs(messageId, "answered");
-    expect((await world.listReplies(ticketId)).filter(({ inReplyTo }) => inReplyTo === messageId)).toHaveLength(1);
-  });
-
-  test("is told apart from the one that took over, even in the same process", async () => {
-    const project = await world.newProject(SEARCHES, { handoffText: HANDOFF });
-    const release = await holdTable(world.databaseUrl, "kbs");
-    const { messageId, ticketId } = await world.send(project, "taken-over", "hello");
-    await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first worker" });
-    // Another worker takes over, as it does when the first one has not renewed its lease.
-    const thief = newId();
+  /** Another worker takes a chat over, as it does when the first one has not renewed its lease in time. */
+  async function takeOver(ticketId: string): Promise<string> {
+    const leaseId = newId();
     await world.sql("UPDATE chats SET lease_id = $2, lease_until = now() + interval '1 hour' WHERE ticket_id = $1", [
       ticketId,
-      thief,
+      leaseId,
     ]);
-    await release();
-    // Each pipeline has gone on with its work since: the late worker has had its turn.
-    const sentinel = await world.newProject(SEARCHES, { handoffText: HANDOFF });
+    return leaseId;
+  }
+
+  const holderOf = async (ticketId: string) =>
+    (await world.sql<{ id: string }>("SELECT lease_id AS id FROM chats WHERE ticket_id = $1", [ticketId]))[0]?.id;
+
+  /** Lets every pipeline work on a few messages to their end, so that the late worker has had its turn. */
+  async function lateWorkersHaveGoneOn(): Promise<void> {
+    const project = await world.newProject(SEARCHES, { handoffText: "" });
     for (let round = 0; round < 5; round++) {
-      await stateIs((await world.send(sentinel, `sentinel-${round}`, "hello")).messageId, "held");
+      await stateIs((await world.send(project, `after-${round}`, "what is it?")).messageId, "held");
     }
+  }
+
+  test("changes nothing any more, not even at its last step", async () => {
+    const project = await world.newProject(ANSWERS);
+    const release = await holdTable(world.databaseUrl, "replies");
+    const { messageId, ticketId } = await world.send(project, "last-step", "hello");
+    await waitFor(
+      async () =>
+        (await world.sql("SELECT 1 FROM pg_locks WHERE relation = 'replies'::regclass AND NOT granted")).length > 0,
+      { what: "the worker to be about to finish" },
+    );
+    const thief = await takeOver(ticketId);
+    await release();
+    await lateWorkersHaveGoneOn();
+    expect(await world.readMessage(messageId)).toMatchObject({ state: "received", attempts: 1 });
+    expect(await world.listReplies(ticketId)).toEqual([]);
+    expect(await world.store.tickets.listMoves(project, ticketId)).toEqual([]);
+    expect(await holderOf(ticketId)).toBe(thief);
+
+    await world.sql("UPDATE chats SET lease_until = now() WHERE ticket_id = $1", [ticketId]);
+    await stateIs(messageId, "answered");
+    expect((await world.listReplies(ticketId)).map(({ text }) => text)).toEqual([FIXED]);
+  });
+
+  test("changes nothing any more in the middle of its work", async () => {
+    const project = await world.newProject(SEARCHES, { handoffText: HANDOFF });
+    const release = await holdTable(world.databaseUrl, "kbs");
+    const { messageId, ticketId } = await world.send(project, "middle", "what is it?");
+    await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first worker" });
+    const thief = await takeOver(ticketId);
+    await release();
+    await lateWorkersHaveGoneOn();
     expect(await world.readMessage(messageId)).toMatchObject({ state: "received", attempts: 1 });
     expect(await world.listReplies(ticketId)).toEqual([]);
     expect(await readDraft(ticketId)).toBeUndefined();
-    const [chat] = await world.sql<{ lease_id: string }>("SELECT lease_id FROM chats WHERE ticket_id = $1", [ticketId]);
-    expect(chat?.lease_id).toBe(thief);
+    expect(await holderOf(ticketId)).toBe(thief);
 
     await world.sql("UPDATE chats SET lease_until = now() WHERE ticket_id = $1", [ticketId]);
     await stateIs(messageId, "held");

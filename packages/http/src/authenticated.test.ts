@@ -1,0 +1,94 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import type { Authenticate, Credentials, Principal } from "@svc/auth";
+import { ServiceError } from "@svc/contracts";
+import { collectLog } from "@svc/testing";
+import { authenticated, principalOf } from "./authenticated.ts";
+import { createApp } from "./create-app.ts";
+import { listen } from "./listen.ts";
+import type { Listening } from "./listen.ts";
+
+let server: Listening;
+let base: string;
+/** What the key check was asked. */
+let asked: Credentials[];
+
+const check: Authenticate = (credentials) => {
+  asked.push(credentials);
+  if (credentials.apiKey === "good") {
+    const project = { project: "0190" as Principal["project"], projectName: "north" };
+    return Promise.resolve({ actor: "key:1", scopes: ["messages:read"], ...project });
+  }
+  return Promise.reject(
+    new ServiceError("invalid_key", "This key is unknown.", { headers: { "WWW-Authenticate": 'Bearer realm="svc"' } }),
+  );
+};
+
+beforeAll(async () => {
+  const app = createApp(collectLog().log, (routes) => {
+    routes.get("/unchecked", (_request, response) => void response.json(principalOf(response)));
+    routes.use(authenticated(check));
+    routes.get("/checked", (_request, response) => void response.json(principalOf(response)));
+  });
+  server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
+  base = `http://127.0.0.1:${server.port}`;
+});
+
+beforeEach(() => {
+  asked = [];
+});
+
+afterAll(() => server.close(1_000));
+
+describe("a route behind the key check", () => {
+  test("knows who asks, and its answer says on which project", async () => {
+    const response = await fetch(`${base}/checked`, { headers: { "X-Api-Key": "good" } });
+    expect(response.headers.get("x-svc-project")).toBe("north");
+    expect(await response.json()).toEqual({
+      actor: "key:1",
+      scopes: ["messages:read"],
+      project: "0190",
+      projectName: "north",
+    });
+  });
+
+  test("has the check see the three headers and nothing of the address", async () => {
+    const headers = { Authorization: "Bearer a b", "X-Api-Key": "bad", "x-svc-project": "south" };
+    await fetch(`${base}/checked?key=good&apiKey=good`, { headers });
+    await fetch(`${base}/checked?x-api-key=good`);
+    expect(asked).toEqual([
+      { authorization: "Bearer a b", apiKey: "bad", project: "south" },
+      { authorization: undefined, apiKey: undefined, project: undefined },
+    ]);
+  });
+
+  test("answers as the check says, before there is a look whether the address is there", async () => {
+    for (const path of ["/checked", "/nowhere"]) {
+      const response = await fetch(base + path, { headers: { "X-Api-Key": "bad" } });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="svc"');
+      expect(response.headers.get("x-svc-project")).toBeNull();
+    }
+  });
+
+  test.each(["Authorization", "X-Api-Key", "X-Svc-Project"])(
+    "refuses %s that is sent twice, even the same",
+    async (name) => {
+      const answer = await new Promise<string>((resolve, reject) => {
+        const socket = connect(server.port, "127.0.0.1", () => {
+          socket.end(`GET /checked HTTP/1.1\r\nHost: a\r\n${`${name}: good\r\n`.repeat(2)}Connection: close\r\n\r\n`);
+        });
+        let text = "";
+        socket.setEncoding("utf8").on("data", (part: string) => (text += part));
+        socket.on("close", () => resolve(text)).on("error", reject);
+      });
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('"code":"ambiguous_credentials"');
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+test("a route that asks who it is without a check is a fault of ours, never an open door", async () => {
+  expect((await fetch(`${base}/unchecked`, { headers: { "X-Api-Key": "good" } })).status).toBe(500);
+});

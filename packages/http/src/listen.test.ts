@@ -1,0 +1,171 @@
+import { Agent, get } from "node:http";
+import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { afterEach, describe, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import { healthListener } from "./health-routes.ts";
+import { PortTakenError, listen } from "./listen.ts";
+import type { Listening } from "./listen.ts";
+
+/** Longer than any test may take: whoever waits for it fails. */
+const NEVER_MS = 600_000;
+
+const opened: Listening[] = [];
+const agents: Agent[] = [];
+
+afterEach(async () => {
+  for (const agent of agents.splice(0)) agent.destroy();
+  await Promise.all(opened.splice(0).map((server) => server.close(0)));
+});
+
+async function start(handler: Parameters<typeof listen>[0], port = 0): Promise<Listening> {
+  const server = await listen(handler, { host: "127.0.0.1", port, setting: "SVC_API_PORT" });
+  opened.push(server);
+  return server;
+}
+
+/** A client that keeps its connections. */
+function keepingAgent(): Agent {
+  const agent = new Agent({ keepAlive: true });
+  agents.push(agent);
+  return agent;
+}
+
+function ask(port: number, path: string, agent: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, agent }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () => resolve(text)).on("error", reject);
+    }).on("error", reject);
+  });
+}
+
+/** A server whose answers at /wait are given when the test says so. */
+async function startWaiting() {
+  const waiting: ServerResponse[] = [];
+  const server = await start((request, response) => {
+    if (request.url === "/wait") waiting.push(response);
+    else response.end("at once");
+  });
+  return { server, waiting };
+}
+
+describe("a port", () => {
+  test("that is taken is an error that names it and the setting that chooses it", async () => {
+    const { port } = await start((_request, response) => response.end());
+    const error: unknown = await start(() => undefined, port).catch((fault: unknown) => fault);
+    expect(error).toBeInstanceOf(PortTakenError);
+    expect((error as PortTakenError).message).toMatch(new RegExp(`^Port ${port} is taken .*SVC_API_PORT`));
+  });
+
+  test("is free again after close", async () => {
+    const first = await start((_request, response) => response.end("first"));
+    await first.close(0);
+    const second = await start((_request, response) => response.end("second"), first.port);
+    expect(await ask(second.port, "/", keepingAgent())).toBe("second");
+  });
+
+  test("on an address that this machine does not have is the system's own error", async () => {
+    const listening = listen(() => undefined, { host: "203.0.113.1", port: 0, setting: "SVC_API_PORT" });
+    await expect(listening).rejects.toMatchObject({ code: "EADDRNOTAVAIL" });
+  });
+});
+
+describe("closing", () => {
+  test("does not wait for connections that are kept open but idle", async () => {
+    const { server } = await startWaiting();
+    const [one, other] = [keepingAgent(), keepingAgent()];
+    await Promise.all([ask(server.port, "/", one), ask(server.port, "/", other)]);
+    await server.close(NEVER_MS);
+  });
+
+  test("waits for the answers that are being given, and not for the connections that are kept after them", async () => {
+    const { server, waiting } = await startWaiting();
+    const agent = keepingAgent();
+    await ask(server.port, "/", agent);
+    const answers = [ask(server.port, "/wait", agent), ask(server.port, "/wait", agent)];
+    await waitFor(() => waiting.length === 2, { what: "both requests to arrive" });
+    let isClosed = false;
+    const closing = server.close(NEVER_MS).then(() => (isClosed = true));
+    waiting[0]?.end("first");
+    expect(await answers[0]).toBe("first");
+    expect(isClosed).toBe(false);
+    waiting[1]?.end("second");
+    expect(await answers[1]).toBe("second");
+    await closing;
+  });
+
+  test("takes no further connection", async () => {
+    const { server, waiting } = await startWaiting();
+    const agent = keepingAgent();
+    const answer = ask(server.port, "/wait", agent);
+    await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
+    const closing = server.close(NEVER_MS);
+    await expect(ask(server.port, "/", keepingAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    waiting[0]?.end("done");
+    expect(await answer).toBe("done");
+    await closing;
+  });
+
+  test("cuts what is not answered at the deadline", async () => {
+    const { server, waiting } = await startWaiting();
+    const answer = ask(server.port, "/wait", keepingAgent()).catch((error: unknown) => error);
+    await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
+    await server.close(50);
+    expect(await answer).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  test("comes to its end with clients that never send a whole request", async () => {
+    const { server } = await startWaiting();
+    const sockets: Socket[] = [];
+    for (const text of ["", "GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab"]) {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.write(text);
+      sockets.push(socket);
+    }
+    await waitFor(
+      () => new Promise<boolean>((resolve) => server.server.getConnections((_error, count) => resolve(count === 3))),
+      { what: "the server to have all connections" },
+    );
+    await server.close(50);
+    await waitFor(() => sockets.every((socket) => socket.destroyed), { what: "every client to be cut" });
+  });
+});
+
+describe("the health of a process", () => {
+  let fault: () => Promise<string | null> = () => Promise.resolve(null);
+  const source = { findFault: () => fault() };
+
+  const FAULTS = {
+    "it can work": { find: () => Promise.resolve(null), status: 200, body: { ok: true } },
+    "something keeps it from its work": {
+      find: () => Promise.resolve("stopping"),
+      status: 503,
+      body: { ok: false, detail: "stopping" },
+    },
+    "the check itself fails": {
+      find: () => Promise.reject(new Error("password of the store")),
+      status: 503,
+      body: { ok: false, detail: "the check itself failed; see the log" },
+    },
+  };
+
+  test.each(Object.entries(FAULTS))("is told when %s", async (_what, { find, status, body }) => {
+    fault = find;
+    const { port } = await start(healthListener(source));
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz?x=1`);
+    expect({ status: ready.status, body: await ready.json() }).toEqual({ status, body });
+    expect(ready.headers.get("content-type")).toBe("application/json");
+    expect(ready.headers.get("cache-control")).toBe("no-store");
+    const alive = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect({ status: alive.status, body: await alive.json() }).toEqual({ status: 200, body: { ok: true } });
+  });
+
+  test.each(["/", "/healthz/", "/metrics", "/readyzz"])("is not at %s", async (path) => {
+    const { port } = await start(healthListener(source));
+    expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(404);
+  });
+});
