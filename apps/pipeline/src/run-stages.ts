@@ -1,6 +1,6 @@
 import { LIMITS } from "@svc/contracts";
 import { isUnavailable } from "@svc/store";
-import type { ClaimedMessage } from "@svc/store";
+import type { ClaimedMessage, Ticket } from "@svc/store";
 import { move, progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 import type { StageContext } from "./stage-context.ts";
@@ -47,6 +47,18 @@ function failureText(error: unknown): string {
 }
 
 /**
+ * The moves of a ticket whose message is given up, and where they lead. A conversation that waits for a person keeps
+ * waiting: the agent must not go on with it because a later message failed. A ticket that was never opened moves nowhere.
+ */
+function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string): Pick<Run, "stage" | "moves"> {
+  if (ticket === null || ticket.stage === "review") return { stage: ticket?.stage ?? "failed", moves: [] };
+  const path = run?.ticket == null ? { stage: ticket.stage, moves: [] } : run;
+  if (path !== run) move(path, "received", "a message came in");
+  move(path, "failed", failure);
+  return path;
+}
+
+/**
  * Makes a message that has used up its tries a dead letter: operators see it and can send it again. Its customer gets
  * no error; a call that waits for it is told that a person has to look.
  */
@@ -56,8 +68,8 @@ export async function giveUp(
   run: Run | null,
   failure: string,
 ): Promise<SentRun> {
-  const moves = run?.moves ?? [];
-  if (run !== null) move(run, "failed", failure);
+  const ticket = run?.ticket ?? (await context.store.tickets.find(message.project, message.ticketId));
+  const { stage, moves } = movesOfFailure(ticket, run, failure);
   context.log.error(
     { messageId: message.messageId, ticketId: message.ticketId, failure },
     "a message is now a dead letter",
@@ -66,7 +78,7 @@ export async function giveUp(
     message,
     state: "failed" as const,
     failure,
-    stage: "failed" as const,
+    stage,
     status: "open" as const,
     agentId: null,
     confidence: null,
@@ -82,18 +94,18 @@ export async function giveUp(
 /**
  * What happens after a run threw: the message waits for its next try, or becomes a dead letter after the fifth. A
  * store that is away does not count as a try, and a run that was given up leaves everything to whoever has the lease.
+ * True when there may be another message in the conversation to go on with.
  */
 export async function settleFailure(
   context: StageContext,
   message: ClaimedMessage,
   run: Run | null,
   error: unknown,
-): Promise<void> {
+): Promise<boolean> {
   const { store, log } = context;
   const isFault = !isUnavailable(error) && !(error instanceof RunAbortedError);
   if (isFault && message.attempts >= LIMITS.maxAttempts) {
-    await giveUp(context, message, run, failureText(error));
-    return;
+    return (await giveUp(context, message, run, failureText(error))).hasMore;
   }
   if (isFault)
     log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
@@ -103,4 +115,5 @@ export async function settleFailure(
     failure: failureText(error),
     counts: isFault,
   });
+  return false;
 }

@@ -40,7 +40,7 @@ export interface Run {
 }
 
 /** Writes down that the ticket goes on to a stage. */
-export function move(run: Run, to: TicketStage, why: string): void {
+export function move(run: Pick<Run, "stage" | "moves">, to: TicketStage, why: string): void {
   if (run.stage === to) return;
   run.moves.push({ at: new Date().toISOString(), actor: "pipeline", from: run.stage, to, why });
   run.stage = to;

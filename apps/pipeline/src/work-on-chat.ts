@@ -50,11 +50,11 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
       lease.watch(run);
       return (await runStages(context, run)).hasMore;
     } catch (error) {
-      await settleFailure(context, message, run, error).catch((settleError: unknown) => {
+      return await settleFailure(context, message, run, error).catch((settleError: unknown) => {
         // The lease runs out by itself, and the sweeper finds the message.
         log.warn({ error: settleError, messageId: message.messageId }, "a failed try could not be noted");
+        return false;
       });
-      return false;
     } finally {
       lease.drop();
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { ServiceError } from "@svc/contracts";
 import { collectLog, waitFor } from "@svc/testing";
 import type { LogLine } from "@svc/testing";
-import type { RequestHandler } from "express";
+import type { Request, Response } from "express";
 import { createApp } from "./create-app.ts";
 import { readJsonBody } from "./json-body.ts";
 import { listen } from "./listen.ts";
@@ -21,7 +21,7 @@ let outcomes: string[];
 /** Holds the next reading back. */
 let beforeReading: (request: IncomingMessage) => Promise<void> = () => Promise.resolve();
 
-const answerBody: RequestHandler = async (request, response) => {
+async function answerBody(request: Request, response: Response): Promise<void> {
   await beforeReading(request);
   try {
     const body = await readJsonBody(request, MAX_BYTES);
@@ -31,12 +31,14 @@ const answerBody: RequestHandler = async (request, response) => {
     outcomes.push(error instanceof ServiceError ? error.code : String(error));
     throw error;
   }
-};
+}
 
 beforeAll(async () => {
   const collected = collectLog();
   lines = collected.lines;
-  const app = createApp(collected.log, (routes) => void routes.post("/body", answerBody));
+  const app = createApp(collected.log, (routes) => {
+    routes.post("/body", (request, response) => answerBody(request, response));
+  });
   server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
 });
 

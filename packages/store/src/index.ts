@@ -19,5 +19,6 @@ export type { Store } from "./open-store.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project } from "./projects.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
+export { readPostgresVersion } from "./read-postgres-version.ts";
 export type { Sealer } from "./sealer.ts";
 export type { FinishedRun, NewDraft, NewReply, RunOutcome, Ticket } from "./tickets.ts";

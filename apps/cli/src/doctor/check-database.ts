@@ -1,9 +1,8 @@
-import { readSchemaState } from "@svc/store";
+import { readPostgresVersion, readSchemaState } from "@svc/store";
 import type { SchemaState } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Database, DatabaseOrigin } from "../with-database.ts";
 import type { Check } from "./check.ts";
-import { readPostgresVersion } from "./read-postgres-version.ts";
 
 const NAME = "PostgreSQL";
 const OLDEST = 14;

@@ -1,4 +1,4 @@
-import { Client } from "pg";
+import pg from "pg";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** `server_version_num` of 18.4 is 180004. */
@@ -6,7 +6,7 @@ const NUMBERS_A_MAJOR = 10_000;
 
 /** The version of a PostgreSQL, as it says it and as a number. It stands in no table of ours. Rejects as pg does. */
 export async function readPostgresVersion(url: string): Promise<{ text: string; major: number }> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   await client.connect();
   try {
     const { rows } = await client.query<{ text: string; number: string }>(
