@@ -7,6 +7,7 @@ import type { Queues } from "@svc/queue";
 import type { DeadLetter, Store } from "@svc/store";
 
 const LIST_LIMIT = 200;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The messages of the principal's project that failed five times, newest first. Scope tickets:read. */
 export async function listDeadLetters({ store }: { store: Store }, principal: Principal): Promise<DeadLetter[]> {
@@ -24,7 +25,10 @@ export async function retryDeadLetter(
   messageId: string,
 ): Promise<void> {
   requireScope(principal, "tickets:write");
-  const revived = await store.messages.reviveDeadLetter(principal.project, messageId, principal.actor);
+  // The store takes UUIDs only, and no message has another id.
+  const revived = UUID.test(messageId)
+    ? await store.messages.reviveDeadLetter(principal.project, messageId, principal.actor)
+    : null;
   if (revived === null)
     throw new ServiceError("not_found", "This project has no such dead letter. See: svc dead-letters list.");
   try {

@@ -1,0 +1,350 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
+import { ServiceError } from "@svc/contracts";
+import type { Channel, ChannelId, IncomingHandler } from "@svc/contracts";
+import { openQueues } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { newId, openStore } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase, TestQueueBackend } from "@svc/testing";
+import { SETTINGS_TOPIC, createChannelManager } from "./channel-manager.ts";
+import type { ChannelManager } from "./channel-manager.ts";
+import { routeReply } from "./route-reply.ts";
+
+let database: TestDatabase;
+let backend: TestQueueBackend;
+let store: Store;
+let queues: Queues;
+let project: ProjectId;
+let manager: ChannelManager;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  backend = await createTestQueueBackend();
+  const log = testLog();
+  store = openStore({ url: database.url, secretKey: "x".repeat(32), log });
+  queues = openQueues({ databaseUrl: database.url, redisUrl: backend.redisUrl, prefix: backend.prefix, log });
+  await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+  project = (await store.projects.ensure("default")).project.id;
+});
+
+beforeEach(() => {
+  manager = createChannelManager({ store, queues, log: testLog() });
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await manager.reconcile([]);
+  for (const id of ["api", "widget", "messenger"] as const) await store.channelsConfig.setEnabled(id, false);
+});
+
+afterAll(async () => {
+  await queues.close();
+  await store.close();
+  await backend.stop();
+  await database.drop();
+});
+
+/** A channel that pushes, and notes what is done with it. */
+interface RecordingChannel extends Channel {
+  calls: string[];
+  texts: string[];
+  handler: IncomingHandler | null;
+}
+
+/** Makes one; `change` replaces parts of it. */
+function recording(id: ChannelId, change: Partial<Channel> = {}): RecordingChannel {
+  const calls: string[] = [];
+  const texts: string[] = [];
+  const channel: RecordingChannel = {
+    id,
+    calls,
+    texts,
+    handler: null,
+    start() {
+      calls.push("start");
+      return change.start?.() ?? Promise.resolve();
+    },
+    stop() {
+      calls.push("stop");
+      return change.stop?.() ?? Promise.resolve();
+    },
+    onMessage(handler) {
+      channel.handler = handler;
+    },
+    sendMessage(_chatId, text) {
+      texts.push(text);
+      return Promise.resolve();
+    },
+  };
+  return channel;
+}
+
+function register(id: ChannelId, change: Partial<Channel> = {}): RecordingChannel {
+  const channel = recording(id, change);
+  manager.register(channel);
+  return channel;
+}
+
+/** Each channel with its state and what is wrong. */
+const states = () => Object.fromEntries(manager.states().map(({ id, state, error }) => [id, error ?? state]));
+
+/** Waits for what comes of the settings, and tells everybody to look at them meanwhile. */
+function waitForLooks(check: () => boolean, what: string): Promise<boolean> {
+  return waitFor(
+    () => {
+      queues.wakeUps.send(SETTINGS_TOPIC, ["settings"]);
+      return check();
+    },
+    { what },
+  );
+}
+
+/** Something that happens when the test says so. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe("a channel", () => {
+  test("is registered once: a second one of its id is refused, and the first one stays", async () => {
+    const first = register("widget");
+    const second = recording("widget");
+    expect(() => manager.register(second)).toThrow(/widget is registered twice/);
+    await manager.reconcile(["widget"]);
+    expect([first.calls, second.calls, second.handler]).toEqual([["start"], [], null]);
+  });
+
+  test("is stopped until it is enabled, and says since when it is what it is", async () => {
+    register("widget");
+    const [before] = manager.states();
+    expect(before).toEqual({ id: "widget", state: "stopped", since: expect.any(Date), error: null });
+    await manager.reconcile(["widget"]);
+    const [after] = manager.states();
+    expect(after).toMatchObject({ state: "running", error: null });
+    await manager.reconcile(["widget"]);
+    expect(manager.states()[0]?.since).toBe(after?.since);
+  });
+
+  test("hands over messages that are committed in its name", async () => {
+    const channel = register("widget");
+    await manager.reconcile(["widget"]);
+    const accepted = await channel.handler?.(
+      { channelId: "widget", chatId: newId(), text: "hello", timestamp: Date.now(), channelMeta: {} },
+      { project },
+    );
+    expect(accepted).toEqual({ messageId: expect.any(String), ticketId: expect.any(String), seq: 1 });
+    expect(await store.messages.findState(project, accepted?.messageId ?? "")).toBe("received");
+  });
+});
+
+describe("reconciling", () => {
+  test("starts the channels of the list and stops all others, each once", async () => {
+    const [api, widget, messenger] = [register("api"), register("widget"), register("messenger")];
+    await manager.reconcile(["api", "widget"]);
+    expect(states()).toEqual({ api: "running", widget: "running", messenger: "stopped" });
+    await manager.reconcile(["messenger", "widget"]);
+    await manager.reconcile(["widget", "messenger"]);
+    expect(states()).toEqual({ api: "stopped", widget: "running", messenger: "running" });
+    await manager.reconcile(["api"]);
+    expect(api.calls).toEqual(["start", "stop", "start"]);
+    expect(widget.calls).toEqual(["start", "stop"]);
+    expect(messenger.calls).toEqual(["start", "stop"]);
+  });
+
+  test("does nothing about channels that are in another process", async () => {
+    register("api");
+    await manager.reconcile(["api", "widget", "messenger"]);
+    expect(states()).toEqual({ api: "running" });
+  });
+
+  test("waits for the one before: a channel is never stopped while it starts", async () => {
+    const starting = gate();
+    const channel = register("widget", { start: () => starting.opened });
+    const [on, off] = [manager.reconcile(["widget"]), manager.reconcile([])];
+    await waitFor(() => channel.calls.length > 0, { what: "the channel to start" });
+    expect(channel.calls).toEqual(["start"]);
+    starting.open();
+    await Promise.all([on, off]);
+    expect(channel.calls).toEqual(["start", "stop"]);
+    expect(states()).toEqual({ widget: "stopped" });
+  });
+});
+
+describe("a channel that does not start", () => {
+  test("is failing, in its own words, and keeps no other channel from starting", async () => {
+    register("messenger", { start: () => Promise.reject(new Error("the bot token is not valid")) });
+    register("widget");
+    await manager.reconcile(["messenger", "widget"]);
+    expect(manager.states()).toEqual([
+      { id: "messenger", state: "failing", since: expect.any(Date), error: "the bot token is not valid" },
+      { id: "widget", state: "running", since: expect.any(Date), error: null },
+    ]);
+  });
+
+  test("is not tried at once but some seconds later, again and again, until it runs", async () => {
+    let isBroken = true;
+    const channel = register("messenger", {
+      start: () => (isBroken ? Promise.reject(new Error("not reachable")) : Promise.resolve()),
+    });
+    const starts = () => channel.calls.filter((call) => call === "start").length;
+    const now = jest.spyOn(Date, "now");
+    let time = 1_000_000;
+    now.mockImplementation(() => time);
+    for (let round = 1; round <= 3; round++) {
+      await manager.reconcile(["messenger"]);
+      await manager.reconcile(["messenger"]);
+      expect(starts()).toBe(round);
+      time += 10_000;
+    }
+    isBroken = false;
+    await manager.reconcile(["messenger"]);
+    expect(states()).toEqual({ messenger: "running" });
+    expect(manager.states()[0]?.error).toBeNull();
+  });
+
+  test("is given up when it is switched off", async () => {
+    const channel = register("messenger", { start: () => Promise.reject(new Error("not reachable")) });
+    await manager.reconcile(["messenger"]);
+    await manager.reconcile([]);
+    expect(states()).toEqual({ messenger: "stopped" });
+    expect(channel.calls.at(-1)).toBe("stop");
+  });
+});
+
+describe("a channel that does not stop", () => {
+  test("is failing, in its own words, is tried again, and keeps no other channel from stopping", async () => {
+    let isBroken = true;
+    register("messenger", {
+      stop: () => (isBroken ? Promise.reject(new Error("a send hangs")) : Promise.resolve()),
+    });
+    register("widget");
+    await manager.reconcile(["messenger", "widget"]);
+    await manager.reconcile([]);
+    expect(states()).toEqual({ messenger: "a send hangs", widget: "stopped" });
+    isBroken = false;
+    await manager.reconcile([]);
+    expect(states()).toEqual({ messenger: "stopped", widget: "stopped" });
+  });
+});
+
+describe("following the settings", () => {
+  test("starts what is enabled before it resolves, and stops everything at its end", async () => {
+    await store.channelsConfig.setEnabled("widget", true);
+    register("widget");
+    register("messenger");
+    const unfollow = await manager.follow();
+    expect(states()).toEqual({ widget: "running", messenger: "stopped" });
+    await unfollow();
+    expect(states()).toEqual({ widget: "stopped", messenger: "stopped" });
+  });
+
+  test("switches channels on and off as they change, told or not", async () => {
+    register("widget");
+    register("messenger");
+    const unfollow = await manager.follow();
+    await store.channelsConfig.setEnabled("widget", true);
+    await waitFor(() => states()["widget"] === "running", { what: "the widget to run, though nobody was told" });
+    await store.channelsConfig.setEnabled("messenger", true);
+    await store.channelsConfig.setEnabled("widget", false);
+    await waitForLooks(
+      () => states()["widget"] === "stopped" && states()["messenger"] === "running",
+      "the widget to stop and the messenger to run",
+    );
+    await unfollow();
+  });
+
+  test("leaves the channels as they are while the store is away, and goes on when it is back", async () => {
+    await store.channelsConfig.setEnabled("widget", true);
+    const channel = register("widget");
+    const unfollow = await manager.follow();
+    const read = jest.spyOn(store.channelsConfig, "read");
+    read.mockRejectedValue(new ServiceError("unavailable", "away"));
+    await waitForLooks(() => read.mock.calls.length >= 2, "the settings to be looked for in vain");
+    expect(states()).toEqual({ widget: "running" });
+    read.mockRestore();
+    await store.channelsConfig.setEnabled("widget", false);
+    await waitForLooks(() => states()["widget"] === "stopped", "the widget to stop");
+    expect(channel.calls).toEqual(["start", "stop"]);
+    await unfollow();
+  });
+
+  test("fails when the settings cannot be read at its beginning", async () => {
+    register("widget");
+    jest.spyOn(store.channelsConfig, "read").mockRejectedValueOnce(new ServiceError("unavailable", "away"));
+    await expect(manager.follow()).rejects.toMatchObject({ code: "unavailable" });
+    expect(states()).toEqual({ widget: "stopped" });
+  });
+
+  test("starts nothing after its end, not even by a look that was under way", async () => {
+    await store.channelsConfig.setEnabled("widget", true);
+    const channel = register("widget");
+    const unfollow = await manager.follow();
+    const settings = await store.channelsConfig.read();
+    const reading = gate();
+    const read = jest.spyOn(store.channelsConfig, "read").mockImplementation(async () => {
+      await reading.opened;
+      return settings;
+    });
+    await waitForLooks(() => read.mock.calls.length > 0, "a look to be under way");
+    await unfollow();
+    reading.open();
+    // Once a further reconciliation is through, so is everything that was begun before it.
+    await Promise.all(read.mock.results.map(({ value }) => value as Promise<unknown>));
+    await manager.reconcile([]);
+    expect(channel.calls).toEqual(["start", "stop"]);
+  });
+});
+
+describe("replies", () => {
+  /** Lets a widget message come in and be answered; announces the reply. */
+  async function answer(text: string): Promise<void> {
+    const message = await store.messages.accept(project, {
+      channelId: "widget",
+      chatId: newId(),
+      userId: null,
+      text: "hello",
+      timestampMs: Date.now(),
+      attachments: null,
+      channelMeta: {},
+      mode: null,
+      callInstance: null,
+    });
+    const claimed = await store.messages.claim(project, message.ticketId);
+    if (claimed === null) throw new Error("the message could not be claimed");
+    await store.tickets.open(project, claimed);
+    const finished = await store.tickets.finish(project, {
+      message: claimed,
+      state: "answered",
+      failure: null,
+      stage: "done",
+      status: "pending",
+      agentId: null,
+      confidence: null,
+      language: null,
+      moves: [],
+      trace: {},
+      replies: [{ item: { type: "message", text, markdown: false }, author: "agent" }],
+      draft: null,
+    });
+    if (finished?.replies == null) throw new Error("there is no reply");
+    const { ticketId, messageId } = message;
+    await routeReply(queues, "widget", { project, ticketId, messageId, ...finished.replies });
+  }
+
+  test("reach the channel that they belong to, and wait while it is stopped", async () => {
+    const [widget, messenger] = [register("widget"), register("messenger")];
+    await manager.reconcile(["widget", "messenger"]);
+    await answer("first");
+    await waitFor(() => widget.texts.length === 1, { what: "the first reply" });
+    await manager.reconcile(["messenger"]);
+    await answer("second");
+    await manager.reconcile(["messenger", "widget"]);
+    await waitFor(() => widget.texts.length === 2, { what: "the second reply" });
+    expect(widget.texts).toEqual(["first", "second"]);
+    expect(messenger.texts).toEqual([]);
+  });
+});
