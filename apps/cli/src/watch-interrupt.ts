@@ -1,13 +1,7 @@
 import { InterruptedError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 
-/**
- * Whether a closed terminal ends this process. Below `nohup`, which never leaves a terminal as standard output, it must
- * not, and listening to SIGHUP would undo what nohup has set.
- */
-export const endsWithTerminal = process.stdout.isTTY;
-
-const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", ...(endsWithTerminal ? (["SIGHUP"] as const) : [])];
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Something that Ctrl-C must not tear apart. */
 export interface InterruptWatch {

@@ -30,12 +30,23 @@ class RunAbortedError extends Error {
   }
 }
 
-/** Runs the stages of a message and makes the outcome real. */
+/** Rejects once the run is given up. */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new RunAbortedError()), { once: true });
+  });
+}
+
+/**
+ * Runs the stages of a message and makes the outcome real. A run that is given up is left at once, also in the middle
+ * of a stage that does not end: what that stage still does changes nothing but the run.
+ */
 export async function runStages(context: StageContext, run: Run): Promise<SentRun> {
+  const aborted = whenAborted(run.signal);
   for (const stage of MESSAGE_STAGES) {
     if (run.signal.aborted) throw new RunAbortedError();
     const startedAt = performance.now();
-    await stage(context, run);
+    await Promise.race([stage(context, run), aborted]);
     run.stageMs[stage.name] = Math.round((performance.now() - startedAt) * 10) / 10;
   }
   return sendReply(context, outcomeOf(run), run.message.channelId);

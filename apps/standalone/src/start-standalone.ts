@@ -27,7 +27,7 @@ async function prepareKeys({ store }: Resources, config: Config, initialized: In
     return "$SVC_ADMIN_KEY";
   }
   await ensureLocalKey(store, config.dataDir);
-  return initialized.adminKey ?? `$(cat '${localKeyFile(config.dataDir)}')`;
+  return initialized.adminKey ?? `$(cat '${localKeyFile(config.dataDir).replaceAll("'", String.raw`'\''`)}')`;
 }
 
 /**
@@ -35,11 +35,11 @@ async function prepareKeys({ store }: Resources, config: Config, initialized: In
  * to date, the first project, agent, knowledge base and key, then every service. Stops cleanly at SIGINT and SIGTERM.
  */
 export async function startStandalone(env: Environment, onProgress: (text: string) => void): Promise<Standalone> {
-  const early = readEnvironment({ SVC_LOG_LEVEL: "warn", ...env });
+  const early = readEnvironment(env);
   const log = createLog({ level: early.logLevel, name: "standalone" });
   const infrastructure = await startInfrastructure(early, log, onProgress);
   try {
-    const config = loadConfig({ SVC_LOG_LEVEL: "warn", ...env, ...infrastructure.variables });
+    const config = loadConfig({ ...env, ...infrastructure.variables });
     await migrateAll(config.databaseUrl, log);
     const resources = await openResources(config, { app: "standalone", log });
     let initialized: Initialized;

@@ -36,15 +36,30 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
   });
 }
 
+/** What an initialisation is told. */
+export interface InitializeOptions {
+  /** The administrator's key that the configuration names. */
+  configuredAdminKey: string | undefined;
+  /** Folder of the product's guide, one Markdown file a page. */
+  guideDir: string;
+}
+
 /**
  * Server initialisation (service document, "Enabling the HTTP API channel"): makes the project `default`, an
  * administrator's key, and on the first run an agent with the product's guide, and switches the HTTP API on. Safe to
- * repeat: what exists stays, and what somebody deleted later is not made again. Where the configuration names the
- * administrator's key, that one is made and no other.
+ * repeat and to run in several processes at once: what exists stays, and what somebody deleted later is not made again.
+ * Where the configuration names the administrator's key, that one is made and no other.
  */
 export async function initialize(
+  resources: { store: Store; log: Log },
+  options: InitializeOptions,
+): Promise<Initialized> {
+  return resources.store.installation.exclusively(() => initializeAlone(resources, options));
+}
+
+async function initializeAlone(
   { store, log }: { store: Store; log: Log },
-  options: { configuredAdminKey: string | undefined; guideDir: string },
+  options: InitializeOptions,
 ): Promise<Initialized> {
   const { project } = await store.projects.ensure(DEFAULT_PROJECT);
   const isFirst = !(await store.installation.isInitialized());

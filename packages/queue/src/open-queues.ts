@@ -50,6 +50,8 @@ export interface Queues {
 
 const RETRY_MS = 500;
 const ABORT_GRACE_MS = 1_000;
+/** How long a close waits for what is still coming up. */
+const COMING_UP_MS = 2_000;
 const NEVER_ABORTED = new AbortController().signal;
 
 /**
@@ -71,6 +73,8 @@ export function openQueues(options: {
   let closed = false;
   const queues = new Map<QueueName, Promise<AnyQueue>>();
   const ready = new Map<QueueName, AnyQueue>();
+  /** Workers that were closed before they had come up. */
+  const coming = new Set<Promise<void>>();
 
   /** Makes a BullMQ object once the backend can be reached, and again when it did not come up. */
   async function whenUp<Made extends AnyQueue | AnyWorker>(make: () => Made, isWanted: () => boolean): Promise<Made> {
@@ -149,8 +153,10 @@ export function openQueues(options: {
         wanted = false;
         const worker = await Promise.race([making.catch(() => null), delay(0)]);
         if (worker === null || worker === undefined) {
-          // It comes up later, or never: then it is closed as soon as it does.
-          making.then((late) => late.close(true)).catch((error: unknown) => log.debug({ error }, "worker closed"));
+          // It comes up later, or never: then it is closed as soon as it does, before the backend is.
+          coming.add(
+            making.then((late) => late.close(true)).catch((error: unknown) => log.debug({ error }, "worker closed")),
+          );
           return;
         }
         // While the backend is away, BullMQ waits for it in order to close a worker, and leaves timers that keep the
@@ -189,6 +195,8 @@ export function openQueues(options: {
 
     async close() {
       closed = true;
+      // BullMQ objects that are still coming up would go on asking a backend that is gone.
+      await Promise.race([Promise.allSettled([...coming, ...queues.values()]), delay(COMING_UP_MS)]);
       await Promise.allSettled([...ready.values()].map((queue) => queue.close()));
       await backend.close();
     },

@@ -93,6 +93,9 @@ const PURPOSES = {
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
 } as const;
 
+/** How long a close waits for statements that are on their way. */
+const CLOSE_DEADLINE_MS = 1_000;
+
 /**
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
  * statement after 30 s, so that a silently cut line cannot hold a caller for ever.
@@ -121,6 +124,9 @@ export function openDb(options: {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) => options.log.warn({ error }, "a database connection was lost"));
+  const connected = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => connected.add(client));
+  pool.on("remove", (client) => connected.delete(client));
 
   const transaction: Db["transaction"] = async (work) => {
     let client: pg.PoolClient;
@@ -154,6 +160,14 @@ export function openDb(options: {
 
   return {
     ...dbOn(pool, transaction),
-    close: () => pool.end(),
+    async close() {
+      const ended = pool.end();
+      // The end of a client that still waits for a statement cuts its connection, and the statement rejects.
+      const timer = setTimeout(() => {
+        for (const client of connected) void (client as pg.PoolClient & pg.Client).end();
+      }, CLOSE_DEADLINE_MS);
+      await ended;
+      clearTimeout(timer);
+    },
   };
 }

@@ -2,6 +2,8 @@ import type { Db } from "./db.ts";
 import type { Sealer } from "./sealer.ts";
 
 const CHECK_TEXT = "svc secret key check";
+/** Number of the advisory lock that an initialisation holds; nothing else of ours takes it. */
+const INITIALIZE_LOCK = 7_305_416;
 
 /** The one row about this installation. */
 export function installationTable(db: Db) {
@@ -17,6 +19,17 @@ export function installationTable(db: Db) {
       const rows = await db.query<{ secret_key_check: string }>("SELECT secret_key_check FROM installation");
       const sealed = rows[0]?.secret_key_check;
       return sealed !== undefined && sealer.open({ sealed }) === CHECK_TEXT;
+    },
+
+    /**
+     * Runs `work` while no other process initialises this store; waits up to 30 s for one that does. Locks: one
+     * advisory lock, which ends with the connection, so that a crash leaves nothing locked.
+     */
+    exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+      return db.transaction(async (tx) => {
+        await tx.query("SELECT pg_advisory_xact_lock($1)", [INITIALIZE_LOCK]);
+        return work();
+      });
     },
 
     /** True once the first initialisation has been finished. */

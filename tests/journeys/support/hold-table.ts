@@ -2,7 +2,7 @@ import { Client } from "pg";
 
 /**
  * Lets everyone who reads or writes a table wait until the answered function is called: work on it stands still for as
- * long as a test likes, and goes on by itself. Killing the database ends it too.
+ * long as a test likes, and then goes on. The function may be called again; killing the database ends the hold too.
  */
 export async function holdTable(databaseUrl: string, table: "kbs" | "tickets" | "replies"): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl });
@@ -14,7 +14,9 @@ export async function holdTable(databaseUrl: string, table: "kbs" | "tickets" | 
   await client.query("BEGIN");
   await client.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
   return async () => {
-    if (!isGone) await client.query("ROLLBACK");
+    if (isGone) return;
+    isGone = true;
+    await client.query("ROLLBACK");
     await client.end();
   };
 }

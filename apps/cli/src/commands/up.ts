@@ -5,7 +5,7 @@ import type { Cli } from "../cli.ts";
 import { InterruptedError } from "../cli-error.ts";
 import { explainError } from "../explain-error.ts";
 import { jsonOption } from "../options.ts";
-import { endsWithTerminal, watchInterrupt } from "../watch-interrupt.ts";
+import { watchInterrupt } from "../watch-interrupt.ts";
 import { withLogLevel } from "../with-log-level.ts";
 
 /** A question that the product's own guide answers. */
@@ -76,8 +76,7 @@ async function up(cli: Cli): Promise<void> {
     isTerminalClosed = true;
     product.stop().catch((error: unknown) => cli.terminal.note(explainError(error).message));
   };
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
-  if (endsWithTerminal) process.on("SIGHUP", onClosedTerminal);
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
   await introduce(cli, product);
   await product.stopped;
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
