@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tries docker-compose.yml for real: builds, starts from a clean state, has one message answered, takes it down.
-# Needs a Docker engine and docker-compose. BUILD_NETWORK=host builds with the host's network, for machines whose
-# registries are reachable only there.
+# Needs a Docker engine and docker-compose. BUILD_NETWORK=host builds with the network of the host, for hosts that reach
+# package registries through a proxy of their own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export COMPOSE_PROJECT_NAME=svc-smoke POSTGRES_PASSWORD=smoke-postgres-password SVC_SECRET_KEY=smoke-secret-key-0123456789abcdefghij

@@ -103,7 +103,11 @@ async function withProduct(databaseUrl, redisUrl, prepareStore, work) {
   const config = loadConfig(env);
   await migrateAll(databaseUrl, quietLog);
   const resources = await openResources(config, { app: "bench", log: quietLog });
-  const { project } = await initialize(resources, { configuredAdminKey: KEY, guideDir: join(ROOT, "docs", "guide") });
+  const { project } = await initialize(resources, {
+    configuredAdminKey: KEY,
+    guideDir: join(ROOT, "docs", "guide"),
+    showsKey: true,
+  });
   await prepareStore(resources.store, project);
   await closeResources(resources);
   const api = start(process.execPath, [join(ROOT, "apps/api/dist/main.js")], { env });

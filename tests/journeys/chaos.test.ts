@@ -142,7 +142,7 @@ async function killPipeline(random: () => number, ledger: Ledger): Promise<void>
 }
 
 /** Kills a server and starts it again: Redis, which forgets everything, or Postgres, which does not. */
-async function killServer(server: Pick<PrivateGround["postgres"], "kill" | "start">): Promise<void> {
+async function killServer(server: { kill(signal: "SIGKILL"): Promise<void>; start(): Promise<void> }): Promise<void> {
   await server.kill("SIGKILL");
   await server.start();
 }
@@ -218,7 +218,9 @@ describe(`${MESSAGES} messages in ${CHATS} chats, ${KILLS} kills of the pipeline
       const repeated = ledger.given.filter((given) => {
         const before = first.get(given.replyId);
         if (before === undefined) first.set(given.replyId, given);
-        const isUnnoted = ledger.apiKills.some((at) => before !== undefined && Math.abs(at - before.at) < NOTED_WITHIN_MS);
+        const isUnnoted = ledger.apiKills.some(
+          (at) => before !== undefined && Math.abs(at - before.at) < NOTED_WITHIN_MS,
+        );
         return before !== undefined && !(before.by === "call" && isUnnoted);
       });
       expect(repeated).toEqual([]);

@@ -107,10 +107,14 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     const chatId = "killed-at-the-end";
     expect((await api.send("crash", { text: "hello", chatId, mode: "async" })).status).toBe(202);
     const statementsThatWait = async () =>
-      (await sql("SELECT 1 FROM pg_locks WHERE relation = 'replies'::regclass AND NOT granted AND mode LIKE 'Row%'")).length;
+      (await sql("SELECT 1 FROM pg_locks WHERE relation = 'replies'::regclass AND NOT granted AND mode LIKE 'Row%'"))
+        .length;
     await waitFor(async () => (await statementsThatWait()) === 1, { what: "the worker to be about to finish" });
     await killAndGoOn();
-    await waitFor(async () => (await statementsThatWait()) === 2, { what: "the other one to be as far", timeoutMs: 30_000 });
+    await waitFor(async () => (await statementsThatWait()) === 2, {
+      what: "the other one to be as far",
+      timeoutMs: 30_000,
+    });
     await release();
     expect(await collect(chatId, 1)).toEqual([FIXED]);
     expect(await repliesIn(chatId)).toHaveLength(1);
@@ -152,8 +156,11 @@ describe("an API that is killed with SIGKILL", () => {
     );
     await waitFor(
       async () =>
-        (await sql("SELECT 1 FROM messages WHERE ticket_id = $1 AND mode = 'sync'", [ticketIdOf(project.id, "api", chatId)]))
-          .length === 1,
+        (
+          await sql("SELECT 1 FROM messages WHERE ticket_id = $1 AND mode = 'sync'", [
+            ticketIdOf(project.id, "api", chatId),
+          ])
+        ).length === 1,
       { what: "the call to be accepted" },
     );
     const holder = product.composition.processes.find(({ apiUrl }) => apiUrl === api.baseUrl(0));

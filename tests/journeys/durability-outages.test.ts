@@ -86,7 +86,9 @@ async function isAsBefore(): Promise<void> {
   test("messages are accepted and wait, calls end as pending in their time, health warns; back and empty, all are answered", async () => {
     await ground.redis?.kill();
     expect((await sendAsync("no-redis-async")).status).toBe(202);
-    expect(await api.send(PROJECT, { text: "hello", chatId: "no-redis-sync", timeoutMs: 1_000 })).toMatchObject(PENDING);
+    expect(await api.send(PROJECT, { text: "hello", chatId: "no-redis-sync", timeoutMs: 1_000 })).toMatchObject(
+      PENDING,
+    );
     await healthIs("warn");
     const many = await Promise.all(Array.from({ length: 60 }, (_, index) => sendAsync(`no-redis-${index % 20}`)));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([202]));
@@ -211,7 +213,10 @@ describe("while Postgres is away", () => {
       const accepted = (await Promise.all(messages)).filter(({ status }) => status === 202).length;
       await ground.postgres.start();
       await healthIs("pass");
-      await waitFor(async () => (await countIn(chatId))?.waiting === 0, { what: "all to be answered", timeoutMs: 30_000 });
+      await waitFor(async () => (await countIn(chatId))?.waiting === 0, {
+        what: "all to be answered",
+        timeoutMs: 30_000,
+      });
       const count = await countIn(chatId);
       // A call that was cut may have been committed all the same; one that got its 202 was.
       expect(count?.messages).toBeGreaterThanOrEqual(accepted);

@@ -18,7 +18,7 @@ let world: Pipelines;
 /** An agent that always answers the same, without a person. */
 const ANSWERS = { fixedReply: FIXED, reviewPolicy: "auto" } as const;
 /** An agent that has to look into a knowledge base first; there is none, so that it finds nothing. */
-const SEARCHES = { kbIds: [newId()], reviewPolicy: "auto" } as const;
+const SEARCHES = { kbIds: [newId()], reviewPolicy: "auto" as const };
 /** An agent whose answers always wait for a person. */
 const ASKS = { fixedReply: FIXED, reviewPolicy: "review" } as const;
 
@@ -61,7 +61,11 @@ const readTicket = async (project: ProjectId, ticketId: string) => {
 };
 
 const readDraft = async (ticketId: string) =>
-  (await world.sql<{ text: string; why: string; covers: string[] }>("SELECT * FROM drafts WHERE ticket_id = $1", [ticketId]))[0];
+  (
+    await world.sql<{ text: string; why: string; covers: string[] }>("SELECT * FROM drafts WHERE ticket_id = $1", [
+      ticketId,
+    ])
+  )[0];
 
 beforeAll(async () => {
   world = await openPipelines();
@@ -407,7 +411,9 @@ describe("a ticket", () => {
     await world.sql("UPDATE tickets SET status = 'resolved', resolved_at = now() WHERE id = $1", [first.ticketId]);
     const release = await holdTable(world.databaseUrl, "replies");
     const second = await world.send(project, "resolved", "two");
-    await waitFor(async () => (await readTicket(project, first.ticketId)).status === "open", { what: "the ticket to be open" });
+    await waitFor(async () => (await readTicket(project, first.ticketId)).status === "open", {
+      what: "the ticket to be open",
+    });
     await release();
     await stateIs(second.messageId, "answered");
     expect(await readTicket(project, first.ticketId)).toMatchObject({ status: "pending", stage: "done" });

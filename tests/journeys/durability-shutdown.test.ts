@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { processes } = product.composition;
   door = processes.find(({ apiUrl }) => apiUrl === api.baseUrl(0)) as CompositionProcess;
   const workers = processes.filter(({ name }) => /pipeline|standalone/.test(name));
-  worker = workers[0] as CompositionProcess;
+  [worker] = workers as [CompositionProcess];
   // Of several pipelines one is enough: what it does not finish is done when it starts again.
   for (const other of workers.slice(1)) await other.kill();
 });
@@ -114,7 +114,8 @@ describe("a pipeline that gets SIGTERM", () => {
     return release;
   }
 
-  const isStopping = () => waitFor(() => worker.output().includes('"msg":"stopping"'), { what: "the signal to be noticed" });
+  const isStopping = () =>
+    waitFor(() => worker.output().includes('"msg":"stopping"'), { what: "the signal to be noticed" });
 
   async function isAnsweredOnce(chatId: string): Promise<void> {
     expect((await api.drain("shutdown", chatId, "?after=0&wait=30000")).texts).toEqual([FIXED]);
@@ -131,9 +132,7 @@ describe("a pipeline that gets SIGTERM", () => {
     await isStopping();
     await release();
     expect(await exit).toEqual(CLEAN);
-    expect(await readMessages(chatId)).toEqual([
-      { state: "answered", attempts: 1, mode: "async", isLeased: false },
-    ]);
+    expect(await readMessages(chatId)).toEqual([{ state: "answered", attempts: 1, mode: "async", isLeased: false }]);
     await worker.start();
     await isAnsweredOnce(chatId);
   });

@@ -3,6 +3,7 @@ import { issueKey } from "@svc/auth";
 import type { Project } from "@svc/store";
 import { migrateTestDatabase, readTestSettings, startPostgres, startRedis, waitFor } from "@svc/testing";
 import type { PrivatePostgres, PrivateRedis } from "@svc/testing";
+import { Client } from "pg";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
@@ -121,16 +122,27 @@ describe("GET /api/v1/health", () => {
   });
 
   test("warns when a message waits for too long", async () => {
-    const release = await holdChat(product.store, project, "waits-too-long");
-    await queryDatabase(
-      product.databaseUrl,
-      `UPDATE messages SET created_at = created_at - interval '2 minutes', due_at = due_at - interval '2 minutes'
-       WHERE state = 'received'`,
-    );
-    await statusIs("warn");
-    const answer = await adminHealth();
-    expect(answer).toMatchObject({ status: 200, body: { ok: true, checks: { pipeline: { status: "warn" } } } });
-    await release();
+    // Every worker that wants the chat hangs on its row, while the sweepers go on announcing its message.
+    const { ticketId } = (await api.send("health", { text: "hello", chatId: "waits-too-long" })).body;
+    const client = new Client({ connectionString: product.databaseUrl });
+    await client.connect();
+    try {
+      await client.query("BEGIN");
+      await client.query("SELECT 1 FROM chats WHERE ticket_id = $1 FOR UPDATE", [ticketId]);
+      await queryDatabase(
+        product.databaseUrl,
+        `INSERT INTO messages (id, project_id, ticket_id, seq, text, timestamp_ms, channel_meta, mode, due_at, created_at)
+         SELECT gen_random_uuid(), project_id, ticket_id, 1000, 'hello', 0, '{}', 'async', now(), now() - interval '2 minutes'
+         FROM chats WHERE ticket_id = $1`,
+        [ticketId],
+      );
+      await statusIs("warn");
+      const answer = await adminHealth();
+      expect(answer).toMatchObject({ status: 200, body: { ok: true, checks: { pipeline: { status: "warn" } } } });
+      await client.query("COMMIT");
+    } finally {
+      await client.end();
+    }
     await statusIs("pass");
   });
 });

@@ -25,9 +25,11 @@ export function postMessage(context: ApiContext, readTimeoutMs: () => Promise<nu
     const chatId = body.chatId ?? newId();
     const timeoutMs = body.timeoutMs ?? (await readTimeoutMs());
     // Watched before it is accepted: the reply may be there before the acceptance returns.
-    const watch = context.board.watch(ticketIdOf(principal.project, "api", chatId));
+    const ticketId = ticketIdOf(principal.project, "api", chatId);
+    const watch = context.board.watch(ticketId);
+    const messageId = newId();
     try {
-      const { messageId, ticketId } = await context.channel.receive(
+      const received = context.channel.receive(
         {
           channelId: "api",
           chatId,
@@ -38,10 +40,20 @@ export function postMessage(context: ApiContext, readTimeoutMs: () => Promise<nu
         },
         {
           project: principal.project,
+          messageId,
           mode: modeName,
           ...(mode.holdsCall ? { callInstance: context.presence.instance } : {}),
         },
       );
+      // When the store breaks off in this moment, the message may be in: then no call waits for it, and its reply goes
+      // to the buffer.
+      received.catch(() => {
+        if (!mode.holdsCall) return;
+        void context.persister.persist("ending a call that was refused", () =>
+          context.store.replies.endCall(principal.project, messageId),
+        );
+      });
+      await received;
       watch.waitFor(messageId);
       const call = { project: principal.project, chatId, messageId, ticketId, timeoutMs, watch };
       await mode.respond(context, call, response);

@@ -45,6 +45,7 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
     timer = setTimeout(() => {
       beating = beat();
     }, BEAT_MS);
+    timer.unref();
   };
   beatLater();
   return {

@@ -1,5 +1,6 @@
 import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
+import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import { answerHealth, authenticated, createApp, listen, methodNotAllowed } from "@svc/http";
 import type { Resources } from "@svc/runtime";
@@ -22,8 +23,24 @@ export function apiService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
+    // What has been opened so far, to be closed again in reverse when the start fails.
+    const undo: (() => Promise<void>)[] = [];
+    try {
+      return await open(undo);
+    } catch (error) {
+      for (const step of undo.toReversed()) {
+        await step().catch((undoError: unknown) =>
+          log.warn({ error: undoError }, "a failed start left something open"),
+        );
+      }
+      throw error;
+    }
+  }
+
+  async function open(undo: (() => Promise<void>)[]): Promise<RunningService> {
     if (config.adminKey !== undefined) await ensureConfiguredAdminKey(store, config.adminKey);
     const presence = await beginPresence(store, log);
+    undo.push(() => presence.end());
     const board = createReplyBoard();
     const persister = createPersister(log);
     const channel = createApiChannel((ticketId, messageId) => {
@@ -33,17 +50,24 @@ export function apiService(resources: Resources): Service {
     const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
       for (const id of ids) board.wake(id);
     });
+    undo.push(() => {
+      board.close();
+      silence();
+      return Promise.resolve();
+    });
+    const settings = await store.channelsConfig.read();
     const manager = createChannelManager(resources);
     manager.register(channel);
     const unfollow = await manager.follow();
+    undo.push(unfollow);
     const authenticate = createAuthenticator({ store, log });
     const context = { store, log, channel, board, persister, presence };
 
-    let timeout: { ms: number; until: number } | undefined;
+    let timeout = { ms: settings.api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
     async function readTimeoutMs(): Promise<number> {
-      if (timeout === undefined || timeout.until < performance.now()) {
-        const settings = await store.channelsConfig.read();
-        timeout = { ms: settings.api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
+      if (timeout.until < performance.now()) {
+        const { api } = await store.channelsConfig.read();
+        timeout = { ms: api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
       }
       return timeout.ms;
     }
@@ -52,7 +76,7 @@ export function apiService(resources: Resources): Service {
     let isDraining = false;
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
-      const failed = Object.values(await check()).find((check) => check.status === "fail");
+      const failed = Object.values(await check()).find(({ status }) => status === "fail");
       return failed?.detail ?? null;
     }
 
@@ -70,21 +94,12 @@ export function apiService(resources: Resources): Service {
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
     });
 
-    const settings = await store.channelsConfig.read();
     const host = config.bindHost ?? settings.api.config.bindHost;
-    const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" }).catch(
-      async (error: unknown) => {
-        board.close();
-        silence();
-        await unfollow();
-        await presence.end();
-        throw error;
-      },
-    );
+    const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
     log.info({ host, port: listening.port }, "the HTTP API listens");
 
     return {
-      urls: { "HTTP API": `http://${host === "0.0.0.0" ? "127.0.0.1" : host}:${listening.port}` },
+      urls: { "HTTP API": localUrl(host, listening.port) },
       findFault,
       drain() {
         isDraining = true;

@@ -1,4 +1,4 @@
-import { replyItemSchema } from "@svc/contracts";
+import { localUrl, replyItemSchema } from "@svc/contracts";
 import { z } from "zod";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -175,7 +175,5 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
 
 /** Where this machine reaches the API of a configuration. */
 export function apiUrlOf({ bindHost, ports }: { bindHost: string | undefined; ports: { api: number } }): string {
-  const isEverywhere = bindHost === undefined || bindHost === "0.0.0.0" || bindHost === "::";
-  const host = isEverywhere ? "127.0.0.1" : bindHost;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${ports.api}`;
+  return localUrl(bindHost ?? "127.0.0.1", ports.api);
 }

@@ -14,7 +14,7 @@ describe("advice names the command as the person calls it", () => {
 
   test("by its own name elsewhere, also below another program that npm runs", () => {
     const env = { npm_lifecycle_event: "test", INIT_CWD: "/elsewhere" };
-    const called = describeCall({ env, workingFolder: "/work", program: "/app/apps/cli/dist/main.js" });
-    expect(called).toEqual({ env, folder: "/work", self: "svc", startWith: "svc up" });
+    const called = describeCall({ env, workingFolder: "/somewhere", program: "/app/apps/cli/dist/main.js" });
+    expect(called).toEqual({ env, folder: "/somewhere", self: "svc", startWith: "svc up" });
   });
 });

@@ -18,6 +18,7 @@ const KNOWN_ERRORS: Readonly<Record<string, { code: string; exitCode: ExitCode }
   ConfigError: { code: "configuration", exitCode: EXIT.configuration },
   StartError: { code: "not_started", exitCode: EXIT.failed },
   PortTakenError: { code: "port_taken", exitCode: EXIT.failed },
+  CannotListenError: { code: "cannot_listen", exitCode: EXIT.configuration },
   DataFolderInUseError: { code: "data_folder_in_use", exitCode: EXIT.failed },
   EmbeddedPostgresError: { code: "embedded_postgres", exitCode: EXIT.failed },
 };
@@ -60,10 +61,6 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
   "3D000": {
     exitCode: EXIT.configuration,
     message: "The database that DATABASE_URL names does not exist. Make it, or correct the name.",
-  },
-  EADDRNOTAVAIL: {
-    exitCode: EXIT.configuration,
-    message: "SVC_BIND_HOST is not an address of this machine. Set it to one, or to 0.0.0.0 for all.",
   },
   EACCES: {
     exitCode: EXIT.notAllowed,

@@ -5,19 +5,21 @@ import { move, progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 import type { StageContext } from "./stage-context.ts";
 import { answer } from "./stages/answer.ts";
-import { formatReplies } from "./stages/format-replies.ts";
+import { formatReply } from "./stages/format-reply.ts";
 import { gate } from "./stages/gate.ts";
 import { openTicket } from "./stages/open-ticket.ts";
-import { outcomeOf, sendReply } from "./stages/send-reply.ts";
-import type { SentRun } from "./stages/send-reply.ts";
+import { commitOutcome, sendReply } from "./stages/send-reply.ts";
 import { retrieve } from "./stages/retrieve.ts";
 import { triage } from "./stages/triage.ts";
 
-/** A stage: reads the run, adds what it finds. It may run again after a crash, so it changes nothing but the run. */
+/**
+ * A stage: reads the run and adds what it finds. All but the first and the last change nothing else; every one may run
+ * again after a crash.
+ */
 type Stage = (context: StageContext, run: Run) => Promise<void>;
 
-/** The stages that a customer's message goes through, in order; `sendReply` then makes the outcome real. */
-export const MESSAGE_STAGES: readonly Stage[] = [openTicket, triage, retrieve, answer, gate, formatReplies];
+/** The stages that a customer's message goes through, in order. */
+export const MESSAGE_STAGES: readonly Stage[] = [openTicket, triage, retrieve, answer, gate, formatReply, sendReply];
 
 /** Wait before a message is tried again: 1, 2, 4, 8 s. */
 const RETRY_BASE_MS = 1_000;
@@ -38,10 +40,10 @@ function whenAborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Runs the stages of a message and makes the outcome real. A run that is given up is left at once, also in the middle
+ * Runs the stages of a message; true when something came into the conversation meanwhile. A run that is given up is left at once, also in the middle
  * of a stage that does not end: what that stage still does changes nothing but the run.
  */
-export async function runStages(context: StageContext, run: Run): Promise<SentRun> {
+export async function runStages(context: StageContext, run: Run): Promise<boolean> {
   const aborted = whenAborted(run.signal);
   for (const stage of MESSAGE_STAGES) {
     if (run.signal.aborted) throw new RunAbortedError();
@@ -49,7 +51,7 @@ export async function runStages(context: StageContext, run: Run): Promise<SentRu
     await Promise.race([stage(context, run), aborted]);
     run.stageMs[stage.name] = Math.round((performance.now() - startedAt) * 10) / 10;
   }
-  return sendReply(context, outcomeOf(run), run.message.channelId);
+  return run.hasMore;
 }
 
 /** Why a message is given up, in words for an operator. */
@@ -71,14 +73,15 @@ function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string)
 
 /**
  * Makes a message that has used up its tries a dead letter: operators see it and can send it again. Its customer gets
- * no error; a call that waits for it is told that a person has to look.
+ * no error; a call that waits for it is told that a person has to look. True when something came into the conversation
+ * meanwhile.
  */
 export async function giveUp(
   context: StageContext,
   message: ClaimedMessage,
   run: Run | null,
   failure: string,
-): Promise<SentRun> {
+): Promise<boolean> {
   const ticket = run?.ticket ?? (await context.store.tickets.find(message.project, message.ticketId));
   const { stage, moves } = movesOfFailure(ticket, run, failure);
   context.log.error(
@@ -99,7 +102,7 @@ export async function giveUp(
     replies: [],
     draft: null,
   };
-  return sendReply(context, outcome, message.channelId);
+  return commitOutcome(context, outcome, message.channelId);
 }
 
 /**
@@ -116,7 +119,7 @@ export async function settleFailure(
   const { store, log } = context;
   const isFault = !isUnavailable(error) && !(error instanceof RunAbortedError);
   if (isFault && message.attempts >= LIMITS.maxAttempts) {
-    return (await giveUp(context, message, run, failureText(error))).hasMore;
+    return giveUp(context, message, run, failureText(error));
   }
   if (isFault)
     log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");

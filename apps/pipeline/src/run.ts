@@ -1,4 +1,5 @@
 import type { Answer } from "@svc/agents";
+import { isLegalMove } from "@svc/contracts";
 import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
 import type { ClaimedMessage, Project, Ticket } from "@svc/store";
@@ -37,11 +38,14 @@ export interface Run {
   moves: StageMove[];
   /** How long each stage took, in milliseconds. */
   stageMs: Record<string, number>;
+  /** True when something came into the conversation while this run went on. */
+  hasMore: boolean;
 }
 
-/** Writes down that the ticket goes on to a stage. */
+/** Writes down that the ticket goes on to a stage. Throws on a move that is not in the table of legal ones. */
 export function move(run: Pick<Run, "stage" | "moves">, to: TicketStage, why: string): void {
   if (run.stage === to) return;
+  if (!isLegalMove(run.stage, to)) throw new Error(`a ticket cannot go from ${run.stage} to ${to}`);
   run.moves.push({ at: new Date().toISOString(), actor: "pipeline", from: run.stage, to, why });
   run.stage = to;
 }

@@ -32,16 +32,21 @@ export function pipelineService(resources: Resources): Service {
       return waitingMs < WAITING_TOO_LONG_MS ? null : `a message has waited for ${Math.round(waitingMs / 1000)} s`;
     }
 
+    // No further job is taken from the moment on in which none is worked on: a job that is taken counts as done.
+    let closing: Promise<void> | undefined;
+    function drain(): void {
+      isStopping = true;
+      closing ??= consumer.close(STOP_DEADLINE_MS);
+    }
+
     return Promise.resolve({
       findFault,
-      drain() {
-        isStopping = true;
-      },
+      drain,
       async stop() {
-        isStopping = true;
+        drain();
         await sweeper.stop();
         const giveUpTimer = setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
-        await consumer.close(STOP_DEADLINE_MS);
+        await closing;
         clearTimeout(giveUpTimer);
         leases.close();
       },

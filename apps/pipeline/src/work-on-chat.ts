@@ -36,19 +36,18 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
   /** True when there may be another message in the conversation. */
   async function handle(message: ClaimedMessage): Promise<boolean> {
     if (message.attempts > LIMITS.maxAttempts) {
-      const sent = await giveUp(context, message, null, "its workers died while they had it");
-      return sent.hasMore;
+      return giveUp(context, message, null, "its workers died while they had it");
     }
     const lease = leases.keep(message);
     let run: Run | null = null;
     try {
       const found = await readSettings(message.project);
       if (found === null) {
-        return (await giveUp(context, message, null, "its project no longer exists")).hasMore;
+        return await giveUp(context, message, null, "its project no longer exists");
       }
       run = beginRun(message, found, lease.signal);
       lease.watch(run);
-      return (await runStages(context, run)).hasMore;
+      return await runStages(context, run);
     } catch (error) {
       return await settleFailure(context, message, run, error).catch((settleError: unknown) => {
         // The lease runs out by itself, and the sweeper finds the message.
@@ -86,5 +85,6 @@ function beginRun(message: ClaimedMessage, { project, agents }: ProjectSettings,
     stage: "received",
     moves: [],
     stageMs: {},
+    hasMore: false,
   };
 }

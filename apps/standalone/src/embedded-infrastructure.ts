@@ -23,11 +23,12 @@ export async function startInfrastructure(
   if (config.databaseUrl !== undefined) return { variables: {}, stop: () => Promise.resolve() };
   const lock = await acquireDataFolder(config.dataDir);
   try {
+    const secretKey = config.secretKey ?? (await ensureLocalSecretKey(config.dataDir));
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, lock, log, onProgress });
     return {
       variables: {
         DATABASE_URL: postgres.url,
-        ...(config.secretKey === undefined ? { SVC_SECRET_KEY: await ensureLocalSecretKey(config.dataDir) } : {}),
+        ...(config.secretKey === undefined ? { SVC_SECRET_KEY: secretKey } : {}),
       },
       async stop() {
         await postgres.stop();

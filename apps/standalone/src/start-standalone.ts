@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiService } from "@svc/api";
 import { createLog } from "@svc/log";
@@ -16,6 +17,8 @@ export interface Standalone extends Running {
   initialized: Initialized;
   /** How a shell can name a key for a call: a literal, a file, or a variable. */
   keyForShell: string;
+  /** To be called once the first administrator's key has been shown. */
+  noteAdminKeyShown(): Promise<void>;
 }
 
 /** The product's own guide, which the first knowledge base is filled with. */
@@ -27,7 +30,7 @@ async function prepareKeys({ store }: Resources, config: Config, initialized: In
     return "$SVC_ADMIN_KEY";
   }
   await ensureLocalKey(store, config.dataDir);
-  return initialized.adminKey ?? `$(cat '${localKeyFile(config.dataDir).replaceAll("'", String.raw`'\''`)}')`;
+  return initialized.adminKey ?? `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
 }
 
 /**
@@ -45,7 +48,12 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     let initialized: Initialized;
     let keyForShell: string;
     try {
-      initialized = await initialize(resources, { configuredAdminKey: config.adminKey, guideDir: GUIDE_DIR });
+      initialized = await initialize(resources, {
+        configuredAdminKey: config.adminKey,
+        guideDir: GUIDE_DIR,
+        // Not before everything has started: a key that nobody has seen would be lost.
+        showsKey: false,
+      });
       keyForShell = await prepareKeys(resources, config, initialized);
     } catch (error) {
       await closeResources(resources);
@@ -53,7 +61,8 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
     }
     const services = [pipelineService(resources), apiService(resources)];
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
-    return { ...running, config, initialized, keyForShell };
+    const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
+    return { ...running, config, initialized, keyForShell, noteAdminKeyShown };
   } catch (error) {
     await infrastructure.stop();
     throw error;

@@ -34,7 +34,11 @@ export async function ensureConfiguredAdminKey(store: Store, key: string): Promi
     throw new ServiceError("invalid_request", `An API key has at least ${IMPORTED_KEY_MIN_CHARS} characters.`);
   }
   const hash = hashApiKey(key);
-  // A live key with this hash that somebody else made is as good: insert then does nothing.
+  // A live key of this hash that somebody else has made is as good if it is an administrator's for good; else this one
+  // takes its place.
+  const known = await store.apiKeys.findLiveByHash(hash);
+  const isAsGood = known !== null && known.scopes.includes("admin:*") && known.expiresAt === null;
+  if (known !== null && !isAsGood) await store.apiKeys.revoke(known.id);
   await store.apiKeys.insert({
     name: "SVC_ADMIN_KEY",
     prefix: prefixOfApiKey(key),

@@ -20,7 +20,7 @@ const PUBLISH_WAIT_MS = 250;
 /**
  * The front door of every channel: commits a message, announces it to the pipeline and shows that a reply is pending.
  * When it resolves, the message is durable and will be worked on, whatever becomes of the queue. Rejects with
- * `unavailable` when the store is away: then nothing was accepted.
+ * `unavailable` when the store is away; broken off in the moment of the commit, the message may be in all the same.
  */
 export async function acceptMessage(
   { store, queues, log }: ChannelResources,
@@ -30,17 +30,21 @@ export async function acceptMessage(
 ): Promise<AcceptedMessage> {
   const message = incomingMessageSchema.parse(incoming);
   const project = asProjectId(context.project);
-  const accepted = await store.messages.accept(project, {
-    channelId: message.channelId,
-    chatId: message.chatId,
-    userId: message.userId ?? null,
-    text: message.text,
-    timestampMs: message.timestamp,
-    attachments: message.attachments ?? null,
-    channelMeta: message.channelMeta,
-    mode: context.mode ?? null,
-    callInstance: context.callInstance ?? null,
-  });
+  const accepted = await store.messages.accept(
+    project,
+    {
+      channelId: message.channelId,
+      chatId: message.chatId,
+      userId: message.userId ?? null,
+      text: message.text,
+      timestampMs: message.timestamp,
+      attachments: message.attachments ?? null,
+      channelMeta: message.channelMeta,
+      mode: context.mode ?? null,
+      callInstance: context.callInstance ?? null,
+    },
+    context.messageId,
+  );
   const { messageId, ticketId } = accepted;
   const published = publishIncoming(queues, [{ project, messageId, ticketId, attempts: 0 }]).catch((error: unknown) => {
     const text = "a message is accepted but not announced; the sweeper will do it";

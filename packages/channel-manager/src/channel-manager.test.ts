@@ -7,7 +7,7 @@ import { newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase, TestQueueBackend } from "@svc/testing";
-import { SETTINGS_TOPIC, createChannelManager } from "./channel-manager.ts";
+import { createChannelManager } from "./channel-manager.ts";
 import type { ChannelManager } from "./channel-manager.ts";
 import { routeReply } from "./route-reply.ts";
 
@@ -89,15 +89,9 @@ function register(id: ChannelId, change: Partial<Channel> = {}): RecordingChanne
 /** Each channel with its state and what is wrong. */
 const states = () => Object.fromEntries(manager.states().map(({ id, state, error }) => [id, error ?? state]));
 
-/** Waits for what comes of the settings, and tells everybody to look at them meanwhile. */
+/** Waits for what comes of the settings. */
 function waitForLooks(check: () => boolean, what: string): Promise<boolean> {
-  return waitFor(
-    () => {
-      queues.wakeUps.send(SETTINGS_TOPIC, ["settings"]);
-      return check();
-    },
-    { what },
-  );
+  return waitFor(check, { what });
 }
 
 /** Something that happens when the test says so. */

@@ -25,8 +25,6 @@ interface Registered {
 const WATCH_MS = 1_000;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
-/** Topic of the wake-up that says that settings have changed. */
-export const SETTINGS_TOPIC = "settings";
 
 /**
  * The registry of the channels in this process. It starts and stops each as the settings say, hands their messages to
@@ -102,8 +100,7 @@ export function createChannelManager(resources: ChannelResources) {
     reconcile,
 
     /**
-     * Follows the settings: now, on each change, and once a second in case a change was missed. While the store is
-     * away the channels stay as they are. Answers a function that stops following and stops every channel.
+     * Follows the settings: now, and once a second. While the store is away the channels stay as they are. Answers a function that stops following and stops every channel.
      */
     async follow(): Promise<() => Promise<void>> {
       let stopped = false;
@@ -123,12 +120,10 @@ export function createChannelManager(resources: ChannelResources) {
       };
       const settings = await store.channelsConfig.read();
       await reconcile(settings.enabled);
-      const silence = queues.wakeUps.listen(SETTINGS_TOPIC, () => void look());
       lookLater();
       return async () => {
         stopped = true;
         clearTimeout(timer);
-        silence();
         await reconcile([]);
       };
     },

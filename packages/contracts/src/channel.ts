@@ -47,6 +47,8 @@ export interface IncomingContext {
   mode?: MessageMode;
   /** The process that holds a sync call open for it. */
   callInstance?: string;
+  /** The message's id, where the channel has to know it whatever becomes of the acceptance. */
+  messageId?: string;
 }
 
 /** The one handler that a channel hands its incoming messages to. It resolves when the message is committed. */

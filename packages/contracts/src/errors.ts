@@ -44,7 +44,11 @@ export const ERRORS = {
   },
   rate_limited: { status: 429, title: "Too many requests", when: "The limit of requests is used up for now." },
   channel_disabled: { status: 503, title: "Channel disabled", when: "The channel is switched off in its settings." },
-  unavailable: { status: 503, title: "Unavailable", when: "The store cannot be reached; nothing was accepted." },
+  unavailable: {
+    status: 503,
+    title: "Unavailable",
+    when: "The store cannot be reached. Broken off in just that moment, a message may be accepted all the same.",
+  },
   internal: {
     status: 500,
     title: "Internal error",

@@ -15,6 +15,7 @@ export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
 export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
 export { LIMITS } from "./limits.ts";
+export { localUrl } from "./local-url.ts";
 export {
   chatIdSchema,
   drainQuerySchema,

@@ -26,6 +26,17 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** How often a server that closes looks for connections that have become idle. */
 const IDLE_CHECK_MS = 50;
 
+/** An address that cannot be listened on. */
+export class CannotListenError extends Error {
+  constructor({ host, port, setting }: { host: string; port: number; setting: string }, cause: NodeJS.ErrnoException) {
+    super(
+      `Cannot listen on ${host} port ${port} (${cause.code ?? cause.message}). Set SVC_BIND_HOST to an address of this machine (0.0.0.0 for all) and ${setting} to a port that this user may use.`,
+      { cause },
+    );
+    this.name = "CannotListenError";
+  }
+}
+
 /** What a request that is no HTTP is told, by Node's code for its fault. */
 const BROKEN_REQUESTS: Record<string, { status: string; detail: string }> = {
   HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The headers are too large." },
@@ -54,7 +65,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
 
 /**
  * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s. Throws PortTakenError, which
- * names the setting that chooses the port.
+ * names the setting that chooses the port, or CannotListenError.
  */
 export async function listen(
   handler: RequestListener,
@@ -71,9 +82,15 @@ export async function listen(
     handler,
   );
   server.on("clientError", answerBrokenRequest);
+  // Without a listener Node would answer 417 itself; an expectation that is not understood may be ignored (RFC 9110).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
-      reject(error.code === "EADDRINUSE" ? new PortTakenError(address.port, address.setting) : error);
+      reject(
+        error.code === "EADDRINUSE"
+          ? new PortTakenError(address.port, address.setting)
+          : new CannotListenError(address, error),
+      );
     };
     server.once("error", fail);
     server.listen(address.port, address.host, () => {

@@ -46,7 +46,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     }
     const known = error instanceof ServiceError ? error : fromExpress(error);
     if (known !== null) {
-      if (known.code === "unavailable") log.warn({ error: known, requestId }, "the store is away");
+      if (known.code === "unavailable") log.debug({ error: known, requestId }, "the store is away");
       sendProblem(request, response, known);
       return;
     }

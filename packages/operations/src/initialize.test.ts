@@ -39,10 +39,14 @@ afterEach(async () => {
   await database.drop();
 });
 
-const run = (options: { configuredAdminKey?: string; guideDir?: string; on?: Store } = {}) =>
+const run = (options: { configuredAdminKey?: string; guideDir?: string; on?: Store; showsKey?: boolean } = {}) =>
   initialize(
     { store: options.on ?? store, log: testLog() },
-    { configuredAdminKey: options.configuredAdminKey, guideDir: options.guideDir ?? guideDir },
+    {
+      configuredAdminKey: options.configuredAdminKey,
+      guideDir: options.guideDir ?? guideDir,
+      showsKey: options.showsKey ?? true,
+    },
   );
 
 async function sql<Row extends object>(text: string): Promise<Row[]> {
@@ -112,6 +116,16 @@ describe("the first run", () => {
 });
 
 describe("a second run", () => {
+  test("makes another key in the place of one that nobody was shown, and no more once one was", async () => {
+    const unseen = await run({ showsKey: false });
+    const seen = await run({ showsKey: false });
+    expect(seen.adminKey).not.toBeNull();
+    expect([await isAdminKey(unseen.adminKey), await isAdminKey(seen.adminKey)]).toEqual([false, true]);
+    await store.installation.markAdminKeyShown();
+    expect((await run({ showsKey: false })).adminKey).toBeNull();
+    expect(await isAdminKey(seen.adminKey)).toBe(true);
+  });
+
   test("makes nothing and shows no key", async () => {
     const first = await run();
     const before = await everything();

@@ -5,17 +5,22 @@ import { addDocument, ensureKb } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Project, Store } from "@svc/store";
+import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
 
 /** What an initialisation found or made. */
 export interface Initialized {
   project: Project;
-  /** The first administrator's key, to be shown once; null when one exists already. */
+  /**
+   * The first administrator's key; null when one exists already. Until it is noted as shown, the next initialisation
+   * makes another one in its place.
+   */
   adminKey: string | null;
   isFirst: boolean;
 }
 
 const GUIDE_KB = "guide";
 const FIRST_AGENT = "assistant";
+const MADE_BY_INITIALISATION = "initialisation";
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
 async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir: string): Promise<void> {
@@ -36,12 +41,34 @@ async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir
   });
 }
 
+/** Makes the administrator's key where there is none, and answers it; null when one exists. */
+async function ensureAdminKey(store: Store, configured: string | undefined): Promise<string | null> {
+  if (configured !== undefined) {
+    await ensureConfiguredAdminKey(store, configured);
+    return null;
+  }
+  if (await store.apiKeys.hasLiveAdminBeside([MADE_BY_INITIALISATION, MADE_BY_COMMAND_LINE])) return null;
+  const made = await store.apiKeys.listLiveCreatedBy(MADE_BY_INITIALISATION);
+  if (made.length > 0 && (await store.installation.isAdminKeyShown())) return null;
+  // A start that failed after the key was made has shown it to nobody: another one takes its place.
+  for (const record of made) await store.apiKeys.revoke(record.id);
+  const { key } = await issueKey(store, {
+    name: "first administrator",
+    scopes: ["admin:*"],
+    project: null,
+    createdBy: MADE_BY_INITIALISATION,
+  });
+  return key;
+}
+
 /** What an initialisation is told. */
 export interface InitializeOptions {
   /** The administrator's key that the configuration names. */
   configuredAdminKey: string | undefined;
   /** Folder of the product's guide, one Markdown file a page. */
   guideDir: string;
+  /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
+  showsKey: boolean;
 }
 
 /**
@@ -67,18 +94,8 @@ async function initializeAlone(
     await makeFirstAgent(store, log, project, options.guideDir);
     await store.channelsConfig.setEnabled("api", true);
   }
-  let adminKey: string | null = null;
-  if (options.configuredAdminKey !== undefined) {
-    await ensureConfiguredAdminKey(store, options.configuredAdminKey);
-  } else if (!(await store.apiKeys.hasLiveAdmin())) {
-    const issued = await issueKey(store, {
-      name: "first administrator",
-      scopes: ["admin:*"],
-      project: null,
-      createdBy: "initialisation",
-    });
-    adminKey = issued.key;
-  }
+  const adminKey = await ensureAdminKey(store, options.configuredAdminKey);
+  if (adminKey !== null && options.showsKey) await store.installation.markAdminKeyShown();
   await store.installation.markInitialized();
   return { project, adminKey, isFirst };
 }

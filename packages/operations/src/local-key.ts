@@ -1,10 +1,11 @@
-import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hashApiKey, issueKey } from "@svc/auth";
 import type { Store } from "@svc/store";
+import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
 const FILE = "cli-key";
-const MADE_BY = "command-line";
+/** Who has made the command line's credentials. */
+export const MADE_BY_COMMAND_LINE = "command-line";
 
 /** Where the command line's credential lies in a data folder. */
 export function localKeyFile(dataDir: string): string {
@@ -12,13 +13,8 @@ export function localKeyFile(dataDir: string): string {
 }
 
 /** The command line's credential, or null when there is none in this data folder. */
-export async function readLocalKey(dataDir: string): Promise<string | null> {
-  try {
-    return (await readFile(localKeyFile(dataDir), "utf8")).trim();
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
+export function readLocalKey(dataDir: string): Promise<string | null> {
+  return readPrivateFile(localKeyFile(dataDir));
 }
 
 /** Makes sure that the data folder has a valid credential for the command line, which only its owner can read. */
@@ -29,16 +25,14 @@ export async function ensureLocalKey(store: Store, dataDir: string): Promise<str
     name: "command line",
     scopes: ["admin:*"],
     project: null,
-    createdBy: MADE_BY,
+    createdBy: MADE_BY_COMMAND_LINE,
   });
-  const file = localKeyFile(dataDir);
-  await writeFile(file, `${key}\n`, { mode: 0o600 });
-  // An older file keeps its mode when it is written again.
-  await chmod(file, 0o600);
+  await writePrivateFile(localKeyFile(dataDir), key);
   return key;
 }
 
 /** Revokes the command line's credentials, where the configuration names the only administrator's key. */
 export async function revokeLocalKeys(store: Store): Promise<void> {
-  for (const record of await store.apiKeys.listLiveCreatedBy(MADE_BY)) await store.apiKeys.revoke(record.id);
+  for (const record of await store.apiKeys.listLiveCreatedBy(MADE_BY_COMMAND_LINE))
+    await store.apiKeys.revoke(record.id);
 }

@@ -4,6 +4,7 @@ import type { PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
+import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 /** Schema of BullMQ's own tables. */
@@ -14,7 +15,9 @@ const RETRY_MS = 500;
 const MAX_IDS_A_NOTIFICATION = 200;
 const WAKE_CHANNEL = "svc_wake";
 /** Each worker holds one connection to listen; the rest serves all queries of queues and workers. */
-const POOL_MAX = 16;
+const POOL_MAX = 10;
+/** A silently cut line is noticed after this time. */
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * BullMQ on its own Postgres backend. One pool serves all queues and workers. Its commits do not wait for the disk: a
@@ -27,7 +30,9 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     connectionString: databaseUrl,
     max: POOL_MAX,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: 5_000,
+    query_timeout: 30_000,
     options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off`,
     application_name: "svc-queues",
   });
@@ -43,6 +48,11 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     up = false;
   };
   pool.on("error", reportFault);
+  /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
+  const reportQueueFault = (error: Error) => {
+    if (isConnectionFault(error)) reportFault(error);
+    else log.warn({ error }, "a queue reported a fault");
+  };
 
   // While the database is away it is asked twice a second whether it is back.
   async function probe(): Promise<void> {
@@ -75,7 +85,12 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   function listen(): void {
     isListening = true;
     if (closed || listener !== null) return;
-    const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: "svc-wake-ups" });
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      application_name: "svc-wake-ups",
+    });
     listener = client;
     client.on("error", reportFault);
     client.on("end", reconnectLater);
@@ -115,7 +130,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
     makeQueue(name) {
       const queue = new Queue(`${prefix}-${name}`, { connection, defaultJobOptions: JOB_OPTIONS });
-      queue.on("error", reportFault);
+      queue.on("error", reportQueueFault);
       return queue;
     },
 
@@ -126,7 +141,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         drainDelay: 30,
         ...WORKER_OPTIONS,
       });
-      worker.on("error", reportFault);
+      worker.on("error", reportQueueFault);
       return worker;
     },
 

@@ -3,6 +3,7 @@ import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
+import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 const RETRY_MAX_MS = 1_000;
@@ -51,8 +52,11 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     producer.publish(prefix + TOPIC_SEPARATOR + topic, ids.join(" ")).catch(reportFault);
   }, MAX_IDS_A_MESSAGE);
 
-  const quiet = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
-    emitter.on("error", reportFault);
+  const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
+    emitter.on("error", (error) => {
+      if (isConnectionFault(error)) reportFault(error);
+      else log.warn({ error }, "a queue reported a fault");
+    });
 
   return {
     name: "redis",
@@ -76,13 +80,13 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
     makeQueue(name) {
       const queue = new Queue(name, { connection: producer, prefix, defaultJobOptions: JOB_OPTIONS });
-      quiet(queue);
+      listenTo(queue);
       return queue;
     },
 
     makeWorker(name, processor, concurrency) {
       const worker = new Worker(name, processor, { connection: consumer, prefix, concurrency, ...WORKER_OPTIONS });
-      quiet(worker);
+      listenTo(worker);
       return worker;
     },
 

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { z } from "zod";
 import { SETTINGS } from "./settings-schema.ts";
 import type { SettingName } from "./settings-schema.ts";
@@ -13,7 +12,6 @@ export interface EarlyConfig {
   redisUrl: string | undefined;
   adminKey: string | undefined;
   secretKey: string | undefined;
-  /** Absolute. */
   dataDir: string;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
@@ -81,7 +79,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     redisUrl: parsed.REDIS_URL,
     adminKey: parsed.SVC_ADMIN_KEY,
     secretKey: parsed.SVC_SECRET_KEY,
-    dataDir: resolve(parsed.SVC_DATA_DIR),
+    dataDir: parsed.SVC_DATA_DIR,
     bindHost: parsed.SVC_BIND_HOST,
     ports: {
       api: parsed.SVC_API_PORT,

@@ -1,4 +1,5 @@
 import type { Service } from "@svc/contracts";
+import { CannotListenError, PortTakenError } from "@svc/http";
 import { createLog } from "@svc/log";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { StartError, openResources } from "./open-resources.ts";
@@ -14,16 +15,20 @@ export async function runApp(
   env: Readonly<Record<string, string | undefined>>,
   makeService: (resources: Resources) => Service,
 ): Promise<void> {
+  // As the first process of a container, Node ends at a signal only when somebody listens; runServices does later.
+  const quit = () => process.exit(0);
+  process.once("SIGTERM", quit).once("SIGINT", quit);
   try {
     const config = loadConfig(env);
     const resources = await openResources(config, { app });
+    process.off("SIGTERM", quit).off("SIGINT", quit);
     await runServices([makeService(resources)], resources);
   } catch (error) {
     const log = createLog({ level: "error", name: app });
     if (error instanceof ConfigError) {
       log.error({ faults: error.faults }, "the configuration is not valid; see docs/configuration.md");
       process.exitCode = 78;
-    } else if (error instanceof StartError) {
+    } else if (error instanceof StartError || error instanceof PortTakenError || error instanceof CannotListenError) {
       log.error({}, error.message);
       process.exitCode = 1;
     } else {

@@ -75,7 +75,17 @@ export async function runServices(
     noteStopped = resolve;
   });
   const stop = (): Promise<void> => {
-    stopping ??= stopAll().finally(() => {
+    if (stopping !== undefined) return stopping;
+    const deadline = setTimeout(() => {
+      log.error(
+        {},
+        "some work did not end in time; the process ends now, and the work is done again after the next start",
+      );
+      process.exit(1);
+    }, STOP_DEADLINE_MS);
+    deadline.unref();
+    stopping = stopAll().finally(() => {
+      clearTimeout(deadline);
       process.off("SIGTERM", onSignal);
       process.off("SIGINT", onSignal);
       unwatch();
@@ -89,13 +99,6 @@ export async function runServices(
       process.exit(1);
     }
     log.info({ signal }, "stopping");
-    setTimeout(() => {
-      log.error(
-        {},
-        "some work did not end in time; the process ends now, and the work is done again after the next start",
-      );
-      process.exit(1);
-    }, STOP_DEADLINE_MS).unref();
     stop().catch((error: unknown) => {
       log.error({ error }, "the process did not stop cleanly");
       process.exit(1);

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { LOG_LEVELS } from "@svc/log";
 import { z } from "zod";
 
@@ -13,6 +14,22 @@ const list = z.string().transform((text) =>
     .map((part) => part.trim())
     .filter((part) => part !== ""),
 );
+
+const proxies = list.refine((parts) => parts.every(isAddressOrNetwork), {
+  error: "IP addresses or networks such as 10.0.0.0/8, separated by commas",
+});
+
+const publicUrls = list.refine((parts) => parts.every((part) => /^https?:\/\//.test(part) && URL.canParse(part)), {
+  error: "URLs that begin with http:// or https://, separated by commas",
+});
+
+/** True for an IP address, alone or with the length of a network's prefix. */
+function isAddressOrNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
 
 const urlOf = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
@@ -106,14 +123,14 @@ export const SETTINGS = {
     isSecret: false,
   },
   SVC_TRUST_PROXY: {
-    schema: list.optional(),
+    schema: proxies.optional(),
     description:
       "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas (for the rate limit of a later version).",
     defaultText: "none",
     isSecret: false,
   },
   SVC_PUBLIC_URLS: {
-    schema: list.optional(),
+    schema: publicUrls.optional(),
     description:
       "URLs under which the ports are reached from outside, separated by commas (for the widget and the tool server of a later version).",
     defaultText: "none",

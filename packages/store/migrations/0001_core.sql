@@ -5,7 +5,9 @@ CREATE TABLE installation (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   -- Sealed constant: opens only with the SVC_SECRET_KEY that sealed it.
   secret_key_check text,
-  initialized_at timestamptz
+  initialized_at timestamptz,
+  -- When somebody was shown the first administrator's key, which cannot be shown again.
+  admin_key_shown_at timestamptz
 );
 INSERT INTO installation DEFAULT VALUES;
 

@@ -63,13 +63,16 @@ export function apiKeysTable(db: Db) {
     /** Adds a key; null when a live key with this hash exists. */
     async insert(key: NewApiKey): Promise<ApiKeyRecord | null> {
       const rows = await db.transaction(async (tx) => {
-      await tx.query("UPDATE api_keys SET revoked_at = now() WHERE hash = $1 AND revoked_at IS NULL AND expires_at <= now()", [key.hash]);
-      return tx.query<ApiKeyRow>(
-        `INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at)
+        await tx.query(
+          "UPDATE api_keys SET revoked_at = now() WHERE hash = $1 AND revoked_at IS NULL AND expires_at <= now()",
+          [key.hash],
+        );
+        return tx.query<ApiKeyRow>(
+          `INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (hash) WHERE revoked_at IS NULL DO NOTHING RETURNING ${COLUMNS}`,
-        [newId(), key.name, key.prefix, key.hash, key.scopes, key.project, key.createdBy, key.expiresAt],
-      );
+          [newId(), key.name, key.prefix, key.hash, key.scopes, key.project, key.createdBy, key.expiresAt],
+        );
       });
       const row = rows[0];
       return row === undefined ? null : asApiKey(row);
@@ -85,11 +88,12 @@ export function apiKeysTable(db: Db) {
       return rows.map(asApiKey);
     },
 
-    /** True when there is a live administrator's key. */
-    async hasLiveAdmin(): Promise<boolean> {
+    /** True when there is a live administrator's key that none of these has made. */
+    async hasLiveAdminBeside(makers: string[]): Promise<boolean> {
       const rows = await db.query(
-        `SELECT 1 FROM api_keys WHERE 'admin:*' = ANY (scopes) AND revoked_at IS NULL
+        `SELECT 1 FROM api_keys WHERE 'admin:*' = ANY (scopes) AND revoked_at IS NULL AND created_by <> ALL ($1::text[])
            AND (expires_at IS NULL OR expires_at > now()) LIMIT 1`,
+        [makers],
       );
       return rows.length > 0;
     },

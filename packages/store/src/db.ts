@@ -123,7 +123,10 @@ export function openDb(options: {
     options: `${givenOptions} ${PURPOSES[options.purpose]}`.trim(),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on("error", (error) => options.log.warn({ error }, "a database connection was lost"));
+  let isClosed = false;
+  pool.on("error", (error) => {
+    if (!isClosed) options.log.warn({ error }, "a database connection was lost");
+  });
   const connected = new Set<pg.PoolClient>();
   pool.on("connect", (client) => connected.add(client));
   pool.on("remove", (client) => connected.delete(client));
@@ -161,6 +164,7 @@ export function openDb(options: {
   return {
     ...dbOn(pool, transaction),
     async close() {
+      isClosed = true;
       const ended = pool.end();
       // The end of a client that still waits for a statement cuts its connection, and the statement rejects.
       const timer = setTimeout(() => {

@@ -38,6 +38,17 @@ export function installationTable(db: Db) {
       return rows[0]?.done ?? false;
     },
 
+    /** True once somebody was shown the first administrator's key. */
+    async isAdminKeyShown(): Promise<boolean> {
+      const rows = await db.query<{ done: boolean }>("SELECT admin_key_shown_at IS NOT NULL AS done FROM installation");
+      return rows[0]?.done ?? false;
+    },
+
+    /** Notes that somebody was shown the first administrator's key. */
+    async markAdminKeyShown(): Promise<void> {
+      await db.query("UPDATE installation SET admin_key_shown_at = now() WHERE admin_key_shown_at IS NULL");
+    },
+
     /** Notes that the first initialisation is finished: what it made is not made again when somebody deletes it. */
     async markInitialized(): Promise<void> {
       await db.query("UPDATE installation SET initialized_at = now() WHERE initialized_at IS NULL");

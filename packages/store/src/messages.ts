@@ -109,24 +109,27 @@ export function messagesTable(db: Db, leases: Db) {
     message: NewMessage;
   }
 
-  const accept = createBatcher<AcceptItem, AcceptedMessage>(async (items) => {
-    const rows = await db.prepared<{ id: string; seq: number }>("messages_accept", ACCEPT, [
-      items.map((item) => item.id),
-      items.map((item) => item.project),
-      items.map((item) => item.ticketId),
-      items.map((item) => item.message.channelId),
-      items.map((item) => item.message.chatId),
-      items.map((item) => item.message.userId),
-      items.map((item) => item.message.text),
-      items.map((item) => item.message.timestampMs),
-      items.map((item) => item.message.attachments && JSON.stringify(item.message.attachments)),
-      items.map((item) => JSON.stringify(item.message.channelMeta)),
-      items.map((item) => item.message.mode),
-      items.map((item) => item.message.callInstance),
-    ]);
-    const seqs = new Map(rows.map((row) => [row.id, row.seq]));
-    return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
-  }, { keyOf: (item) => item.ticketId });
+  const accept = createBatcher<AcceptItem, AcceptedMessage>(
+    async (items) => {
+      const rows = await db.prepared<{ id: string; seq: number }>("messages_accept", ACCEPT, [
+        items.map((item) => item.id),
+        items.map((item) => item.project),
+        items.map((item) => item.ticketId),
+        items.map((item) => item.message.channelId),
+        items.map((item) => item.message.chatId),
+        items.map((item) => item.message.userId),
+        items.map((item) => item.message.text),
+        items.map((item) => item.message.timestampMs),
+        items.map((item) => item.message.attachments && JSON.stringify(item.message.attachments)),
+        items.map((item) => JSON.stringify(item.message.channelMeta)),
+        items.map((item) => item.message.mode),
+        items.map((item) => item.message.callInstance),
+      ]);
+      const seqs = new Map(rows.map((row) => [row.id, row.seq]));
+      return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
+    },
+    { keyOf: (item) => item.ticketId },
+  );
 
   // Takes the lease of each chat that is free and has a message to work on, and counts the try. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
@@ -223,11 +226,12 @@ export function messagesTable(db: Db, leases: Db) {
   return {
     /**
      * Commits a message and answers its ids and its place in the chat. Concurrent calls share a statement and a commit;
-     * when this resolves, the message is durable.
+     * when this resolves, the message is durable. When it rejects with `unavailable` the message may be there all the
+     * same; a caller that has to know gives the id itself.
      */
-    accept(project: ProjectId, message: NewMessage): Promise<AcceptedMessage> {
+    accept(project: ProjectId, message: NewMessage, id = newId()): Promise<AcceptedMessage> {
       const ticketId = ticketIdOf(project, message.channelId, message.chatId);
-      return accept({ id: newId(), project, ticketId, message });
+      return accept({ id, project, ticketId, message });
     },
 
     /**
@@ -274,9 +278,10 @@ export function messagesTable(db: Db, leases: Db) {
     /** Age in milliseconds of the oldest message that waits for the pipeline and could be worked on; 0 when none does. */
     async oldestWaitingMs(): Promise<number> {
       const rows = await db.query<{ age: number | null }>(
-        `SELECT (extract(epoch FROM now() - min(created_at)) * 1000)::float8 AS age
-         FROM messages WHERE state = 'received' AND due_at < now() - interval '2 seconds'
-           AND (not_before IS NULL OR not_before < now() - interval '2 seconds')`,
+        `SELECT (extract(epoch FROM now() - min(greatest(m.created_at, m.not_before))) * 1000)::float8 AS age
+         FROM messages m JOIN chats c USING (ticket_id)
+         WHERE m.state = 'received' AND (m.not_before IS NULL OR m.not_before < now())
+           AND (c.lease_until IS NULL OR c.lease_until < now())`,
       );
       return rows[0]?.age ?? 0;
     },
@@ -324,7 +329,7 @@ export function messagesTable(db: Db, leases: Db) {
     async reviveDeadLetter(project: ProjectId, messageId: string, actor: string): Promise<DueMessage | null> {
       const rows = await db.query<{ ticket_id: string }>(
         `WITH revived AS (
-           UPDATE messages SET state = 'received', attempts = 0, not_before = NULL, finished_at = NULL, due_at = now()
+           UPDATE messages SET state = 'received', attempts = 0, not_before = now(), finished_at = NULL, due_at = now()
            WHERE project_id = $1 AND id = $2 AND state = 'failed' RETURNING id, ticket_id
          ), ticket AS (
            UPDATE tickets t SET stage = 'received', version = t.version + 1, updated_at = now()

@@ -290,5 +290,7 @@ function asTicket(row: TicketRow): Ticket {
 /** First line of a text, short enough for a list; never cut inside a character. */
 function subjectOf(text: string): string {
   const [line = ""] = text.trim().split(/[\r\n]/, 1);
-  return Array.from(line.slice(0, SUBJECT_CHARS * 2)).slice(0, SUBJECT_CHARS).join("");
+  return Array.from(line.slice(0, SUBJECT_CHARS * 2))
+    .slice(0, SUBJECT_CHARS)
+    .join("");
 }

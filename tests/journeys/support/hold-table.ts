@@ -4,7 +4,10 @@ import { Client } from "pg";
  * Lets everyone who reads or writes a table wait until the answered function is called: work on it stands still for as
  * long as a test likes, and then goes on. The function may be called again; killing the database ends the hold too.
  */
-export async function holdTable(databaseUrl: string, table: "kbs" | "tickets" | "replies"): Promise<() => Promise<void>> {
+export async function holdTable(
+  databaseUrl: string,
+  table: "kbs" | "tickets" | "replies",
+): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl });
   let isGone = false;
   client.on("error", () => {

@@ -78,7 +78,7 @@ export async function startProduct(
   };
   let composition: Composition;
   try {
-    await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR });
+    await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR, showsKey: true });
     composition = await compose({});
   } catch (error) {
     await removeGround();

@@ -41,6 +41,7 @@ Examples:
           const { project, adminKey, isFirst } = await initialize(resources, {
             configuredAdminKey,
             guideDir: GUIDE_DIR,
+            showsKey: true,
           });
           const { enabled } = await resources.store.channelsConfig.read();
           const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };

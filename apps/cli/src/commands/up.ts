@@ -78,6 +78,7 @@ async function up(cli: Cli): Promise<void> {
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onClosedTerminal);
   await introduce(cli, product);
+  if (product.initialized.adminKey !== null) await product.noteAdminKeyShown();
   await product.stopped;
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
   // An ordinary exit would reset a terminal that is not there any more, which Node.js takes for a fault of its own.

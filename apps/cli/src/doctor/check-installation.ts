@@ -5,7 +5,7 @@ import type { Check } from "./check.ts";
 
 async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Admin key";
-  if (await store.apiKeys.hasLiveAdmin()) return { name, status: "ok", detail: "there is one" };
+  if (await store.apiKeys.hasLiveAdminBeside([])) return { name, status: "ok", detail: "there is one" };
   return { name, status: "fail", detail: "there is none", advice: `Run: ${self} init (or ${startWith})` };
 }
 

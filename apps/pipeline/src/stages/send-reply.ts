@@ -5,16 +5,8 @@ import { move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
-/** What a run became. */
-export interface SentRun {
-  /** False when another worker has the message: then nothing of this run exists. */
-  isOurs: boolean;
-  /** True when something came into the chat meanwhile. */
-  hasMore: boolean;
-}
-
 /** The outcome of a run whose stages are all done. */
-export function outcomeOf(run: Run): RunOutcome {
+function outcomeOf(run: Run): RunOutcome {
   const { gate, answer, triage, message } = run;
   const sends = gate?.sends === true;
   if (sends) move(run, "done", "the reply is committed");
@@ -48,20 +40,26 @@ export function outcomeOf(run: Run): RunOutcome {
   };
 }
 
+/** Makes what the other stages found real, and announces the replies. */
+export async function sendReply(context: StageContext, run: Run): Promise<void> {
+  run.hasMore = await commitOutcome(context, outcomeOf(run), run.message.channelId);
+}
+
 /**
- * Makes the outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
- * them. An announcement that is lost costs a second: everyone who waits looks again by himself.
+ * Makes an outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
+ * them. An announcement that is lost costs a second: everyone who waits looks again by himself. True when something
+ * came into the conversation meanwhile; false also when another worker has the message: then nothing of this run exists.
  */
-export async function sendReply(
+export async function commitOutcome(
   { store, queues, log }: StageContext,
   outcome: RunOutcome,
   channelId: Run["message"]["channelId"],
-): Promise<SentRun> {
+): Promise<boolean> {
   const { project, ticketId, messageId } = outcome.message;
   const finished = await store.tickets.finish(project, outcome);
   if (finished === null) {
     log.debug({ messageId, ticketId }, "another worker has taken this message over; its run counts");
-    return { isOurs: false, hasMore: false };
+    return false;
   }
   const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
   if (finished.replies !== null || outcome.state !== "answered") {
@@ -72,5 +70,5 @@ export async function sendReply(
       else log.warn({ error, ticketId }, text);
     });
   }
-  return { isOurs: true, hasMore: finished.hasMore };
+  return finished.hasMore;
 }

@@ -1,12 +1,12 @@
-import { formatReply } from "../format-reply.ts";
+import { makeReplyItems } from "../make-reply-items.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
 /** Makes the reply items of an answer that goes out: the text, and each Markdown table also as XLSX. */
-export async function formatReplies({ log }: StageContext, run: Run): Promise<void> {
+export async function formatReply({ log }: StageContext, run: Run): Promise<void> {
   const { answer, gate, message } = run;
   if (gate?.sends !== true || answer?.text == null) return;
-  run.replies = await formatReply(
+  run.replies = await makeReplyItems(
     { text: answer.text, markdown: answer.markdown, sources: answer.sources },
     {
       tablesAsXlsx: run.project.tablesAsXlsx,

@@ -1,7 +1,7 @@
 import type { MessageDraft, ReplyDraft, Source } from "@svc/contracts";
-import { findTables } from "./format-reply/find-tables.ts";
-import { tableFileName } from "./format-reply/table-file-name.ts";
-import { writeWorkbook } from "./format-reply/write-workbook.ts";
+import { findTables } from "./xlsx/find-tables.ts";
+import { tableFileName } from "./xlsx/table-file-name.ts";
+import { writeWorkbook } from "./xlsx/write-workbook.ts";
 
 const XLSX_MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
@@ -16,7 +16,7 @@ export interface Answer {
   sources?: Source[];
 }
 
-export interface FormatReplyOptions {
+export interface ReplyItemOptions {
   /** The project's setting. */
   tablesAsXlsx: boolean;
   /** Told why a table has no attachment, with the error where there is one; never given the text of the answer. */
@@ -31,14 +31,14 @@ export interface FormatReplyOptions {
  * Never rejects: a table that cannot be written costs its attachment, not the message, and `warn` is told.
  * The same answer gives the same items, byte for byte, so that a repeated job changes nothing.
  */
-export async function formatReply(answer: Answer, options: FormatReplyOptions): Promise<ReplyDraft[]> {
+export async function makeReplyItems(answer: Answer, options: ReplyItemOptions): Promise<ReplyDraft[]> {
   const message: MessageDraft = { type: "message", text: answer.text, markdown: answer.markdown };
   if (answer.sources !== undefined) message.sources = answer.sources;
   if (!answer.markdown || !options.tablesAsXlsx) return [message];
   return [message, ...(await tableAttachments(answer.text, options.warn))];
 }
 
-async function tableAttachments(text: string, warn: FormatReplyOptions["warn"]): Promise<ReplyDraft[]> {
+async function tableAttachments(text: string, warn: ReplyItemOptions["warn"]): Promise<ReplyDraft[]> {
   if (text.length > MAX_TEXT_CHARS) {
     warn(`the answer's tables are not written as XLSX: it has ${text.length} characters, more than ${MAX_TEXT_CHARS}`);
     return [];

@@ -1,13 +1,13 @@
 import { describe, expect, jest, test } from "@jest/globals";
 import type { AttachmentDraft, ReplyDraft } from "@svc/contracts";
 import ExcelJS from "exceljs";
-import { formatReply } from "./format-reply.ts";
+import { makeReplyItems } from "./make-reply-items.ts";
 
 const TABLE = "| Plan | Price |\n|---|---:|\n| Basic | 1,234.5 |\n| Pro | =1+1 |\n";
 
 async function format(text: string, options: { markdown?: boolean; tablesAsXlsx?: boolean } = {}) {
   const warnings: { text: string; error?: unknown }[] = [];
-  const items = await formatReply(
+  const items = await makeReplyItems(
     { text, markdown: options.markdown ?? true },
     {
       tablesAsXlsx: options.tablesAsXlsx ?? true,
@@ -26,7 +26,7 @@ async function readSheet(item: ReplyDraft | undefined): Promise<ExcelJS.Workshee
   return sheet;
 }
 
-describe("formatReply", () => {
+describe("makeReplyItems", () => {
   test("gives the message first, word for word, then each table as an XLSX file", async () => {
     const text = `Intro\r\n\n## Prices\n\n${TABLE}\n\`\`\`\n${TABLE}\`\`\`\n\n> ${TABLE.replaceAll("\n", "\n> ")}\n`;
     const { items, warnings } = await format(text);
@@ -51,10 +51,10 @@ describe("formatReply", () => {
   test("keeps the sources with the message, and gives none where there are none", async () => {
     const sources = [{ title: "Guide", documentId: "d", chunkId: "c", quote: "q" }];
     const options = { tablesAsXlsx: true, warn: () => {} };
-    expect(await formatReply({ text: "x", markdown: false, sources }, options)).toEqual([
+    expect(await makeReplyItems({ text: "x", markdown: false, sources }, options)).toEqual([
       { type: "message", text: "x", markdown: false, sources },
     ]);
-    const [message] = await formatReply({ text: "x", markdown: true }, options);
+    const [message] = await makeReplyItems({ text: "x", markdown: true }, options);
     expect(message).not.toHaveProperty("sources");
   });
 
