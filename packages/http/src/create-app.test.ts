@@ -101,11 +101,11 @@ describe("an error", () => {
     });
   });
 
-  test("that tells of the store's absence is in the log as a warning, others of callers are not", async () => {
+  test("that tells of the store's absence is in the log for who looks closely, others of callers are not", async () => {
     await fetch(`${base}/error/not_found`);
     expect(newLines()).toEqual([]);
     await fetch(`${base}/error/unavailable`);
-    expect(newLines()).toEqual([expect.objectContaining({ level: "warn", msg: expect.stringContaining("store") })]);
+    expect(newLines()).toEqual([expect.objectContaining({ level: "debug", msg: expect.stringContaining("store") })]);
   });
 
   test("has no body where HEAD asked for it", async () => {

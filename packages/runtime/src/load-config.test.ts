@@ -149,6 +149,8 @@ describe("a value in a file", () => {
       REDIS_URL: "redis://cache:6379",
       SVC_ADMIN_KEY: "a key of 16 and more",
       SVC_LOG_LEVEL: "warn",
+      SVC_TRUST_PROXY: "10.0.0.0/8",
+      SVC_PUBLIC_URLS: "https://a.example",
     };
     const value = good[name] ?? "1234";
     expect(readEnvironment({ [`${name}_FILE`]: await fileWith(value) })).toEqual(readEnvironment({ [name]: value }));
