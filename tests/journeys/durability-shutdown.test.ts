@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
@@ -46,17 +46,21 @@ const readMessages = (chatId: string) =>
     [ticketIdOf(project.id, "api", chatId)],
   );
 
-/** A request on a connection that is open already, of which the last byte is still to be sent. */
-async function beginRequest(baseUrl: string, path: string): Promise<() => Promise<string>> {
+/** A request on a connection that is open already, of which the last bytes are still to be sent. */
+async function beginRequest(baseUrl: string, path: string) {
   const { hostname, port, host } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port) }).setEncoding("utf8");
   await once(socket, "connect");
   socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n`);
-  return async () => {
-    socket.write("\r\n");
-    let answer = "";
-    for await (const part of socket) answer += String(part);
-    return answer;
+  return {
+    /** Sends the rest, and answers what comes back until the connection is closed. */
+    async finish(): Promise<string> {
+      socket.write("\r\n");
+      let answer = "";
+      for await (const part of socket) answer += String(part);
+      return answer;
+    },
+    drop: () => void socket.destroy(),
   };
 }
 
@@ -71,7 +75,7 @@ describe("an API that gets SIGTERM", () => {
     await waitFor(async () => (await readMessages(chatId)).filter(({ mode }) => mode === "sync").length === 3, {
       what: "the calls to be accepted",
     });
-    const askReadiness = await beginRequest(api.baseUrl(0), "/readyz");
+    const readiness = await beginRequest(api.baseUrl(0), "/readyz");
 
     const exit = door.kill("SIGTERM");
     for (const answer of await Promise.all(calls)) {
@@ -82,7 +86,7 @@ describe("an API that gets SIGTERM", () => {
       expect(answer.headers.get("location")).toBe(answer.body.drainUrl);
     }
     expect(await poll).toMatchObject({ status: 200, body: { replies: [] } });
-    expect(await askReadiness()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await readiness.finish()).toMatch(/^HTTP\/1\.1 503 /);
     expect(await exit).toEqual(CLEAN);
 
     await release();
@@ -106,12 +110,14 @@ describe("an API that gets SIGTERM", () => {
 });
 
 describe("a pipeline that gets SIGTERM", () => {
-  /** Lets it be in the middle of a message. */
-  async function beginMessage(chatId: string): Promise<() => Promise<void>> {
-    const release = await holdTable(product.databaseUrl, "tickets");
+  let release: () => Promise<void> = () => Promise.resolve();
+  afterEach(() => release());
+
+  /** Lets it be in the middle of a message, until `release`. */
+  async function beginMessage(chatId: string): Promise<void> {
+    release = await holdTable(product.databaseUrl, "tickets");
     expect((await api.send("shutdown", { text: "hello", chatId, mode: "async" })).status).toBe(202);
     await waitFor(async () => (await readMessages(chatId))[0]?.attempts === 1, { what: "the message to be worked on" });
-    return release;
   }
 
   const isStopping = () =>
@@ -127,7 +133,7 @@ describe("a pipeline that gets SIGTERM", () => {
 
   test("finishes the message that it works on, and exits with 0", async () => {
     const chatId = "finished";
-    const release = await beginMessage(chatId);
+    await beginMessage(chatId);
     const exit = worker.kill("SIGTERM");
     await isStopping();
     await release();
@@ -139,8 +145,11 @@ describe("a pipeline that gets SIGTERM", () => {
 
   test("exits with 0 also when the message does not end in time, and leaves it to the next one", async () => {
     const chatId = "released";
-    const release = await beginMessage(chatId);
+    await beginMessage(chatId);
+    // Where the API is in the same process, it has to wait for a slow client besides.
+    const slow = await beginRequest(api.baseUrl(0), "/readyz");
     expect(await worker.kill("SIGTERM")).toEqual(CLEAN);
+    slow.drop();
     expect(await readMessages(chatId)).toMatchObject([{ state: "received", isLeased: false }]);
     await release();
     await worker.start();
@@ -149,7 +158,7 @@ describe("a pipeline that gets SIGTERM", () => {
 
   test("a second time ends at once, and the message is answered after the next start", async () => {
     const chatId = "twice";
-    const release = await beginMessage(chatId);
+    await beginMessage(chatId);
     const exit = worker.kill("SIGTERM");
     await isStopping();
     expect(await worker.kill("SIGTERM")).toEqual({ code: 1, signal: null });

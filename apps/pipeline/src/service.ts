@@ -34,8 +34,10 @@ export function pipelineService(resources: Resources): Service {
 
     // No further job is taken from the moment on in which none is worked on: a job that is taken counts as done.
     let closing: Promise<void> | undefined;
+    let giveUpTimer: NodeJS.Timeout | undefined;
     function drain(): void {
       isStopping = true;
+      giveUpTimer ??= setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
       closing ??= consumer.close(STOP_DEADLINE_MS);
     }
 
@@ -45,7 +47,6 @@ export function pipelineService(resources: Resources): Service {
       async stop() {
         drain();
         await sweeper.stop();
-        const giveUpTimer = setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
         await closing;
         clearTimeout(giveUpTimer);
         leases.close();

@@ -2,6 +2,7 @@ import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contract
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
+import { IS_ALIVE } from "./instances.ts";
 
 interface ReplyPlace {
   id: string;
@@ -74,12 +75,12 @@ const COLUMNS =
 
 // Nobody is handing the reply over: it was never taken, or the process that took it is dead.
 const FREE = `(r.taken_by IS NULL OR NOT EXISTS (
-  SELECT 1 FROM instances i WHERE i.id = r.taken_by AND i.alive_until > now()))`;
+  SELECT 1 FROM instances i WHERE i.id = r.taken_by AND ${IS_ALIVE}))`;
 
 // The reply is in the buffer: its message was sent async, or sync and the call is over (or its process dead), or it
 // answers no message. What a webhook message gets goes by its callback.
 const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR (m.mode = 'sync' AND (m.call_ended_at IS NOT NULL OR NOT EXISTS (
-  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND i.alive_until > now()))))`;
+  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))))`;
 
 // How many bytes a reply takes in an answer, roughly: content is sent in base64.
 const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200";
@@ -97,7 +98,7 @@ export function repliesTable(db: Db) {
     JOIN messages m ON m.id = i.message_id AND m.project_id = i.project_id
     LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
       AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL
-      AND EXISTS (SELECT 1 FROM instances i WHERE i.id = m.call_instance AND i.alive_until > now())
+      AND EXISTS (SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE})
     ORDER BY r.seq`;
 
   interface CallRef {
