@@ -19,7 +19,7 @@ export async function holdTable(
   return async () => {
     if (isGone) return;
     isGone = true;
-    await client.query("ROLLBACK");
+    // The end of the connection ends the hold, also when the database goes away in this moment.
     await client.end();
   };
 }
