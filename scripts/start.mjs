@@ -7,4 +7,15 @@ try {
   console.error(error.message);
   process.exit(1);
 }
+// npm does not pass every signal on. When it has gone (a supervisor ended it, its terminal closed), this process stops
+// cleanly too instead of going on alone.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 250);
+  watch.unref();
+}
 await import("../apps/cli/dist/main.js");

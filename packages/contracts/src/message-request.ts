@@ -65,7 +65,7 @@ export type MessageRequest = z.infer<typeof messageRequestSchema>;
 export const drainQuerySchema = z.object({
   wait: z
     .string()
-    .regex(/^\d{1,6}$/, { error: "a whole number of milliseconds" })
+    .regex(/^\d{1,6}$/, { error: `a whole number of milliseconds, at most ${LIMITS.waitMaxMs}` })
     .transform(Number)
     .refine((wait) => wait <= LIMITS.waitMaxMs, { error: `at most ${LIMITS.waitMaxMs} milliseconds` })
     .optional(),

@@ -26,7 +26,7 @@ export interface Queues {
   readonly backend: QueueBackend["name"];
   /** True when jobs can be published right now. */
   isUp(): boolean;
-  /** Publishes jobs; rejects with QueueDownError while the backend is away. */
+  /** Publishes jobs; rejects with QueueDownError when the backend is away or does not take them. */
   publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
   /**
    * Works on a queue, from the moment on when it can be reached, through losses of the connection, until closed. A
@@ -120,8 +120,9 @@ export function openQueues(options: {
       if (first !== undefined && jobs.length === 1) await queue.add(name, first.data, { jobId: first.id });
       else await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
     } catch (error) {
-      // The backend went away in the middle of the call.
-      throw backend.isUp() ? error : new QueueDownError(undefined, { cause: error });
+      // The backend went away in the middle of the call, or refused: either way the sweeper tries again later.
+      if (backend.isUp()) log.warn({ error, queue: name }, "jobs could not be published; the sweeper will try again");
+      throw new QueueDownError(undefined, { cause: error });
     }
   }
 

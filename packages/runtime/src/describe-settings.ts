@@ -14,8 +14,8 @@ the value (for secrets of Docker and Kubernetes). A bad value stops the start, a
 |---|---|---|
 ${rows.join("\n")}
 
-Settings that change while the service runs live in the table \`channels_config\`, under the names of the service
-document: \`channels_config.enabled\`, \`channels_config.api.config.bindHost\`, \`channels_config.api.config.timeoutMs\`,
+Settings that change while the service runs live in the table \`channels_config\` (there is no command for them yet):
+\`channels_config.enabled\`, \`channels_config.api.config.bindHost\`, \`channels_config.api.config.timeoutMs\`,
 \`channels_config.api.config.webhookSecret\`, \`channels_config.widget.config.apiKey\`,
 \`channels_config.widget.config.allowedOrigins\`, \`channels_config.messenger.config.botToken\`.
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { QueueDownError, publishIncoming } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { waitFor } from "@svc/testing";
@@ -29,15 +29,18 @@ const QUEUE = "incoming-messages";
       { what: `${messageId} to be taken`, timeoutMs: 30_000 },
     );
 
-  beforeEach(async () => {
-    taken.length = 0;
+  beforeAll(async () => {
     backend = await startPrivateBackend();
   });
 
-  afterEach(async () => {
-    await queues.close();
-    await backend.stop();
+  beforeEach(() => {
+    taken.length = 0;
   });
+
+  // Each test leaves the backend running.
+  afterEach(() => queues.close());
+
+  afterAll(() => backend.stop());
 
   test("a consumer that was registered before the backend is up begins when it comes up", async () => {
     await backend.kill();

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import type { ApiTarget, Drained, Posted } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
@@ -98,11 +98,10 @@ export function addAsk(program: Command, cli: Cli): void {
     .description("ask the running product and show the answer with its sources")
     .argument("[text]", "the question; without it, the new replies of --chat are collected")
     .option("--chat <id>", "go on with a conversation")
-    .option(
-      "--timeout <seconds>",
-      "how long to wait for the answer",
-      secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S),
-      DEFAULT_TIMEOUT_MS,
+    .addOption(
+      new Option("--timeout <seconds>", "how long to wait for the answer")
+        .argParser(secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S))
+        .default(DEFAULT_TIMEOUT_MS, String(DEFAULT_TIMEOUT_MS / 1_000)),
     )
     .option("--url <address>", "where the API is (default: this machine, port SVC_API_PORT)", parseUrl)
     .option("--project <name>", "project to ask (an administrator's key can choose)")

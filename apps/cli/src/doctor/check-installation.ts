@@ -35,7 +35,7 @@ async function checkChannels(store: Store): Promise<Check[]> {
       ? {
           name: "Webhook secret",
           status: "ok",
-          detail: "not set: callbacks are signed with the API key of the message",
+          detail: "not set: the callbacks of a later version would be signed with the API key of the message",
           advice: "Hint: set channels_config.api.config.webhookSecret, so that receivers need to know no key.",
         }
       : { name: "Webhook secret", status: "ok", detail: "set" };
