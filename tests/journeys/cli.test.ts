@@ -1,40 +1,16 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStore } from "@svc/store";
-import { createTestDatabase, freePort, repositoryPath, startProcess, testLog, waitFor } from "@svc/testing";
+import { createTestDatabase, freePort, startProcess, testLog, waitFor } from "@svc/testing";
 import type { ChildProcess, TestDatabase } from "@svc/testing";
 import { Client } from "pg";
+import { SVC_MAIN, run, svc, svcJson as svcDocument } from "./support/run-svc.ts";
+import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
+import type { SvcInstance } from "./support/svc-instance.ts";
 
-const MAIN = repositoryPath("apps/cli/dist/main.js");
-const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
-const READY = /Ctrl-C stops it/;
 const KEY = /svc_[0-9A-Za-z]{38}/g;
 const QUESTION = "How do I send a message over the HTTP API?";
-const COMMAND_TIMEOUT_MS = 30_000;
-
-interface Ran {
-  stdout: string;
-  stderr: string;
-  code: number | null;
-}
-
-/** Runs a program to its end, in a folder, with nothing of this test's environment. */
-function run(command: string, args: string[], env: Record<string, string>, cwd = tmpdir()): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      command,
-      args,
-      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS, killSignal: "SIGKILL" },
-      (_, stdout, stderr) => resolve({ stdout, stderr, code: child.exitCode }),
-    );
-    child.stdin?.end();
-  });
-}
-
-const svc = (env: Record<string, string>, ...args: string[]) => run(process.execPath, [MAIN, ...args], env);
 
 /** What the commands answer with --json; each has the fields that its test looks at. */
 interface Document {
@@ -47,47 +23,10 @@ interface Document {
   checks: { name: string; status: string; detail: string }[];
 }
 
-/** Runs a command with --json and answers its one document. */
-async function svcJson(
-  env: Record<string, string>,
-  ...args: string[]
-): Promise<{ document: Document; code: number | null }> {
-  const { stdout, stderr, code } = await svc(env, ...args, "--json");
-  try {
-    return { document: JSON.parse(stdout) as Document, code };
-  } catch (error) {
-    throw new Error(`${args.join(" ")} --json wrote no document: ${stdout}\n${stderr}`, { cause: error });
-  }
-}
-
-interface Instance {
-  env: { SVC_DATA_DIR: string; SVC_API_PORT: string };
-  url: string;
-}
-
-const folders: string[] = [];
-
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-journey-"));
-  folders.push(folder);
-  return folder;
-}
-
-/** A data folder and a port that nobody has used yet. */
-async function newInstance(): Promise<Instance> {
-  const port = await freePort();
-  const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), SVC_API_PORT: String(port) };
-  return { env, url: `http://127.0.0.1:${port}` };
-}
-
-async function up({ env }: Instance, condition: RegExp = READY, ...args: string[]): Promise<ChildProcess> {
-  const child = await startProcess({ file: MAIN, args: ["up", ...args], env, name: "svc up" });
-  await child.ready(condition);
-  return child;
-}
+const svcJson = (env: Record<string, string>, ...args: string[]) => svcDocument<Document>(env, ...args);
 
 /** The process id of the PostgreSQL on a data folder, or null when it has stopped cleanly or never ran. */
-async function postgresOf({ env }: Instance): Promise<number | null> {
+async function postgresOf({ env }: SvcInstance): Promise<number | null> {
   try {
     return Number((await readFile(join(env.SVC_DATA_DIR, "postgres", "postmaster.pid"), "utf8")).split("\n")[0]);
   } catch (error) {
@@ -107,14 +46,14 @@ function isAlive(pid: number): boolean {
 }
 
 /** The running PostgreSQL of a data folder; fails when there is none. */
-async function runningPostgresOf(instance: Instance): Promise<number> {
+async function runningPostgresOf(instance: SvcInstance): Promise<number> {
   const pid = await postgresOf(instance);
   if (pid === null || !isAlive(pid)) throw new Error("no PostgreSQL runs on the data folder");
   return pid;
 }
 
 const curlOf = (output: string) => /^ *(curl .*)$/m.exec(output)?.[1] ?? "no curl line";
-const hasCurl = (await run("/bin/sh", ["-c", "command -v curl"], {})).code === 0;
+const hasCurl = (await run("/bin/sh", ["-c", "command -v curl"])).code === 0;
 const testCurl = hasCurl ? test : test.skip;
 
 interface Answer {
@@ -125,19 +64,17 @@ interface Answer {
   replies: { type: string; text: string; author: string; sources?: { title: string; quote: string }[] }[];
 }
 
-afterAll(async () => {
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-});
+afterAll(removeFolders);
 
 describe("the product, started with one command on a new folder", () => {
-  let instance: Instance;
+  let instance: SvcInstance;
   let product: ChildProcess;
   let firstOutput = "";
   let key = "";
 
   beforeAll(async () => {
     instance = await newInstance();
-    product = await up(instance);
+    product = await svcUp(instance);
     firstOutput = product.output();
     key = firstOutput.match(KEY)?.[0] ?? "";
   });
@@ -151,7 +88,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   testCurl("prints a curl line that gets an answer with its source when it is pasted", async () => {
-    const { stdout } = await run("/bin/sh", ["-c", curlOf(firstOutput)], {});
+    const { stdout } = await run("/bin/sh", ["-c", curlOf(firstOutput)]);
     const answer = JSON.parse(stdout) as Answer;
     expect(answer).toMatchObject({ ok: true, mode: "sync" });
     expect(answer.replies[0]?.text).toContain("/api/v1/messages");
@@ -251,7 +188,7 @@ describe("the product, started with one command on a new folder", () => {
     });
 
     test("refuses a project that does not exist and names those that do", async () => {
-      const { stderr, code } = await svc(instance.env, "kb", "add", MAIN, "--project", "nowhere");
+      const { stderr, code } = await svc(instance.env, "kb", "add", SVC_MAIN, "--project", "nowhere");
       expect(code).toBe(1);
       expect(stderr).toContain('There is no project "nowhere". There are: default.');
     });
@@ -285,6 +222,7 @@ describe("the product, started with one command on a new folder", () => {
       "Queues",
       "Backlog",
       "Dead letters",
+      "Dead deliveries",
       "Port",
       "HTTP API",
     ]);
@@ -332,7 +270,7 @@ describe("the product, started with one command on a new folder", () => {
 
   test("runs beside another instance, and their keys are not mixed up", async () => {
     const other = await newInstance();
-    const beside = await up(other, /"pid": \d+\n\}/, "--json");
+    const beside = await svcUp(other, /"pid": \d+\n\}/, "--json");
     try {
       const output = beside.output();
       const document = JSON.parse(output.slice(output.indexOf("{"))) as {
@@ -352,14 +290,14 @@ describe("the product, started with one command on a new folder", () => {
   test("killed with SIGKILL, starts again without help, keeps its data, and does not show the key again", async () => {
     const before = await svcJson(instance.env, "ask", QUESTION, "--chat", "survivor");
     await product.kill("SIGKILL");
-    product = await up(instance);
+    product = await svcUp(instance);
     expect(product.output()).not.toMatch(KEY);
     const after = await svcJson({ ...instance.env, SVC_ADMIN_KEY: key }, "ask", QUESTION, "--chat", "survivor");
     expect(after.document).toMatchObject({ status: "answered", ticketId: before.document.ticketId });
   });
 
   testCurl("prints a curl line that works on later starts as well", async () => {
-    const { stdout } = await run("/bin/sh", ["-c", curlOf(product.output())], {});
+    const { stdout } = await run("/bin/sh", ["-c", curlOf(product.output())]);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, mode: "sync" });
   });
 
@@ -398,7 +336,7 @@ describe("a folder without data", () => {
     const first = await svcJson(instance.env, "init");
     expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api"] } });
     expect(first.document.adminKey).toMatch(KEY);
-    const product = await up(instance);
+    const product = await svcUp(instance);
     expect(product.output()).not.toMatch(KEY);
     const env = { ...instance.env, SVC_ADMIN_KEY: first.document.adminKey };
     expect(await svcJson(env, "ask", QUESTION)).toMatchObject({ code: 0, document: { status: "answered" } });
@@ -407,11 +345,11 @@ describe("a folder without data", () => {
 
   test("left by Ctrl-C in the middle of the first start has no process on it, and starts afterwards", async () => {
     const instance = await newInstance();
-    const interrupted = await up(instance, /Creating the database/);
+    const interrupted = await svcUp(instance, /Creating the database/);
     await interrupted.kill("SIGINT");
     const postgres = await postgresOf(instance);
     expect(postgres === null || !isAlive(postgres)).toBe(true);
-    const product = await up(instance);
+    const product = await svcUp(instance);
     expect((await product.kill("SIGINT")).code).toBe(0);
   });
 });
@@ -463,7 +401,7 @@ describe("commands on a database of one's own", () => {
   test("start api runs the app until SIGTERM, and ends with exit code 78 without a database", async () => {
     expect((await svc({}, "start", "api")).code).toBe(78);
     const api = await startProcess({
-      file: MAIN,
+      file: SVC_MAIN,
       args: ["start", "api"],
       env,
       name: "svc start api",
@@ -496,6 +434,7 @@ describe("commands on a database of one's own", () => {
           channelMeta: {},
           mode: "async",
           callInstance: null,
+          callback: null,
         });
         await client.query(
           "UPDATE messages SET state = 'failed', attempts = 5, failure = $2, finished_at = now() WHERE id = $1",

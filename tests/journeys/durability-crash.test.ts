@@ -188,6 +188,7 @@ describe("a reader that goes on by cursor", () => {
       channelMeta: {},
       mode: "sync",
       callInstance: instance,
+      callback: null,
     });
     expect((await api.send("crash", { text: "second, async", chatId, mode: "async" })).status).toBe(202);
     await waitFor(async () => (await repliesIn(chatId)).length === 2, { what: "both replies", timeoutMs: 20_000 });

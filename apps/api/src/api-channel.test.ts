@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createAuthenticator, issueKey } from "@svc/auth";
-import type { AcceptedMessage, IncomingContext, IncomingMessage } from "@svc/contracts";
+import type { AcceptedMessage, IncomingContext, IncomingMessage, ReplyAnnouncement } from "@svc/contracts";
 import { authenticated, createApp, listen } from "@svc/http";
+import { createAddressGuard } from "@svc/outbound";
+import { openQueues } from "@svc/queue";
 import { asProjectId, openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { channelConformance, createTestDatabase, testLog } from "@svc/testing";
 import type { ChannelUnderTest, ItemToSend, SentItem, TestDatabase } from "@svc/testing";
 import { createApiChannel } from "./api-channel.ts";
+import { createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
+import { settleNews } from "./modes.ts";
 import { createPersister } from "./persist.ts";
 import { postMessage } from "./post-message.ts";
 import { beginPresence } from "./presence.ts";
 import { createReplyBoard } from "./reply-board.ts";
 
 const log = testLog();
-const TIMEOUT_MS = 20_000;
+const NEWS: ReplyAnnouncement = { project: "project-1", ticketId: "ticket-1", messageId: null, mode: null };
 
 let database: TestDatabase;
 let store: Store;
@@ -43,14 +47,15 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const board = createReplyBoard();
   const persister = createPersister(log);
   const presence = await beginPresence(store, log);
-  const channel = createApiChannel((ticketId, messageId) => void board.wake(ticketId, messageId));
-  const context = { store, log, channel, board, persister, presence };
+  const tell = (ticketId: string, messageId?: string) => void board.wake(ticketId, messageId);
+  const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
+  const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
+  const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
+  const readSettings = createSettingsReader(store);
+  const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
   const app = createApp(log, (routes) => {
     routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
-    routes.post(
-      "/api/v1/messages",
-      postMessage(context, () => Promise.resolve(TIMEOUT_MS)),
-    );
+    routes.post("/api/v1/messages", postMessage(context));
     routes.get("/api/v1/messages/:chatId", drainMessages(context));
   });
   const listening = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
@@ -91,6 +96,7 @@ async function startChannel(): Promise<ChannelUnderTest> {
       await listening.close(1_000);
       await persister.close();
       await presence.end();
+      await queues.close();
     },
   };
 }
@@ -107,6 +113,7 @@ function commit(message: IncomingMessage, context: IncomingContext): Promise<Acc
     channelMeta: message.channelMeta,
     mode: context.mode ?? null,
     callInstance: context.callInstance ?? null,
+    callback: null,
   });
 }
 
@@ -174,20 +181,24 @@ describe("the api channel keeps what every channel promises:", () => {
 describe("the api channel tells those who wait", () => {
   const context = { project: "project-1", ticketId: "ticket-1", replyId: "reply-1", seq: 7 };
   const listening = () => {
-    const announced: (string | undefined)[][] = [];
-    return { announced, channel: createApiChannel((...args) => void announced.push(args)) };
+    const announced: ReplyAnnouncement[] = [];
+    const channel = createApiChannel((news) => {
+      announced.push(news);
+      return Promise.resolve();
+    });
+    return { announced, channel };
   };
 
   test("which conversation has a reply, and which message it answers", async () => {
     const { announced, channel } = listening();
     await channel.sendMessage("chat", "hello", { ...context, inReplyTo: "message-1" });
-    expect(announced).toEqual([["ticket-1", "message-1"]]);
+    expect(announced).toEqual([{ ...NEWS, messageId: "message-1" }]);
   });
 
   test("of an unprompted reply and of an attachment too", async () => {
     const { announced, channel } = listening();
     await channel.sendMessage("chat", "hello", context);
     await channel.sendAttachment?.("chat", { filename: "a", mime: "b/c", content: Buffer.from("d") }, context);
-    expect(announced).toEqual([["ticket-1", undefined], ["ticket-1"]]);
+    expect(announced).toEqual([NEWS, NEWS]);
   });
 });

@@ -1,5 +1,12 @@
 import { ServiceError } from "@svc/contracts";
-import type { AcceptedMessage, Channel, IncomingContext, IncomingHandler, IncomingMessage } from "@svc/contracts";
+import type {
+  AcceptedMessage,
+  Channel,
+  IncomingContext,
+  IncomingHandler,
+  IncomingMessage,
+  ReplyAnnouncement,
+} from "@svc/contracts";
 
 /** The HTTP API as a channel, with the way in for its routes. */
 export interface ApiChannel extends Channel {
@@ -8,17 +15,18 @@ export interface ApiChannel extends Channel {
 }
 
 /**
- * The HTTP API channel. Its replies are collected (by waiting calls and drains), so that sending only tells those who
- * wait to look: `announce` gets the conversation and the message that is answered. Starting and stopping opens and
- * shuts the way in; the server itself also carries administration and stays.
+ * The HTTP API channel. Its replies are collected (by waiting calls and drains) or go by callback, so that it is only
+ * told of them, and hands the news on to `settle`. Starting and stopping opens and shuts the way in; the server itself
+ * also carries administration and stays.
  */
-export function createApiChannel(announce: (ticketId: string, messageId?: string) => void): ApiChannel {
-  const tell = (context: { ticketId?: string; inReplyTo?: string } | undefined) => {
-    if (context?.ticketId !== undefined) announce(context.ticketId, context.inReplyTo);
-    return Promise.resolve();
-  };
+export function createApiChannel(settle: (news: ReplyAnnouncement) => Promise<void>): ApiChannel {
   let handler: IncomingHandler | null = null;
   let isOpen = false;
+  const tell = (context: { project?: string; ticketId?: string; inReplyTo?: string } | undefined) => {
+    const { project, ticketId, inReplyTo = null } = context ?? {};
+    if (project === undefined || ticketId === undefined) return Promise.resolve();
+    return settle({ project, ticketId, messageId: inReplyTo, mode: null });
+  };
   return {
     id: "api",
     start() {
@@ -47,8 +55,6 @@ export function createApiChannel(announce: (ticketId: string, messageId?: string
     },
     sendMessage: (_chatId, _text, metadata) => tell(metadata),
     sendAttachment: (_chatId, _attachment, context) => tell(context),
-    announce({ ticketId, messageId }) {
-      announce(ticketId, messageId ?? undefined);
-    },
+    announce: settle,
   };
 }

@@ -11,6 +11,16 @@ import { watchAnswer } from "./watch-answer.ts";
 
 const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
 
+/** What all looks of one call have in common. */
+interface LookRequest {
+  project: ProjectId;
+  ticketId: string;
+  query: DrainQuery;
+  isHead: boolean;
+  /** For how many days a reply stays in the buffer. */
+  keptDays: number;
+}
+
 /** One look into the buffer, in the way that the query asks for. */
 interface Look {
   read(): Promise<DrainPage>;
@@ -18,24 +28,19 @@ interface Look {
   settle(page: DrainPage, isFlushed: boolean): Promise<void>;
 }
 
-function chooseLook(
-  context: ApiContext,
-  project: ProjectId,
-  ticketId: string,
-  query: DrainQuery,
-  isHead: boolean,
-): Look {
+function chooseLook(context: ApiContext, { project, ticketId, query, isHead, keptDays }: LookRequest): Look {
   const { store } = context;
+  const limits = { ...DRAIN_LIMITS, keptDays };
   const { instance } = context.presence;
   const { after } = query;
   if (after !== undefined || query.peek === "1" || isHead) {
     return {
-      read: () => store.replies.readBuffer(project, ticketId, after ?? 0, DRAIN_LIMITS),
+      read: () => store.replies.readBuffer(project, ticketId, after ?? 0, limits),
       settle: () => Promise.resolve(),
     };
   }
   return {
-    read: () => store.replies.takeFromBuffer(project, ticketId, instance, DRAIN_LIMITS),
+    read: () => store.replies.takeFromBuffer(project, ticketId, instance, limits),
     async settle(page, isFlushed) {
       const ids = page.replies.map((reply) => reply.id);
       if (isFlushed) await Promise.all(ids.map((id) => store.replies.confirm(project, id)));
@@ -85,7 +90,8 @@ export function drainMessages(context: ApiContext): RequestHandler {
       await context.store.replies.acknowledge(project, ticketId, after);
     }
 
-    const look = chooseLook(context, project, ticketId, query.data, isHead);
+    const { bufferDays: keptDays } = await context.readSettings();
+    const look = chooseLook(context, { project, ticketId, query: query.data, isHead, keptDays });
     const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
     const settle = (isFlushed: boolean) =>
       context.persister.persist("settling a drain", () => look.settle(page, isFlushed));

@@ -1,14 +1,13 @@
 import { isAdministrator } from "@svc/auth";
 import type { Authenticate } from "@svc/auth";
 import type { ChannelManager } from "@svc/channel-manager";
+import type { RateLimit } from "@svc/http";
 import type { Queues } from "@svc/queue";
 import { createBriefCache } from "@svc/store";
 import type { Store } from "@svc/store";
 import { ServiceError } from "@svc/contracts";
 import type { Request, RequestHandler } from "express";
-
-/** Version of the product, as the health answer names it. */
-export const VERSION = "0.1.0";
+import { VERSION } from "./version.ts";
 
 /** A message that waits longer than this means that nobody works on the queue. */
 const WAITING_TOO_LONG_MS = 30_000;
@@ -47,16 +46,25 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   };
 }
 
-/** True when the request carries an administrator's key. A wrong key is no fault here: health needs none. */
-async function isAskedByAdministrator(request: Request, authenticate: Authenticate): Promise<boolean> {
+/**
+ * True when the request carries an administrator's key. A wrong key is no fault here, since health needs none, but it
+ * counts as a failed authentication; an address with too many of them is not told any more whether a key is right.
+ */
+async function isAskedByAdministrator(
+  request: Request,
+  authenticate: Authenticate,
+  rateLimit: RateLimit,
+): Promise<boolean> {
   const { authorization } = request.headers;
   const apiKey = request.headersDistinct["x-api-key"]?.[0];
   if (authorization === undefined && apiKey === undefined) return false;
+  if (await rateLimit.hasUsedUpFailures(request)) return false;
   try {
     return isAdministrator(await authenticate({ authorization, apiKey, project: undefined }));
   } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    await rateLimit.noteFailure(request, error);
+    return false;
   }
 }
 
@@ -68,13 +76,14 @@ export function getHealth(
   check: () => Promise<Checks>,
   manager: ChannelManager,
   authenticate: Authenticate,
+  rateLimit: RateLimit,
 ): RequestHandler {
   return async (request, response) => {
     const checks = await check();
     const all = Object.values(checks).map((check) => check.status);
     const status = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
     const channels = Object.fromEntries(manager.states().map((state) => [state.id, { ...state }]));
-    const isAsked = status !== "fail" && (await isAskedByAdministrator(request, authenticate));
+    const isAsked = status !== "fail" && (await isAskedByAdministrator(request, authenticate, rateLimit));
     const details = isAsked ? { checks: { ...checks, channels } } : {};
     response.status(status === "fail" ? 503 : 200);
     response.setHeader("Cache-Control", "no-store");

@@ -1,10 +1,13 @@
 import { withinMs } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
-import type { MessageMode } from "@svc/contracts";
-import { isUnavailable } from "@svc/store";
-import type { CallOutcome, ProjectId, StoredReply } from "@svc/store";
+import type { MessageMode, ReplyAnnouncement } from "@svc/contracts";
+import { asProjectId, isUnavailable } from "@svc/store";
+import type { CallOutcome, KeptAnswer, ProjectId, StoredReply } from "@svc/store";
 import type { Response } from "express";
-import type { ApiContext } from "./api-context.ts";
+import type { ApiContext, SettleContext } from "./api-context.ts";
+import { settleCallbacks } from "./callbacks/settle-callbacks.ts";
+import { jsonAnswer, sendAnswer } from "./idempotency.ts";
+import type { CallPlace } from "./idempotency.ts";
 import { drainUrlOf, replyJson } from "./reply-json.ts";
 import type { Watch } from "./reply-board.ts";
 import { watchAnswer } from "./watch-answer.ts";
@@ -17,30 +20,40 @@ export interface AcceptedCall {
   ticketId: string;
   timeoutMs: number;
   watch: Watch;
+  /** Where its answer is kept for repeats. */
+  place: CallPlace;
+  /** Id of the final callback; null in the other modes. */
+  deliveryId: string | null;
 }
 
-/** How long a timed-out call waits for its end to be written. */
-const END_CALL_WAIT_MS = 1_000;
+/** How long a timed-out call waits for its end to be written, and an answer for being kept. */
+const WRITE_WAIT_MS = 1_000;
 
-/** How a mode answers the POST. */
+/** How a mode answers the POST, and what it does when there is news of the message. */
 interface Mode {
   /** True when the sender keeps its call open for the reply. */
   holdsCall: boolean;
   respond(context: ApiContext, call: AcceptedCall, response: Response): Promise<void>;
+  /** Safe to repeat: the same news may come twice. */
+  settle(context: SettleContext, news: ReplyAnnouncement): Promise<void>;
 }
 
-function sendJson(response: Response, status: number, body: object): void {
-  response.status(status).setHeader("Content-Type", "application/json; charset=utf-8");
-  response.end(JSON.stringify(body));
+/** Whoever waits for the replies of the conversation looks; they are read, never sent. */
+function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnnouncement): Promise<void> {
+  tell(ticketId, messageId ?? undefined);
+  return Promise.resolve();
 }
 
 /**
  * What the call found, or null while the store is away or others may count this process as dead: the message is
- * accepted, so the call goes on waiting.
+ * accepted, so the call goes on waiting. A call that came back takes what it finds, since a reader of the drain may be
+ * at the same replies; else they are its own as long as it lives.
  */
 async function look({ store, presence }: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
   try {
-    const outcome = await store.replies.readForCall(call.project, call.messageId);
+    const outcome = call.place.isRepeat
+      ? await store.replies.takeForCall(call.project, call.messageId, presence.instance)
+      : await store.replies.readForCall(call.project, call.messageId);
     return presence.isSure() ? outcome : null;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
@@ -64,49 +77,68 @@ async function waitForOutcome(
   }
 }
 
+/** The answer of a sync call with the replies to its message. */
+export function answeredSync(call: Pick<AcceptedCall, "chatId" | "ticketId">, replies: StoredReply[]): KeptAnswer {
+  const { chatId, ticketId } = call;
+  return jsonAnswer(200, { ok: true, mode: "sync", chatId, ticketId, replies: replies.map(replyJson) });
+}
+
 /** The answer of a sync call without an agent's reply: it comes later and is collected from the drain. */
-function sendPending(
-  response: Response,
-  call: AcceptedCall,
+function pendingSync(
+  { chatId, ticketId }: AcceptedCall,
   answer: { status: "pending" | "in_review"; timedOut: boolean; replies: StoredReply[] },
-): void {
-  const drainUrl = drainUrlOf(call.chatId);
-  response.setHeader("Location", drainUrl);
-  sendJson(response, 202, {
-    ok: true,
-    mode: "sync",
-    status: answer.status,
-    timedOut: answer.timedOut,
-    chatId: call.chatId,
-    ticketId: call.ticketId,
-    replies: answer.replies.map(replyJson),
-    drainUrl,
-  });
+): KeptAnswer {
+  const drainUrl = drainUrlOf(chatId);
+  const { status, timedOut } = answer;
+  const replies = answer.replies.map(replyJson);
+  return jsonAnswer(
+    202,
+    { ok: true, mode: "sync", status, timedOut, chatId, ticketId, replies, drainUrl },
+    { Location: drainUrl },
+  );
 }
 
 const sync: Mode = {
   holdsCall: true,
   async respond(context, call, response) {
-    const { store, persister } = context;
+    const { store, persister, presence } = context;
     let isGone = false;
     let isFlushed = false;
     // Replies that no answer carries stay for the drain, also when the call ends in an error.
     let carried: StoredReply[] = [];
+    let sent: KeptAnswer | null = null;
     let isEnded = false;
+    const send = (answer: KeptAnswer) => {
+      sent = answer;
+      sendAnswer(response, answer);
+    };
+    const idsOf = (replies: StoredReply[]) => replies.map((reply) => reply.id);
     const endCall = () => {
       isEnded = true;
-      return persister.persist("ending a sync call", () => store.replies.endCall(call.project, call.messageId));
+      return persister.persist("ending a sync call", async () => {
+        await store.replies.endCall(call.project, call.messageId);
+        if (call.place.isRepeat) await store.replies.release(call.project, idsOf(carried), presence.instance);
+      });
     };
-    const endAnsweredCall = () => {
-      const ids = carried.map((reply) => reply.id);
-      return persister.persist("ending a sync call", () =>
-        store.replies.endAnsweredCall(call.project, call.messageId, ids),
+    const endAnsweredCall = () =>
+      persister.persist("ending a sync call", () =>
+        store.replies.endAnsweredCall(call.project, call.messageId, idsOf(carried)),
       );
-    };
     const noteEnd = async () => {
       isFlushed = await watchAnswer(response);
       isGone = !isFlushed;
       call.watch.end();
+    };
+    const settleEnd = async () => {
+      await gone;
+      if (isFlushed && sent !== null) {
+        // Kept first: whoever repeats the call finds the answer, and never an empty place.
+        await call.place.keep(sent);
+        if (!isEnded) await endAnsweredCall();
+        return;
+      }
+      if (!isEnded) await endCall();
+      await call.place.release();
     };
     const gone = noteEnd();
 
@@ -114,72 +146,80 @@ const sync: Mode = {
       const waited = waitForOutcome(context, call, () => isGone);
       // A caller that hangs up is not waited for: what comes later goes to the buffer.
       await Promise.race([waited, gone]);
-      if (isGone) {
-        await waited;
-        return;
-      }
       const { outcome, timedOut } = await waited;
-      if (outcome?.state === "answered" && outcome.replies.length > 0) {
-        carried = outcome.replies;
-        const replies = carried.map(replyJson);
-        sendJson(response, 200, { ok: true, mode: "sync", chatId: call.chatId, ticketId: call.ticketId, replies });
+      carried = outcome?.replies ?? [];
+      if (isGone) return;
+      if (outcome?.state === "answered" && (carried.length > 0 || call.place.isRepeat)) {
+        send(answeredSync(call, carried));
         return;
       }
       if (outcome !== null && outcome.state !== "answered") {
-        carried = outcome.replies;
-        sendPending(response, call, { status: "in_review", timedOut: false, replies: outcome.replies });
+        send(pendingSync(call, { status: "in_review", timedOut: false, replies: carried }));
         return;
       }
       // Nothing in time; or this process counted as dead for a while, and the replies went to the buffer.
       // The call ends before the answer leaves, so that a caller that drains at once misses nothing. While the store is
       // away the answer does not wait for it: nothing could be drained either.
-      await withinMs(endCall(), END_CALL_WAIT_MS);
-      sendPending(response, call, { status: "pending", timedOut, replies: [] });
+      await withinMs(endCall(), WRITE_WAIT_MS);
+      send(pendingSync(call, { status: "pending", timedOut, replies: [] }));
     } finally {
       call.watch.end();
-      void gone.then(() => {
-        if (isEnded) return undefined;
-        return isFlushed ? endAnsweredCall() : endCall();
-      });
+      void settleEnd();
     }
   },
+  settle: tellWaiting,
 };
+
+/** Answers a call that does not wait; the answer is kept before it leaves, so that no repeat finds an empty place. */
+async function sendAtOnce(call: AcceptedCall, response: Response, answer: KeptAnswer): Promise<void> {
+  call.watch.end();
+  await withinMs(call.place.keep(answer), WRITE_WAIT_MS);
+  sendAnswer(response, answer);
+}
 
 const async_: Mode = {
   holdsCall: false,
   respond(_context, call, response) {
-    call.watch.end();
-    const drainUrl = drainUrlOf(call.chatId);
-    response.setHeader("Location", drainUrl);
-    sendJson(response, 202, {
-      ok: true,
-      mode: "async",
-      status: "queued",
-      chatId: call.chatId,
-      ticketId: call.ticketId,
-      drainUrl,
-    });
-    return Promise.resolve();
+    const { chatId, ticketId } = call;
+    const drainUrl = drainUrlOf(chatId);
+    const body = { ok: true, mode: "async", status: "queued", chatId, ticketId, drainUrl };
+    return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
+  },
+  settle: tellWaiting,
+};
+
+const webhook: Mode = {
+  holdsCall: false,
+  respond(_context, call, response) {
+    const { chatId, ticketId, deliveryId } = call;
+    const drainUrl = drainUrlOf(chatId);
+    const body = { ok: true, mode: "webhook", status: "queued", chatId, ticketId, deliveryId, drainUrl };
+    return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
+  },
+  settle(context, { project, ticketId, messageId }) {
+    return settleCallbacks(context, [{ project: asProjectId(project), ticketId, messageId }]);
   },
 };
 
-/** The modes of a message, by name. A callback is not possible in this version, and is refused before acceptance. */
-export const MODES: Record<Exclude<MessageMode, "webhook">, Mode> = { sync, async: async_ };
+/** The modes of a message, by name (service document, section 4.2). */
+export const MODES: Record<MessageMode, Mode> = { sync, async: async_, webhook };
 
-/** The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. */
+/** Does what the mode of a message does with news of it; news of no message is for whoever waits. */
+export function settleNews(context: SettleContext, news: ReplyAnnouncement): Promise<void> {
+  return news.mode == null ? tellWaiting(context, news) : MODES[news.mode].settle(context, news);
+}
+
+/**
+ * The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. Throws
+ * invalid_request for webhook without a URL.
+ */
 export function chooseMode(request: {
   mode?: MessageMode | undefined;
   webhookUrl?: string | undefined;
-}): keyof typeof MODES {
-  const mode = request.webhookUrl === undefined ? (request.mode ?? "sync") : "webhook";
-  if (mode !== "webhook") return mode;
-  throw new ServiceError("invalid_request", "Callbacks are not available yet. Use mode sync or async.", {
-    errors: [
-      {
-        pointer: request.webhookUrl === undefined ? "/mode" : "/webhookUrl",
-        code: "not_available",
-        detail: "use mode sync or async",
-      },
-    ],
+}): MessageMode {
+  if (request.webhookUrl !== undefined) return "webhook";
+  if (request.mode !== "webhook") return request.mode ?? "sync";
+  throw new ServiceError("invalid_request", "The message is not valid: mode webhook needs a webhookUrl.", {
+    errors: [{ pointer: "/webhookUrl", code: "required", detail: "mode webhook needs a URL to call" }],
   });
 }

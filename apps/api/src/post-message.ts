@@ -1,64 +1,140 @@
-import { LIMITS, messageRequestSchema } from "@svc/contracts";
-import type { MessageRequest } from "@svc/contracts";
-import { requireScope } from "@svc/auth";
-import { invalidRequest, principalOf, readJsonBody } from "@svc/http";
+import { LIMITS, ServiceError } from "@svc/contracts";
+import type { CallbackTarget, ErrorCode, MessageRequest } from "@svc/contracts";
+import { readApiKey, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { principalOf, problemAnswer, readJsonBytes } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
-import { MODES, chooseMode } from "./modes.ts";
+import { findPlace, replay } from "./idempotency.ts";
+import type { CallPlace } from "./idempotency.ts";
+import { MODES } from "./modes.ts";
+import { readMessage } from "./read-message.ts";
+import type { RequestedMessage } from "./read-message.ts";
+import { repeatTimedOutCall } from "./repeat-call.ts";
+
+/** Errors that a repeat of the same call meets again, and that are kept for it. */
+const LASTING: ReadonlySet<ErrorCode> = new Set(["invalid_json", "invalid_request"]);
 
 /** The `meta` that is stored: the request's own, with the user's id beside it (service document, section 2.1). */
 function metaOf({ meta, userId }: MessageRequest): Record<string, unknown> {
   return { ...meta, ...(userId === undefined ? {} : { userId }) };
 }
 
+/** The key that a request was let in with, sealed: it signs the callbacks where no webhook secret is set. */
+async function sealKey({ store, readSettings }: ApiContext, request: Request) {
+  const { webhookSecret } = await readSettings();
+  if (webhookSecret !== null) return null;
+  const apiKey = request.headersDistinct["x-api-key"]?.[0];
+  return store.sealer.seal(readApiKey({ authorization: request.headers.authorization, apiKey }));
+}
+
+/** Where the callbacks of a message go; null in the other modes. */
+async function callbackOf(
+  context: ApiContext,
+  principal: Principal,
+  request: Request,
+  { webhookUrl }: RequestedMessage,
+  timeoutMs: number,
+): Promise<CallbackTarget | null> {
+  if (webhookUrl === undefined) return null;
+  const sealedSecret = await sealKey(context, request);
+  return { url: webhookUrl, deliveryId: newId(), apiKeyId: principal.keyId, sealedSecret, timeoutMs };
+}
+
+/** The id of the final callback: that of an earlier call where this one repeats it. */
+async function deliveryIdOf(
+  { store }: ApiContext,
+  principal: Principal,
+  place: CallPlace,
+  callback: CallbackTarget | null,
+): Promise<string | null> {
+  if (callback === null || !place.isRepeat) return callback?.deliveryId ?? null;
+  return store.callbacks.findDeliveryId(principal.project, place.messageId);
+}
+
+/** Hands the message over and answers in the way of its mode. */
+async function accept(
+  context: ApiContext,
+  { request, response, message, place }: {
+    request: Request;
+    response: Response;
+    message: RequestedMessage;
+    place: CallPlace;
+  },
+): Promise<void> {
+  const principal = principalOf(response);
+  const { project } = principal;
+  const { messageId } = place;
+  const mode = MODES[message.mode];
+  const chatId = message.chatId ?? place.chatId;
+  const timeoutMs = message.timeoutMs ?? (await context.readSettings()).timeoutMs;
+  const callback = await callbackOf(context, principal, request, message, timeoutMs);
+  // Watched before it is accepted: the reply may be there before the acceptance returns.
+  const ticketId = ticketIdOf(project, "api", chatId);
+  const watch = context.board.watch(ticketId);
+  try {
+    const received = context.channel.receive(
+      {
+        channelId: "api",
+        chatId,
+        ...(message.userId === undefined ? {} : { userId: message.userId }),
+        text: message.text,
+        timestamp: Date.now(),
+        channelMeta: metaOf(message),
+      },
+      {
+        project,
+        messageId,
+        mode: message.mode,
+        ...(mode.holdsCall ? { callInstance: context.presence.instance } : {}),
+        ...(callback === null ? {} : { callback }),
+      },
+    );
+    // When the store breaks off in this moment, the message may be in: then no call waits for it, and its reply goes
+    // to the buffer.
+    received.catch(() => {
+      if (!mode.holdsCall) return;
+      void context.persister.persist("ending a call that was refused", () =>
+        context.store.replies.endCall(project, messageId),
+      );
+    });
+    await received;
+    if (place.isRepeat && mode.holdsCall) {
+      await context.store.replies.reopenCall(project, messageId, context.presence.instance);
+      context.board.wake(ticketId);
+    }
+    const deliveryId = await deliveryIdOf(context, principal, place, callback);
+    watch.waitFor(messageId);
+    const call = { project, chatId, messageId, ticketId, timeoutMs, watch, place, deliveryId };
+    await mode.respond(context, call, response);
+  } finally {
+    watch.end();
+  }
+}
+
 /** `POST /api/v1/messages` (service document, section 4.2). Scope messages:write. */
-export function postMessage(context: ApiContext, readTimeoutMs: () => Promise<number>): RequestHandler {
+export function postMessage(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const principal = principalOf(response);
     requireScope(principal, "messages:write");
-    const parsed = messageRequestSchema.safeParse(await readJsonBody(request, LIMITS.bodyMaxBytes));
-    if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
-    const body = parsed.data;
-    const modeName = chooseMode(body);
-    const mode = MODES[modeName];
-    const chatId = body.chatId ?? newId();
-    const timeoutMs = body.timeoutMs ?? (await readTimeoutMs());
-    // Watched before it is accepted: the reply may be there before the acceptance returns.
-    const ticketId = ticketIdOf(principal.project, "api", chatId);
-    const watch = context.board.watch(ticketId);
-    const messageId = newId();
+    const body = await readJsonBytes(request, LIMITS.bodyMaxBytes);
+    const found = await findPlace(context, principal, request, body);
+    if (found.kind === "answered") {
+      const isBetter = await repeatTimedOutCall(context, principal, found, response);
+      if (!isBetter) replay(response, found.answer);
+      return;
+    }
+    const { place } = found;
     try {
-      const received = context.channel.receive(
-        {
-          channelId: "api",
-          chatId,
-          ...(body.userId === undefined ? {} : { userId: body.userId }),
-          text: body.text,
-          timestamp: Date.now(),
-          channelMeta: metaOf(body),
-        },
-        {
-          project: principal.project,
-          messageId,
-          mode: modeName,
-          ...(mode.holdsCall ? { callInstance: context.presence.instance } : {}),
-        },
-      );
-      // When the store breaks off in this moment, the message may be in: then no call waits for it, and its reply goes
-      // to the buffer.
-      received.catch(() => {
-        if (!mode.holdsCall) return;
-        void context.persister.persist("ending a call that was refused", () =>
-          context.store.replies.endCall(principal.project, messageId),
-        );
-      });
-      await received;
-      watch.waitFor(messageId);
-      const call = { project: principal.project, chatId, messageId, ticketId, timeoutMs, watch };
-      await mode.respond(context, call, response);
-    } finally {
-      watch.end();
+      await accept(context, { request, response, message: readMessage(body, context.guard), place });
+    } catch (error) {
+      if (error instanceof ServiceError && LASTING.has(error.code)) {
+        await place.keep(problemAnswer(request, response, error));
+      } else {
+        void place.release();
+      }
+      throw error;
     }
   };
 }

@@ -2,11 +2,17 @@ import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { answerHealth, authenticated, createApp, listen, methodNotAllowed } from "@svc/http";
+import { answerHealth, authenticated, createApp, createRateLimit, listen, methodNotAllowed } from "@svc/http";
 import type { Resources } from "@svc/runtime";
+import type { Express } from "express";
+import { addAdminRoutes } from "./admin/add-admin-routes.ts";
 import { createApiChannel } from "./api-channel.ts";
+import { startCallbacks } from "./callbacks/start-callbacks.ts";
+import { createWebhookGuard } from "./callbacks/webhook-guard.ts";
+import { createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
+import { settleNews } from "./modes.ts";
 import { createPersister } from "./persist.ts";
 import { postMessage } from "./post-message.ts";
 import { beginPresence } from "./presence.ts";
@@ -15,10 +21,8 @@ import { createReplyBoard } from "./reply-board.ts";
 /** Topic of the wake-ups that say which conversations have new replies. */
 const REPLIES_TOPIC = "replies";
 const CLOSE_DEADLINE_MS = 3_000;
-/** The default timeout is a setting: read anew at most once a second. */
-const SETTINGS_MS = 1_000;
 
-/** The HTTP API: `POST` and `GET /api/v1/messages`, health, and the api channel behind them. */
+/** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
   const { config, store, queues, log } = resources;
 
@@ -43,10 +47,11 @@ export function apiService(resources: Resources): Service {
     undo.push(() => presence.end());
     const board = createReplyBoard();
     const persister = createPersister(log);
-    const channel = createApiChannel((ticketId, messageId) => {
+    const tell = (ticketId: string, messageId?: string) => {
       // Whoever waits may do so on another replica.
       if (!board.wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
-    });
+    };
+    const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
     const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
       for (const id of ids) board.wake(id);
     });
@@ -61,16 +66,13 @@ export function apiService(resources: Resources): Service {
     const unfollow = await manager.follow();
     undo.push(unfollow);
     const authenticate = createAuthenticator({ store, log });
-    const context = { store, log, channel, board, persister, presence };
-
-    let timeout = { ms: settings.api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
-    async function readTimeoutMs(): Promise<number> {
-      if (timeout.until < performance.now()) {
-        const { api } = await store.channelsConfig.read();
-        timeout = { ms: api.config.timeoutMs, until: performance.now() + SETTINGS_MS };
-      }
-      return timeout.ms;
-    }
+    const rateLimit = createRateLimit(queues.counters);
+    const host = config.bindHost ?? settings.api.config.bindHost;
+    const guard = createWebhookGuard(config, host);
+    const readSettings = createSettingsReader(store);
+    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
+    const callbacks = startCallbacks(context);
+    undo.push(() => callbacks.stop());
 
     const check = createHealthCheck(store, queues);
     let isDraining = false;
@@ -80,21 +82,22 @@ export function apiService(resources: Resources): Service {
       return failed?.detail ?? null;
     }
 
-    const app = createApp(log, (routes) => {
+    const addRoutes = (routes: Express) => {
       routes.use((request, response, next) => {
         if (isDraining) response.setHeader("Connection", "close");
         if (!answerHealth(request.path, response, { findFault })) next();
       });
       routes
         .route("/api/v1/health")
-        .get(getHealth(check, manager, authenticate))
+        .get(getHealth(check, manager, authenticate, rateLimit))
         .all(methodNotAllowed("GET", "HEAD"));
-      routes.use("/api/v1", authenticated(authenticate));
-      routes.route("/api/v1/messages").post(postMessage(context, readTimeoutMs)).all(methodNotAllowed("POST"));
+      routes.use("/api/v1", authenticated(authenticate, rateLimit));
+      routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
-    });
+      addAdminRoutes(routes, { store, queues, log });
+    };
+    const app = createApp(log, addRoutes, { trustProxy: config.trustProxy });
 
-    const host = config.bindHost ?? settings.api.config.bindHost;
     const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
     log.info({ host, port: listening.port }, "the HTTP API listens");
 
@@ -111,6 +114,7 @@ export function apiService(resources: Resources): Service {
         board.close();
         await listening.close(CLOSE_DEADLINE_MS);
         await unfollow();
+        await callbacks.stop();
         silence();
         await persister.close();
         await presence.end();

@@ -102,13 +102,18 @@ describe("a probe of the API's port", () => {
       ok: true,
       status: "warn",
       version: "0.1.0",
-      checks: { queue: { status: "warn", detail: "redis is away" }, store: { status: "pass", detail: "fine" } },
+      checks: {
+        queue: { status: "warn", detail: "redis is away" },
+        store: { status: "pass", detail: "fine" },
+        channels: { api: { id: "api", state: "failing", since: "2026-11-21T10:00:00.000Z", error: "no port" } },
+      },
     });
     expect(await probeApi(health.url, "some-key")).toEqual({
       kind: "ours",
       status: "warn",
       version: "0.1.0",
       details: ["redis is away"],
+      channels: { api: { state: "failing", since: "2026-11-21T10:00:00.000Z", error: "no port" } },
     });
     server?.close();
     const other = await answer(200, { ok: true, status: "pass", version: "0.1.0" });

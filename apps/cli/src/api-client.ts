@@ -130,9 +130,24 @@ export async function collectReplies(target: ApiTarget, chatId: string, waitMs: 
   return readAnswer(target, await send(target, path, { waitMs }), drainedSchema);
 }
 
+const runningChannelSchema = z.object({
+  state: z.enum(["running", "stopped", "failing"]),
+  since: z.string(),
+  error: z.string().nullable(),
+});
+/** A channel as the process that holds it describes it. */
+export type RunningChannel = z.infer<typeof runningChannelSchema>;
+
 /** What is at the address where the API should be. */
 export type ApiState =
-  | { kind: "ours"; status: "pass" | "warn" | "fail"; version: string; details: string[] }
+  | {
+      kind: "ours";
+      status: "pass" | "warn" | "fail";
+      version: string;
+      details: string[];
+      /** By the channels' ids; null when they are not told, because no key was sent or all is not well. */
+      channels: Partial<Record<string, RunningChannel>> | null;
+    }
   | { kind: "stranger" }
   | { kind: "other_program" }
   | { kind: "nothing" };
@@ -145,6 +160,7 @@ const healthSchema = z.object({
   version: z.string(),
   checks: z.record(z.string(), z.unknown()).optional(),
 });
+const channelChecksSchema = z.object({ channels: z.record(z.string(), runningChannelSchema) });
 
 /** Asks the address for its health, with a key to tell this installation from another one of the product. */
 export async function probeApi(url: string, key: string | null): Promise<ApiState> {
@@ -170,7 +186,14 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
     const check = checkSchema.safeParse(value);
     return check.success && check.data.status !== "pass" ? [check.data.detail] : [];
   });
-  return { kind: "ours", status: health.data.status, version: health.data.version, details };
+  const channels = channelChecksSchema.safeParse(health.data.checks);
+  return {
+    kind: "ours",
+    status: health.data.status,
+    version: health.data.version,
+    details,
+    channels: channels.success ? channels.data.channels : null,
+  };
 }
 
 /** Where this machine reaches the API of a configuration. */

@@ -3,12 +3,19 @@ import type { Terminal } from "./terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where a command reads what is piped or typed in. */
+export interface InputStream extends AsyncIterable<string | Uint8Array> {
+  readonly isTTY?: boolean;
+}
+
 /** What every command works with. */
 export interface Cli {
   env: Environment;
   /** Folder that relative paths on the command line start from. */
   folder: string;
   terminal: Terminal;
+  /** Standard input, opened when a command reads it. */
+  openInput(): InputStream;
   /** How this command is called, for advice: `svc`, or through npm in the repository. */
   self: string;
   /** How the product is started, for advice. */
@@ -23,6 +30,7 @@ export interface Surroundings {
   workingFolder: string;
   /** Path of the program that was started. */
   program: string | undefined;
+  openInput(): InputStream;
 }
 
 /** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
@@ -30,7 +38,7 @@ export function describeCall({
   env,
   workingFolder,
   program,
-}: Surroundings): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
+}: Omit<Surroundings, "openInput">): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
   const isRepository = program !== undefined && /(?:^|[\\/])start\.mjs$/.test(program);
   const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
   return {

@@ -2,15 +2,35 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAsk } from "./commands/ask.ts";
+import { addChannels } from "./commands/channels.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addDeliveries } from "./commands/deliveries.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addInit } from "./commands/init.ts";
 import { addKb } from "./commands/kb.ts";
+import { addKeys } from "./commands/keys.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addStart } from "./commands/start.ts";
 import { addUp } from "./commands/up.ts";
+import { addWebhook } from "./commands/webhook.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
 import type { OutputStream } from "./terminal.ts";
+
+/** In the order in which the help shows them. */
+const COMMANDS = [
+  addUp,
+  addStart,
+  addInit,
+  addMigrate,
+  addAsk,
+  addKb,
+  addKeys,
+  addChannels,
+  addDeadLetters,
+  addDeliveries,
+  addWebhook,
+  addDoctor,
+];
 
 function readVersion(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
@@ -50,6 +70,6 @@ export function createProgram(cli: Cli, streams: { stdout: OutputStream; stderr:
     })
     .showHelpAfterError("(--help shows how the command is used)")
     .addHelpText("after", afterHelp(cli));
-  for (const add of [addUp, addStart, addInit, addMigrate, addAsk, addKb, addDeadLetters, addDoctor]) add(program, cli);
+  for (const add of COMMANDS) add(program, cli);
   return program;
 }

@@ -1,12 +1,16 @@
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
+import { DEFAULT_PROJECT } from "@svc/store";
 import type { Store } from "@svc/store";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import { safeLine } from "./safe-text.ts";
 
-/** The person at this machine, working on a project. Throws CliError `not_found`, which names the projects there are. */
-export async function localPrincipal(store: Store, projectName: string): Promise<Principal> {
+/**
+ * The person at this machine, working on a project, or on what belongs to the installation as a whole. Throws CliError
+ * `not_found`, which names the projects there are.
+ */
+export async function localPrincipal(store: Store, projectName: string = DEFAULT_PROJECT): Promise<Principal> {
   const project = await store.projects.findByName(projectName);
   if (project !== null) return localAdministrator(project);
   const projects = await store.projects.list();

@@ -14,6 +14,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   workingFolder: process.cwd(),
   program: process.argv[1],
+  openInput: () => process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
 });

@@ -18,6 +18,17 @@ describe("a table", () => {
     expect(lines.length).toBeGreaterThan(2);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(34);
   });
+
+  test("is as wide with colours as without them", () => {
+    const widest = (state: string) =>
+      Math.max(
+        ...renderTable(["STATE", "WHY"], [[state, "a long reason that does not fit into one line"]], 44)
+          .replaceAll(/\u001b\[\d+m/g, "")
+          .split("\n")
+          .map((line) => line.length),
+      );
+    expect(widest("\u001b[31mdead\u001b[39m")).toBe(widest("dead"));
+  });
 });
 
 describe("facts", () => {

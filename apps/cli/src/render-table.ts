@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { safeText } from "./safe-text.ts";
 
 const BORDERS = {
   top: "",
@@ -20,13 +21,18 @@ const BORDERS = {
 
 /**
  * A table for a person: a head and rows without lines, the last column wrapped to the width of the terminal. Cells
- * must be safe for a terminal already.
+ * must be safe for a terminal already; they may be coloured.
  */
 export function renderTable(head: string[], rows: string[][], width: number): string {
   const last = head.length - 1;
   const widthOf = (column: number) =>
     Math.max(
-      ...[head, ...rows].flatMap((row) => (row[column] ?? "").split("\n").map((line) => Array.from(line).length)),
+      ...[head, ...rows].flatMap((row) =>
+        // Colours take no room.
+        safeText(row[column] ?? "")
+          .split("\n")
+          .map((line) => Array.from(line).length),
+      ),
     );
   const others = head.slice(0, last).reduce((sum, _, column) => sum + widthOf(column) + BORDERS.middle.length, 0);
   const table = new Table({

@@ -1,13 +1,16 @@
+import { createHmac } from "node:crypto";
+import { Readable } from "node:stream";
 import { describe, expect, test } from "@jest/globals";
 import { EXIT, EXIT_MEANINGS } from "./exit-codes.ts";
 import { runCli } from "./run-cli.ts";
 
-async function run(args: string[], env: Record<string, string> = {}) {
+async function run(args: string[], env: Record<string, string> = {}, input = "") {
   const written = { stdout: "", stderr: "" };
   const exitCode = await runCli(args, {
     env,
     workingFolder: "/nowhere",
     program: "/usr/bin/svc",
+    openInput: () => Readable.from([Buffer.from(input)]),
     stdout: { write: (text: string) => (written.stdout += text) },
     stderr: { write: (text: string) => (written.stderr += text) },
   });
@@ -22,7 +25,12 @@ const COMMANDS = [
   ["ask"],
   ["kb", "add"],
   ["dead-letters", "list"],
+  ["channels", "list"],
+  ["channels", "enable"],
+  ["channels", "disable"],
   ["dead-letters", "retry"],
+  ["webhook", "verify"],
+  ["webhook", "secret"],
   ["doctor"],
 ];
 
@@ -54,6 +62,15 @@ describe("a command line that is not right", () => {
     ["an address that is none", ["ask", "hello", "--url", "localhost"]],
     ["nothing to ask", ["ask"]],
     ["a message id that is none", ["dead-letters", "retry", "1"]],
+    ["a channel that does not exist", ["channels", "enable", "fax"]],
+    ["a callback without headers", ["webhook", "verify"]],
+    ["a callback without a secret", ["webhook", "verify", "--signature", "sha256=ab"]],
+    ["headers from two places", ["webhook", "verify", "--headers-file", "a", "--signature", "sha256=ab"]],
+    ["headers and body both from standard input", ["webhook", "verify", "--headers-file", "-"]],
+    ["an age that is none", ["webhook", "verify", "--max-age", "old"]],
+    ["no secret to set", ["webhook", "secret"]],
+    ["two secrets to set", ["webhook", "secret", "--generate", "--clear"]],
+    ["an overlap beyond the limit", ["webhook", "secret", "--generate", "--overlap", "31d"]],
     ["neither a message nor all", ["dead-letters", "retry"]],
     ["a message and all", ["dead-letters", "retry", "01890a5d-ac96-774b-bcce-b302099a8057", "--all"]],
   ])("ends with exit code 2 and says why on standard error: %s", async (_, args) => {
@@ -93,5 +110,35 @@ describe("a bad configuration", () => {
       "fail SVC_API_PORT must be a port number",
       "warn SVC_API_PROT is not a setting and changes nothing",
     ]);
+  });
+});
+
+describe("a callback is verified without a product", () => {
+  const secret = "the secret of a receiver";
+  const body = '{"ok":true}';
+  const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  const args = ["webhook", "verify", "--signature", signature];
+
+  test("genuine: exit code 0", async () => {
+    const { stdout, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: secret }, body);
+    expect({ exitCode, stdout }).toEqual({ exitCode: EXIT.ok, stdout: expect.stringMatching(/^valid: /) });
+    const inJson = await run([...args, "--json"], { SVC_WEBHOOK_SECRET: secret }, body);
+    expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: true, scheme: "body" });
+  });
+
+  test("not genuine: exit code 1 and the reason", async () => {
+    const { stdout, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: secret }, `${body}\n`);
+    expect(exitCode).toBe(EXIT.failed);
+    expect(stdout).toMatch(/^not valid: .*\nIt is right for this body without the line end/);
+    const inJson = await run([...args, "--json"], { SVC_WEBHOOK_SECRET: "another one" }, body);
+    expect(inJson.exitCode).toBe(EXIT.failed);
+    expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: false, error: { code: "bad_signature" }, scheme: "body" });
+  });
+
+  test("with a secret that can be none: exit code 1, and the secret is not shown", async () => {
+    const { stderr, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: "whsec_planted-no-base64" }, body);
+    expect(exitCode).toBe(EXIT.failed);
+    expect(stderr).toContain("whsec_ is not base64");
+    expect(stderr).not.toContain("planted");
   });
 });

@@ -34,13 +34,16 @@ export async function runCli(
   args: readonly string[],
   surroundings: Surroundings & { stdout: OutputStream; stderr: OutputStream },
 ): Promise<ExitCode> {
-  const { stdout, stderr, env } = surroundings;
+  const { stdout, stderr, env, openInput } = surroundings;
   const terminal = createTerminal({ stdout, stderr, env, isJson: wantsJson(args) });
   let exitCode: ExitCode = EXIT.ok;
   const setExitCode = (code: ExitCode) => {
     exitCode = code;
   };
-  const program = createProgram({ ...describeCall(surroundings), terminal, setExitCode }, { stdout, stderr });
+  const program = createProgram(
+    { ...describeCall(surroundings), terminal, openInput, setExitCode },
+    { stdout, stderr },
+  );
   try {
     await program.parseAsync([...args], { from: "user" });
     return exitCode;

@@ -102,7 +102,7 @@ export async function giveUp(
     replies: [],
     draft: null,
   };
-  return commitOutcome(context, outcome, message.channelId);
+  return commitOutcome(context, outcome, message);
 }
 
 /**

@@ -7,7 +7,7 @@ import { createTestDatabase, freePort, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { hashApiKey, prefixOfApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticate.ts";
-import type { Authenticate, Credentials } from "./authenticate.ts";
+import type { Authenticate, Credentials, KnownKey } from "./authenticate.ts";
 import { issueKey } from "./issue-key.ts";
 import type { Principal } from "./principal.ts";
 
@@ -36,7 +36,10 @@ afterAll(async () => {
 });
 
 /** Makes a key, bound to a project or an administrator's. */
-function makeKey(project: string | null, options: { scopes?: Scope[]; expiresAt?: Date } = {}) {
+function makeKey(
+  project: string | null,
+  options: { scopes?: Scope[]; expiresAt?: Date; rateLimit?: number | null | undefined } = {},
+) {
   const { scopes = project === null ? ["admin:*"] : ["messages:*"], expiresAt } = options;
   return issueKey(store, {
     name: "test",
@@ -44,6 +47,7 @@ function makeKey(project: string | null, options: { scopes?: Scope[]; expiresAt?
     project: project === null ? null : (projects[project]?.id ?? null),
     createdBy: "test",
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    rateLimit: options.rateLimit,
   });
 }
 
@@ -90,6 +94,8 @@ describe("a key", () => {
     const { key, record } = await makeKey("north", { scopes: ["messages:write", "kb:*"] });
     expect(await ask(carry(key))).toEqual({
       actor: `key:${record.id}`,
+      keyId: record.id,
+      rateLimit: 120,
       scopes: ["messages:write", "kb:*"],
       project: projects["north"]?.id,
       projectName: "north",
@@ -188,6 +194,50 @@ describe("a key that was used", () => {
     await refusal({ apiKey: late });
     await importKey(late);
     expect((await ask({ apiKey: late })).projectName).toBe("default");
+  });
+});
+
+describe("the limit of a key", () => {
+  test.each<[given: number | null | undefined, limit: number | null]>([
+    [undefined, 120],
+    [7, 7],
+    [100_000, 100_000],
+    [null, null],
+  ])("that was made with %j is %j requests a minute", async (rateLimit, limit) => {
+    const { key, record } = await makeKey("north", { rateLimit });
+    expect(await ask({ apiKey: key })).toMatchObject({ keyId: record.id, rateLimit: limit });
+  });
+
+  test("is applied before the project is refused, and its refusal is what is told", async () => {
+    const { key, record } = await makeKey("north");
+    const admitted: KnownKey[] = [];
+    const admit = (known: KnownKey) => {
+      admitted.push(known);
+      return Promise.resolve();
+    };
+    const credentials = { authorization: undefined, apiKey: key };
+    await authenticate({ ...credentials, project: "north" }, admit);
+    await expect(authenticate({ ...credentials, project: "south" }, admit)).rejects.toMatchObject({
+      code: "project_mismatch",
+    });
+    const known = { keyId: record.id, rateLimit: 120 };
+    expect(admitted).toEqual([
+      { ...known, projectName: "north" },
+      { ...known, projectName: null },
+    ]);
+    const used = new ServiceError("rate_limited", "used up");
+    for (const project of ["north", "south"]) {
+      await expect(authenticate({ ...credentials, project }, () => Promise.reject(used))).rejects.toBe(used);
+    }
+  });
+
+  test("is not asked where no valid key was shown", async () => {
+    const admit = jest.fn(() => Promise.resolve());
+    for (const apiKey of [undefined, "unknown key of 16+"]) {
+      const call = authenticate({ authorization: undefined, apiKey, project: undefined }, admit);
+      await expect(call).rejects.toBeInstanceOf(ServiceError);
+    }
+    expect(admit).not.toHaveBeenCalled();
   });
 });
 

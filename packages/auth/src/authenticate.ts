@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { ServiceError } from "@svc/contracts";
+import { LIMITS, ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT, createBriefCache } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
@@ -14,6 +14,18 @@ export interface Credentials {
   project: string | undefined;
 }
 
+/** A key that was found valid, before the request is refused for the project that it names or let on. */
+export interface KnownKey {
+  keyId: string;
+  /** Requests a minute from one address; null for no limit. */
+  rateLimit: number | null;
+  /** The project that the request works on; null when it cannot have the one that it names. */
+  projectName: string | null;
+}
+
+/** Counts a request with a valid key; rejects when the key has used up its limit. */
+export type AdmitKey = (key: KnownKey) => Promise<void>;
+
 /** A revoked key works at most this long on, on every replica. */
 const CACHE_MS = 900;
 const TOUCH_MS = 10_000;
@@ -25,8 +37,10 @@ function textOfHeader(value: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
-/** The key that a request carries (service document, section 5). */
-function readKey({ authorization, apiKey }: Credentials): string {
+/**
+ * The key that a request carries (service document, section 5). Throws missing_key, invalid_key, ambiguous_credentials.
+ */
+export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project">): string {
   const match = authorization === undefined ? null : /^Bearer +(\S(?:.*\S)?) *$/i.exec(authorization);
   if (authorization !== undefined && match === null) {
     throw new ServiceError("invalid_key", "Send the key as: Authorization: Bearer <api-key>.", {
@@ -56,7 +70,9 @@ function readKey({ authorization, apiKey }: Credentials): string {
 /**
  * Makes the check that every request with a key passes: which key, and which project it works on. Keys and projects
  * are remembered for less than a second, so that a busy key costs the store one look-up a second and a revoked one
- * stops within that time. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found.
+ * stops within that time. `admit` is called once the key is known to be valid, whether or not the project can be had,
+ * and its error wins. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found, unavailable,
+ * and what `admit` throws.
  */
 export function createAuthenticator({ store, log }: { store: Store; log: Log }) {
   const keys = createBriefCache<ApiKeyRecord>(CACHE_MS);
@@ -95,8 +111,8 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     return project;
   }
 
-  return async function authenticate(credentials: Credentials): Promise<Principal> {
-    const hash = hashApiKey(readKey(credentials));
+  return async function authenticate(credentials: Credentials, admit?: AdmitKey): Promise<Principal> {
+    const hash = hashApiKey(readApiKey(credentials));
     const record = await keys.get(hash.toString("base64"), () => store.apiKeys.findLiveByHash(hash));
     if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
       throw new ServiceError(
@@ -108,8 +124,21 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       );
     }
     noteUse(record.id);
-    const project = await chooseProject(record, credentials.project);
-    return { actor: `key:${record.id}`, scopes: record.scopes, project: project.id, projectName: project.name };
+    const keyId = record.id;
+    const rateLimit = record.rateLimit === undefined ? LIMITS.rateLimitPerMinute : record.rateLimit;
+    const choosing = chooseProject(record, credentials.project);
+    // A request whose project is refused counts like any other; its refusal is thrown after that.
+    const chosen = await choosing.catch(() => null);
+    await admit?.({ keyId, rateLimit, projectName: chosen?.name ?? null });
+    const project = chosen ?? (await choosing);
+    return {
+      actor: `key:${keyId}`,
+      keyId,
+      rateLimit,
+      scopes: record.scopes,
+      project: project.id,
+      projectName: project.name,
+    };
   };
 }
 

@@ -55,6 +55,48 @@ test("an issued key is found by its hash with what was asked for, and lies nowhe
   expect(JSON.stringify(record)).not.toContain(key);
 });
 
+test.each([null, 1, 1_000_000, undefined])(
+  "an issued key has the rate limit %p, and so it is found",
+  async (rateLimit) => {
+    const { key, record } = await issueKey(store, {
+      name: "shop",
+      scopes: ["admin:*"],
+      project: null,
+      createdBy: "test",
+      rateLimit,
+    });
+    expect(record.rateLimit).toBe(rateLimit);
+    expect((await find(key))?.rateLimit).toBe(rateLimit);
+  },
+);
+
+describe("a key from elsewhere", () => {
+  const bring = (key: string) =>
+    issueKey(store, { name: "brought", scopes: ["admin:*"], project: null, createdBy: "somebody", key });
+
+  test("is taken as it is, and little of a short one is shown", async () => {
+    const { key, record } = await bring("legacy-key-16-ch");
+    expect(key).toBe("legacy-key-16-ch");
+    expect(await find(key)).toEqual(record);
+    expect(record.prefix).toBe("lega");
+  });
+
+  test("that is live already is refused, without the key or its owner", async () => {
+    const { key, record } = await bring(newValue());
+    const error: unknown = await bring(key).catch((fault: unknown) => fault);
+    expect(error).toMatchObject({ code: "invalid_request", errors: [{ pointer: "/key", code: "taken" }] });
+    const told = `${String(error)} ${JSON.stringify(error)}`;
+    for (const secret of [key, record.id, "brought", "somebody"]) expect(told).not.toContain(secret);
+    expect(await find(key)).toEqual(record);
+  });
+
+  test("that was revoked may be brought again", async () => {
+    const { key, record } = await bring(newValue());
+    await store.apiKeys.revoke(record.id);
+    expect((await bring(key)).record.id).not.toBe(record.id);
+  });
+});
+
 describe("the administrator's key of the configuration", () => {
   test("exists after the first time, and the second time changes nothing", async () => {
     const key = newValue();

@@ -6,22 +6,37 @@ import { IMPORTED_KEY_MIN_CHARS, generateApiKey, hashApiKey, prefixOfApiKey } fr
 /** Who made the key that configuration names. */
 const FROM_CONFIGURATION = "configuration";
 
-/** Makes a key and answers it once; it cannot be read again. */
-export async function issueKey(
-  store: Store,
-  options: { name: string; scopes: Scope[]; project: ProjectId | null; createdBy: string; expiresAt?: Date },
-): Promise<{ record: ApiKeyRecord; key: string }> {
-  const key = generateApiKey();
+/** What a key should be that is made or brought from elsewhere. */
+export interface IssueKeyOptions {
+  name: string;
+  scopes: Scope[];
+  /** Null for an administrator's key. */
+  project: ProjectId | null;
+  createdBy: string;
+  expiresAt?: Date | undefined;
+  /** Requests a minute from one address; null for no limit, the service's default where absent. */
+  rateLimit?: number | null | undefined;
+  /** A key from elsewhere, which is taken as it is; a new random one is made where absent. */
+  key?: string | undefined;
+}
+
+/**
+ * Makes a key and answers it once; it cannot be read again. Throws invalid_request when a key that was brought from
+ * elsewhere is live already, without telling whose it is.
+ */
+export async function issueKey(store: Store, options: IssueKeyOptions): Promise<{ record: ApiKeyRecord; key: string }> {
+  const { key = generateApiKey(), expiresAt = null, ...rest } = options;
   const record = await store.apiKeys.insert({
-    name: options.name,
+    ...rest,
+    expiresAt,
     prefix: prefixOfApiKey(key),
     hash: hashApiKey(key),
-    scopes: options.scopes,
-    project: options.project,
-    createdBy: options.createdBy,
-    expiresAt: options.expiresAt ?? null,
   });
-  if (record === null) throw new Error("a new random key already exists");
+  if (record === null) {
+    throw new ServiceError("invalid_request", "This key is in use already. Import another one, or have one made.", {
+      errors: [{ pointer: "/key", code: "taken", detail: "this key is in use already" }],
+    });
+  }
   return { record, key };
 }
 

@@ -39,7 +39,14 @@ describe("a scope that is required", () => {
 
 test("who works on the machine itself is an administrator of the given project", () => {
   const principal = localAdministrator(project);
-  expect(principal).toEqual({ actor: "command-line", scopes: ["admin:*"], project: project.id, projectName: "north" });
+  expect(principal).toEqual({
+    actor: "command-line",
+    keyId: null,
+    rateLimit: null,
+    scopes: ["admin:*"],
+    project: project.id,
+    projectName: "north",
+  });
   expect(isAdministrator(principal)).toBe(true);
   expect(isAdministrator({ ...principal, scopes: ["messages:*", "tickets:*"] })).toBe(false);
 });

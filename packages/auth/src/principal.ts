@@ -6,6 +6,10 @@ import type { Project, ProjectId } from "@svc/store";
 export interface Principal {
   /** What stands in logs and events: the kind and id of who asks, never a secret. */
   actor: string;
+  /** Id of the API key; null for someone who works on the machine itself. */
+  keyId: string | null;
+  /** Requests a minute from one address; null for no limit. */
+  rateLimit: number | null;
   scopes: readonly Scope[];
   project: ProjectId;
   projectName: string;
@@ -13,7 +17,14 @@ export interface Principal {
 
 /** Someone who works on the machine itself, through the command line: an administrator. */
 export function localAdministrator(project: Project): Principal {
-  return { actor: "command-line", scopes: ["admin:*"], project: project.id, projectName: project.name };
+  return {
+    actor: "command-line",
+    keyId: null,
+    rateLimit: null,
+    scopes: ["admin:*"],
+    project: project.id,
+    projectName: project.name,
+  };
 }
 
 /** True when the principal is an administrator. */

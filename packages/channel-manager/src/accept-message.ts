@@ -42,6 +42,7 @@ export async function acceptMessage(
       channelMeta: message.channelMeta,
       mode: context.mode ?? null,
       callInstance: context.callInstance ?? null,
+      callback: context.callback ?? null,
     },
     context.messageId,
   );

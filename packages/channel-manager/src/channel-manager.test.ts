@@ -306,6 +306,7 @@ describe("replies", () => {
       channelMeta: {},
       mode: null,
       callInstance: null,
+      callback: null,
     });
     const claimed = await store.messages.claim(project, message.ticketId);
     if (claimed === null) throw new Error("the message could not be claimed");
@@ -326,7 +327,7 @@ describe("replies", () => {
     });
     if (finished?.replies == null) throw new Error("there is no reply");
     const { ticketId, messageId } = message;
-    await routeReply(queues, "widget", { project, ticketId, messageId, ...finished.replies });
+    await routeReply(queues, "widget", { project, ticketId, messageId, mode: null, ...finished.replies });
   }
 
   test("reach the channel that they belong to, and wait while it is stopped", async () => {

@@ -72,6 +72,7 @@ async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<Re
     channelMeta: {},
     mode: null,
     callInstance: null,
+    callback: null,
   });
   const message = await store.messages.claim(project, ticketId);
   if (message === null) throw new Error("the message could not be claimed");
@@ -91,7 +92,7 @@ async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<Re
     draft: null,
   });
   if (finished?.replies == null) throw new Error("there is no reply");
-  return { project, ticketId, messageId, ...finished.replies };
+  return { project, ticketId, messageId, mode: null, ...finished.replies };
 }
 
 const deliver = (job: ReplyJob, channel = pushing) => deliverReply({ store, log: testLog() }, channel, job);
@@ -172,7 +173,13 @@ describe("replies of a channel that pushes", () => {
 
 test("a channel whose receivers collect is only told, and the replies stay for them", async () => {
   const told: ReplyAnnouncement[] = [];
-  const collecting: Channel = { ...pushing, announce: (announcement) => void told.push(announcement) };
+  const collecting: Channel = {
+    ...pushing,
+    announce(announcement) {
+      told.push(announcement);
+      return Promise.resolve();
+    },
+  };
   const job = await answer([text("one"), FILE]);
   await deliver(job, collecting);
   const nothing = { ...job, fromSeq: 0, toSeq: 0 };
@@ -192,7 +199,7 @@ test.each(["api", "widget", "messenger"] as const)(
         return Promise.resolve();
       },
     } as unknown as Queues;
-    const job: ReplyJob = { project: "p", ticketId: "t", messageId: "m", fromSeq: 2, toSeq: 3 };
+    const job: ReplyJob = { project: "p", ticketId: "t", messageId: "m", mode: null, fromSeq: 2, toSeq: 3 };
     await routeReply(queues, id, job);
     await routeReply(queues, id, { ...job, messageId: null });
     expect(published).toEqual([

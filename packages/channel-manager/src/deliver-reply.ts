@@ -14,7 +14,7 @@ export async function deliverReply(
   job: ReplyJob,
 ): Promise<void> {
   if (channel.announce !== undefined) {
-    channel.announce(job);
+    await channel.announce(job);
     return;
   }
   const project = asProjectId(job.project);

@@ -1,5 +1,6 @@
 import type { ChannelId, IncomingMessage } from "./incoming-message.ts";
 import type { MessageMode } from "./message-request.ts";
+import type { Sealed } from "./settings.ts";
 
 /** Which reply a channel call is about: one `chatId` may exist in two projects, so the ticket says which is meant. */
 export interface ReplyContext {
@@ -10,12 +11,14 @@ export interface ReplyContext {
   seq: number;
 }
 
-/** Replies that are committed: in which conversation, and to which message. */
+/** News of a conversation: to which message, and how its sender takes replies. */
 export interface ReplyAnnouncement {
   project: string;
   ticketId: string;
   /** Null for a reply that answers no message. */
   messageId: string | null;
+  /** Null on channels that push, and for a reply that answers no message. */
+  mode: MessageMode | null;
 }
 
 /** Send metadata (service document, section 2.4), with the context of the reply besides. */
@@ -39,6 +42,19 @@ export interface AcceptedMessage {
   seq: number;
 }
 
+/** Where the callbacks of a message go, and what signs them. */
+export interface CallbackTarget {
+  url: string;
+  /** Id of the final callback, as the sender is told. */
+  deliveryId: string;
+  /** The key that sent the message; null when none did. */
+  apiKeyId: string | null;
+  /** That key itself, sealed, where no webhook secret is set. */
+  sealedSecret: Sealed | null;
+  /** After this time the sender hears that there is no answer yet. */
+  timeoutMs: number;
+}
+
 /** Where a message came in, which its channel alone can tell. */
 export interface IncomingContext {
   /** Id of the project that it came in to. */
@@ -49,6 +65,8 @@ export interface IncomingContext {
   callInstance?: string;
   /** The message's id, where the channel has to know it whatever becomes of the acceptance. */
   messageId?: string;
+  /** Of a message of mode webhook. */
+  callback?: CallbackTarget;
 }
 
 /** The one handler that a channel hands its incoming messages to. It resolves when the message is committed. */
@@ -69,8 +87,9 @@ export interface Channel {
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
   /**
    * Only on a channel whose receivers collect their replies themselves: tells those who wait to look. Such a channel is
-   * not sent what is in the store; it reads it there, and a reply stays until it is collected.
+   * not sent what is in the store; it reads it there, and a reply stays until it is collected. Rejects when it has to be
+   * told again.
    */
-  announce?(reply: ReplyAnnouncement): void;
+  announce?(reply: ReplyAnnouncement): Promise<void>;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

@@ -15,6 +15,8 @@ const STATUSES: Record<ErrorCode, number> = {
   method_not_allowed: 405,
   unsupported_media_type: 415,
   payload_too_large: 413,
+  idempotency_mismatch: 422,
+  idempotency_in_progress: 409,
   version_conflict: 412,
   rate_limited: 429,
   channel_disabled: 503,

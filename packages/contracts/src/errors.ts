@@ -37,6 +37,16 @@ export const ERRORS = {
     title: "Unsupported media type",
     when: "The body is not application/json, or is compressed.",
   },
+  idempotency_mismatch: {
+    status: 422,
+    title: "Idempotency key reused",
+    when: "The Idempotency-Key was used before with another body.",
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: "Call in progress",
+    when: "Another call with this Idempotency-Key is being worked on right now.",
+  },
   version_conflict: {
     status: 412,
     title: "Version conflict",

@@ -2,6 +2,7 @@ export { agentSchema, reviewPolicySchema } from "./agent.ts";
 export type { Agent, ReviewPolicy } from "./agent.ts";
 export type {
   AcceptedMessage,
+  CallbackTarget,
   Channel,
   IncomingContext,
   IncomingHandler,
@@ -10,11 +11,17 @@ export type {
   ReplyContext,
   SendMetadata,
 } from "./channel.ts";
+export { CALLBACK_TYPES, callbackTypeSchema, deliveryStateSchema } from "./callback.ts";
+export type { CallbackBody, CallbackType, DeliveryAttempt, DeliveryItem, DeliveryState } from "./callback.ts";
 export { ERRORS, ServiceError } from "./errors.ts";
 export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
 export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
+export { KEY_LIMITS, keyInputSchema, keyItemSchema, rotateInputSchema } from "./key.ts";
+export type { KeyInput, KeyItem, RotateInput } from "./key.ts";
 export { LIMITS } from "./limits.ts";
+export { LIST_LIMITS, decodeCursor, encodeCursor, listInputSchema } from "./list-query.ts";
+export type { ListInput, ListPage } from "./list-query.ts";
 export { localUrl } from "./local-url.ts";
 export {
   chatIdSchema,
@@ -24,8 +31,10 @@ export {
   metaSchema,
 } from "./message-request.ts";
 export type { DrainQuery, MessageMode, MessageRequest } from "./message-request.ts";
+export { PROJECT_LIMITS, projectInputSchema, projectItemSchema, projectNameSchema } from "./project.ts";
+export type { ProjectInput, ProjectItem } from "./project.ts";
 export { REPLY_QUEUES } from "./queues.ts";
-export type { IncomingJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";
+export type { DeliveryJob, IncomingJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
 export { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";

@@ -8,6 +8,7 @@ export const LIMITS = {
   /** Bytes of `meta` as JSON, and how deep it may nest. */
   metaMaxBytes: 64 * 1024,
   metaMaxDepth: 32,
+  idempotencyKeyMaxChars: 255,
   /** Bytes of a request body. */
   bodyMaxBytes: 1024 * 1024,
   timeoutMaxMs: 120_000,
@@ -17,4 +18,8 @@ export const LIMITS = {
   drainMaxBytes: 8 * 1024 * 1024,
   /** Times a message is tried before it becomes a dead letter. */
   maxAttempts: 5,
+  /** Requests a minute that a key may make from one address, unless the key has a limit of its own. */
+  rateLimitPerMinute: 120,
+  /** Requests a minute of one address that may fail for want of a valid key. */
+  failedAuthsPerMinute: 30,
 } as const;

@@ -1,4 +1,5 @@
 import type { ChannelId } from "./incoming-message.ts";
+import type { MessageMode } from "./message-request.ts";
 
 /** A message waits for the pipeline. Ids only: texts stay in Postgres, where they are the truth. */
 export interface IncomingJob {
@@ -14,8 +15,16 @@ export interface ReplyJob {
   ticketId: string;
   /** Null for a reply that answers no message. */
   messageId: string | null;
+  /** How the sender of that message takes its replies; null on channels that push them. */
+  mode: MessageMode | null;
   fromSeq: number;
   toSeq: number;
+}
+
+/** A chat has callbacks to make. */
+export interface DeliveryJob {
+  project: string;
+  ticketId: string;
 }
 
 /** Every queue and the job that it carries. Names have no colon, which BullMQ forbids. */
@@ -24,6 +33,7 @@ export interface QueueJobs {
   "replies-api": ReplyJob;
   "replies-widget": ReplyJob;
   "replies-messenger": ReplyJob;
+  "webhook-deliveries": DeliveryJob;
 }
 export type QueueName = keyof QueueJobs;
 

@@ -14,6 +14,10 @@ export const apiSettingsSchema = z.object({
   timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).default(30_000),
   /** HMAC secret of webhook signatures; the API key of the message is used when unset. */
   webhookSecret: sealedSchema.nullable().default(null),
+  /** The secret before the last rotation, which signs beside the current one until this time (RFC 3339). */
+  previousWebhookSecret: sealedSchema.extend({ until: z.iso.datetime() }).nullable().default(null),
+  /** After so many days a reply leaves the buffer; the ticket keeps it. */
+  bufferDays: z.int().min(1).max(365).default(7),
 });
 export type ApiSettings = z.infer<typeof apiSettingsSchema>;
 

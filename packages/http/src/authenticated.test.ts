@@ -13,15 +13,23 @@ let base: string;
 /** What the key check was asked. */
 let asked: Credentials[];
 
-const check: Authenticate = (credentials) => {
+const check: Authenticate = async (credentials, admit) => {
   asked.push(credentials);
-  if (credentials.apiKey === "good") {
-    const project = { project: "0190" as Principal["project"], projectName: "north" };
-    return Promise.resolve({ actor: "key:1", scopes: ["messages:read"], ...project });
+  if (credentials.apiKey !== "good") {
+    throw new ServiceError("invalid_key", "This key is unknown.", {
+      headers: { "WWW-Authenticate": 'Bearer realm="svc"' },
+    });
   }
-  return Promise.reject(
-    new ServiceError("invalid_key", "This key is unknown.", { headers: { "WWW-Authenticate": 'Bearer realm="svc"' } }),
-  );
+  const key = { keyId: "1", rateLimit: null, projectName: credentials.project === "south" ? null : "north" };
+  await admit?.(key);
+  if (key.projectName === null) throw new ServiceError("project_mismatch", "This key is bound to another project.");
+  return {
+    ...key,
+    actor: "key:1",
+    scopes: ["messages:read"],
+    project: "0190" as Principal["project"],
+    projectName: "north",
+  };
 };
 
 beforeAll(async () => {
@@ -46,10 +54,17 @@ describe("a route behind the key check", () => {
     expect(response.headers.get("x-svc-project")).toBe("north");
     expect(await response.json()).toEqual({
       actor: "key:1",
+      keyId: "1",
+      rateLimit: null,
       scopes: ["messages:read"],
       project: "0190",
       projectName: "north",
     });
+  });
+
+  test("says nothing of a project that the key cannot have", async () => {
+    const response = await fetch(`${base}/checked`, { headers: { "X-Api-Key": "good", "x-svc-project": "south" } });
+    expect([response.status, response.headers.get("x-svc-project")]).toEqual([403, null]);
   });
 
   test("has the check see the three headers and nothing of the address", async () => {

@@ -1,6 +1,7 @@
 import { ServiceError } from "@svc/contracts";
-import type { Authenticate, Principal } from "@svc/auth";
+import type { Authenticate, KnownKey, Principal } from "@svc/auth";
 import type { Request, RequestHandler, Response } from "express";
+import type { RateLimit } from "./rate-limit.ts";
 
 const PRINCIPAL = Symbol("principal");
 
@@ -20,17 +21,29 @@ function single(request: Request, name: string): string | undefined {
 
 /**
  * Lets only requests with a valid key on, and says in `x-svc-project` which project they work on. The principal is
- * then read with `principalOf`.
+ * then read with `principalOf`. With a rate limit, requests are counted as soon as the key is known or refused, so that
+ * every answer after that has the `RateLimit` fields.
  */
-export function authenticated(authenticate: Authenticate): RequestHandler {
+export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit): RequestHandler {
   return async (request, response: Response & WithPrincipal, next) => {
-    const principal = await authenticate({
-      authorization: single(request, "authorization"),
-      apiKey: single(request, "x-api-key"),
-      project: single(request, "x-svc-project"),
-    });
-    response[PRINCIPAL] = principal;
-    response.setHeader("x-svc-project", principal.projectName);
+    let isKeyKnown = false;
+    async function admit(key: KnownKey): Promise<void> {
+      isKeyKnown = true;
+      if (key.projectName !== null) response.setHeader("x-svc-project", key.projectName);
+      await rateLimit?.admit(request, response, key);
+    }
+
+    try {
+      const credentials = {
+        authorization: single(request, "authorization"),
+        apiKey: single(request, "x-api-key"),
+        project: single(request, "x-svc-project"),
+      };
+      response[PRINCIPAL] = await authenticate(credentials, admit);
+    } catch (error) {
+      if (isKeyKnown || rateLimit === undefined || !(error instanceof ServiceError)) throw error;
+      throw await rateLimit.refuse(request, response, error);
+    }
     next();
   };
 }

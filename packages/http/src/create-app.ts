@@ -6,14 +6,20 @@ import { requestId } from "./request-id.ts";
 
 /**
  * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
- * problem+json. `addRoutes` gets it before the last handlers are put on.
+ * problem+json. `addRoutes` gets it before the last handlers are put on. `trustProxy` names the addresses and networks
+ * of the proxies whose `X-Forwarded-For` is believed; without any, nobody's is.
  */
-export function createApp(log: Log, addRoutes: (app: Express) => void): Express {
+export function createApp(
+  log: Log,
+  addRoutes: (app: Express) => void,
+  { trustProxy = [] }: { trustProxy?: readonly string[] } = {},
+): Express {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
+  app.set("trust proxy", [...trustProxy]);
   app.use(requestId);
   app.use((_request, response, next) => {
     response.setHeader("X-Content-Type-Options", "nosniff");

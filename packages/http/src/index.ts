@@ -1,9 +1,13 @@
 export { authenticated, principalOf } from "./authenticated.ts";
+export { clientAddress } from "./client-address.ts";
 export { createApp } from "./create-app.ts";
 export { answerHealth, healthListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
-export { readJsonBody } from "./json-body.ts";
+export { parseJson, readJsonBody, readJsonBytes } from "./json-body.ts";
 export { CannotListenError, PortTakenError, listen } from "./listen.ts";
 export type { Listening } from "./listen.ts";
-export { invalidRequest, methodNotAllowed, notFound, problemHandler, sendProblem } from "./problem.ts";
+export type { ProblemAnswer } from "./problem.ts";
+export { invalidRequest, methodNotAllowed, notFound, problemAnswer, problemHandler, sendProblem } from "./problem.ts";
+export { createRateLimit } from "./rate-limit.ts";
+export type { RateLimit } from "./rate-limit.ts";
 export { requestId } from "./request-id.ts";

@@ -95,6 +95,15 @@ async function postChunked(parts: (string | Buffer)[]): Promise<Answer> {
   return answer;
 }
 
+/** Sends a request as it stands here, and reads until the server closes the connection. */
+async function exchange(text: string): Promise<string> {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write(text);
+  const parts: Buffer[] = [];
+  for await (const part of socket) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString();
+}
+
 const jsonOfBytes = (sizeBytes: number) => JSON.stringify("x".repeat(sizeBytes - 2));
 const TOO_LARGE = {
   status: 413,
@@ -127,6 +136,8 @@ describe("a JSON body", () => {
 
   test.each([
     "application/json; charset=utf-8",
+    'application/json;charset="UTF8"',
+    "application/json; a=b; CHARSET=us-ascii",
     "APPLICATION/JSON",
     "application/json ;a=b",
     "application/merge-patch+json",
@@ -143,6 +154,28 @@ describe("a JSON body", () => {
       });
     },
   );
+
+  test.each(["iso-8859-1", "utf-16", "UTF-16LE", '"windows-1252"', "utf-8; charset=utf-16", "utf-8x"])(
+    "in the charset %s is 415",
+    async (charset) => {
+      expect(await post("{}", { "Content-Type": `application/json; charset=${charset}` })).toMatchObject({
+        status: 415,
+        body: { code: "unsupported_media_type", detail: expect.stringContaining("UTF-8") },
+      });
+    },
+  );
+
+  test("with two media types is 415", async () => {
+    const head = "POST /body HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n";
+    const types = "Content-Type: application/json\r\nContent-Type: text/plain\r\n";
+    expect(await exchange(`${head}${types}\r\n{}`)).toMatch(/^HTTP\/1.1 415 [^]*"unsupported_media_type"/);
+  });
+
+  test("that is compressed in its transfer is 415", async () => {
+    const head = "POST /body HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    const answer = await exchange(`${head}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 415 [^]*"unsupported_media_type"/);
+  });
 
   test("without a media type is 415", async () => {
     expect((await post("{}", {})).status).toBe(415);

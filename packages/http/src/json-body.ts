@@ -4,6 +4,9 @@ import type { Request } from "express";
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/gi;
+/** What JSON may say that it is written in (RFC 8259, section 8.1); ASCII is a part of UTF-8. */
+const UTF8_NAMES = new Set(["utf-8", "utf8", "us-ascii"]);
 
 /**
  * Of a body that is too large, so many times the limit is read and thrown away: a sender that finds its connection
@@ -62,23 +65,46 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
 }
 
 /**
- * The JSON body of a request: media type `application/json`, UTF-8, no Content-Encoding, at most `maxBytes`. Throws
- * unsupported_media_type, payload_too_large, invalid_json.
+ * The bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
+ * `maxBytes`. Throws unsupported_media_type, payload_too_large.
  */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new ServiceError("unsupported_media_type", "Send the body without Content-Encoding.");
   }
-  const type = request.headers["content-type"];
-  if (type === undefined || !JSON_TYPE.test(type)) {
+  // Node undoes chunks and passes every other transfer coding on as if it were not there.
+  const coding = request.headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    throw new ServiceError("unsupported_media_type", "Send the body with no Transfer-Encoding but chunked.");
+  }
+  // Of a header that came twice Node shows the first value, and a proxy may have looked at the other one.
+  const types = request.headersDistinct["content-type"] ?? [];
+  const [type] = types;
+  if (type === undefined || types.length > 1 || !JSON_TYPE.test(type)) {
     throw new ServiceError("unsupported_media_type", "Send the body as JSON with Content-Type: application/json.");
   }
-  const bytes = await readBytes(request, maxBytes);
+  const charsets = Array.from(type.matchAll(CHARSET), ([, name = ""]) => name.toLowerCase());
+  if (!charsets.every((name) => UTF8_NAMES.has(name))) {
+    throw new ServiceError(
+      "unsupported_media_type",
+      "Send the body in UTF-8, without a charset or with charset=utf-8.",
+    );
+  }
+  return readBytes(request, maxBytes);
+}
+
+/** What JSON in UTF-8 says. Throws invalid_json. */
+export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
     const why = error instanceof SyntaxError ? "The body is not valid JSON." : "The body is not valid UTF-8.";
     throw new ServiceError("invalid_json", why, { cause: error });
   }
+}
+
+/** The JSON body of a request, as `readJsonBytes` and `parseJson` read it, with their errors. */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
+  return parseJson(await readJsonBytes(request, maxBytes));
 }

@@ -3,8 +3,15 @@ import type { FieldFault, Problem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { ErrorRequestHandler, Request, Response } from "express";
 
-/** Sends an error as RFC 9457 problem+json, in the shape that every surface shares. */
-export function sendProblem(request: Request, response: Response, error: ServiceError): void {
+/** An error answer that is ready to be sent. */
+export interface ProblemAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** An error as RFC 9457 problem+json, in the shape that every surface shares. */
+export function problemAnswer(request: Request, response: Response, error: ServiceError): ProblemAnswer {
   const { status, title } = ERRORS[error.code];
   const problem: Problem = {
     ok: false,
@@ -17,8 +24,14 @@ export function sendProblem(request: Request, response: Response, error: Service
     requestId: String(response.getHeader("X-Request-Id") ?? ""),
     ...(error.errors === undefined ? {} : { errors: error.errors }),
   };
-  response.status(status).set(error.headers).set("Cache-Control", "no-store");
-  response.type("application/problem+json").send(JSON.stringify(problem));
+  const headers = { ...error.headers, "Cache-Control": "no-store", "Content-Type": "application/problem+json" };
+  return { status, headers, body: JSON.stringify(problem) };
+}
+
+/** Sends an error as problem+json. */
+export function sendProblem(request: Request, response: Response, error: ServiceError): void {
+  const { status, headers, body } = problemAnswer(request, response, error);
+  response.status(status).set(headers).send(body);
 }
 
 /** Faults that express and its router throw themselves, as errors of ours; null for any other fault. */

@@ -28,6 +28,8 @@ afterAll(async () => {
 
 const principal = (scopes: Scope[]): Principal => ({
   actor: "key:test",
+  keyId: "test",
+  rateLimit: null,
   scopes,
   project: project.id,
   projectName: project.name,

@@ -44,6 +44,8 @@ const queues = {
 
 const principal = (scopes: Scope[] = ["tickets:*"], of: Project = project): Principal => ({
   actor: "key:test",
+  keyId: "test",
+  rateLimit: null,
   scopes,
   project: of.id,
   projectName: of.name,
@@ -65,6 +67,7 @@ async function deadLetter(text = "hello"): Promise<{ messageId: string; ticketId
     channelMeta: {},
     mode: "async",
     callInstance: null,
+    callback: null,
   });
   const message = await store.messages.claim(project.id, ticketId);
   if (message === null) throw new Error("the message could not be claimed");

@@ -1,7 +1,15 @@
 export { addKnowledge } from "./add-knowledge.ts";
 export type { AddedKnowledge } from "./add-knowledge.ts";
+export { listChannels, setChannelEnabled } from "./channels.ts";
+export type { ChannelItem } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
+export { listDeliveries, replayDelivery } from "./deliveries.ts";
+export type { DeliveryListInput } from "./deliveries.ts";
 export { initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
+export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
 export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export { ensureLocalSecretKey, readLocalSecretKey } from "./local-secret-key.ts";
+export { createProject, getProject, listProjects } from "./projects.ts";
+export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
+export type { WebhookSecretState } from "./webhook-secret.ts";

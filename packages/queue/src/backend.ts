@@ -1,4 +1,6 @@
 import type { QueueName } from "@svc/contracts";
+import type { RateLimiterStoreAbstract } from "rate-limiter-flexible";
+import type { LimiterOptions } from "./counters.ts";
 
 interface JobOptions {
   jobId: string;
@@ -46,6 +48,8 @@ export interface QueueBackend {
   /** Jobs that one worker should work on at once: measured per backend (docs/adr/0003). */
   readonly defaultConcurrency: number;
   readonly wakeUps: WakeUps;
+  /** Makes a limiter whose counts all processes share; it rejects while the backend is away. */
+  makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
   /** What is wrong with the server's settings, in words, or null. */
   findPolicyFault(): Promise<string | null>;
   close(): Promise<void>;

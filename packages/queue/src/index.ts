@@ -1,5 +1,8 @@
 export { QueueDownError } from "./backend.ts";
 export type { WakeUps } from "./backend.ts";
+export { publishDeliveries } from "./deliveries.ts";
+export type { DeliveryAnnouncement } from "./deliveries.ts";
+export type { CountLimit, Counted, CounterState, Counters } from "./counters.ts";
 export { publishIncoming } from "./incoming.ts";
 export type { IncomingAnnouncement } from "./incoming.ts";
 export { migrateQueues } from "./migrate-queues.ts";

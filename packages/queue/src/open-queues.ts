@@ -2,6 +2,8 @@ import type { QueueJobs, QueueName } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { QueueDownError } from "./backend.ts";
 import type { AnyQueue, AnyWorker, QueueBackend, WakeUps } from "./backend.ts";
+import { createCounters } from "./counters.ts";
+import type { Counters } from "./counters.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
 import { createRedisBackend } from "./redis-backend.ts";
 
@@ -38,6 +40,8 @@ export interface Queues {
     options?: { concurrency?: number },
   ): Consumer;
   readonly wakeUps: WakeUps;
+  /** Counters that all processes share. */
+  readonly counters: Counters;
   /** Jobs that wait, are worked on, or are delayed. */
   countJobs(name: QueueName): Promise<{ waiting: number; active: number; delayed: number }>;
   /**
@@ -180,6 +184,7 @@ export function openQueues(options: {
     publish,
     consume,
     wakeUps: backend.wakeUps,
+    counters: createCounters({ prefix, makeLimiter: (limiter) => backend.makeLimiter(limiter), log }),
 
     async countJobs(name) {
       const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);

@@ -2,6 +2,7 @@ import type { Log } from "@svc/log";
 import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
 import type { PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
+import { RateLimiterPostgres } from "rate-limiter-flexible";
 import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { isConnectionFault } from "./is-connection-fault.ts";
@@ -10,12 +11,17 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 /** Schema of BullMQ's own tables. */
 export const BULLMQ_SCHEMA = "bullmq";
 
+/** Table of the shared counters; `migrateQueues` makes it. */
+export const COUNTERS_TABLE = "svc_counters";
+
 const RETRY_MS = 500;
 /** pg_notify carries at most 8,000 bytes; an id takes 37. */
 const MAX_IDS_A_NOTIFICATION = 200;
 const WAKE_CHANNEL = "svc_wake";
 /** Each worker holds one connection to listen; the rest serves all queries of queues and workers. */
 const POOL_MAX = 10;
+/** How often counters whose window has ended are removed. */
+const CLEAR_COUNTERS_MS = 60_000;
 /** A silently cut line is noticed after this time. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -114,6 +120,17 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     pool.query("SELECT pg_notify($1, $2)", [WAKE_CHANNEL, [prefix, topic, ...ids].join(" ")]).catch(reportFault);
   }, MAX_IDS_A_NOTIFICATION);
 
+  // Begins with the first limiter: most processes count nothing.
+  let clearing: NodeJS.Timeout | undefined;
+  function clearCounters(): void {
+    // Several processes do this at once. Rows that another one has locked, to remove them or to count in them anew, are
+    // left to it, so that no two wait for each other.
+    const expired = `SELECT key FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE expire < $1 FOR UPDATE SKIP LOCKED`;
+    pool
+      .query(`DELETE FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE key IN (${expired})`, [Date.now()])
+      .catch((error: unknown) => log.debug({ error }, "ended counters were not removed"));
+  }
+
   return {
     name: "postgres",
     defaultConcurrency: 16,
@@ -153,11 +170,25 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
       },
     },
 
+    makeLimiter(limiter) {
+      clearing ??= setInterval(clearCounters, CLEAR_COUNTERS_MS).unref();
+      return new RateLimiterPostgres({
+        ...limiter,
+        storeClient: pool,
+        storeType: "pool",
+        schemaName: BULLMQ_SCHEMA,
+        tableName: COUNTERS_TABLE,
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+      });
+    },
+
     findPolicyFault: () => Promise.resolve(null),
 
     async close() {
       closed = true;
       clearInterval(prober);
+      clearInterval(clearing);
       clearTimeout(retryTimer);
       await listener?.end();
       await pool.end();

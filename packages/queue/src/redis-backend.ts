@@ -1,6 +1,7 @@
 import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
+import { RateLimiterRedis } from "rate-limiter-flexible";
 import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { isConnectionFault } from "./is-connection-fault.ts";
@@ -123,6 +124,9 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
         return listeners.add(topic, look);
       },
     },
+
+    // One script a count: one round trip.
+    makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer, rejectIfRedisNotReady: true }),
 
     async findPolicyFault() {
       const info = await producer.info("memory");

@@ -17,6 +17,8 @@ export interface EarlyConfig {
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
   publicUrls: string[];
+  /** Hosts and networks that callbacks may go to although they are not public. */
+  webhookAllow: string[];
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
@@ -90,6 +92,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     },
     trustProxy: parsed.SVC_TRUST_PROXY ?? [],
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
+    webhookAllow: parsed.SVC_WEBHOOK_ALLOW ?? [],
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
     isProduction: parsed.NODE_ENV === "production",

@@ -23,6 +23,15 @@ const publicUrls = list.refine((parts) => parts.every((part) => /^https?:\/\//.t
   error: "URLs that begin with http:// or https://, separated by commas",
 });
 
+const hosts = list.refine((parts) => parts.every(isHostOrNetwork), {
+  error: "host names, IP addresses or networks such as 10.0.0.0/8, separated by commas and without ports",
+});
+
+/** True for an address, a network, or a host name without port, path or wildcard. */
+function isHostOrNetwork(text: string): boolean {
+  return isAddressOrNetwork(text) || (/^[^\s/:@*[\]]+$/.test(text) && !/^[\d.]+$/.test(text));
+}
+
 /** True for an IP address, alone or with the length of a network's prefix. */
 function isAddressOrNetwork(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
@@ -125,7 +134,7 @@ export const SETTINGS = {
   SVC_TRUST_PROXY: {
     schema: proxies.optional(),
     description:
-      "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas (for the rate limit of a later version).",
+      "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas. The rate limit counts by the address of the caller: behind a proxy that is not named here, all callers share one.",
     defaultText: "none",
     isSecret: false,
   },
@@ -134,6 +143,13 @@ export const SETTINGS = {
     description:
       "URLs under which the ports are reached from outside, separated by commas (for the widget and the tool server of a later version).",
     defaultText: "none",
+    isSecret: false,
+  },
+  SVC_WEBHOOK_ALLOW: {
+    schema: hosts.optional(),
+    description:
+      "Hosts and networks that callbacks may go to although they are not public, separated by commas: `hooks.internal,10.1.0.0/16`. Loopback needs no entry while every port is bound to loopback and `SVC_TRUST_PROXY` is unset.",
+    defaultText: "public addresses only",
     isSecret: false,
   },
   SVC_LOG_LEVEL: {

@@ -17,6 +17,8 @@ export interface ApiKeyRecord {
   expiresAt: Date | null;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
+  /** Requests a minute from one address; null for no limit, undefined for the default of the service. */
+  rateLimit: number | null | undefined;
 }
 
 /** What a new key record needs. */
@@ -28,6 +30,13 @@ export interface NewApiKey {
   project: ProjectId | null;
   createdBy: string;
   expiresAt: Date | null;
+  /** As in the record; the default of the service where absent. */
+  rateLimit?: number | null | undefined;
+}
+
+/** A key with the name of the project that it is bound to, as people see it. */
+export interface NamedApiKey extends ApiKeyRecord {
+  projectName: string | null;
 }
 
 interface ApiKeyRow {
@@ -41,9 +50,18 @@ interface ApiKeyRow {
   expires_at: Date | null;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  /** NULL: the default; 0: no limit. */
+  rate_limit: number | null;
 }
 
-const COLUMNS = "id, name, prefix, scopes, project_id, created_at, created_by, expires_at, last_used_at, revoked_at";
+interface NamedApiKeyRow extends ApiKeyRow {
+  project_name: string | null;
+}
+
+const COLUMNS =
+  "id, name, prefix, scopes, project_id, created_at, created_by, expires_at, last_used_at, revoked_at, rate_limit";
+/** The columns of a NamedApiKey. */
+const NAMED_COLUMNS = `${COLUMNS}, (SELECT p.name FROM projects p WHERE p.id = project_id) AS project_name`;
 
 /** API keys. They come before the choice of a project, so these functions take none. */
 export function apiKeysTable(db: Db) {
@@ -68,14 +86,88 @@ export function apiKeysTable(db: Db) {
           [key.hash],
         );
         return tx.query<ApiKeyRow>(
-          `INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          `INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at, rate_limit)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          ON CONFLICT (hash) WHERE revoked_at IS NULL DO NOTHING RETURNING ${COLUMNS}`,
-          [newId(), key.name, key.prefix, key.hash, key.scopes, key.project, key.createdBy, key.expiresAt],
+          [
+            newId(),
+            key.name,
+            key.prefix,
+            key.hash,
+            key.scopes,
+            key.project,
+            key.createdBy,
+            key.expiresAt,
+            // NULL stands for the default, 0 for none.
+            key.rateLimit === null ? 0 : (key.rateLimit ?? null),
+          ],
         );
       });
       const row = rows[0];
       return row === undefined ? null : asApiKey(row);
+    },
+
+    /** The key with this id, whether it lives or not, or null. */
+    async find(id: string): Promise<NamedApiKey | null> {
+      const rows = await db.query<NamedApiKeyRow>(`SELECT ${NAMED_COLUMNS} FROM api_keys WHERE id = $1`, [id]);
+      const row = rows[0];
+      return row === undefined ? null : asNamedApiKey(row);
+    },
+
+    /**
+     * Keys of all projects, live or not, newest first: those made before the key with the id `before`, and with `q` in
+     * the name (in any case) or at the beginning of the prefix. Ids sort by time, so that a page stays where it is
+     * whatever is added.
+     */
+    async listPage({
+      limit,
+      before,
+      q,
+    }: {
+      limit: number;
+      before?: string | undefined;
+      q?: string | undefined;
+    }): Promise<NamedApiKey[]> {
+      // strpos takes the text as it is, where LIKE would read signs of it as wildcards.
+      const rows = await db.query<NamedApiKeyRow>(
+        `SELECT ${NAMED_COLUMNS} FROM api_keys
+         WHERE ($2::uuid IS NULL OR id < $2)
+           AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0 OR starts_with(prefix, $3))
+         ORDER BY id DESC LIMIT $1`,
+        [limit, before ?? null, q ?? null],
+      );
+      return rows.map(asNamedApiKey);
+    },
+
+    /**
+     * Makes another key with the name, scopes, project, limit and expiry of a live one, which ends after
+     * `overlapSeconds`, or is revoked when that is 0. Null when there is no such live key. Locks the row of the old key,
+     * so that nobody revokes it in between.
+     */
+    async rotate(
+      id: string,
+      replacement: Pick<NewApiKey, "prefix" | "hash" | "createdBy">,
+      overlapSeconds: number,
+    ): Promise<NamedApiKey | null> {
+      // One statement, so that there is never one key without the other. It reads the old row as it was before.
+      const rows = await db.query<NamedApiKeyRow>(
+        `WITH old AS (
+           SELECT * FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+           FOR UPDATE
+         ), ended AS (
+           UPDATE api_keys k
+           SET revoked_at = CASE WHEN $2::integer = 0 THEN now() END,
+               expires_at = CASE WHEN $2 = 0 THEN k.expires_at
+                                 ELSE least(k.expires_at, now() + $2 * interval '1 second') END
+           FROM old WHERE k.id = old.id
+         )
+         INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at, rate_limit)
+         SELECT $3, name, $4, $5, scopes, project_id, $6, expires_at, rate_limit FROM old
+         RETURNING ${NAMED_COLUMNS}`,
+        [id, overlapSeconds, newId(), replacement.prefix, replacement.hash, replacement.createdBy],
+      );
+      const row = rows[0];
+      return row === undefined ? null : asNamedApiKey(row);
     },
 
     /** The live keys that one maker has made, newest first. */
@@ -140,5 +232,10 @@ function asApiKey(row: ApiKeyRow): ApiKeyRecord {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+    rateLimit: row.rate_limit === 0 ? null : (row.rate_limit ?? undefined),
   };
+}
+
+function asNamedApiKey(row: NamedApiKeyRow): NamedApiKey {
+  return { ...asApiKey(row), projectName: row.project_name };
 }

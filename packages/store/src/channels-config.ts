@@ -26,14 +26,19 @@ export function channelsConfigTable(db: Db) {
       return rows.length > 0;
     },
 
-    /** Changes settings of one channel; fields that are not given stay. Values must have passed their schema. */
-    async update(channelId: ChannelId, config: object): Promise<void> {
+    /**
+     * Changes settings of one channel; fields that are not given stay. Values must have passed their schema. With
+     * `ifVersion` nothing is changed once the settings have left that version; answers whether they were changed.
+     */
+    async update(channelId: ChannelId, config: object, { ifVersion }: { ifVersion?: number } = {}): Promise<boolean> {
       // The column is one of three names that the type allows, so it can stand in the text.
-      await db.query(
+      const rows = await db.query(
         `UPDATE channels_config SET version = version + 1, updated_at = now(),
-           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb)`,
-        [JSON.stringify(config)],
+           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb)
+         WHERE $2::integer IS NULL OR version = $2 RETURNING version`,
+        [JSON.stringify(config), ifVersion ?? null],
       );
+      return rows.length > 0;
     },
   };
 }

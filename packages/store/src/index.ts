@@ -1,13 +1,17 @@
 export type { NewAgent } from "./agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./api-keys.ts";
 export { createBriefCache } from "./brief-cache.ts";
+export type { CallbackRef, DueDelivery } from "./callbacks.ts";
 export { LEASE_MS } from "./chats.ts";
 export type { LeaseRef } from "./chats.ts";
 export { MAX_SATURATION } from "./chunks.ts";
 export type { ChunkWord, FoundChunk, FoundChunks, NewChunk, QueryWord } from "./chunks.ts";
 export { isUnavailable } from "./db.ts";
+export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
 export type { DocumentStatus, KbDocument, NewDocument, PutDocument } from "./documents.ts";
 export { ALIVE_MS } from "./instances.ts";
+export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";
+export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency-keys.ts";
 export { asProjectId, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
 export type { Kb } from "./kbs.ts";

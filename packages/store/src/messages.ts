@@ -1,6 +1,7 @@
-import type { AcceptedMessage, AttachmentRef, ChannelId, MessageMode, MessageState } from "@svc/contracts";
+import type { AcceptedMessage, AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import { LEASE_MS } from "./chats.ts";
+import { sqlStateOf } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId, ticketIdOf } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -18,6 +19,8 @@ export interface NewMessage {
   mode: MessageMode | null;
   /** The process that holds a sync call open for it, else null. */
   callInstance: string | null;
+  /** Where its callbacks go, for a message of mode webhook; else null. */
+  callback: CallbackTarget | null;
 }
 
 /** A message that a worker has a lease for. */
@@ -32,6 +35,8 @@ export interface ClaimedMessage {
   userId: string | null;
   text: string;
   channelMeta: Record<string, unknown>;
+  /** How the sender takes its replies; null on channels that push them. */
+  mode: MessageMode | null;
   /** This try counted. */
   attempts: number;
   /** What earlier tries have found, as they left it. */
@@ -68,8 +73,22 @@ interface ClaimedRow {
   user_id: string | null;
   text: string;
   channel_meta: Record<string, unknown>;
+  mode: MessageMode | null;
   attempts: number;
   progress: Record<string, unknown> | null;
+}
+
+const UNIQUE_VIOLATION = "23505";
+
+/** A callback's target with the names of its columns. */
+function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
+  return JSON.stringify({
+    url,
+    api_key_id: apiKeyId,
+    sealed_secret: sealedSecret?.sealed ?? null,
+    delivery_id: deliveryId,
+    timeout_ms: timeoutMs,
+  });
 }
 
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
@@ -82,9 +101,16 @@ export function messagesTable(db: Db, leases: Db) {
   const ACCEPT = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::bigint[], $9::jsonb[], $10::jsonb[], $11::text[], $12::uuid[])
+        $8::bigint[], $9::jsonb[], $10::jsonb[], $11::text[], $12::uuid[], $13::jsonb[])
         WITH ORDINALITY AS i (id, project_id, ticket_id, channel_id, chat_id, user_id, text, timestamp_ms, attachments,
-          channel_meta, mode, call_instance, place)
+          channel_meta, mode, call_instance, callback, place)
+    ), callback AS (
+      INSERT INTO callbacks (message_id, project_id, ticket_id, url, api_key_id, sealed_secret, delivery_id, timeout_at)
+      SELECT i.id, i.project_id, i.ticket_id, c.url, c.api_key_id, c.sealed_secret, c.delivery_id,
+        now() + c.timeout_ms * interval '1 millisecond'
+      FROM input i CROSS JOIN LATERAL jsonb_to_record(i.callback) AS c
+        (url text, api_key_id uuid, sealed_secret text, delivery_id uuid, timeout_ms integer)
+      WHERE i.callback IS NOT NULL
     ), chat AS (
       INSERT INTO chats AS c (ticket_id, project_id, channel_id, chat_id, last_seq)
       SELECT ticket_id, project_id, channel_id, chat_id, count(*) FROM input
@@ -101,6 +127,14 @@ export function messagesTable(db: Db, leases: Db) {
       now() + interval '${SWEEP_AFTER_MS} milliseconds'
     FROM input i JOIN chat USING (ticket_id)
     RETURNING id, seq`;
+
+  async function findAccepted(project: ProjectId, id: string): Promise<AcceptedMessage | null> {
+    const [row] = await db.query<{ ticket_id: string; seq: number }>(
+      "SELECT ticket_id, seq FROM messages WHERE id = $2 AND project_id = $1",
+      [project, id],
+    );
+    return row === undefined ? null : { messageId: id, ticketId: row.ticket_id, seq: row.seq };
+  }
 
   interface AcceptItem {
     id: string;
@@ -124,6 +158,7 @@ export function messagesTable(db: Db, leases: Db) {
         items.map((item) => JSON.stringify(item.message.channelMeta)),
         items.map((item) => item.message.mode),
         items.map((item) => item.message.callInstance),
+        items.map(({ message }) => message.callback && callbackJson(message.callback)),
       ]);
       const seqs = new Map(rows.map((row) => [row.id, row.seq]));
       return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
@@ -152,8 +187,8 @@ export function messagesTable(db: Db, leases: Db) {
     ), claimed AS (
       UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL
       FROM head h WHERE m.id = h.id AND m.state = 'received' AND (m.not_before IS NULL OR m.not_before <= now())
-      RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.attempts, m.progress,
-        h.channel_id, h.chat_id, h.lease_id
+      RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts,
+        m.progress, h.channel_id, h.chat_id, h.lease_id
     ), leased AS (
       UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds'
       FROM claimed k WHERE c.ticket_id = k.ticket_id
@@ -196,6 +231,7 @@ export function messagesTable(db: Db, leases: Db) {
       userId: row.user_id,
       text: row.text,
       channelMeta: row.channel_meta,
+      mode: row.mode,
       attempts: row.attempts,
       progress: row.progress,
     };
@@ -225,13 +261,19 @@ export function messagesTable(db: Db, leases: Db) {
 
   return {
     /**
-     * Commits a message and answers its ids and its place in the chat. Concurrent calls share a statement and a commit;
-     * when this resolves, the message is durable. When it rejects with `unavailable` the message may be there all the
+     * Commits a message and answers its ids and its place in the chat; one that is there already stays as it is.
+     * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with `unavailable` the message may be there all the
      * same; a caller that has to know gives the id itself.
      */
-    accept(project: ProjectId, message: NewMessage, id = newId()): Promise<AcceptedMessage> {
+    async accept(project: ProjectId, message: NewMessage, id = newId()): Promise<AcceptedMessage> {
       const ticketId = ticketIdOf(project, message.channelId, message.chatId);
-      return accept({ id, project, ticketId, message });
+      try {
+        return await accept({ id, project, ticketId, message });
+      } catch (error) {
+        const known = sqlStateOf(error) === UNIQUE_VIOLATION ? await findAccepted(project, id) : null;
+        if (known === null) throw error;
+        return known;
+      }
     },
 
     /**

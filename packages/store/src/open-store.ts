@@ -2,11 +2,14 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { agentsTable } from "./agents.ts";
 import { apiKeysTable } from "./api-keys.ts";
+import { callbacksTable } from "./callbacks.ts";
 import { channelsConfigTable } from "./channels-config.ts";
 import { chatsTable } from "./chats.ts";
 import { chunksTable } from "./chunks.ts";
 import { openDb } from "./db.ts";
+import { deliveriesTable } from "./deliveries.ts";
 import { documentsTable } from "./documents.ts";
+import { idempotencyKeysTable } from "./idempotency-keys.ts";
 import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
 import { kbsTable } from "./kbs.ts";
@@ -30,10 +33,13 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
   return {
     agents: agentsTable(db),
     apiKeys: apiKeysTable(db),
+    callbacks: callbacksTable(hot),
     channelsConfig: channelsConfigTable(db),
     chats: chatsTable(leases),
     chunks: chunksTable(db),
+    deliveries: deliveriesTable(hot),
     documents: documentsTable(db),
+    idempotencyKeys: idempotencyKeysTable(hot),
     installation: installationTable(db),
     instances: instancesTable(leases),
     kbs: kbsTable(db),

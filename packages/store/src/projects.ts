@@ -15,6 +15,14 @@ export interface Project {
   version: number;
 }
 
+/** What a new project needs; where a setting is absent, the service's default is taken. */
+export interface NewProject {
+  name: string;
+  handoffText?: string | undefined;
+  tablesAsXlsx?: boolean | undefined;
+  retentionDays?: number | null | undefined;
+}
+
 /** The project that a request without a choice works on. */
 export const DEFAULT_PROJECT = "default";
 
@@ -40,7 +48,26 @@ export function projectsTable(db: Db) {
     return row === undefined ? null : asProject(row);
   }
 
+  /** Makes a project; null when there is one of this name. */
+  async function insert(project: NewProject): Promise<Project | null> {
+    const rows = await db.query<ProjectRow>(
+      `INSERT INTO projects (id, name, handoff_text, tables_as_xlsx, retention_days) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
+      [
+        newId(),
+        project.name,
+        project.handoffText ?? DEFAULT_HANDOFF_TEXT,
+        project.tablesAsXlsx ?? true,
+        project.retentionDays ?? null,
+      ],
+    );
+    const row = rows[0];
+    return row === undefined ? null : asProject(row);
+  }
+
   return {
+    insert,
+
     /** The project of this name, or null. */
     findByName: (name: string): Promise<Project | null> => findOne("name", name),
 
@@ -53,15 +80,33 @@ export function projectsTable(db: Db) {
       return rows.map(asProject);
     },
 
+    /**
+     * Projects, newest first: those made before the project with the id `before`, and with `q` in the name. Ids sort by
+     * time, so that a page stays where it is whatever is added.
+     */
+    async listPage({
+      limit,
+      before,
+      q,
+    }: {
+      limit: number;
+      before?: string | undefined;
+      q?: string | undefined;
+    }): Promise<Project[]> {
+      // strpos takes the text as it is, where LIKE would read signs of it as wildcards.
+      const rows = await db.query<ProjectRow>(
+        `SELECT ${COLUMNS} FROM projects
+         WHERE ($2::uuid IS NULL OR id < $2) AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0)
+         ORDER BY id DESC LIMIT $1`,
+        [limit, before ?? null, q ?? null],
+      );
+      return rows.map(asProject);
+    },
+
     /** Makes a project, or answers the one that has this name. */
     async ensure(name: string): Promise<{ project: Project; created: boolean }> {
-      const made = await db.query<ProjectRow>(
-        `INSERT INTO projects (id, name, handoff_text) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
-         RETURNING ${COLUMNS}`,
-        [newId(), name, DEFAULT_HANDOFF_TEXT],
-      );
-      const row = made[0];
-      if (row !== undefined) return { project: asProject(row), created: true };
+      const made = await insert({ name });
+      if (made !== null) return { project: made, created: true };
       const project = await findOne("name", name);
       if (project === null) throw new Error(`project ${name} vanished while it was made`);
       return { project, created: false };

@@ -33,10 +33,11 @@ export interface DrainPage {
   more: boolean;
 }
 
-/** How much one drain answer may hold. */
+/** How much one drain answer may hold, and for how many days a reply stays in the buffer. */
 export interface DrainLimits {
   maxReplies: number;
   maxBytes: number;
+  keptDays: number;
 }
 
 /** What has to be delivered through a channel: a range of places in a chat. */
@@ -54,7 +55,8 @@ export interface OutgoingReplies {
   replies: StoredReply[];
 }
 
-interface ReplyRow {
+/** A row of `REPLY_COLUMNS`. */
+export interface ReplyRow {
   id: string;
   ticket_id: string;
   seq: number;
@@ -70,17 +72,33 @@ interface ReplyRow {
   content: Buffer | null;
 }
 
-const COLUMNS =
+/** What a reply item is made from, of replies `r`. */
+export const REPLY_COLUMNS =
   "r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content";
 
 // Nobody is handing the reply over: it was never taken, or the process that took it is dead.
 const FREE = `(r.taken_by IS NULL OR NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = r.taken_by AND ${IS_ALIVE}))`;
 
-// The reply is in the buffer: its message was sent async, or sync and the call is over (or its process dead), or it
-// answers no message. What a webhook message gets goes by its callback.
-const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR (m.mode = 'sync' AND (m.call_ended_at IS NOT NULL OR NOT EXISTS (
-  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))))`;
+// The reply is in the buffer: its message was sent async, or sync and the call is over (or its process dead), or its
+// callback is dead, or it answers no message. What a webhook message gets goes by its callback else.
+const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR r.undeliverable_at IS NOT NULL
+  OR (m.mode = 'sync' AND (m.call_ended_at IS NOT NULL OR NOT EXISTS (
+    SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))))`;
+
+/** The reply has not been in the buffer for longer than it is kept there: `days` is an SQL expression. */
+const isKept = (days: string) =>
+  `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
+
+// The first place of a reply that is not in the buffer but may come into it (its call is open, or a reader has it and
+// may lose it): a cursor at or beyond it would acknowledge it unseen. A reply that comes from a dead callback gets a new
+// place then.
+const FIRST_HIDDEN = `coalesce((
+  SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+  WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.delivered_at IS NULL
+    AND (m.mode IS DISTINCT FROM 'webhook' OR r.undeliverable_at IS NOT NULL)
+    AND NOT (${FREE} AND ${IN_BUFFER})
+), 9223372036854775807)`;
 
 // How many bytes a reply takes in an answer, roughly: content is sent in base64.
 const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200";
@@ -93,7 +111,7 @@ export function repliesTable(db: Db) {
   // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
   // belong to it alone as long as its process lives, so nothing has to be taken.
   const READ_FOR_CALL = `
-    SELECT m.id AS message_id, m.project_id, m.state, ${COLUMNS}
+    SELECT m.id AS message_id, m.project_id, m.state, ${REPLY_COLUMNS}
     FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[])) AS i (project_id, message_id)
     JOIN messages m ON m.id = i.message_id AND m.project_id = i.project_id
     LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
@@ -169,32 +187,40 @@ export function repliesTable(db: Db) {
     WITH candidate AS MATERIALIZED (
       SELECT r.id, r.seq, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
       WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+        AND ${isKept("$6::integer")}
       ORDER BY r.seq LIMIT $4::integer + 1 FOR UPDATE OF r SKIP LOCKED
     ), fitting AS (
       SELECT id FROM (
         SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
       ) c WHERE place <= $4 AND (place = 1 OR total <= $5)
     ), taken AS (
-      UPDATE replies r SET taken_by = $3 FROM fitting f WHERE r.id = f.id RETURNING ${COLUMNS}
+      UPDATE replies r SET taken_by = $3 FROM fitting f WHERE r.id = f.id RETURNING ${REPLY_COLUMNS}
     )
-    SELECT t.*, (SELECT count(*) FROM candidate) AS candidates FROM taken t ORDER BY t.seq`;
+    SELECT t.*, (SELECT count(*) FROM candidate) AS candidates, ${FIRST_HIDDEN} AS first_hidden
+    FROM taken t ORDER BY t.seq`;
 
-  // The page ends before a reply that is not in the buffer yet but may come into it (its call is open): a cursor beyond
-  // it would acknowledge it unseen.
   const READ_BUFFER = `
     WITH candidate AS MATERIALIZED (
-      SELECT ${COLUMNS}, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+      SELECT ${REPLY_COLUMNS}, ${SIZE} AS size_bytes FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
       WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq > $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
-        AND r.seq < coalesce((
-          SELECT min(r.seq) FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-          WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.delivered_at IS NULL AND m.mode IS DISTINCT FROM 'webhook'
-            AND NOT (${FREE} AND ${IN_BUFFER})
-        ), 9223372036854775807)
+        AND ${isKept("$6::integer")} AND r.seq < ${FIRST_HIDDEN}
       ORDER BY r.seq LIMIT $4::integer + 1
     )
     SELECT c.*, (SELECT count(*) FROM candidate) AS candidates FROM (
       SELECT *, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
     ) c WHERE place <= $4 AND (place = 1 OR total <= $5) ORDER BY seq`;
+
+  // A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own.
+  const TAKE_FOR_CALL = `
+    WITH message AS (
+      SELECT id, ticket_id, state FROM messages WHERE id = $2 AND project_id = $1
+    ), taken AS (
+      UPDATE replies r SET taken_by = $3 FROM message
+      WHERE r.ticket_id = message.ticket_id AND r.in_reply_to = message.id AND r.delivered_at IS NULL
+        AND ${FREE}
+      RETURNING ${REPLY_COLUMNS}
+    )
+    SELECT message.state, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq`;
 
   const ACKNOWLEDGE = `
     UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
@@ -208,7 +234,7 @@ export function repliesTable(db: Db) {
 
   // Replies of several announcements in one read, with the address of each chat.
   const READ_RANGES = `
-    SELECT c.project_id, c.channel_id, c.chat_id, ${COLUMNS}
+    SELECT c.project_id, c.channel_id, c.chat_id, ${REPLY_COLUMNS}
     FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[]) AS i (project_id, ticket_id, from_seq, to_seq)
     JOIN chats c ON c.ticket_id = i.ticket_id AND c.project_id = i.project_id
     JOIN replies r ON r.ticket_id = i.ticket_id AND r.seq BETWEEN i.from_seq AND i.to_seq AND r.delivered_at IS NULL
@@ -240,11 +266,12 @@ export function repliesTable(db: Db) {
     });
   });
 
-  function asPage(rows: (ReplyRow & { candidates: number })[], after: number): DrainPage {
+  function asPage(rows: (ReplyRow & { candidates: number; first_hidden?: number })[], after: number): DrainPage {
     const replies = rows.map(asReply);
+    const last = replies.at(-1)?.seq ?? after;
     return {
       replies,
-      cursor: replies.at(-1)?.seq ?? after,
+      cursor: Math.min(last, (rows[0]?.first_hidden ?? Number.MAX_SAFE_INTEGER) - 1),
       more: (rows[0]?.candidates ?? 0) > rows.length,
     };
   }
@@ -257,6 +284,33 @@ export function repliesTable(db: Db) {
      */
     readForCall(project: ProjectId, messageId: string): Promise<CallOutcome | null> {
       return readForCall({ project, messageId });
+    },
+
+    /**
+     * Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
+     * What is in the buffer already stays there until `takeForCall` takes it.
+     */
+    async reopenCall(project: ProjectId, messageId: string, instance: string): Promise<void> {
+      await db.query(
+        `UPDATE messages SET call_instance = $3, call_ended_at = NULL
+         WHERE project_id = $1 AND id = $2 AND mode = 'sync' AND state = 'received'`,
+        [project, messageId, instance],
+      );
+    },
+
+    /**
+     * What a call finds whose message was sent before: its state, and the replies to it that nobody has, which are
+     * taken for this call. `endAnsweredCall`, or `endCall` and `release`, follow. Null when there is no such message.
+     */
+    async takeForCall(project: ProjectId, messageId: string, instance: string): Promise<CallOutcome | null> {
+      const rows = await db.prepared<ReplyRow & { state: MessageState }>("replies_take_for_call", TAKE_FOR_CALL, [
+        project,
+        messageId,
+        instance,
+      ]);
+      const [first] = rows;
+      if (first === undefined) return null;
+      return { state: first.state, replies: rows.filter((row) => row.id !== null).map(asReply) };
     },
 
     /**
@@ -279,13 +333,11 @@ export function repliesTable(db: Db) {
       instance: string,
       limits: DrainLimits,
     ): Promise<DrainPage> {
-      const rows = await db.prepared<ReplyRow & { candidates: number }>("replies_take_from_buffer", TAKE_FROM_BUFFER, [
-        project,
-        ticketId,
-        instance,
-        limits.maxReplies,
-        limits.maxBytes,
-      ]);
+      const rows = await db.prepared<ReplyRow & { candidates: number; first_hidden: number }>(
+        "replies_take_from_buffer",
+        TAKE_FROM_BUFFER,
+        [project, ticketId, instance, limits.maxReplies, limits.maxBytes, limits.keptDays],
+      );
       return asPage(rows, 0);
     },
 
@@ -297,6 +349,7 @@ export function repliesTable(db: Db) {
         after,
         limits.maxReplies,
         limits.maxBytes,
+        limits.keptDays,
       ]);
       return asPage(rows, after);
     },
@@ -323,7 +376,8 @@ export function repliesTable(db: Db) {
   };
 }
 
-function asReply(row: ReplyRow): StoredReply {
+/** A reply item from its row. */
+export function asReply(row: ReplyRow): StoredReply {
   const place = {
     id: row.id,
     ticketId: row.ticket_id,

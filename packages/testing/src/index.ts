@@ -13,12 +13,22 @@ export { migrateTestDatabase } from "./migrate-test-database.ts";
 export { repositoryPath } from "./repository-path.ts";
 export { startComposition } from "./start-composition.ts";
 export type { Composition, CompositionOptions, CompositionProcess } from "./start-composition.ts";
+export { startCuttingProxy } from "./start-cutting-proxy.ts";
+export type { CutDecision, CuttingProxy, RequestHead } from "./start-cutting-proxy.ts";
 export { startPostgres } from "./start-postgres.ts";
 export type { PrivatePostgres } from "./start-postgres.ts";
 export { startProcess } from "./start-process.ts";
 export type { ProcessOptions } from "./start-process.ts";
 export { startRedis } from "./start-redis.ts";
 export type { PrivateRedis } from "./start-redis.ts";
+export { startWebhookReceiver } from "./start-webhook-receiver.ts";
+export type {
+  FullAnswer,
+  ReceivedRequest,
+  ReceiverAnswer,
+  ReceiverScript,
+  WebhookReceiver,
+} from "./start-webhook-receiver.ts";
 export { collectLog, testLog } from "./test-log.ts";
 export type { LogLine } from "./test-log.ts";
 export { COMPOSITIONS, QUEUE_BACKENDS, readTestSettings } from "./test-settings.ts";

@@ -18,6 +18,7 @@ export async function holdChat(store: Store, { id: project }: Project, chatId: s
     channelMeta: {},
     mode: "async",
     callInstance: null,
+    callback: null,
   });
   // Nobody is told of the message, and the sweeper looks for it only after two seconds: nobody can be faster.
   const message = await store.messages.claim(project, ticketId);

@@ -78,6 +78,7 @@ export async function openPipelines() {
         channelMeta: {},
         mode: "async",
         callInstance: null,
+        callback: null,
       });
       if (options.isAnnounced !== false) await publishIncoming(queues, [{ project, ...accepted, attempts: 0 }]);
       return accepted;

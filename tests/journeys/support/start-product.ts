@@ -4,6 +4,7 @@ import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
 import type { Composition } from "@svc/testing";
+import { queryDatabase } from "./query-database.ts";
 
 /** The product as real processes on a database of its own, in the composition and on the queues of this run. */
 export interface Product {
@@ -47,9 +48,12 @@ async function sharedGround(): Promise<Ground> {
   };
 }
 
-/** Starts the product, initialised with an administrator's key, and waits until every API of it is healthy. */
+/**
+ * Starts the product, initialised with an administrator's key, and waits until every API of it is healthy. That key may
+ * make any number of requests, since tests make more than callers do, unless its default rate limit is asked for.
+ */
 export async function startProduct(
-  options: { env?: Record<string, string>; replicas?: number; ground?: Ground } = {},
+  options: { env?: Record<string, string>; replicas?: number; ground?: Ground; hasRateLimit?: boolean } = {},
 ): Promise<Product> {
   const { env = {}, replicas = 2 } = options;
   const ground = options.ground ?? (await sharedGround());
@@ -79,6 +83,7 @@ export async function startProduct(
   let composition: Composition;
   try {
     await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR, showsKey: true });
+    if (options.hasRateLimit !== true) await queryDatabase(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
     composition = await compose({});
   } catch (error) {
     await removeGround();

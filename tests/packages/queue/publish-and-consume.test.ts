@@ -109,7 +109,7 @@ test("a job whose handler rejects is tried again, and forgotten when its tries a
 });
 
 test("replies of a chat that are announced twice while they wait are one job, each queue by itself", async () => {
-  const job = { project: "project", ticketId: "ticket-1", messageId: "message-1", fromSeq: 2, toSeq: 3 };
+  const job = { project: "project", ticketId: "ticket-1", messageId: "message-1", mode: null, fromSeq: 2, toSeq: 3 };
   await publishReply(queues, "replies-api", job);
   await publishReply(queues, "replies-api", job);
   await publishReply(queues, "replies-api", { ...job, fromSeq: 4, toSeq: 4 });

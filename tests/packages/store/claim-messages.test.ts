@@ -52,6 +52,7 @@ test("a claim hands over the whole message with its place and the number of this
     userId: "user-1",
     text: message.text,
     channelMeta: { origin: "test" },
+    mode: "async",
     attempts: 1,
     progress: null,
   });

@@ -19,7 +19,7 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
 const read = (ticketId: string, after = 0, limits = LIMITS) =>
   db.store.replies.readBuffer(project, ticketId, after, limits);
@@ -44,6 +44,24 @@ test("reading takes nothing: the same replies come again until they are acknowle
   expect(await drain(ticketId, first.cursor)).toEqual({ replies: [], cursor: first.cursor, more: false });
 });
 
+test("the cursor of a taking reader stays before what another reader has and may lose", async () => {
+  const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
+  const { ticketId } = accepted;
+  const instance = newId();
+  await db.store.instances.beat(instance, "api");
+  const first = await db.store.replies.takeFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 });
+  const second = await db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
+  expect(textsOf(second.replies)).toEqual(["two", "three"]);
+  // Whoever goes on with this cursor acknowledges nothing that the first reader did not get after all.
+  await db.store.replies.release(
+    project,
+    first.replies.map(({ id }) => id),
+    instance,
+  );
+  await db.store.replies.acknowledge(project, ticketId, second.cursor);
+  expect(textsOf((await read(ticketId)).replies)).toEqual(["one"]);
+});
+
 test("an empty or unknown chat reads as empty and leaves the cursor where it was", async () => {
   const { ticketId } = await db.store.messages.accept(project, newMessage());
   expect(await read(ticketId, 7)).toEqual({ replies: [], cursor: 7, more: false });
@@ -65,6 +83,7 @@ for (const way of ["read", "take"] as const) {
           ? await drain(accepted.ticketId, cursor, limits)
           : await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, limits);
       pages.push(page);
+      await Promise.all(page.replies.map(({ id }) => db.store.replies.confirm(project, id)));
       ({ cursor, more } = page);
     }
     expect(pages.map(({ replies }) => replies.length)).toEqual([3, 3, 1]);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await db.close();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 const MOVE: StageMove = { at: "2026-01-01T00:00:00Z", actor: "pipeline", from: "received", to: "triage", why: "test" };
 
 /** Accepts a message into a chat, claims it and opens its ticket. */

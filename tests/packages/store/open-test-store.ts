@@ -70,6 +70,7 @@ export function newMessage(change: Partial<NewMessage> = {}): NewMessage {
     channelMeta: {},
     mode: "async",
     callInstance: null,
+    callback: null,
     ...change,
   };
 }

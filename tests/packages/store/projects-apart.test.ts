@@ -17,7 +17,7 @@ afterAll(async () => {
   await db.close();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
 test("a stranger finds, claims and changes nothing of a message", async () => {
   const { store } = db;

@@ -57,7 +57,7 @@ test("while Postgres is away every call says so, and all is well when it is back
     expect(await openAndFinish(store, answeredRun(again, ["answer"]))).toMatchObject({ hasMore: true });
   }
   expect(await store.messages.findState(project, claimed.messageId)).toBe("answered");
-  const page = await store.replies.readBuffer(project, ticketId, 0, { maxReplies: 10, maxBytes: 10_000 });
+  const page = await store.replies.readBuffer(project, ticketId, 0, { maxReplies: 10, maxBytes: 10_000, keptDays: 7 });
   expect(textsOf(page.replies)).toEqual(["answer"]);
 });
 

@@ -19,7 +19,7 @@ beforeEach(async () => {
   project = await db.newProject();
 });
 
-const LIMITS = { maxReplies: 100, maxBytes: 8_000_000 };
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
 
 /** A process that says that it is alive. */
 async function newInstance(): Promise<string> {

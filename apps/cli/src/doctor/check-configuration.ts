@@ -16,9 +16,12 @@ function faultsOf(read: () => unknown): string[] {
   }
 }
 
+/** Variables that a command reads and no service. */
+const OF_COMMANDS = ["SVC_WEBHOOK_SECRET"];
+
 /** Variables that look like settings and are none: mostly slips of the pen. */
 function checkUnknownNames(env: Environment): Check[] {
-  const known = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
+  const known = new Set([...OF_COMMANDS, ...Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`])]);
   const unknown = Object.keys(env).filter((name) => name.startsWith("SVC_") && !known.has(name));
   return unknown.map((name) => ({
     name: NAME,

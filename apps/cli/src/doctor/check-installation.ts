@@ -20,7 +20,7 @@ async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli)
   return { name, status: "warn", detail: "is unknown to this database, or revoked", advice };
 }
 
-async function checkChannels(store: Store): Promise<Check[]> {
+async function checkChannels(store: Store, { self }: Cli): Promise<Check[]> {
   const { enabled, api } = await store.channelsConfig.read();
   const channel: Check = enabled.includes("api")
     ? { name: "Channels", status: "ok", detail: `enabled: ${enabled.join(", ")}` }
@@ -28,15 +28,15 @@ async function checkChannels(store: Store): Promise<Check[]> {
         name: "Channels",
         status: "warn",
         detail: "the HTTP API is disabled: it takes no messages",
-        advice: 'Add "api" to channels_config.enabled.',
+        advice: `Enable it: ${self} channels enable api`,
       };
   const secret: Check =
     api.config.webhookSecret === null
       ? {
           name: "Webhook secret",
           status: "ok",
-          detail: "not set: the callbacks of a later version would be signed with the API key of the message",
-          advice: "Hint: set channels_config.api.config.webhookSecret, so that receivers need to know no key.",
+          detail: "none is set: callbacks are signed with the API key that sent the message",
+          advice: `Hint: set one, so that receivers need to know no key: ${self} webhook secret --generate`,
         }
       : { name: "Webhook secret", status: "ok", detail: "set" };
   return [channel, secret];
@@ -44,5 +44,5 @@ async function checkChannels(store: Store): Promise<Check[]> {
 
 /** Checks what the initialisation makes: keys and channels. `key` is the one that this command line uses. */
 export async function checkInstallation(cli: Cli, store: Store, key: string | null): Promise<Check[]> {
-  return [await checkAdminKey(store, cli), await checkOwnKey(store, key, cli), ...(await checkChannels(store))];
+  return [await checkAdminKey(store, cli), await checkOwnKey(store, key, cli), ...(await checkChannels(store, cli))];
 }

@@ -8,7 +8,7 @@ import type { Cli } from "../cli.ts";
 import { waitForQueues } from "../wait-for-queues.ts";
 import type { Check } from "./check.ts";
 
-const QUEUES: QueueName[] = ["incoming-messages", ...Object.values(REPLY_QUEUES)];
+const QUEUES: QueueName[] = ["incoming-messages", ...Object.values(REPLY_QUEUES), "webhook-deliveries"];
 /** A message that waits longer means that nobody works on the queue. */
 const WAITING_TOO_LONG_MS = 30_000;
 
@@ -36,9 +36,22 @@ async function checkDeadLetters(store: Store, { self }: Cli): Promise<Check> {
   return { name, status: "warn", detail: counts.join(", "), advice };
 }
 
+async function checkDeadDeliveries(store: Store, { self }: Cli): Promise<Check> {
+  const name = "Dead deliveries";
+  const dead = await store.deliveries.countDead();
+  if (dead === 0) return { name, status: "ok", detail: "none" };
+  const detail = `${dead} ${dead === 1 ? "callback" : "callbacks"} could not be delivered`;
+  const advice = `See why and make them again: ${self} deliveries list --state dead`;
+  return { name, status: "warn", detail, advice };
+}
+
 /** Checks the queues, what waits in them, and what has failed for good. */
 export async function checkQueues(cli: Cli, { queues, store }: Resources): Promise<Check[]> {
-  const others = [await checkBacklog(store, cli), await checkDeadLetters(store, cli)];
+  const others = [
+    await checkBacklog(store, cli),
+    await checkDeadLetters(store, cli),
+    await checkDeadDeliveries(store, cli),
+  ];
   if (!(await waitForQueues(queues))) {
     const detail = `${queues.backend} cannot be reached; messages are accepted and wait`;
     return [{ name: "Queues", status: "warn", detail }, ...others];

@@ -42,7 +42,7 @@ function outcomeOf(run: Run): RunOutcome {
 
 /** Makes what the other stages found real, and announces the replies. */
 export async function sendReply(context: StageContext, run: Run): Promise<void> {
-  run.hasMore = await commitOutcome(context, outcomeOf(run), run.message.channelId);
+  run.hasMore = await commitOutcome(context, outcomeOf(run), run.message);
 }
 
 /**
@@ -53,7 +53,7 @@ export async function sendReply(context: StageContext, run: Run): Promise<void> 
 export async function commitOutcome(
   { store, queues, log }: StageContext,
   outcome: RunOutcome,
-  channelId: Run["message"]["channelId"],
+  { channelId, mode }: Pick<Run["message"], "channelId" | "mode">,
 ): Promise<boolean> {
   const { project, ticketId, messageId } = outcome.message;
   const finished = await store.tickets.finish(project, outcome);
@@ -64,7 +64,7 @@ export async function commitOutcome(
   const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
   if (finished.replies !== null || outcome.state !== "answered") {
     // Without replies there is still news: whoever waits learns that a person has to look.
-    routeReply(queues, channelId, { project, ticketId, messageId, ...places }).catch((error: unknown) => {
+    routeReply(queues, channelId, { project, ticketId, messageId, mode, ...places }).catch((error: unknown) => {
       const text = "replies are committed but not announced; whoever waits finds them";
       if (error instanceof QueueDownError) log.debug({ ticketId }, text);
       else log.warn({ error, ticketId }, text);

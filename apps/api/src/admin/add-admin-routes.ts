@@ -1,0 +1,14 @@
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import type { IRouter } from "express";
+import { addDeliveryRoutes } from "./add-delivery-routes.ts";
+import { addKeyRoutes } from "./add-key-routes.ts";
+import { addProjectRoutes } from "./add-project-routes.ts";
+
+/** The administration endpoints (service document, section 4.4). They belong behind the check of keys. */
+export function addAdminRoutes(routes: IRouter, context: { store: Store; queues: Queues; log: Log }): void {
+  addDeliveryRoutes(routes, context);
+  addKeyRoutes(routes, context);
+  addProjectRoutes(routes, context);
+}

@@ -1,0 +1,29 @@
+import { methodNotAllowed, principalOf } from "@svc/http";
+import type { Log } from "@svc/log";
+import { listDeliveries, replayDelivery } from "@svc/operations";
+import type { DeliveryListInput } from "@svc/operations";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import type { IRouter } from "express";
+import { sendItem, sendList } from "./admin-answers.ts";
+import { readListQuery } from "./read-list-query.ts";
+
+const PATH = "/api/v1/admin/deliveries";
+
+/** The callbacks of a project and their replay. Scopes webhooks:read and webhooks:write. */
+export function addDeliveryRoutes(routes: IRouter, context: { store: Store; queues: Queues; log: Log }): void {
+  routes
+    .route(PATH)
+    .get(async (request, response) => {
+      const { state } = request.query;
+      const input = { ...readListQuery(request), state: state === "" ? undefined : state } as DeliveryListInput;
+      sendList(response, await listDeliveries(context, principalOf(response), input));
+    })
+    .all(methodNotAllowed("GET", "HEAD"));
+  routes
+    .route(`${PATH}/:id/replay`)
+    .post(async (request, response) => {
+      sendItem(response, await replayDelivery(context, principalOf(response), String(request.params["id"])));
+    })
+    .all(methodNotAllowed("POST"));
+}

@@ -1,0 +1,20 @@
+import type { CallbackBody } from "@svc/contracts";
+import type { ClaimedDelivery } from "@svc/store";
+import { replyJson } from "../reply-json.ts";
+
+/** The body of a callback: made from what is stored, so that every try of a delivery sends the same bytes. */
+export function callbackBody(delivery: ClaimedDelivery): string {
+  const body: CallbackBody = {
+    ok: true,
+    mode: "webhook",
+    type: delivery.type,
+    deliveryId: delivery.id,
+    timestamp: delivery.createdAt.toISOString(),
+    chatId: delivery.chatId,
+    ticketId: delivery.ticketId,
+    messageId: delivery.messageId,
+    replies: delivery.replies.map(replyJson),
+    meta: delivery.meta,
+  };
+  return JSON.stringify(body);
+}

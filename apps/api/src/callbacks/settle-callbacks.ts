@@ -1,0 +1,21 @@
+import { QueueDownError, publishDeliveries } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { Log } from "@svc/log";
+import type { CallbackRef, Store } from "@svc/store";
+
+/**
+ * Makes the callbacks that conversations call for, and announces them. Idempotent: what was told is not told again, and
+ * an announcement that is lost is made good by the sweeper.
+ */
+export async function settleCallbacks(
+  { store, queues, log }: { store: Store; queues: Queues; log: Log },
+  refs: CallbackRef[],
+): Promise<void> {
+  const made = await store.callbacks.settle(refs);
+  try {
+    await publishDeliveries(queues, made);
+  } catch (error) {
+    if (!(error instanceof QueueDownError)) throw error;
+    log.debug({ count: made.length }, "callbacks are made but not announced; the sweeper will do it");
+  }
+}

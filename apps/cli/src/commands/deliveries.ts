@@ -1,0 +1,118 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import type { DeliveryState } from "@svc/contracts";
+import type { Cli } from "../cli.ts";
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+import { jsonOption, projectOption } from "../options.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const STATES = ["pending", "delivered", "dead"] as const satisfies DeliveryState[];
+const MAX_LIMIT = 200;
+const DEFAULT_LIMIT = 50;
+
+function parseDeliveryId(text: string): string {
+  if (UUID.test(text)) return text;
+  throw new InvalidArgumentError("A delivery id is a UUID; deliveries list shows them.");
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (/^\d{1,3}$/.test(text) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw new InvalidArgumentError(`A number from 1 to ${MAX_LIMIT} is needed.`);
+}
+
+interface ListOptions {
+  state?: DeliveryState;
+  limit: number;
+  cursor?: string;
+  project: string;
+}
+
+async function list(cli: Cli, options: ListOptions): Promise<void> {
+  const [{ withResources }, { listDeliveries }, { localPrincipal }, { renderDeliveries }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("@svc/operations"),
+    import("../local-principal.ts"),
+    import("../render-deliveries.ts"),
+  ]);
+  const { state, limit, cursor, project } = options;
+  const { items, nextCursor } = await withResources(cli, {}, async ({ store }) =>
+    listDeliveries({ store }, await localPrincipal(store, project), { state, limit, cursor }),
+  );
+  cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
+    if (items.length === 0) return `There are no ${state === undefined ? "" : `${state} `}deliveries.`;
+    const table = renderDeliveries(items, cli.terminal);
+    if (nextCursor === null) return table;
+    const filters = [...(state === undefined ? [] : [`--state ${state}`]), `--project ${project}`].join(" ");
+    return `${table}\n\nThere are more:  ${cli.self} deliveries list ${filters} --cursor ${nextCursor}`;
+  });
+}
+
+interface ReplayOptions {
+  allDead?: true;
+  project: string;
+}
+
+async function replay(cli: Cli, id: string | undefined, options: ReplayOptions): Promise<void> {
+  if ((id === undefined) === (options.allDead !== true)) {
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Name one delivery, or all dead ones with --all-dead. See: deliveries replay --help",
+    );
+  }
+  const [{ withResources }, { replayDeliveries }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("../replay-deliveries.ts"),
+  ]);
+  const replayed = await withResources(cli, {}, (resources) => replayDeliveries(resources, options.project, id));
+  cli.terminal.show({ ok: true, project: options.project, replayed }, () =>
+    replayed.length === 0
+      ? "There are no dead deliveries."
+      : `To be delivered again: ${replayed.length}. The HTTP API does so when it runs.`,
+  );
+}
+
+/** `svc deliveries list|replay`: the callbacks of messages in webhook mode. */
+export function addDeliveries(program: Command, cli: Cli): void {
+  const deliveries = program
+    .command("deliveries")
+    .description("callbacks: show them with all tries, and make dead ones again")
+    .usage("<list|replay> [options]");
+  deliveries
+    .command("list")
+    .description("show the callbacks of a project, newest first, with how their tries ended")
+    .addOption(new Option("--state <state>", "only those in this state (default: all)").choices(STATES))
+    .addOption(
+      new Option("--limit <number>", `how many, at most ${MAX_LIMIT}`)
+        .argParser(parseLimit)
+        .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
+    )
+    .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} deliveries list\n  ${cli.self} deliveries list --state dead --project shop --json`,
+    )
+    .action((options: ListOptions) => list(cli, options));
+  deliveries
+    .command("replay")
+    .description("make a callback that is over again, with the same id and fresh tries")
+    .argument("[deliveryId]", "the delivery", parseDeliveryId)
+    .option("--all-dead", "all dead deliveries of the project")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+Replies of a dead callback can be collected with GET; while it is tried again they cannot, unless somebody has
+collected them already.
+
+Examples:
+  ${cli.self} deliveries replay 01890a5d-ac96-774b-bcce-b302099a8057
+  ${cli.self} deliveries replay --all-dead`,
+    )
+    .action((id: string | undefined, options: ReplayOptions) => replay(cli, id, options));
+}

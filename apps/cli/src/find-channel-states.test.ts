@@ -1,0 +1,58 @@
+import { describe, expect, test } from "@jest/globals";
+import type { ChannelItem } from "@svc/operations";
+import type { ApiState, RunningChannel } from "./api-client.ts";
+import { judgeChannel } from "./find-channel-states.ts";
+
+const URL = "http://127.0.0.1:31416";
+const SINCE = "2026-11-21T10:00:00.000Z";
+const api: ChannelItem = { id: "api", enabled: true, isAvailable: true };
+
+const ours = (channels: Record<string, RunningChannel> | null, status: "pass" | "fail" = "pass"): ApiState => ({
+  kind: "ours",
+  status,
+  version: "0.1.0",
+  details: [],
+  channels,
+});
+
+describe("the state of a channel", () => {
+  test.each(["running", "stopped"] as const)("%s is what the running product says", (state) => {
+    expect(judgeChannel(api, URL, ours({ api: { state, since: SINCE, error: null } }))).toEqual({
+      state,
+      since: SINCE,
+      detail: null,
+    });
+  });
+
+  test("failing comes with its reason", () => {
+    const failing = { state: "failing", since: SINCE, error: "the token is wrong" } as const;
+    expect(judgeChannel(api, URL, ours({ api: failing }))).toEqual({
+      state: "failing",
+      since: SINCE,
+      detail: "the token is wrong",
+    });
+  });
+
+  test("is not running where nothing or another program listens", () => {
+    expect(judgeChannel(api, URL, { kind: "nothing" })).toEqual({ state: "not_running", since: null, detail: null });
+    expect(judgeChannel(api, URL, { kind: "other_program" })).toMatchObject({
+      state: "not_running",
+      detail: `another program listens at ${URL}`,
+    });
+  });
+
+  test.each<[string, ApiState, string]>([
+    ["another installation runs there", { kind: "stranger" }, "another installation"],
+    ["there is no key to ask with", ours(null), "SVC_ADMIN_KEY"],
+    ["the product cannot say", ours(null, "fail"), "not healthy"],
+    ["the product does not know it", ours({}), "does not name it"],
+  ])("is unknown when %s", (_, probe, detail) => {
+    expect(judgeChannel(api, URL, probe)).toMatchObject({ state: "unknown", detail: expect.stringContaining(detail) });
+  });
+
+  test("is not available in a version without its app, whatever runs", () => {
+    const widget: ChannelItem = { id: "widget", enabled: false, isAvailable: false };
+    expect(judgeChannel(widget, URL, { kind: "nothing" }).state).toBe("not_available");
+    expect(judgeChannel(widget, URL, ours({})).state).toBe("not_available");
+  });
+});

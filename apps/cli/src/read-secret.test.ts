@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Cli } from "./cli.ts";
+import { readSecret } from "./read-secret.ts";
+import { createTerminal } from "./terminal.ts";
+
+let folder: string;
+let notes: string[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-read-secret-"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function cliWith(input: Buffer | string, isTTY = false): Cli {
+  notes = [];
+  const stream = { write: (text: string) => notes.push(text) };
+  return {
+    env: {},
+    folder,
+    terminal: createTerminal({ stdout: stream, stderr: stream, isJson: false, env: {} }),
+    openInput: () => Object.assign(Readable.from([Buffer.from(input)]), { isTTY }),
+    self: "svc",
+    startWith: "svc up",
+    setExitCode: () => undefined,
+  };
+}
+
+const read = (input: Buffer | string, file?: string) => readSecret(cliWith(input), { file, what: "the key" });
+
+describe("a secret is one line", () => {
+  test.each([
+    ["as it is", "ключ with spaces ", "ключ with spaces "],
+    ["without the end of its line", "secret\n", "secret"],
+    ["without that of Windows, and its byte order mark", "\ufeffsecret\r\n", "secret"],
+  ])("from standard input, %s", async (_, input, secret) => {
+    expect(await read(input)).toBe(secret);
+  });
+
+  test("from a file beside the person, and from standard input by the name of -", async () => {
+    await writeFile(join(folder, "secret.txt"), "from a file\n");
+    expect(await read("from standard input", "secret.txt")).toBe("from a file");
+    expect(await read("from standard input", "-")).toBe("from standard input");
+  });
+
+  test("a person who has to type it is told so", async () => {
+    await readSecret(cliWith("typed\n", true), { file: undefined, what: "the key" });
+    expect(notes).toEqual(["Reading the key from standard input; Ctrl-D ends it.\n"]);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["an empty line", "\n"],
+    ["two lines", "planted\nsecret"],
+    ["control characters", "planted\u001b[2J"],
+    ["what is no UTF-8", Buffer.from([0x70, 0xff, 0xfe])],
+    ["too much", "planted".repeat(1_000)],
+  ])("and not %s; the fault names what was read for, and never shows it", async (_, input) => {
+    const fault = { code: "bad_input", message: expect.stringContaining("the key") };
+    await expect(read(input)).rejects.toMatchObject(fault);
+    await expect(read(input)).rejects.not.toMatchObject({ message: expect.stringContaining("planted") });
+  });
+
+  test.each([
+    ["missing.txt", "there is no such file"],
+    [".", "it is a folder"],
+  ])("a file %s that cannot be read: %s", async (file, reason) => {
+    await expect(read("", file)).rejects.toMatchObject({ message: expect.stringContaining(reason) });
+  });
+});

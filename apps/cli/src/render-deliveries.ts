@@ -1,0 +1,34 @@
+import type { DeliveryItem, DeliveryState } from "@svc/contracts";
+import { renderTable } from "./render-table.ts";
+import { safeLine } from "./safe-text.ts";
+import type { Terminal } from "./terminal.ts";
+
+const URL_CHARS = 120;
+
+const second = (time: string) => `${time.slice(0, 19)}Z`;
+
+/** How often it was tried, how the last try ended, and when the next one is. */
+function describeTries({ attempts, nextAt }: DeliveryItem): string {
+  const last = attempts.at(-1);
+  const next = nextAt === null ? "" : `; next try from ${second(nextAt)} on`;
+  if (last === undefined) return `not tried yet${next}`;
+  const outcome = last.error ?? (last.status === null ? "under way" : `status ${last.status}`);
+  const tries = attempts.length === 1 ? "1 try" : `${attempts.length} tries, the last`;
+  return `${tries} at ${second(last.at)}: ${safeLine(outcome)}${next}`;
+}
+
+/** Deliveries as a table: what each is, where it goes, and how its tries ended. */
+export function renderDeliveries(items: readonly DeliveryItem[], { paint, width }: Terminal): string {
+  const { green, yellow, red, dim } = paint;
+  const states = { pending: yellow("pending"), delivered: green("delivered"), dead: red("dead") } satisfies Record<
+    DeliveryState,
+    string
+  >;
+  const rows = items.map((item) => [
+    item.id,
+    second(item.createdAt),
+    states[item.state],
+    `${item.type} ${safeLine(item.url, URL_CHARS)}\n${dim(describeTries(item))}`,
+  ]);
+  return renderTable(["DELIVERY", "MADE AT", "STATE", "CALLBACK AND TRIES"], rows, width);
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { decodeCursor, encodeCursor, listInputSchema } from "./list-query.ts";
+
+const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
+const schema = listInputSchema("keys");
+
+const faultsOf = (input: unknown) => schema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
+
+describe("a cursor", () => {
+  test("stands for the id that it was made from, and is safe in a URL", () => {
+    fc.assert(
+      fc.property(fc.uuid(), fc.string(), (id, list) => {
+        const cursor = encodeCursor(list, id);
+        expect(cursor).toMatch(/^[\w-]{27}$/);
+        expect(decodeCursor(list, cursor)).toBe(id);
+      }),
+    );
+  });
+
+  test("of another list is none of this one", () => {
+    expect(decodeCursor("projects", encodeCursor("keys", ID))).toBeNull();
+  });
+
+  test("with any one character changed, added or taken away is none", () => {
+    const cursor = encodeCursor("keys", ID);
+    for (let index = 0; index < cursor.length; index++) {
+      for (const character of ["A", "b", "_", "", "=", " ", "%"]) {
+        const changed = cursor.slice(0, index) + character + cursor.slice(index + 1);
+        if (changed !== cursor) expect({ changed, id: decodeCursor("keys", changed) }).toEqual({ changed, id: null });
+      }
+      const longer = `${cursor.slice(0, index)}A${cursor.slice(index)}`;
+      expect(decodeCursor("keys", longer)).toBeNull();
+    }
+  });
+
+  test("is not what anybody makes up", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.uuid()), (text) => {
+        expect(decodeCursor("keys", text)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("what is asked of a list", () => {
+  test("is 50 items from the beginning where nothing is said", () => {
+    expect(schema.parse({})).toEqual({ limit: 50, before: undefined });
+  });
+
+  test("is what was said, with the id of the cursor", () => {
+    const asked = { limit: 7, cursor: encodeCursor("keys", ID), q: "50%_\\' OR 1=1; --" };
+    expect(schema.parse(asked)).toEqual({ limit: 7, before: ID, q: asked.q });
+  });
+
+  test.each([1, 200])("may be %i items", (limit) => {
+    expect(schema.parse({ limit }).limit).toBe(limit);
+  });
+
+  test.each([0, -1, 201, 1.5, Number.NaN, Infinity, "50", "", null, [1], {}])(
+    "is no limit of %p, never a clamped one",
+    (limit) => {
+      expect(new Set(faultsOf({ limit }))).toEqual(new Set(["limit"]));
+    },
+  );
+
+  test("has at most 200 characters to look for, emoji counted as one", () => {
+    expect(faultsOf({ q: "\u{1f600}".repeat(200) })).toEqual([]);
+    expect(faultsOf({ q: "\u{1f600}".repeat(201) })).toEqual(["q"]);
+    for (const q of ["a\u0000", "\ud800", ["a", "b"], null, 1]) expect(faultsOf({ q })).toEqual(["q"]);
+  });
+
+  test("is told of all its faults at once", () => {
+    expect(faultsOf({ limit: "x", cursor: "x", q: "\u0000" })).toEqual(["limit", "cursor", "q"]);
+    expect(faultsOf({ limit: 1, cursor: ["x"] })).toEqual(["cursor"]);
+  });
+
+  test("is taken or refused, whatever it is, and never fails", () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.anything(), fc.anything(), (limit, cursor, q) => {
+        const parsed = schema.safeParse({ limit, cursor, q });
+        if (!parsed.success) return;
+        expect(parsed.data.limit).toBeGreaterThanOrEqual(1);
+        expect(parsed.data.limit).toBeLessThanOrEqual(200);
+      }),
+    );
+  });
+});

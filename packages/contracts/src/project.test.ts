@@ -1,0 +1,99 @@
+import { describe, expect, test } from "@jest/globals";
+import * as fc from "fast-check";
+import { projectInputSchema, projectNameSchema } from "./project.ts";
+
+const faultsOf = (input: unknown) =>
+  projectInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
+
+describe("the name of a project", () => {
+  test.each(["a", "0", "default", "north-2", "a--b-", "a".repeat(63)])("may be %j", (name) => {
+    expect(projectNameSchema.parse(name)).toBe(name);
+  });
+
+  test.each([
+    "",
+    "-a",
+    "A",
+    "a_b",
+    "a b",
+    " a",
+    "a\n",
+    "ä",
+    "a.b",
+    "a/b",
+    "a".repeat(64),
+    "'; DROP TABLE projects; --",
+    "<b>a</b>",
+    "__proto__",
+    "a\u0000",
+    1,
+    null,
+    ["a"],
+    {},
+  ])("is not %j", (name) => {
+    expect(projectNameSchema.safeParse(name).success).toBe(false);
+  });
+
+  test("that is taken can stand in a header and in a path as it is", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9-]{1,70}$/)), (name) => {
+        if (!projectNameSchema.safeParse(name).success) return;
+        expect(encodeURIComponent(name)).toBe(name);
+        expect(new Headers({ "x-svc-project": name }).get("x-svc-project")).toBe(name);
+      }),
+    );
+  });
+});
+
+describe("a new project", () => {
+  test("needs a name only, and may have every setting", () => {
+    for (const project of [
+      { name: "north" },
+      { name: "north", handoffText: "", tablesAsXlsx: false, retentionDays: null },
+      { name: "north", handoffText: "One\n\ttwo 🙂 <b>", tablesAsXlsx: true, retentionDays: 36_500 },
+    ]) {
+      expect(projectInputSchema.parse(project)).toEqual(project);
+    }
+  });
+
+  test.each<[field: string, values: unknown[]]>([
+    ["name", [undefined, null, 1, "", []]],
+    ["handoffText", [null, 1, [], "a\u0000", "\ud800", "x".repeat(5_001)]],
+    ["tablesAsXlsx", [null, 1, "true", []]],
+    ["retentionDays", [0, -1, 1.5, 36_501, "7", true, [], Number.NaN, JSON.parse("1e309")]],
+  ])("is refused for a bad %s", (field, values) => {
+    for (const value of values) {
+      expect({ value, faults: faultsOf({ name: "a", [field]: value }) }).toEqual({ value, faults: [field] });
+    }
+  });
+
+  test.each([null, [], "a", 1, [{ name: "a" }]])("is no %j", (input) => {
+    expect(faultsOf(input)).toEqual([""]);
+  });
+
+  test("with unknown fields is refused, __proto__ and constructor among them", () => {
+    const input: unknown = JSON.parse('{"name":"a","id":"x","__proto__":{"name":"b"},"constructor":1}');
+    expect(projectInputSchema.safeParse(input).error?.issues).toEqual([
+      expect.objectContaining({ code: "unrecognized_keys", keys: ["id", "__proto__", "constructor"] }),
+    ]);
+  });
+
+  test("is taken or refused, whatever it is, and what is taken is what was sent", () => {
+    const field = fc.oneof(fc.anything(), fc.constant(undefined));
+    fc.assert(
+      fc.property(
+        fc.record({
+          name: fc.oneof(fc.anything(), fc.constant("north")),
+          handoffText: fc.oneof(field, fc.string({ unit: "binary" })),
+          tablesAsXlsx: field,
+          retentionDays: fc.oneof(field, fc.integer()),
+        }),
+        (input) => {
+          const parsed = projectInputSchema.safeParse(input);
+          if (parsed.success) expect(parsed.data).toEqual(input);
+          else expect(parsed.error.issues.length).toBeGreaterThan(0);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { localAdministrator } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { CHANNEL_IDS } from "@svc/contracts";
+import type { Scope } from "@svc/contracts";
+import { openStore } from "@svc/store";
+import type { Store } from "@svc/store";
+import { createTestDatabase, testLog } from "@svc/testing";
+import type { TestDatabase } from "@svc/testing";
+import { listChannels, setChannelEnabled } from "./channels.ts";
+
+let database: TestDatabase;
+let store: Store;
+let administrator: Principal;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: "x".repeat(32), log: testLog() });
+  administrator = localAdministrator((await store.projects.ensure("default")).project);
+});
+
+beforeEach(async () => {
+  for (const id of CHANNEL_IDS) await store.channelsConfig.setEnabled(id, false);
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+const holderOf = (scopes: Scope[]): Principal => ({ ...administrator, scopes });
+
+describe("the channels", () => {
+  test("are all listed, those of this version first, switched on or not", async () => {
+    expect(await listChannels({ store }, administrator)).toEqual([
+      { id: "api", enabled: false, isAvailable: true },
+      { id: "messenger", enabled: false, isAvailable: false },
+      { id: "widget", enabled: false, isAvailable: false },
+    ]);
+  });
+
+  test.each<[Scope[], boolean]>([
+    [["channels:read"], true],
+    [["channels:*"], true],
+    [["admin:*"], true],
+    [["channels:write"], false],
+    [["messages:*"], false],
+  ])("are listed for %j: %j", async (scopes, isAllowed) => {
+    const listing = listChannels({ store }, holderOf(scopes));
+    if (isAllowed) expect(await listing).toHaveLength(CHANNEL_IDS.length);
+    else await expect(listing).rejects.toMatchObject({ code: "insufficient_scope" });
+  });
+});
+
+describe("a channel", () => {
+  test("is switched on and off, and says whether that changed anything", async () => {
+    const set = (enabled: boolean) => setChannelEnabled({ store }, administrator, "api", enabled);
+    expect([await set(true), await set(true)]).toEqual([true, false]);
+    expect((await listChannels({ store }, administrator))[0]).toEqual({ id: "api", enabled: true, isAvailable: true });
+    expect([await set(false), await set(false)]).toEqual([true, false]);
+    expect((await store.channelsConfig.read()).enabled).toEqual([]);
+  });
+
+  test("that this version has no app for is not switched on, but may be switched off", async () => {
+    await expect(setChannelEnabled({ store }, administrator, "messenger", true)).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringContaining("is not in this version yet"),
+    });
+    await store.channelsConfig.setEnabled("messenger", true);
+    expect(await setChannelEnabled({ store }, administrator, "messenger", false)).toBe(true);
+  });
+
+  test.each<Scope[]>([["channels:*"], ["channels:write", "messages:*"]])(
+    "is switched by administrators only, not with %j",
+    async (...scopes) => {
+      await expect(setChannelEnabled({ store }, holderOf(scopes), "api", true)).rejects.toMatchObject({
+        code: "insufficient_scope",
+      });
+      expect((await store.channelsConfig.read()).enabled).toEqual([]);
+    },
+  );
+});

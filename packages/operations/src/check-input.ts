@@ -1,0 +1,64 @@
+import { ServiceError } from "@svc/contracts";
+import type { FieldFault } from "@svc/contracts";
+
+/** What a schema says of a fault; zod's issues fit. */
+interface Issue {
+  code: string;
+  path: PropertyKey[];
+  message: string;
+  params?: unknown;
+  /** Unknown fields, where that is the fault. */
+  keys?: PropertyKey[];
+}
+
+/** What is needed of a schema. */
+interface Schema<Output> {
+  safeParse(input: unknown): { success: true; data: Output } | { success: false; error: { issues: readonly Issue[] } };
+}
+
+/** Faults that are told at once, so that a body of nothing but faults gets no answer that is larger than itself. */
+const MAX_FAULTS = 100;
+/** Characters of a field's name that are told. */
+const MAX_NAME_CHARS = 100;
+
+/** A JSON Pointer (RFC 6901); names of fields that nobody knows may be of any length and are cut. */
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) => String(part).slice(0, MAX_NAME_CHARS).replaceAll("~", "~0").replaceAll("/", "~1"))
+    .map((part) => `/${part}`)
+    .join("");
+}
+
+function asFaults(issue: Issue): FieldFault[] {
+  if (issue.code === "unrecognized_keys") {
+    return (issue.keys ?? []).map((key) => ({
+      pointer: pointerTo([...issue.path, key]),
+      code: "unknown_field",
+      detail: "is not known here",
+    }));
+  }
+  const { params } = issue;
+  const own: unknown = typeof params === "object" && params !== null && "code" in params ? params.code : undefined;
+  const code = typeof own === "string" ? own : issue.code === "custom" ? "invalid" : issue.code;
+  return [{ pointer: pointerTo(issue.path), code, detail: issue.message }];
+}
+
+/** An `invalid_request` with these faults; `what` begins its text. */
+export function invalidInput(faults: readonly FieldFault[], what: string): ServiceError {
+  const [first] = faults;
+  const told = first === undefined ? "" : `: ${first.pointer === "" ? "" : `${first.pointer} `}${first.detail}`;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  return new ServiceError("invalid_request", `${what} is not valid${told}${more}.`, {
+    errors: faults.slice(0, MAX_FAULTS),
+  });
+}
+
+/**
+ * What a schema makes of an input. Throws invalid_request with all its faults, unknown fields one by one, each with the
+ * JSON Pointer to its place; `what` begins the text.
+ */
+export function checkInput<Output>(schema: Schema<Output>, input: unknown, what: string): Output {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw invalidInput(parsed.error.issues.flatMap(asFaults), what);
+}

@@ -1,0 +1,67 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, deliveryStateSchema } from "@svc/contracts";
+import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { QueueDownError, publishDeliveries } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import { invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { readPage } from "./list-page.ts";
+
+/** What is asked of the list of deliveries. */
+export interface DeliveryListInput extends ListInput {
+  /** Only those in this state; all where absent. */
+  state?: DeliveryState | undefined;
+}
+
+/**
+ * A page of the callbacks of the principal's project, newest first, each with the result of every try. Scope
+ * webhooks:read. Throws invalid_request for a query that is not valid.
+ */
+export async function listDeliveries(
+  { store }: { store: Store },
+  principal: Principal,
+  { state, ...input }: DeliveryListInput,
+): Promise<ListPage<DeliveryItem>> {
+  requireScope(principal, "webhooks:read");
+  const known = deliveryStateSchema.optional().safeParse(state);
+  if (!known.success) {
+    const detail = `one of ${deliveryStateSchema.options.join(", ")}`;
+    throw invalidInput([{ pointer: "/state", code: "invalid_value", detail }], "The query");
+  }
+  return readPage(
+    "deliveries",
+    input,
+    ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
+    (item) => item,
+  );
+}
+
+/**
+ * Makes a callback that is over (dead or delivered) again, with the same id and fresh tries. Replies of a dead one that
+ * nobody has collected leave the drain until it is dead again. Scope webhooks:write. Throws not_found, also for the
+ * delivery of another project, and invalid_request while it is still tried.
+ */
+export async function replayDelivery(
+  { store, queues, log }: { store: Store; queues: Queues; log: Log },
+  principal: Principal,
+  id: string,
+): Promise<DeliveryItem> {
+  requireScope(principal, "webhooks:write");
+  const { project } = principal;
+  const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
+  const item = isUuid(id) ? await store.deliveries.find(project, id) : null;
+  if (item === null) throw new ServiceError("not_found", "This project has no such delivery.");
+  if (due === null) {
+    throw new ServiceError("invalid_request", "This delivery is still tried by itself; only one that is over can be replayed.");
+  }
+  try {
+    await publishDeliveries(queues, [due]);
+  } catch (error) {
+    if (!(error instanceof QueueDownError)) throw error;
+    log.debug({ deliveryId: id }, "the sweeper will announce the delivery");
+  }
+  return item;
+}

@@ -1,0 +1,141 @@
+import { generateApiKey, hashApiKey, issueKey, prefixOfApiKey, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, keyInputSchema, rotateInputSchema } from "@svc/contracts";
+import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
+import { DEFAULT_PROJECT } from "@svc/store";
+import type { ApiKeyRecord, Project, Store } from "@svc/store";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { readPage } from "./list-page.ts";
+import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
+
+/** A key with the name of its project. */
+type NamedApiKey = NonNullable<Awaited<ReturnType<Store["apiKeys"]["find"]>>>;
+
+/** Who has made the keys that somebody at the machine itself has asked for. */
+const MADE_BY_PERSON_AT_MACHINE = "svc keys";
+
+/**
+ * Who makes a key. What the command line has made for itself is revoked when the configuration names an
+ * administrator's key, so what somebody makes with the command line must not look the same.
+ */
+function makerOf({ actor }: Principal): string {
+  return actor === MADE_BY_COMMAND_LINE ? MADE_BY_PERSON_AT_MACHINE : actor;
+}
+
+function asItem(record: ApiKeyRecord, projectName: string | null): KeyItem {
+  const { id, name, prefix, scopes, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, rateLimit } = record;
+  return {
+    id,
+    name,
+    prefix,
+    scopes,
+    project: projectName,
+    createdAt: createdAt.toISOString(),
+    createdBy,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  };
+}
+
+const asNamedItem = (record: NamedApiKey) => asItem(record, record.projectName);
+
+/** The key with this id. Throws not_found. */
+async function readKey(store: Store, id: string): Promise<NamedApiKey> {
+  const record = isUuid(id) ? await store.apiKeys.find(id) : null;
+  if (record === null) throw new ServiceError("not_found", "There is no key with this id.");
+  return record;
+}
+
+/** The project that a new key is bound to: null for an administrator's key, and for no other. */
+async function chooseProject(store: Store, scopes: Scope[], name: string | undefined): Promise<Project | null> {
+  const fault = (code: string, detail: string) => invalidInput([{ pointer: "/project", code, detail }], "The key");
+  if (scopes.includes("admin:*")) {
+    if (name === undefined) return null;
+    throw fault("not_allowed", "must be left out: a key with admin:* chooses its project with each request");
+  }
+  const project = await store.projects.findByName(name ?? DEFAULT_PROJECT);
+  if (project === null) throw fault("unknown", `must name a project; there is no ${name ?? DEFAULT_PROJECT}`);
+  return project;
+}
+
+/**
+ * A page of the keys of all projects, newest first, the revoked and the expired too. Scope admin:*. Throws
+ * invalid_request for a query that is not valid.
+ */
+export async function listKeys(
+  { store }: { store: Store },
+  principal: Principal,
+  input: ListInput,
+): Promise<ListPage<KeyItem>> {
+  requireScope(principal, "admin:*");
+  return readPage("keys", input, (query) => store.apiKeys.listPage(query), asNamedItem);
+}
+
+/** The key with this id. Scope admin:*. Throws not_found. */
+export async function getKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
+  requireScope(principal, "admin:*");
+  return asNamedItem(await readKey(store, id));
+}
+
+/**
+ * Makes a key and answers it once, as `key`; or imports one that exists elsewhere, which is not repeated. It works at
+ * once on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with
+ * every fault of the input, for an unknown project, and for an imported key that is live already.
+ */
+export async function createKey(
+  { store }: { store: Store },
+  principal: Principal,
+  input: KeyInput,
+): Promise<KeyItem & { key?: string }> {
+  requireScope(principal, "admin:*");
+  const { project: projectName, ...wanted } = checkInput(keyInputSchema, input, "The key");
+  const project = await chooseProject(store, wanted.scopes, projectName);
+  const { record, key } = await issueKey(store, {
+    ...wanted,
+    project: project?.id ?? null,
+    createdBy: makerOf(principal),
+  });
+  return { ...asItem(record, project?.name ?? null), ...(wanted.key === undefined ? { key } : {}) };
+}
+
+/**
+ * Revokes a key; it stops working on every replica within a second. One that is revoked already stays as it is. Scope
+ * admin:*. Throws not_found.
+ */
+export async function revokeKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
+  requireScope(principal, "admin:*");
+  if (isUuid(id)) await store.apiKeys.revoke(id);
+  return asNamedItem(await readKey(store, id));
+}
+
+/**
+ * Makes a key in the place of a live one, with its name, scopes, project, limit and expiry, and answers it once. The
+ * old one expires after `overlapSeconds`, or is revoked at once when that is 0. Scope admin:*. Throws not_found, and
+ * invalid_request with every fault of the input or for a key that is revoked or has expired.
+ */
+export async function rotateKey(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  input: RotateInput,
+): Promise<KeyItem & { key: string }> {
+  requireScope(principal, "admin:*");
+  const { overlapSeconds } = checkInput(rotateInputSchema, input, "The rotation");
+  const old = await readKey(store, id);
+  const key = generateApiKey();
+  const record = await store.apiKeys.rotate(
+    old.id,
+    { prefix: prefixOfApiKey(key), hash: hashApiKey(key), createdBy: makerOf(principal) },
+    overlapSeconds,
+  );
+  if (record === null) {
+    throw new ServiceError(
+      "invalid_request",
+      "This key is revoked or has expired, so it cannot be rotated. Make a new one.",
+    );
+  }
+  return { ...asNamedItem(record), key };
+}

@@ -1,0 +1,28 @@
+import { encodeCursor, listInputSchema } from "@svc/contracts";
+import type { ListInput, ListPage } from "@svc/contracts";
+import { checkInput } from "./check-input.ts";
+
+/** What a store function reads of a list. */
+interface PageQuery {
+  limit: number;
+  before: string | undefined;
+  q?: string | undefined;
+}
+
+/**
+ * One page of the list of this name. `read` gets one item more than asked for, which tells whether there is another
+ * page. Throws invalid_request with every fault of the input.
+ */
+export async function readPage<Row extends { id: string }, Item>(
+  list: string,
+  input: ListInput,
+  read: (query: PageQuery) => Promise<Row[]>,
+  asItem: (row: Row) => Item,
+): Promise<ListPage<Item>> {
+  const { limit, ...rest } = checkInput(listInputSchema(list), input, "The query");
+  const rows = await read({ ...rest, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > page.length && last !== undefined;
+  return { items: page.map(asItem), nextCursor: hasMore ? encodeCursor(list, last.id) : null };
+}

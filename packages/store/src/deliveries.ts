@@ -1,0 +1,294 @@
+import type { CallbackType, DeliveryItem, DeliveryState, Sealed } from "@svc/contracts";
+import type { DueDelivery } from "./callbacks.ts";
+import type { Db } from "./db.ts";
+import { asProjectId, newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
+import { asReply, REPLY_COLUMNS } from "./replies.ts";
+import type { ReplyRow, StoredReply } from "./replies.ts";
+
+/** A delivery that a worker has a lease for, with all that its request is made of. */
+export interface ClaimedDelivery {
+  project: ProjectId;
+  id: string;
+  leaseId: string;
+  ticketId: string;
+  messageId: string;
+  type: CallbackType;
+  url: string;
+  createdAt: Date;
+  /** Tries since it was made or last replayed, this one counted. */
+  tries: number;
+  /** Of all tries, this one. */
+  attempt: number;
+  chatId: string;
+  meta: Record<string, unknown>;
+  replies: StoredReply[];
+  /** The sender's key, sealed; null where a webhook secret was set, or when it is forgotten. */
+  sealedSecret: Sealed | null;
+  /** True when the sender's key was revoked: it signs nothing any more. */
+  isKeyRevoked: boolean;
+}
+
+/** What became of a try. */
+export interface TryResult {
+  durationMs: number;
+  /** HTTP status of the receiver's answer; null when there was none. */
+  status: number | null;
+  error: string | null;
+  /** Received, given up, or to be tried again after this time. */
+  next: "delivered" | "dead" | { delayMs: number };
+}
+
+/** Longer than a try may take, so that a lease runs out only when its process is gone. */
+const LEASE_MS = 20_000;
+
+interface ClaimedRow {
+  id: string;
+  message_id: string;
+  type: CallbackType;
+  url: string;
+  reply_ids: string[];
+  created_at: Date;
+  tries: number;
+  number: number;
+}
+
+interface ContentRow {
+  chat_id: string;
+  channel_meta: Record<string, unknown>;
+  sealed_secret: string | null;
+  is_key_revoked: boolean;
+}
+
+interface ItemRow {
+  id: string;
+  type: CallbackType;
+  ticket_id: string;
+  message_id: string;
+  url: string;
+  state: DeliveryState;
+  next_at: Date;
+  created_at: Date;
+  attempts: { at: string; status: number | null; ms: number | null; error: string | null }[];
+}
+
+const ITEM = `d.id, d.type, d.ticket_id, d.message_id, d.url, d.state, d.next_at, d.created_at,
+  coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'ms', a.duration_ms, 'error', a.error)
+    ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts`;
+
+/** Callbacks on their way: claimed one after the other in each chat, each try noted, given up or received. */
+export function deliveriesTable(db: Db) {
+  // The oldest pending callback of the chat alone: one that waits for its next try holds back the later ones. The row
+  // is locked and not skipped, so that two workers cannot take two callbacks of one chat.
+  const CLAIM = `
+    WITH head AS (
+      SELECT id FROM deliveries WHERE ticket_id = $2 AND project_id = $1 AND state = 'pending'
+      ORDER BY place LIMIT 1 FOR UPDATE
+    ), claimed AS (
+      UPDATE deliveries d SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds', tries = d.tries + 1
+      FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
+        AND (d.lease_until IS NULL OR d.lease_until < now())
+      RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries
+    ), attempt AS (
+      INSERT INTO delivery_attempts (delivery_id, number)
+      SELECT id, 1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = claimed.id), 0)
+      FROM claimed RETURNING number
+    )
+    SELECT claimed.*, attempt.number FROM claimed, attempt`;
+
+  const CONTENT = `
+    SELECT c.chat_id, m.channel_meta, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
+    FROM messages m JOIN chats c USING (ticket_id) JOIN callbacks cb ON cb.message_id = m.id
+    LEFT JOIN api_keys k ON k.id = cb.api_key_id
+    WHERE m.id = $2 AND m.project_id = $1`;
+
+  const NOTE_TRY = `
+    WITH attempt AS (
+      UPDATE delivery_attempts SET duration_ms = $4, status = $5, error = $6
+      WHERE delivery_id = $1 AND number = $3
+    )`;
+
+  // The receiver has it: so its replies are delivered. After a message's final callback the sender's key is forgotten.
+  const DELIVERED = `${NOTE_TRY}, ended AS (
+      UPDATE deliveries SET state = 'delivered', finished_at = now(), lease_id = NULL, lease_until = NULL
+      WHERE id = $1 AND lease_id = $2 RETURNING id, message_id, reply_ids
+    ), secret AS (
+      UPDATE callbacks cb SET sealed_secret = NULL FROM ended
+      WHERE cb.message_id = ended.message_id AND cb.delivery_id = ended.id AND cb.sealed_secret IS NOT NULL
+    )
+    UPDATE replies r SET delivered_at = now() FROM ended WHERE r.id = ANY (ended.reply_ids) AND r.delivered_at IS NULL`;
+
+  // Given up: its replies go to the buffer, each at a new place at the end of the chat, so that a reader who is beyond
+  // its old place finds it too. Locks the chat's row last, as a run of the pipeline has it only for one statement.
+  const DEAD = `${NOTE_TRY}, ended AS (
+      UPDATE deliveries SET state = 'dead', finished_at = now(), lease_id = NULL, lease_until = NULL
+      WHERE id = $1 AND lease_id = $2 RETURNING ticket_id, reply_ids
+    ), moved AS (
+      SELECT r.id, row_number() OVER (ORDER BY r.seq) AS number, count(*) OVER () AS total
+      FROM ended JOIN replies r ON r.id = ANY (ended.reply_ids) WHERE r.delivered_at IS NULL
+    ), chat AS (
+      UPDATE chats c SET last_seq = c.last_seq + (SELECT count(*) FROM moved)
+      FROM ended WHERE c.ticket_id = ended.ticket_id RETURNING c.last_seq
+    )
+    UPDATE replies r SET seq = chat.last_seq - moved.total + moved.number, undeliverable_at = now()
+    FROM moved, chat WHERE r.id = moved.id`;
+
+  const LATER = `${NOTE_TRY}
+    UPDATE deliveries SET lease_id = NULL, lease_until = NULL,
+      next_at = now() + $7 * interval '1 millisecond', due_at = now() + $7 * interval '1 millisecond'
+    WHERE id = $1 AND lease_id = $2`;
+
+  const POSTPONE = `
+    WITH mine AS (
+      UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries - 1,
+        next_at = now() + $4 * interval '1 millisecond', due_at = now() + $4 * interval '1 millisecond'
+      WHERE id = $1 AND lease_id = $2 RETURNING id
+    )
+    DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = $3`;
+
+  // As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas.
+  const DUE = `
+    UPDATE deliveries SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
+    WHERE id IN (
+      SELECT id FROM deliveries
+      WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
+      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, project_id, ticket_id, tries`;
+
+  return {
+    /**
+     * Takes the lease on the oldest pending delivery of a chat and counts the try; null when none is pending, it is not
+     * to be tried yet, or another worker has it. The lease lasts 20 s; a try must be over before.
+     */
+    async claim(project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> {
+      const leaseId = newId();
+      const [row] = await db.prepared<ClaimedRow>("deliveries_claim", CLAIM, [project, ticketId, leaseId]);
+      if (row === undefined) return null;
+      const [[content], replies] = await Promise.all([
+        db.prepared<ContentRow>("deliveries_content", CONTENT, [project, row.message_id]),
+        db.prepared<ReplyRow>(
+          "deliveries_replies",
+          `SELECT ${REPLY_COLUMNS} FROM replies r
+           WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.id = ANY ($3::uuid[]) ORDER BY r.seq`,
+          [project, ticketId, row.reply_ids],
+        ),
+      ]);
+      if (content === undefined) throw new Error(`delivery ${row.id} has lost its message`);
+      return {
+        project,
+        id: row.id,
+        leaseId,
+        ticketId,
+        messageId: row.message_id,
+        type: row.type,
+        url: row.url,
+        createdAt: row.created_at,
+        tries: row.tries,
+        attempt: row.number,
+        chatId: content.chat_id,
+        meta: content.channel_meta,
+        replies: replies.map(asReply),
+        sealedSecret: content.sealed_secret === null ? null : { sealed: content.sealed_secret },
+        isKeyRevoked: content.is_key_revoked,
+      };
+    },
+
+    /** Writes down what became of a try. Does nothing when the lease was lost: then another try counts. */
+    async finishTry({ id, leaseId, attempt }: ClaimedDelivery, result: TryResult): Promise<void> {
+      const { durationMs, status, error, next } = result;
+      const values = [id, leaseId, attempt, Math.round(durationMs), status, error];
+      if (next === "delivered") await db.prepared("deliveries_delivered", DELIVERED, values);
+      else if (next === "dead") await db.prepared("deliveries_dead", DEAD, values);
+      else await db.prepared("deliveries_later", LATER, [...values, Math.round(next.delayMs)]);
+    },
+
+    /** Gives a lease back without a try: the delivery waits for `delayMs`, and the try is not counted. */
+    async postpone({ id, leaseId, attempt }: ClaimedDelivery, delayMs: number): Promise<void> {
+      await db.prepared("deliveries_postpone", POSTPONE, [id, leaseId, attempt, delayMs]);
+    },
+
+    /** Up to `limit` deliveries of all projects that are due and that nobody has, for the sweeper to publish. */
+    async takeDue(limit: number): Promise<DueDelivery[]> {
+      const rows = await db.query<{ id: string; project_id: string; ticket_id: string; tries: number }>(DUE, [limit]);
+      return rows.map((row) => ({
+        project: asProjectId(row.project_id),
+        ticketId: row.ticket_id,
+        deliveryId: row.id,
+        tries: row.tries,
+      }));
+    },
+
+    /** At most `limit` deliveries of a project after the one with the id `before`, newest first, of one state or all. */
+    async listPage(
+      project: ProjectId,
+      options: { limit: number; before?: string | undefined; state?: DeliveryState | undefined },
+    ): Promise<DeliveryItem[]> {
+      const rows = await db.query<ItemRow>(
+        `SELECT ${ITEM} FROM deliveries d
+         WHERE d.project_id = $1 AND ($2::text IS NULL OR d.state = $2) AND ($3::uuid IS NULL OR d.id < $3)
+         ORDER BY d.id DESC LIMIT $4`,
+        [project, options.state ?? null, options.before ?? null, options.limit],
+      );
+      return rows.map(asItem);
+    },
+
+    /** A delivery of this project, or null. */
+    async find(project: ProjectId, id: string): Promise<DeliveryItem | null> {
+      const rows = await db.query<ItemRow>(`SELECT ${ITEM} FROM deliveries d WHERE d.project_id = $1 AND d.id = $2`, [
+        project,
+        id,
+      ]);
+      const row = rows[0];
+      return row === undefined ? null : asItem(row);
+    },
+
+    /**
+     * Makes a delivery that is over pending again, with all tries before it. What of a dead one nobody has collected
+     * leaves the buffer. Answers what has to be published, or null when the project has no such delivery or it is
+     * pending.
+     */
+    async replay(project: ProjectId, id: string): Promise<DueDelivery | null> {
+      const rows = await db.query<{ ticket_id: string }>(
+        `WITH again AS (
+           UPDATE deliveries SET state = 'pending', tries = 0, next_at = now(), due_at = now(), finished_at = NULL
+           WHERE project_id = $1 AND id = $2 AND state <> 'pending' RETURNING ticket_id, reply_ids
+         ), unbuffered AS (
+           UPDATE replies r SET undeliverable_at = NULL FROM again
+           WHERE r.id = ANY (again.reply_ids) AND r.delivered_at IS NULL AND r.taken_by IS NULL
+         )
+         SELECT ticket_id FROM again`,
+        [project, id],
+      );
+      const row = rows[0];
+      return row === undefined ? null : { project, ticketId: row.ticket_id, deliveryId: id, tries: 0 };
+    },
+
+    /** How many deliveries of all projects are dead. */
+    async countDead(): Promise<number> {
+      const rows = await db.query<{ count: number }>(
+        "SELECT count(*) AS count FROM deliveries WHERE state = 'dead'",
+      );
+      return rows[0]?.count ?? 0;
+    },
+  };
+}
+
+function asItem(row: ItemRow): DeliveryItem {
+  return {
+    id: row.id,
+    type: row.type,
+    ticketId: row.ticket_id,
+    messageId: row.message_id,
+    url: row.url,
+    state: row.state,
+    attempts: row.attempts.map((attempt, index) => ({
+      ...attempt,
+      at: new Date(attempt.at).toISOString(),
+      // A later try shows that the process of this one died, or lost its lease.
+      error: attempt.ms === null && index < row.attempts.length - 1 ? "interrupted" : attempt.error,
+    })),
+    nextAt: row.state === "pending" ? row.next_at.toISOString() : null,
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,20 @@
+import { expect } from "@jest/globals";
+import { callApi } from "./call-api.ts";
+import type { Product } from "./start-product.ts";
+
+/**
+ * Checks that no process of a product has ended, that every API of it is healthy, and that none has noted a fault of
+ * its own: what callers do wrong is no error of the service.
+ */
+export async function expectHealthy({ composition }: Product): Promise<void> {
+  for (const part of composition.processes) {
+    // Signal 0 only asks whether the process is there, and throws when it is not.
+    process.kill(part.pid, 0);
+    if (part.apiUrl !== undefined) expect((await callApi(`${part.apiUrl}/api/v1/health`)).body.status).toBe("pass");
+    const faults = part
+      .output()
+      .split("\n")
+      .filter((line) => /"level":"(?:error|fatal)"/.test(line));
+    expect({ name: part.name, faults }).toEqual({ name: part.name, faults: [] });
+  }
+}

@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { delimiter, dirname } from "node:path";
+import { repositoryPath } from "@svc/testing";
+
+/** The built command line. */
+export const SVC_MAIN = repositoryPath("apps/cli/dist/main.js");
+
+const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** How a program ended, and what it wrote. */
+export interface Ran {
+  stdout: string;
+  stderr: string;
+  code: number | null;
+}
+
+/** What a program is given besides its arguments: its whole environment but PATH, its folder, its standard input. */
+export interface RunOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  input?: string;
+}
+
+/** Runs a program to its end, with nothing of this test's environment. */
+export function run(
+  command: string,
+  args: string[],
+  { env = {}, cwd = tmpdir(), input = "" }: RunOptions = {},
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      command,
+      args,
+      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS, killSignal: "SIGKILL" },
+      (_, stdout, stderr) => resolve({ stdout, stderr, code: child.exitCode }),
+    );
+    // A program that reads no input may have ended before it is written.
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(input);
+  });
+}
+
+/** Runs `svc` with these words. */
+export const svc = (env: Record<string, string>, ...args: string[]): Promise<Ran> =>
+  run(process.execPath, [SVC_MAIN, ...args], { env });
+
+/** Runs `svc` with these words and this standard input. */
+export const svcWithInput = (env: Record<string, string>, input: string, ...args: string[]): Promise<Ran> =>
+  run(process.execPath, [SVC_MAIN, ...args], { env, input });
+
+/** Runs `svc` with `--json` and answers its one document, which has the fields that the test looks at. */
+export async function svcJson<Document>(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ document: Document; code: number | null }> {
+  const { stdout, stderr, code } = await svc(env, ...args, "--json");
+  try {
+    return { document: JSON.parse(stdout) as Document, code };
+  } catch (error) {
+    throw new Error(`${args.join(" ")} --json wrote no document: ${stdout}\n${stderr}`, { cause: error });
+  }
+}

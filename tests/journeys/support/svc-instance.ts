@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort, startProcess } from "@svc/testing";
+import type { ChildProcess } from "@svc/testing";
+import { SVC_MAIN } from "./run-svc.ts";
+
+/** A data folder and a port, for `svc up` and for the commands that work on it. */
+export interface SvcInstance {
+  env: { SVC_DATA_DIR: string; SVC_API_PORT: string };
+  url: string;
+}
+
+/** What `svc up` writes when it is ready. */
+export const READY = /Ctrl-C stops it/;
+
+const folders: string[] = [];
+
+/** Makes a folder that `removeFolders` removes. */
+export async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-journey-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** Removes every folder of this test file. To be called in `afterAll`, when nothing runs in them any more. */
+export async function removeFolders(): Promise<void> {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+}
+
+/** A data folder and a port that nobody has used yet. */
+export async function newInstance(): Promise<SvcInstance> {
+  const port = await freePort();
+  const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), SVC_API_PORT: String(port) };
+  return { env, url: `http://127.0.0.1:${port}` };
+}
+
+/** Starts `svc up` and waits until its output matches. */
+export async function svcUp({ env }: SvcInstance, condition: RegExp = READY, ...args: string[]): Promise<ChildProcess> {
+  const child = await startProcess({ file: SVC_MAIN, args: ["up", ...args], env, name: "svc up" });
+  await child.ready(condition);
+  return child;
+}

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { openQueues } from "@svc/queue";
+import type { CountLimit, Counters, Queues } from "@svc/queue";
+import { createTestDatabase, createTestQueueBackend, readTestSettings, testLog, waitFor } from "@svc/testing";
+import { Client } from "pg";
+import { openTestQueues } from "./open-test-queues.ts";
+import type { TestQueues } from "./open-test-queues.ts";
+import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
+import type { PrivateBackend } from "./start-private-backend.ts";
+import { startRelay } from "./start-relay.ts";
+
+const isOnPostgres = readTestSettings().queueBackend === "postgres";
+const MINUTE: CountLimit = { limit: 5, windowSeconds: 60 };
+
+let servers: TestQueues;
+let here: Counters;
+let there: Counters;
+let names = 0;
+
+/** A counter that nobody has counted in. */
+const newName = () => `counter-${names++}`;
+
+beforeAll(async () => {
+  servers = await openTestQueues();
+  [here, there] = [servers.open().counters, servers.open().counters];
+  await waitFor(() => isShared(here, there), { what: "the processes to count together" });
+});
+
+afterAll(() => servers.close());
+
+/** True when the counts of one process are seen by the other. */
+async function isShared(one: Counters, other: Counters): Promise<boolean> {
+  const name = newName();
+  await one.count(name, MINUTE);
+  return (await other.look(name, MINUTE)).remaining === MINUTE.limit - 1;
+}
+
+describe("a counter", () => {
+  test("is one for all processes", async () => {
+    const name = newName();
+    const counted = [];
+    for (const counters of [here, there, here, there, here, there, here]) {
+      counted.push(await counters.count(name, MINUTE));
+    }
+    expect(counted.map(({ isOver, remaining }) => [isOver, remaining])).toEqual([
+      [false, 4],
+      [false, 3],
+      [false, 2],
+      [false, 1],
+      [false, 0],
+      [true, 0],
+      [true, 0],
+    ]);
+    for (const { resetMs } of counted) {
+      expect(resetMs).toBeGreaterThan(0);
+      expect(resetMs).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  test("lets exactly as many through as its limit says, however many come at once", async () => {
+    const name = newName();
+    const limit = { limit: 50, windowSeconds: 60 };
+    const counted = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? here : there).count(name, limit)),
+    );
+    expect(counted.filter(({ isOver }) => !isOver)).toHaveLength(50);
+    expect((await there.look(name, limit)).remaining).toBe(0);
+  });
+
+  test("begins anew when its window has ended", async () => {
+    const name = newName();
+    const second = { limit: 2, windowSeconds: 1 };
+    for (const isOver of [false, false, true]) expect(await here.count(name, second)).toMatchObject({ isOver });
+    for (const counters of [here, there]) {
+      await waitFor(async () => (await counters.look(name, second)).remaining === 2, { what: "the window to end" });
+    }
+    expect(await here.count(name, second)).toMatchObject({ isOver: false, remaining: 1 });
+  });
+
+  test("is looked at without counting, by every process", async () => {
+    const name = newName();
+    for (const counters of [here, there, here]) {
+      expect(await counters.look(name, MINUTE)).toEqual({ remaining: 5, resetMs: 60_000 });
+    }
+    await here.count(name, MINUTE);
+    for (const counters of [there, here, there]) {
+      expect(await counters.look(name, MINUTE)).toMatchObject({ remaining: 4 });
+    }
+  });
+
+  test("goes on with what was counted when its limit changes", async () => {
+    const name = newName();
+    for (let time = 0; time < 6; time++) await here.count(name, MINUTE);
+    expect(await here.count(name, { ...MINUTE, limit: 10 })).toMatchObject({ isOver: false });
+    expect(await there.count(name, { ...MINUTE, limit: 3 })).toMatchObject({ isOver: true });
+  });
+
+  test("counts neither for another name nor for another installation", async () => {
+    const strangers = servers.open("svc-test-strangers").counters;
+    const name = newName();
+    for (let time = 0; time < 6; time++) await here.count(name, MINUTE);
+    expect(await here.count(`${name}0`, MINUTE)).toMatchObject({ remaining: 4 });
+    expect(await strangers.look(name, MINUTE)).toMatchObject({ remaining: 5 });
+  });
+
+  test("takes any name as it is", async () => {
+    const hostile = ["a b", "*", "'; DROP TABLE svc_counters; --", "ключ-🗝", "x".repeat(1_000), "a:b::/64"];
+    for (const name of hostile) {
+      await here.count(name, MINUTE);
+      expect(await there.count(name, MINUTE)).toMatchObject({ remaining: 3 });
+    }
+  });
+});
+
+(isOnPostgres ? test : test.skip)("a counter whose window has ended is removed, another one stays", async () => {
+  const beats = jest.spyOn(globalThis, "setInterval");
+  const queues = servers.open();
+  const [ended, open] = [newName(), newName()];
+  const listRows = async () => {
+    const client = new Client({ connectionString: servers.databaseUrl });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ key: string }>("SELECT key FROM bullmq.svc_counters");
+      return rows.map(({ key }) => key.split(":").at(-1));
+    } finally {
+      await client.end();
+    }
+  };
+  try {
+    const second = { limit: 2, windowSeconds: 1 };
+    await queues.counters.count(ended, second);
+    await queues.counters.count(open, MINUTE);
+    expect(await listRows()).toEqual(expect.arrayContaining([ended, open]));
+    await waitFor(async () => (await queues.counters.look(ended, second)).remaining === 2, {
+      what: "the window to end",
+    });
+    // What is done once a minute is done now.
+    for (const [beat] of beats.mock.calls) beat();
+    await waitFor(async () => !(await listRows()).includes(ended), { what: "the row to be removed" });
+    expect(await listRows()).toContain(open);
+  } finally {
+    beats.mockRestore();
+  }
+});
+
+describe("a server that is silent", () => {
+  test("holds nobody up: this process counts by itself until the server answers again", async () => {
+    const database = await createTestDatabase();
+    const backend = await createTestQueueBackend();
+    const relay = await startRelay(backend.redisUrl ?? database.url);
+    const open = (url: string) =>
+      openQueues({
+        databaseUrl: isOnPostgres ? url : database.url,
+        redisUrl: isOnPostgres ? undefined : url,
+        prefix: backend.prefix,
+        log: testLog(),
+      });
+    const behind = open(relay.url);
+    const beside = open(backend.redisUrl ?? database.url);
+    try {
+      const shared = () => isShared(behind.counters, beside.counters);
+      await waitFor(shared, { what: "the processes to count together" });
+      relay.hold();
+      const name = newName();
+      for (const remaining of [4, 3, 2, 1, 0]) {
+        expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: false, remaining });
+      }
+      expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: true });
+      expect(await behind.counters.look(name, MINUTE)).toMatchObject({ remaining: 0 });
+      relay.release();
+      await waitFor(shared, { what: "the processes to count together again", timeoutMs: 30_000 });
+    } finally {
+      relay.release();
+      await Promise.all([behind.close(), beside.close()]);
+      await relay.close();
+      await backend.stop();
+      await database.drop();
+    }
+  });
+});
+
+((await canStartPrivateBackend()) ? describe : describe.skip)("while the server is away", () => {
+  let backend: PrivateBackend;
+  let opened: Queues[];
+
+  beforeAll(async () => {
+    backend = await startPrivateBackend();
+    opened = [backend.open(), backend.open()];
+  });
+
+  // Each test leaves the server running.
+  afterAll(async () => {
+    await Promise.all(opened.map((queues) => queues.close()));
+    await backend.stop();
+  });
+
+  const both = () => opened.map(({ counters }) => counters) as [Counters, Counters];
+  const untilShared = () =>
+    waitFor(() => isShared(...both()), { what: "the processes to count together", timeoutMs: 30_000 });
+
+  test("each process counts in its own memory, with the same limit, and both count together when it is back", async () => {
+    await untilShared();
+    await backend.kill();
+    const name = newName();
+    for (const counters of both()) {
+      const counted = [];
+      for (let time = 0; time < 6; time++) counted.push((await counters.count(name, MINUTE)).isOver);
+      expect(counted).toEqual([false, false, false, false, false, true]);
+    }
+    await backend.start();
+    await untilShared();
+  });
+
+  test("no call fails in the moment in which it goes", async () => {
+    await untilShared();
+    const calls: Promise<unknown>[] = [];
+    let isDead = false;
+    const killing = backend.kill().then(() => {
+      isDead = true;
+    });
+    const many = { limit: 1_000_000, windowSeconds: 60 };
+    await waitFor(
+      () => {
+        for (const counters of both()) calls.push(counters.count(newName(), many), counters.look("any", many));
+        return isDead;
+      },
+      { what: "the server to be dead" },
+    );
+    await killing;
+    expect(await Promise.all(calls)).toHaveLength(calls.length);
+    await backend.start();
+    await untilShared();
+  });
+
+  test("what is over its limit stays so without a question to the server", async () => {
+    await untilShared();
+    const [counters] = both();
+    const name = newName();
+    for (let time = 0; time < 6; time++) await counters.count(name, MINUTE);
+    await backend.kill();
+    expect(await counters.count(name, MINUTE)).toMatchObject({ isOver: true });
+    await backend.start();
+  });
+
+  test("queues can be opened, count and be closed", async () => {
+    await backend.kill();
+    const late = backend.open();
+    expect(await late.counters.count(newName(), MINUTE)).toMatchObject({ isOver: false, remaining: 4 });
+    await late.close();
+    await backend.start();
+  });
+});
