@@ -5,7 +5,6 @@ import { createDeliveryWorker } from "./work-on-deliveries.ts";
 
 /** Callbacks on their way get this long at a stop; after that they are broken off and made again elsewhere. */
 const STOP_DEADLINE_MS = 2_000;
-const CONCURRENCY = 100;
 
 /**
  * Makes the callbacks of webhook messages: works on their queue and sweeps for what the queue has lost. It goes on while
@@ -13,10 +12,8 @@ const CONCURRENCY = 100;
  */
 export function startCallbacks(context: ApiContext): { stop(): Promise<void> } {
   const worker = createDeliveryWorker(context);
-  const consumer = context.queues.consume(
-    "webhook-deliveries",
-    ({ project, ticketId }) => worker.work(asProjectId(project), ticketId),
-    { concurrency: CONCURRENCY },
+  const consumer = context.queues.consume("webhook-deliveries", ({ project, ticketId }) =>
+    worker.work(asProjectId(project), ticketId),
   );
   const sweeper = startCallbackSweeper(context);
   let stopping: Promise<void> | undefined;

@@ -17,8 +17,11 @@ export interface DeliveryContext {
   tell(ticketId: string): void;
 }
 
-/** How long a job waits for its tries; they go on without it, so that slow receivers take no place of the others. */
-const JOB_WAIT_MS = 1_000;
+/**
+ * How long a job waits for its tries; they go on without it, so that slow receivers take no place of the others. For a
+ * receiver that is known to be slow right now it does not wait at all.
+ */
+const JOB_WAIT_MS = 250;
 /** How long a callback waits whose receiver has enough on its way; spread, so that they do not come back together. */
 const BUSY_RECEIVER_MS = 1_000;
 const BUSY_RECEIVER_SPREAD_MS = 4_000;
@@ -34,10 +37,11 @@ export function createDeliveryWorker(context: DeliveryContext) {
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  /** Makes one try; true when the next callback of the chat can follow. */
-  async function handle(delivery: ClaimedDelivery): Promise<boolean> {
-    const leave = load.enter(delivery.url);
-    if (leave === null) {
+  /** Makes one try; true when the next callback of the chat can follow. `letGo` is called when it may take long. */
+  async function handle(delivery: ClaimedDelivery, letGo: () => void): Promise<boolean> {
+    const counted = load.enter(delivery.url);
+    if (counted?.isSlow === true) letGo();
+    if (counted === null) {
       await store.deliveries.postpone(delivery, BUSY_RECEIVER_MS + Math.random() * BUSY_RECEIVER_SPREAD_MS);
       return false;
     }
@@ -60,31 +64,32 @@ export function createDeliveryWorker(context: DeliveryContext) {
       await store.deliveries.postpone(delivery, 0);
       return false;
     } finally {
-      leave();
+      counted.leave();
     }
   }
 
-  async function workOnChat(project: ProjectId, ticketId: string): Promise<void> {
+  async function workOnChat(project: ProjectId, ticketId: string, letGo: () => void): Promise<void> {
     while (!stopping.signal.aborted) {
       const delivery = await store.deliveries.claim(project, ticketId);
-      if (delivery === null || !(await handle(delivery))) return;
+      if (delivery === null || !(await handle(delivery, letGo))) return;
     }
   }
 
   return {
-    /** Makes the callbacks of a chat that are due, one after the other. Waits for them at most a second. */
+    /** Makes the callbacks of a chat that are due, one after the other. Waits for them a moment at most. */
     async work(project: ProjectId, ticketId: string): Promise<void> {
       let isWaitedFor = true;
-      const run = workOnChat(project, ticketId).catch((error: unknown) => {
+      let letGo: () => void = () => undefined;
+      const waited = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const run = workOnChat(project, ticketId, letGo).catch((error: unknown) => {
         if (isWaitedFor) throw error;
         // Its lease runs out, and the sweeper finds it.
         log.warn({ error, ticketId }, "a callback could not be worked on; it will be tried again");
       });
       running.add(run);
-      let timer: NodeJS.Timeout | undefined;
-      const waited = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, JOB_WAIT_MS);
-      });
+      const timer = setTimeout(letGo, JOB_WAIT_MS);
       try {
         await Promise.race([run.finally(() => running.delete(run)), waited]);
       } finally {
