@@ -4,5 +4,6 @@ import { join } from "node:path";
 import { ROOT, prepare } from "./prepare.mjs";
 
 await prepare((line) => console.error(line));
-const { describeSettings } = await import("../packages/runtime/dist/index.js");
+const { describeErrors, describeSettings } = await import("../packages/runtime/dist/index.js");
 writeFileSync(join(ROOT, "docs", "configuration.md"), describeSettings());
+writeFileSync(join(ROOT, "docs", "errors.md"), describeErrors());

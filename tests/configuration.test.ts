@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
-import { describeSettings } from "@svc/runtime";
+import { describeErrors, describeSettings } from "@svc/runtime";
 import { expect, test } from "@jest/globals";
 import { repositoryPath } from "@svc/testing";
 
 test("docs/configuration.md says what the code reads", () => {
   expect(readFileSync(repositoryPath("docs/configuration.md"), "utf8")).toBe(describeSettings());
+});
+
+test("docs/errors.md lists the catalogue of errors", () => {
+  expect(readFileSync(repositoryPath("docs/errors.md"), "utf8")).toBe(describeErrors());
 });

@@ -36,8 +36,9 @@ describe("the catalogue of errors", () => {
     expect(new Set(entries.map(([, { title }]) => title)).size).toBe(entries.length);
   });
 
-  test("says of each in a sentence when it happens", () => {
-    expect(entries.map(([, { when }]) => when).filter((when) => !/^[A-Z].+\.$/.test(when))).toEqual([]);
+  test("says of each in sentences when it happens and what to do", () => {
+    const sentences = entries.flatMap(([, { when, mend }]) => [when, mend]);
+    expect(sentences.filter((sentence) => !/^[A-Z].+\.$/.test(sentence))).toEqual([]);
   });
 });
 

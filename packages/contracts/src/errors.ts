@@ -8,61 +8,132 @@ export interface FieldFault {
 interface CatalogueEntry {
   status: number;
   title: string;
-  /** When it happens, for the documentation. */
+  /** When it happens, and what the caller does about it: sentences for the documentation. */
   when: string;
+  mend: string;
+  /** What the answer has besides. */
+  also?: string;
 }
 
 /** Every error that an HTTP surface can answer (RFC 9457). `code` is the stable contract. */
 export const ERRORS = {
-  missing_key: { status: 401, title: "Missing key", when: "No API key was sent." },
-  invalid_key: { status: 401, title: "Invalid key", when: "The API key is unknown, revoked or expired." },
+  missing_key: {
+    status: 401,
+    title: "Missing key",
+    when: "No API key was sent. A key in the query string is ignored.",
+    mend: "Send it as `Authorization: Bearer <key>` or `X-Api-Key: <key>`.",
+    also: "`WWW-Authenticate: Bearer`",
+  },
+  invalid_key: {
+    status: 401,
+    title: "Invalid key",
+    when: "The API key is unknown, revoked or expired.",
+    mend: "Check for a typing error; ask your administrator for a new key.",
+    also: '`WWW-Authenticate: Bearer`, with `error="invalid_token"`',
+  },
   ambiguous_credentials: {
     status: 400,
     title: "Ambiguous credentials",
-    when: "Authorization and X-Api-Key were both sent and differ.",
+    when: "Authorization and X-Api-Key were both sent and differ, or one of them was sent twice.",
+    mend: "Send one key, once.",
   },
-  insufficient_scope: { status: 403, title: "Insufficient scope", when: "The key lacks the scope of this operation." },
+  insufficient_scope: {
+    status: 403,
+    title: "Insufficient scope",
+    when: "The key lacks the scope of this operation.",
+    mend: "Use a key that has the scope that the answer names.",
+    also: '`WWW-Authenticate: Bearer error="insufficient_scope"` with the `scope`',
+  },
   project_mismatch: {
     status: 403,
     title: "Project mismatch",
     when: "A scoped key was used with a project other than the one it is bound to.",
+    mend: "Leave `x-svc-project` out, or use a key of that project.",
   },
-  invalid_json: { status: 400, title: "Invalid JSON", when: "The body is not JSON in UTF-8." },
-  invalid_request: { status: 400, title: "Invalid request", when: "A field, query parameter or path is not valid." },
-  not_found: { status: 404, title: "Not found", when: "There is nothing at this address, or not for this key." },
-  method_not_allowed: { status: 405, title: "Method not allowed", when: "The path exists, but not with this method." },
-  payload_too_large: { status: 413, title: "Payload too large", when: "The body is larger than allowed." },
+  invalid_json: {
+    status: 400,
+    title: "Invalid JSON",
+    when: "The body is not JSON in UTF-8.",
+    mend: "Send valid JSON.",
+  },
+  invalid_request: {
+    status: 400,
+    title: "Invalid request",
+    when: "A field, header, query parameter or path is not valid.",
+    mend: "Mend what `errors` lists: every fault at once, each with a JSON Pointer.",
+    also: "`errors`",
+  },
+  not_found: {
+    status: 404,
+    title: "Not found",
+    when: "There is nothing at this address, or not for this key.",
+    mend: "Check path, id and project. What belongs to another project is not found either.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    when: "The path exists, but not with this method.",
+    mend: "Use a method that `Allow` names.",
+    also: "`Allow`",
+  },
+  payload_too_large: {
+    status: 413,
+    title: "Payload too large",
+    when: "The body is larger than allowed.",
+    mend: "Send less; the limit is in `detail`.",
+  },
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
     when: "The body is not application/json, or is compressed.",
+    mend: "Send `Content-Type: application/json` and no `Content-Encoding`.",
   },
   idempotency_mismatch: {
     status: 422,
     title: "Idempotency key reused",
-    when: "The Idempotency-Key was used before with another body.",
+    when: "The Idempotency-Key was used before with another body or project.",
+    mend: "Use a new key for a new message.",
   },
   idempotency_in_progress: {
     status: 409,
     title: "Call in progress",
     when: "Another call with this Idempotency-Key is being worked on right now.",
+    mend: "Wait for its answer, or repeat the call after `Retry-After`.",
+    also: "`Retry-After`",
   },
   version_conflict: {
     status: 412,
     title: "Version conflict",
     when: "The object changed since the version that the request names.",
+    mend: "Read it again and decide anew.",
+    also: "`ETag` of the present version",
   },
-  rate_limited: { status: 429, title: "Too many requests", when: "The limit of requests is used up for now." },
-  channel_disabled: { status: 503, title: "Channel disabled", when: "The channel is switched off in its settings." },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    when: "The limit of requests, or of failed authentications, is used up for now.",
+    mend: "Wait for the seconds of `Retry-After`.",
+    also: "`Retry-After`, `RateLimit-Policy`, `RateLimit`",
+  },
+  channel_disabled: {
+    status: 503,
+    title: "Channel disabled",
+    when: "The channel is switched off in its settings.",
+    mend: "An administrator switches it on: `svc channels enable api`.",
+    also: "`Retry-After`",
+  },
   unavailable: {
     status: 503,
     title: "Unavailable",
     when: "The store cannot be reached. Broken off in just that moment, a message may be accepted all the same.",
+    mend: "Repeat the call after `Retry-After`, with an Idempotency-Key so that it cannot become two messages.",
+    also: "`Retry-After`",
   },
   internal: {
     status: 500,
     title: "Internal error",
     when: "A fault of the service; the request id finds it in the log.",
+    mend: "Report it with the request id.",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -1,3 +1,4 @@
+export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
 export type { Config, EarlyConfig } from "./load-config.ts";
