@@ -14,7 +14,7 @@ export interface SettleContext {
   queues: Queues;
   log: Log;
   /** Tells whoever waits for replies of a conversation to look, on this replica and on others. */
-  tell(ticketId: string, messageId?: string): void;
+  tell: (ticketId: string, messageId?: string) => void;
 }
 
 /** What the routes work with. */
@@ -27,5 +27,5 @@ export interface ApiContext extends SettleContext {
   /** Decides which callback URLs may be named. */
   guard: AddressGuard;
   /** The settings of the channel, as they are now. */
-  readSettings(): Promise<ApiSettings>;
+  readSettings: () => Promise<ApiSettings>;
 }

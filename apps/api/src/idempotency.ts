@@ -22,7 +22,7 @@ export interface CallPlace {
 /** What a call finds under its Idempotency-Key. */
 export type FoundPlace =
   | { kind: "mine"; place: CallPlace }
-  | { kind: "answered"; answer: KeptAnswer; place: CallPlace; reclaim(): Promise<boolean> };
+  | { kind: "answered"; answer: KeptAnswer; place: CallPlace; reclaim: () => Promise<boolean> };
 
 const HEADER = "idempotency-key";
 

@@ -213,10 +213,7 @@ export function settleNews(context: SettleContext, news: ReplyAnnouncement): Pro
  * The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. Throws
  * invalid_request for webhook without a URL.
  */
-export function chooseMode(request: {
-  mode?: MessageMode | undefined;
-  webhookUrl?: string | undefined;
-}): MessageMode {
+export function chooseMode(request: { mode?: MessageMode | undefined; webhookUrl?: string | undefined }): MessageMode {
   if (request.webhookUrl !== undefined) return "webhook";
   if (request.mode !== "webhook") return request.mode ?? "sync";
   throw new ServiceError("invalid_request", "The message is not valid: mode webhook needs a webhookUrl.", {

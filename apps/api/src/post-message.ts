@@ -56,7 +56,12 @@ async function deliveryIdOf(
 /** Hands the message over and answers in the way of its mode. */
 async function accept(
   context: ApiContext,
-  { request, response, message, place }: {
+  {
+    request,
+    response,
+    message,
+    place,
+  }: {
     request: Request;
     response: Response;
     message: RequestedMessage;

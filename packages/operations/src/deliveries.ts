@@ -55,7 +55,10 @@ export async function replayDelivery(
   const item = isUuid(id) ? await store.deliveries.find(project, id) : null;
   if (item === null) throw new ServiceError("not_found", "This project has no such delivery.");
   if (due === null) {
-    throw new ServiceError("invalid_request", "This delivery is still tried by itself; only one that is over can be replayed.");
+    throw new ServiceError(
+      "invalid_request",
+      "This delivery is still tried by itself; only one that is over can be replayed.",
+    );
   }
   try {
     await publishDeliveries(queues, [due]);

@@ -266,9 +266,7 @@ export function deliveriesTable(db: Db) {
 
     /** How many deliveries of all projects are dead. */
     async countDead(): Promise<number> {
-      const rows = await db.query<{ count: number }>(
-        "SELECT count(*) AS count FROM deliveries WHERE state = 'dead'",
-      );
+      const rows = await db.query<{ count: number }>("SELECT count(*) AS count FROM deliveries WHERE state = 'dead'");
       return rows[0]?.count ?? 0;
     },
   };

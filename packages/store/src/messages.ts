@@ -1,4 +1,11 @@
-import type { AcceptedMessage, AttachmentRef, CallbackTarget, ChannelId, MessageMode, MessageState } from "@svc/contracts";
+import type {
+  AcceptedMessage,
+  AttachmentRef,
+  CallbackTarget,
+  ChannelId,
+  MessageMode,
+  MessageState,
+} from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import { LEASE_MS } from "./chats.ts";
 import { sqlStateOf } from "./db.ts";

@@ -87,8 +87,7 @@ const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR r.undeliverable_at IS NO
     SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))))`;
 
 /** The reply has not been in the buffer for longer than it is kept there: `days` is an SQL expression. */
-const isKept = (days: string) =>
-  `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
+const isKept = (days: string) => `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
 
 // The first place of a reply that is not in the buffer but may come into it (its call is open, or a reader has it and
 // may lose it): a cursor at or beyond it would acknowledge it unseen. A reply that comes from a dead callback gets a new

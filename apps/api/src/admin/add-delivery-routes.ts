@@ -1,4 +1,4 @@
-import { methodNotAllowed, principalOf } from "@svc/http";
+import { methodNotAllowed } from "@svc/http";
 import type { Log } from "@svc/log";
 import { listDeliveries, replayDelivery } from "@svc/operations";
 import type { DeliveryListInput } from "@svc/operations";
@@ -7,6 +7,7 @@ import type { Store } from "@svc/store";
 import type { IRouter } from "express";
 import { sendItem, sendList } from "./admin-answers.ts";
 import { readListQuery } from "./read-list-query.ts";
+import { withPrincipal } from "./with-principal.ts";
 
 const PATH = "/api/v1/admin/deliveries";
 
@@ -14,16 +15,20 @@ const PATH = "/api/v1/admin/deliveries";
 export function addDeliveryRoutes(routes: IRouter, context: { store: Store; queues: Queues; log: Log }): void {
   routes
     .route(PATH)
-    .get(async (request, response) => {
-      const { state } = request.query;
-      const input = { ...readListQuery(request), state: state === "" ? undefined : state } as DeliveryListInput;
-      sendList(response, await listDeliveries(context, principalOf(response), input));
-    })
+    .get(
+      withPrincipal(async (principal, request, response) => {
+        const { state } = request.query;
+        const input = { ...readListQuery(request), state: state === "" ? undefined : state } as DeliveryListInput;
+        sendList(response, await listDeliveries(context, principal, input));
+      }),
+    )
     .all(methodNotAllowed("GET", "HEAD"));
   routes
     .route(`${PATH}/:id/replay`)
-    .post(async (request, response) => {
-      sendItem(response, await replayDelivery(context, principalOf(response), String(request.params["id"])));
-    })
+    .post(
+      withPrincipal(async (principal, { params }, response) => {
+        sendItem(response, await replayDelivery(context, principal, String(params["id"])));
+      }),
+    )
     .all(methodNotAllowed("POST"));
 }

@@ -43,7 +43,8 @@ function judge(status: number, retryAfter: string | undefined): Outcome {
 function judgeFault(error: unknown): Outcome {
   if (error instanceof ResponseTooLargeError) return judge(error.status, error.headers["retry-after"]);
   if (error instanceof BlockedAddressError) return { status: null, error: error.message };
-  if (error instanceof OutboundTimeoutError) return { status: null, error: `no answer within ${TRY_TIMEOUT_MS / 1000} s` };
+  if (error instanceof OutboundTimeoutError)
+    return { status: null, error: `no answer within ${TRY_TIMEOUT_MS / 1000} s` };
   if (error instanceof OutboundConnectionError) return { status: null, error: `no connection (${error.errorCode})` };
   throw error;
 }

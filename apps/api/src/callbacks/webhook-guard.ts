@@ -33,7 +33,10 @@ export function createWebhookGuard(
     allow: config.webhookAllow,
     allowLoopback: isLoopback(host) && config.trustProxy.length === 0,
     ownPorts: [
-      ...[api, widget, tools, console],
+      api,
+      widget,
+      tools,
+      console,
       ...(metrics === undefined ? [] : [metrics]),
       ...portsOf(config.databaseUrl),
       ...portsOf(config.redisUrl),

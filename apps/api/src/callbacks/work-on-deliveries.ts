@@ -12,9 +12,9 @@ export interface DeliveryContext {
   log: Log;
   guard: AddressGuard;
   persister: Persister;
-  readSettings(): Promise<ApiSettings>;
+  readSettings: () => Promise<ApiSettings>;
   /** Tells whoever waits for replies of a conversation to look. */
-  tell(ticketId: string): void;
+  tell: (ticketId: string) => void;
 }
 
 /**
