@@ -279,14 +279,17 @@ describe("the list", () => {
     [`cursor=${UNKNOWN}`, ["/cursor"]],
     ["cursor=%00", ["/cursor"]],
     ["cursor=%F0%9F%98%80", ["/cursor"]],
-    [`cursor=${"A".repeat(5_000)}`, ["/cursor"]],
     ["cursor=a&cursor=b", ["/cursor"]],
     ["q=%00", ["/q"]],
-    [`q=${"x".repeat(201)}`, ["/q"]],
     ["q=a&q=b", ["/q"]],
     ["limit=x&cursor=x&q=%00", ["/limit", "/cursor", "/q"]],
   ])("is refused for ?%s", async (query, pointers) => {
     expectProblem(await keys(`?${query}`), "invalid_request", pointers);
+  });
+
+  test("is refused for a cursor and a search of any length", async () => {
+    const query = `cursor=${"A".repeat(5_000)}&q=${"x".repeat(201)}`;
+    expectProblem(await keys(`?${query}`), "invalid_request", ["/cursor", "/q"]);
   });
 
   test("is refused for a cursor with any character changed, and for one of another list", async () => {
@@ -399,7 +402,7 @@ describe("what is no such request", () => {
     expectProblem(await keys("", { body: twice }), "invalid_request", ["/name"]);
   });
 
-  test.each(["x", "1", UNKNOWN, `${UNKNOWN}0`, "%00", "..%2Fkeys", "'%20OR%201=1", "%F0%9F%98%80", "n".repeat(5_000)])(
+  test.each(["x", "1", UNKNOWN, `${UNKNOWN}0`, "%00", "..%2Fkeys", "'%20OR%201=1", "%F0%9F%98%80"])(
     "is 404 for the key %s",
     async (id) => {
       expectProblem(await keys(`/${id}`), "not_found");
@@ -436,7 +439,14 @@ describe("whatever is sent", () => {
       fc.asyncProperty(
         fc.oneof(
           fc.json(),
-          fc.record({ name: fc.json(), scopes: fc.json(), project: fc.json() }).map((body) => JSON.stringify(body)),
+          fc
+            .record({
+              name: fc.oneof(fc.string({ unit: "binary", maxLength: 110 }), fc.jsonValue()),
+              scopes: fc.oneof(fc.array(fc.constantFrom("kb:read", "admin:*", "kb:all")), fc.jsonValue()),
+              rateLimit: fc.oneof(fc.integer(), fc.jsonValue()),
+              key: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue()),
+            })
+            .map((body) => JSON.stringify(body)),
           fc.string({ unit: "binary" }),
         ),
         async (body) => {

@@ -133,6 +133,12 @@ describe("a request is refused", () => {
     });
   });
 
+  test("Authorization of another scheme beside X-Api-Key is ambiguous", async () => {
+    await expect(
+      authenticate({ authorization: "Basic dXNlcjpwYXNz", apiKey: "svc_abc", project: undefined }),
+    ).rejects.toMatchObject({ code: "ambiguous_credentials" });
+  });
+
   test.each(["Basic dXNlcjpwYXNz", "Bearer", "Bearer ", "Bearer    ", "", "svc_abc", "Bearersvc_abc"])(
     "with Authorization %j: invalid_key, with how to send it",
     async (authorization) => {

@@ -37,23 +37,26 @@ function textOfHeader(value: string): string {
   return isUtf8(bytes) ? bytes.toString("utf8") : value;
 }
 
+function ambiguous(): ServiceError {
+  return new ServiceError(
+    "ambiguous_credentials",
+    "Authorization and X-Api-Key carry different keys. Send one of them.",
+  );
+}
+
 /**
  * The key that a request carries (service document, section 5). Throws missing_key, invalid_key, ambiguous_credentials.
  */
 export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project">): string {
-  const match = authorization === undefined ? null : /^Bearer +(\S(?:.*\S)?) *$/i.exec(authorization);
+  const match = authorization === undefined ? null : /^Bearer +([^ ](?:.*[^ ])?) *$/i.exec(authorization);
+  if (authorization !== undefined && match === null && apiKey !== undefined) throw ambiguous();
   if (authorization !== undefined && match === null) {
     throw new ServiceError("invalid_key", "Send the key as: Authorization: Bearer <api-key>.", {
       headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
     });
   }
   const bearer = match?.[1];
-  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
-    throw new ServiceError(
-      "ambiguous_credentials",
-      "Authorization and X-Api-Key carry different keys. Send one of them.",
-    );
-  }
+  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) throw ambiguous();
   const key = bearer ?? apiKey;
   if (key === undefined || key === "") {
     throw new ServiceError(

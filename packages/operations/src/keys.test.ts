@@ -303,6 +303,17 @@ describe("a key that is rotated", () => {
     expect((await get(old.id)).expiresAt).toBe(expiresAt);
   });
 
+  test("can be rotated again while it works, when its new key was lost: each new key has the expiry of the first", async () => {
+    const expiresAt = inSeconds(30 * 86_400).toISOString();
+    const old = await create({ expiresAt });
+    const lost = await rotate(old.id);
+    const next = await rotate(old.id, { overlapSeconds: 600 });
+    expect([lost.expiresAt, next.expiresAt]).toEqual([expiresAt, expiresAt]);
+    const endless = await create();
+    await rotate(endless.id);
+    expect((await rotate(endless.id)).expiresAt).toBeNull();
+  });
+
   test("may have been imported: its successor is a generated one", async () => {
     const old = await create({ key: `imported ${mark}` });
     expect((await rotate(old.id)).key).toMatch(/^svc_/);

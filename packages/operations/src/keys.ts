@@ -113,8 +113,9 @@ export async function revokeKey({ store }: { store: Store }, principal: Principa
 
 /**
  * Makes a key in the place of a live one, with its name, scopes, project, limit and expiry, and answers it once. The
- * old one expires after `overlapSeconds`, or is revoked at once when that is 0. Scope admin:*. Throws not_found, and
- * invalid_request with every fault of the input or for a key that is revoked or has expired.
+ * old one expires after `overlapSeconds`, or is revoked at once when that is 0; rotated again while it still works,
+ * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every fault of the input or for a key
+ * that is revoked or has expired.
  */
 export async function rotateKey(
   { store }: { store: Store },

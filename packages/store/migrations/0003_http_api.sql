@@ -2,6 +2,9 @@
 
 -- Requests a minute that a key may make from one address. NULL: the default of the service; 0: no limit.
 ALTER TABLE api_keys ADD COLUMN rate_limit integer;
+-- A key that was rotated expires soon; what takes its place expires when it would have.
+ALTER TABLE api_keys ADD COLUMN is_rotated boolean NOT NULL DEFAULT false;
+ALTER TABLE api_keys ADD COLUMN successor_expires_at timestamptz;
 
 -- A reply whose callback is dead: from then on it is in the buffer, at a new place at the end of its chat.
 ALTER TABLE replies ADD COLUMN undeliverable_at timestamptz;

@@ -156,13 +156,15 @@ export function apiKeysTable(db: Db) {
            FOR UPDATE
          ), ended AS (
            UPDATE api_keys k
-           SET revoked_at = CASE WHEN $2::integer = 0 THEN now() END,
+           SET is_rotated = true, successor_expires_at = CASE WHEN k.is_rotated THEN k.successor_expires_at ELSE k.expires_at END,
+               revoked_at = CASE WHEN $2::integer = 0 THEN now() END,
                expires_at = CASE WHEN $2 = 0 THEN k.expires_at
                                  ELSE least(k.expires_at, now() + $2 * interval '1 second') END
            FROM old WHERE k.id = old.id
          )
          INSERT INTO api_keys (id, name, prefix, hash, scopes, project_id, created_by, expires_at, rate_limit)
-         SELECT $3, name, $4, $5, scopes, project_id, $6, expires_at, rate_limit FROM old
+         SELECT $3, name, $4, $5, scopes, project_id, $6,
+           CASE WHEN is_rotated THEN successor_expires_at ELSE expires_at END, rate_limit FROM old
          RETURNING ${NAMED_COLUMNS}`,
         [id, overlapSeconds, newId(), replacement.prefix, replacement.hash, replacement.createdBy],
       );

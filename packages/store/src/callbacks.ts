@@ -38,12 +38,21 @@ const SECRET_DAYS = 30;
 
 /** Where the callbacks of webhook messages go, and which of them have been made. */
 export function callbacksTable(db: Db) {
-  // Whoever makes callbacks of a message holds its row, so that each is made once.
+  // Whoever makes callbacks of a message holds its row, so that each is made once. The rows are found through two indexes
+  // first (an OR of both would read every open callback there is), then locked in the order of their ids. One that
+  // became final while it was waited for is locked too: the comparison finds nothing new for it.
   const LOCK = `
-    SELECT cb.message_id FROM callbacks cb
-    JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, message_id)
-      ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
-      AND (NOT cb.is_final_made OR cb.message_id = i.message_id)
+    WITH ref AS (
+      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, message_id)
+    ), found AS (
+      SELECT cb.message_id FROM ref
+      JOIN callbacks cb ON cb.ticket_id = ref.ticket_id AND cb.project_id = ref.project_id AND NOT cb.is_final_made
+      UNION
+      SELECT cb.message_id FROM ref
+      JOIN callbacks cb ON cb.message_id = ref.message_id AND cb.ticket_id = ref.ticket_id
+        AND cb.project_id = ref.project_id
+    )
+    SELECT cb.message_id FROM callbacks cb WHERE cb.message_id IN (SELECT message_id FROM found)
     ORDER BY cb.message_id FOR UPDATE OF cb`;
 
   // Compares what each sender was told with where its message is and which replies no callback carries yet. A statement
@@ -126,9 +135,13 @@ export function callbacksTable(db: Db) {
 
     /** Forgets the sealed keys that are older than 30 days; answers how many. */
     async eraseOldSecrets(): Promise<number> {
+      // A row that somebody makes callbacks of is left to the next time: waiting for it, in an order of one's own, could
+      // end in two statements that wait for each other.
       const rows = await db.query(
-        `UPDATE callbacks SET sealed_secret = NULL
-         WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '${SECRET_DAYS} days' RETURNING message_id`,
+        `UPDATE callbacks SET sealed_secret = NULL WHERE message_id IN (
+           SELECT message_id FROM callbacks
+           WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '${SECRET_DAYS} days' FOR UPDATE SKIP LOCKED
+         ) RETURNING message_id`,
       );
       return rows.length;
     },

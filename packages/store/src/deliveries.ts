@@ -146,15 +146,27 @@ export function deliveriesTable(db: Db) {
     )
     DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = $3`;
 
-  // As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas.
+  // As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that
+  // is held back is put off until the one before it is due and is not announced: whoever ends that one goes on with it,
+  // and a receiver that is away with many callbacks waiting must not fill the queue.
   const DUE = `
-    UPDATE deliveries SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
-    WHERE id IN (
-      SELECT id FROM deliveries
+    WITH due AS (
+      SELECT id, ticket_id, place FROM deliveries
       WHERE state = 'pending' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), placed AS (
+      SELECT due.id, head.id = due.id AS is_head, head.next_at AS head_at
+      FROM due CROSS JOIN LATERAL (
+        SELECT h.id, h.next_at FROM deliveries h
+        WHERE h.ticket_id = due.ticket_id AND h.state = 'pending' ORDER BY h.place LIMIT 1
+      ) head
+    ), put_off AS (
+      UPDATE deliveries d SET due_at = greatest(placed.head_at,
+        now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - d.created_at)))
+      FROM placed WHERE d.id = placed.id
+      RETURNING d.id, d.project_id, d.ticket_id, d.tries, placed.is_head
     )
-    RETURNING id, project_id, ticket_id, tries`;
+    SELECT id, project_id, ticket_id, tries FROM put_off WHERE is_head`;
 
   return {
     /**
@@ -208,7 +220,10 @@ export function deliveriesTable(db: Db) {
       await db.prepared("deliveries_postpone", POSTPONE, [id, leaseId, attempt, delayMs]);
     },
 
-    /** Up to `limit` deliveries of all projects that are due and that nobody has, for the sweeper to publish. */
+    /**
+     * Of up to `limit` deliveries of all projects that are due and that nobody has, those that are next in their chat,
+     * for the sweeper to publish.
+     */
     async takeDue(limit: number): Promise<DueDelivery[]> {
       const rows = await db.query<{ id: string; project_id: string; ticket_id: string; tries: number }>(DUE, [limit]);
       return rows.map((row) => ({
@@ -245,8 +260,8 @@ export function deliveriesTable(db: Db) {
 
     /**
      * Makes a delivery that is over pending again, with all tries before it. What of a dead one nobody has collected
-     * leaves the buffer. Answers what has to be published, or null when the project has no such delivery or it is
-     * pending.
+     * leaves the buffer, and what a reader has just taken does not come back to it. Answers what has to be published, or
+     * null when the project has no such delivery or it is pending.
      */
     async replay(project: ProjectId, id: string): Promise<DueDelivery | null> {
       const rows = await db.query<{ ticket_id: string }>(
@@ -255,7 +270,7 @@ export function deliveriesTable(db: Db) {
            WHERE project_id = $1 AND id = $2 AND state <> 'pending' RETURNING ticket_id, reply_ids
          ), unbuffered AS (
            UPDATE replies r SET undeliverable_at = NULL FROM again
-           WHERE r.id = ANY (again.reply_ids) AND r.delivered_at IS NULL AND r.taken_by IS NULL
+           WHERE r.id = ANY (again.reply_ids) AND r.delivered_at IS NULL
          )
          SELECT ticket_id FROM again`,
         [project, id],
