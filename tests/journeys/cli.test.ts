@@ -23,7 +23,13 @@ interface Document {
   checks: { name: string; status: string; detail: string }[];
 }
 
-const svcJson = (env: Record<string, string>, ...args: string[]) => svcDocument<Document>(env, ...args);
+async function svcJson(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ document: Document; code: number | null }> {
+  const { document, code } = await svcDocument(env, ...args);
+  return { document: document as Document, code };
+}
 
 /** The process id of the PostgreSQL on a data folder, or null when it has stopped cleanly or never ran. */
 async function postgresOf({ env }: SvcInstance): Promise<number | null> {

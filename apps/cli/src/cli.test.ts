@@ -8,6 +8,7 @@ describe("advice names the command as the person calls it", () => {
       env,
       folder: "/repo/docs",
       self: "npm run svc --",
+      silentSelf: "npm run --silent svc --",
       startWith: "npm start",
     });
   });
@@ -15,6 +16,6 @@ describe("advice names the command as the person calls it", () => {
   test("by its own name elsewhere, also below another program that npm runs", () => {
     const env = { npm_lifecycle_event: "test", INIT_CWD: "/elsewhere" };
     const called = describeCall({ env, workingFolder: "/somewhere", program: "/app/apps/cli/dist/main.js" });
-    expect(called).toEqual({ env, folder: "/somewhere", self: "svc", startWith: "svc up" });
+    expect(called).toEqual({ env, folder: "/somewhere", self: "svc", silentSelf: "svc", startWith: "svc up" });
   });
 });

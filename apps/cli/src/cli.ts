@@ -15,9 +15,11 @@ export interface Cli {
   folder: string;
   terminal: Terminal;
   /** Standard input, opened when a command reads it. */
-  openInput(): InputStream;
+  openInput: () => InputStream;
   /** How this command is called, for advice: `svc`, or through npm in the repository. */
   self: string;
+  /** The same where standard output is piped: without it npm writes a heading there. */
+  silentSelf: string;
   /** How the product is started, for advice. */
   startWith: string;
   /** Ends the run with this code although the command has run to its end. */
@@ -30,7 +32,7 @@ export interface Surroundings {
   workingFolder: string;
   /** Path of the program that was started. */
   program: string | undefined;
-  openInput(): InputStream;
+  openInput: () => InputStream;
 }
 
 /** Finds out how the command was called: by itself, or through npm in the repository, which changes the folder. */
@@ -38,7 +40,7 @@ export function describeCall({
   env,
   workingFolder,
   program,
-}: Omit<Surroundings, "openInput">): Pick<Cli, "env" | "folder" | "self" | "startWith"> {
+}: Omit<Surroundings, "openInput">): Pick<Cli, "env" | "folder" | "self" | "silentSelf" | "startWith"> {
   const isRepository = program !== undefined && /(?:^|[\\/])start\.mjs$/.test(program);
   const isThroughNpm = isRepository && env["npm_lifecycle_event"] !== undefined;
   return {
@@ -46,6 +48,7 @@ export function describeCall({
     // npm runs scripts in the folder of the package and says in INIT_CWD where the person stands.
     folder: (isThroughNpm ? env["INIT_CWD"] : undefined) ?? workingFolder,
     self: isRepository ? "npm run svc --" : "svc",
+    silentSelf: isRepository ? "npm run --silent svc --" : "svc",
     startWith: isRepository ? "npm start" : "svc up",
   };
 }

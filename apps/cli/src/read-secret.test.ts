@@ -25,6 +25,7 @@ function cliWith(input: Buffer | string, isTTY = false): Cli {
     terminal: createTerminal({ stdout: stream, stderr: stream, isJson: false, env: {} }),
     openInput: () => Object.assign(Readable.from([Buffer.from(input)]), { isTTY }),
     self: "svc",
+    silentSelf: "svc",
     startWith: "svc up",
     setExitCode: () => undefined,
   };

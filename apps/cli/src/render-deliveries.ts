@@ -26,9 +26,8 @@ export function renderDeliveries(items: readonly DeliveryItem[], { paint, width 
   >;
   const rows = items.map((item) => [
     item.id,
-    second(item.createdAt),
     states[item.state],
-    `${item.type} ${safeLine(item.url, URL_CHARS)}\n${dim(describeTries(item))}`,
+    [`${item.type} of ${second(item.createdAt)}`, safeLine(item.url, URL_CHARS), dim(describeTries(item))].join("\n"),
   ]);
-  return renderTable(["DELIVERY", "MADE AT", "STATE", "CALLBACK AND TRIES"], rows, width);
+  return renderTable(["DELIVERY", "STATE", "CALLBACK AND TRIES"], rows, width);
 }

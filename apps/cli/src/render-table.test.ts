@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { renderFacts } from "./render-facts.ts";
 import { renderTable } from "./render-table.ts";
@@ -23,9 +24,8 @@ describe("a table", () => {
     const widest = (state: string) =>
       Math.max(
         ...renderTable(["STATE", "WHY"], [[state, "a long reason that does not fit into one line"]], 44)
-          .replaceAll(/\u001b\[\d+m/g, "")
           .split("\n")
-          .map((line) => line.length),
+          .map((line) => stripVTControlCharacters(line).length),
       );
     expect(widest("\u001b[31mdead\u001b[39m")).toBe(widest("dead"));
   });

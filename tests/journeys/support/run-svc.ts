@@ -50,14 +50,14 @@ export const svc = (env: Record<string, string>, ...args: string[]): Promise<Ran
 export const svcWithInput = (env: Record<string, string>, input: string, ...args: string[]): Promise<Ran> =>
   run(process.execPath, [SVC_MAIN, ...args], { env, input });
 
-/** Runs `svc` with `--json` and answers its one document, which has the fields that the test looks at. */
-export async function svcJson<Document>(
+/** Runs `svc` with `--json` and answers its one document. */
+export async function svcJson(
   env: Record<string, string>,
   ...args: string[]
-): Promise<{ document: Document; code: number | null }> {
+): Promise<{ document: unknown; code: number | null }> {
   const { stdout, stderr, code } = await svc(env, ...args, "--json");
   try {
-    return { document: JSON.parse(stdout) as Document, code };
+    return { document: JSON.parse(stdout) as unknown, code };
   } catch (error) {
     throw new Error(`${args.join(" ")} --json wrote no document: ${stdout}\n${stderr}`, { cause: error });
   }

@@ -21,7 +21,7 @@ interface NewKeyOptions {
   project?: string;
   /** RFC 3339. */
   expires?: string;
-  rateLimit?: number | null;
+  rateLimit?: number | "none";
 }
 
 /** Works as the person at this machine on the keys of all projects. */
@@ -51,8 +51,8 @@ async function checkScopes(scopes: readonly string[]): Promise<void> {
   );
 }
 
-function parseRateLimit(text: string): number | null {
-  if (text === "none") return null;
+function parseRateLimit(text: string): number | "none" {
+  if (text === "none") return text;
   if (WHOLE_NUMBER.test(text)) return Number(text);
   throw new InvalidArgumentError("A number of requests a minute, or none, is needed.");
 }
@@ -92,7 +92,7 @@ function inputOf(name: string, { scope, project, expires, rateLimit }: NewKeyOpt
     scopes: scope,
     ...(project === undefined ? {} : { project }),
     ...(expires === undefined ? {} : { expiresAt: expires }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(rateLimit === undefined ? {} : { rateLimit: rateLimit === "none" ? null : rateLimit }),
   };
 }
 
@@ -223,7 +223,7 @@ The key alone is on standard output, what is said about it on standard error. A 
 
 Examples:
   ${cli.self} keys create "mobile app" --scope messages:write --scope messages:read
-  ${cli.self} keys create shop --scope "messages:*" --project shop --expires 90d > key.txt
+  ${cli.silentSelf} keys create shop --scope "messages:*" --project shop --expires 90d > key.txt
   ${cli.self} keys create importer --scope kb:write --rate-limit none --json`,
     )
     .action((name: string, options: NewKeyOptions) => create(cli, name, options));
@@ -265,7 +265,7 @@ Examples:
 The new key has the name, scopes, project, limit and expiry of the old one, and is alone on standard output.
 
 Examples:
-  ${cli.self} keys rotate svc_4fTz > key.txt
+  ${cli.silentSelf} keys rotate svc_4fTz > key.txt
   ${cli.self} keys rotate svc_4fTz --overlap 0`,
     )
     .action((named: string, options: { overlap: number }) => rotate(cli, named, options));

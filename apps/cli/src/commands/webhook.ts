@@ -218,7 +218,7 @@ secret takes the place of the API keys at once. With --generate the new one is o
 
 Examples:
   ${cli.self} webhook secret --generate
-  ${cli.self} webhook secret --generate --overlap 7d > secret.txt
+  ${cli.silentSelf} webhook secret --generate --overlap 7d > secret.txt
   pass show svc/webhook | ${cli.self} webhook secret --from-stdin --overlap 0`,
     )
     .action((options: SecretOptions) => setSecret(cli, options));

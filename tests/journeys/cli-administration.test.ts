@@ -1,0 +1,405 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { startWebhookReceiver, waitFor } from "@svc/testing";
+import type { ChildProcess, ReceivedRequest, WebhookReceiver } from "@svc/testing";
+import { callApi } from "./support/call-api.ts";
+import { svc, svcJson, svcWithInput } from "./support/run-svc.ts";
+import type { Ran } from "./support/run-svc.ts";
+import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
+import type { SvcInstance } from "./support/svc-instance.ts";
+
+const KEY = /^svc_[0-9A-Za-z]{38}$/;
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const BODY = '{"ok":true}';
+
+let instance: SvcInstance;
+let product: ChildProcess;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  instance = await newInstance();
+  product = await svcUp(instance);
+  receiver = await startWebhookReceiver();
+});
+
+afterAll(async () => {
+  await receiver.close();
+  expect((await product.kill("SIGINT")).code).toBe(0);
+  await removeFolders();
+});
+
+const run = (...args: string[]): Promise<Ran> => svc(instance.env, ...args);
+const runWithInput = (input: string, ...args: string[]): Promise<Ran> => svcWithInput(instance.env, input, ...args);
+
+/** The document of a command with --json that is done. */
+async function read<Document>(check: (document: unknown) => Document, ...args: string[]): Promise<Document> {
+  const { document, code } = await svcJson(instance.env, ...args);
+  expect({ document, code }).toMatchObject({ code: 0, document: { ok: true } });
+  return check(document);
+}
+
+interface Channel {
+  id: string;
+  enabled: boolean;
+  port: number | null;
+  state: string;
+  since: string | null;
+  detail: string | null;
+}
+const readChannels = () => read((document) => (document as { items: Channel[] }).items, "channels", "list");
+
+interface Key {
+  id: string;
+  name: string;
+  prefix: string;
+  scopes: string[];
+  project: string | null;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  rateLimit?: number | null;
+  key?: string;
+}
+const readKeys = (...args: string[]) =>
+  read((document) => (document as { items: Key[] }).items, "keys", "list", ...args);
+const makeKey = (...args: string[]) => read((document) => (document as { item: Key }).item, "keys", ...args);
+
+interface Delivery {
+  id: string;
+  state: string;
+  url: string;
+  attempts: { status: number | null; error: string | null }[];
+}
+const readDeliveries = (...args: string[]) =>
+  read((document) => (document as { items: Delivery[] }).items, "deliveries", "list", ...args);
+
+/** How a call with a key ends. */
+const statusWith = async (key: string) => (await callApi(`${instance.url}/api/v1/messages/some-chat`, { key })).status;
+const statusOf = (key: string, status: number) =>
+  waitFor(async () => (await statusWith(key)) === status, { what: `status ${status}` });
+
+const alone = (output: string) => output.replace(/\n$/, "");
+
+describe("channels", () => {
+  const post = async () => {
+    const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
+    return callApi(`${instance.url}/api/v1/messages`, { key, json: { text: "hello", mode: "async", chatId: "probe" } });
+  };
+
+  test("list says of each whether it is enabled, its port, and how it is doing", async () => {
+    expect(await readChannels()).toEqual([
+      {
+        id: "api",
+        enabled: true,
+        port: Number(instance.env.SVC_API_PORT),
+        state: "running",
+        since: expect.any(String),
+        detail: null,
+      },
+      { id: "messenger", enabled: false, port: null, state: "not_available", since: null, detail: null },
+      { id: "widget", enabled: false, port: expect.any(Number), state: "not_available", since: null, detail: null },
+    ]);
+    const { stdout } = await run("channels", "list");
+    expect(stdout).toMatch(/^CHANNEL +ENABLED +PORT +STATE\napi +yes +\d+ +running since /);
+    expect(stdout).toMatch(/\nwidget +no +\d+ +not in this version yet\n/);
+  });
+
+  test("disable and enable are followed by the running product without a restart, and may be repeated", async () => {
+    expect((await run("channels", "disable", "api")).stdout).toContain("The channel api is disabled.");
+    await waitFor(async () => (await post()).body.code === "channel_disabled", { what: "messages to be refused" });
+    expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: false, state: "stopped" });
+    expect((await run("doctor")).stdout).toMatch(/warn +Channels .*\n +Enable it: svc channels enable api/);
+    expect(await svcJson(instance.env, "channels", "disable", "api")).toMatchObject({
+      code: 0,
+      document: { id: "api", enabled: false, isChanged: false },
+    });
+
+    expect((await run("channels", "enable", "api")).code).toBe(0);
+    await waitFor(async () => (await post()).status === 202, { what: "messages to be taken" });
+    expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: true, state: "running" });
+  });
+
+  test("enable refuses a channel that this version has no app for, and disable one that does not exist", async () => {
+    expect(await run("channels", "enable", "widget")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("The channel widget is not in this version yet"),
+    });
+    expect((await run("channels", "disable", "fax")).code).toBe(2);
+  });
+});
+
+describe("keys", () => {
+  test("create prints the key once and alone, and it works at once", async () => {
+    const { stdout, stderr, code } = await run("keys", "create", "mobile app", "--scope", "messages:read");
+    expect(code).toBe(0);
+    expect(alone(stdout)).toMatch(KEY);
+    expect(stderr).toMatch(/Name +mobile app\n[^]*Project +default\nExpires +never\n/);
+    expect(stderr).not.toContain(alone(stdout));
+    expect(await statusWith(alone(stdout))).toBe(200);
+    expect(await readKeys()).toContainEqual(
+      expect.objectContaining({ name: "mobile app", scopes: ["messages:read"], project: "default", revokedAt: null }),
+    );
+    expect((await run("keys", "list")).stdout).not.toContain(alone(stdout));
+  });
+
+  test("create takes scopes, expiry and rate limit", async () => {
+    const options = ["--scope", "kb:write", "--scope", "messages:*", "--rate-limit", "none"];
+    const item = await makeKey("create", "importer", ...options, "--expires", "2999-01-31");
+    expect(item).toMatchObject({
+      scopes: ["kb:write", "messages:*"],
+      expiresAt: "2999-01-31T00:00:00.000Z",
+      rateLimit: null,
+      key: expect.stringMatching(KEY),
+    });
+    const soon = await makeKey("create", "soon", "--scope", "kb:read", "--expires", "90d", "--rate-limit", "5");
+    expect(soon.rateLimit).toBe(5);
+    expect(Date.parse(soon.expiresAt ?? "")).toBeGreaterThan(Date.now() + 89 * 86_400_000);
+  });
+
+  test.each([
+    ["a day that no calendar has", ["--expires", "2999-02-30"], "expiresAt"],
+    ["an expiry that is over", ["--expires", "2020-01-31"], "future"],
+    ["a project that does not exist", ["--project", "nowhere"], "nowhere"],
+  ])("create refuses %s", async (_, options, reason) => {
+    expect(await run("keys", "create", "refused", "--scope", "kb:read", ...options)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(reason),
+    });
+  });
+
+  test("import takes a key from standard input or a file, never shows it, and it works", async () => {
+    const legacy = "legacy key, of any form: ключ";
+    const piped = await runWithInput(`${legacy}\n`, "keys", "import", "legacy app", "--scope", "messages:read");
+    expect(piped).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Imported\.\nName +legacy app\n/) });
+    expect(piped.stdout + piped.stderr).not.toContain(legacy);
+    expect(await statusWith(Buffer.from(legacy).toString("latin1"))).toBe(200);
+
+    const again = await runWithInput(legacy, "keys", "import", "again", "--scope", "messages:read");
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("in use already") });
+    const file = join(await makeFolder(), "key.txt");
+    await writeFile(file, "another-legacy-key-0123456789\n");
+    const fromFile = await run("keys", "import", "from a file", "--scope", "messages:read", "--key-file", file);
+    expect(fromFile.code).toBe(0);
+    expect(await statusWith("another-legacy-key-0123456789")).toBe(200);
+
+    const short = await runWithInput("too-short", "keys", "import", "short", "--scope", "messages:read");
+    expect(short).toMatchObject({ code: 1, stderr: expect.stringContaining("16 characters") });
+  });
+
+  test("revoke ends a key that is named by its beginning or its id; list hides it unless --all", async () => {
+    const [one, other] = [
+      await makeKey("create", "by its beginning", "--scope", "messages:read"),
+      await makeKey("create", "by its id", "--scope", "messages:read"),
+    ];
+    expect((await run("keys", "revoke", `${one.prefix}…`)).stdout).toContain("Revoked: by its beginning");
+    expect((await run("keys", "revoke", other.id)).stdout).toContain("Revoked: by its id");
+    for (const { key = "" } of [one, other]) await statusOf(key, 401);
+
+    const shown = (await readKeys()).map(({ id }) => id);
+    const all = await readKeys("--all");
+    for (const { id } of [one, other]) {
+      expect(shown).not.toContain(id);
+      expect(all).toContainEqual(expect.objectContaining({ id, revokedAt: expect.any(String) }));
+    }
+  });
+
+  test("rotate makes another key with the same rights; the old one works for the overlap", async () => {
+    const old = await makeKey("create", "rotated", "--scope", "messages:read", "--rate-limit", "77");
+    const overlapping = await run("keys", "rotate", old.prefix);
+    expect(overlapping.stderr).toContain("The old key works until ");
+    const newKey = alone(overlapping.stdout);
+    expect(newKey).toMatch(KEY);
+    expect(newKey).not.toBe(old.key);
+    expect([await statusWith(newKey), await statusWith(old.key ?? "")]).toEqual([200, 200]);
+
+    const [current] = (await readKeys()).filter(({ name }) => name === "rotated");
+    expect(current).toMatchObject({ scopes: ["messages:read"], project: "default", rateLimit: 77 });
+    const atOnce = await makeKey("rotate", current?.id ?? "", "--overlap", "0");
+    expect(await statusWith(atOnce.key ?? "")).toBe(200);
+    await statusOf(newKey, 401);
+  });
+
+  test("a name that means several keys is refused, and a whole key is not repeated", async () => {
+    expect(await run("keys", "revoke", "svc_")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Several keys begin so[^]*first administrator/),
+    });
+    const whole = `svc_${"0123456789".repeat(4)}`;
+    const { code, stderr } = await run("keys", "revoke", whole);
+    expect(code).toBe(2);
+    expect(stderr).toContain("never by the key itself");
+    expect(stderr).not.toContain("0123");
+  });
+
+  test("a hostile name leaves the terminal alone", async () => {
+    const { code } = await run("keys", "create", "evil \u202egnp", "--scope", "messages:read");
+    expect(code).toBe(0);
+    const { stdout } = await run("keys", "list");
+    expect(stdout).toContain("evil <U+202E>gnp");
+    expect(stdout).not.toContain("\u202e");
+  });
+});
+
+/** Sends a message whose answer comes as a callback, and waits for it. */
+async function receiveCallback(path: string): Promise<ReceivedRequest> {
+  const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
+  const json = { text: "How do I send a message?", mode: "webhook", webhookUrl: receiver.url(path) };
+  const { status, body } = await callApi(`${instance.url}/api/v1/messages`, { key, json });
+  expect({ status, body }).toMatchObject({ status: 202 });
+  return receiver.next((request) => request.path === path, { what: "the callback" });
+}
+
+/** Writes a callback into files, as a log of requests would. */
+async function keep({ headers, body }: ReceivedRequest): Promise<{ bodyFile: string; headersFile: string }> {
+  const folder = await makeFolder();
+  const [bodyFile, headersFile] = [join(folder, "body.json"), join(folder, "headers.txt")];
+  await writeFile(bodyFile, body);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  await writeFile(headersFile, `POST /hook HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+  return { bodyFile, headersFile };
+}
+
+describe("webhook", () => {
+  const verify = (secret: string, ...args: string[]) =>
+    svc({ SVC_WEBHOOK_SECRET: secret }, "webhook", "verify", ...args);
+
+  test("doctor hints at a missing secret, which is no fault", async () => {
+    const { stdout, code } = await run("doctor");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /ok +Webhook secret +none is set: callbacks are signed with the API key .*\n +Hint: .*--generate/,
+    );
+  });
+
+  test("secret --generate prints it once and alone; the running product signs with it, and verify says so", async () => {
+    const { stdout, stderr, code } = await run("webhook", "secret", "--generate");
+    const secret = alone(stdout);
+    expect(code).toBe(0);
+    expect(secret).toMatch(SECRET);
+    expect(stderr).not.toContain(secret);
+    expect((await run("doctor")).stdout).toMatch(/ok +Webhook secret +set\n/);
+
+    await waitFor(
+      async () => {
+        const { bodyFile, headersFile } = await keep(await receiveCallback("/generated"));
+        return (await verify(secret, bodyFile, "--headers-file", headersFile)).code === 0;
+      },
+      { what: "the new secret to sign" },
+    );
+  });
+
+  test("after secret --from-stdin both secrets verify during the overlap, and the wrong one does not", async () => {
+    const old = alone((await run("webhook", "secret", "--generate")).stdout);
+    const set = await runWithInput("the new secret\n", "webhook", "secret", "--from-stdin", "--overlap", "1h");
+    expect(set).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("signs beside it until ") });
+
+    const callback = await waitFor(
+      async () => {
+        const received = await receiveCallback("/rotated");
+        const { bodyFile, headersFile } = await keep(received);
+        const { code } = await verify("the new secret", bodyFile, "--headers-file", headersFile);
+        return code === 0 && { received, bodyFile, headersFile };
+      },
+      { what: "the new secret to sign" },
+    );
+    const { received, bodyFile, headersFile } = callback;
+    expect(await verify(old, bodyFile, "--headers-file", headersFile)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^valid: .*\n.*rotation/),
+    });
+    expect(await verify("a wrong secret", bodyFile, "--headers-file", headersFile)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^not valid: The signature is not the one/),
+    });
+    const signature = received.headers["x-svc-signature"] ?? "";
+    const secretFile = join(await makeFolder(), "secret.txt");
+    await writeFile(secretFile, "the new secret\n");
+    const bySignature = ["--signature", signature, "--secret-file", secretFile];
+    expect((await svc({}, "webhook", "verify", bodyFile, ...bySignature)).code).toBe(0);
+    await writeFile(bodyFile, JSON.stringify(JSON.parse(received.body.toString("utf8")), null, 2));
+    expect(await svc({}, "webhook", "verify", bodyFile, ...bySignature)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("before it was parsed and written again"),
+    });
+  });
+
+  test("verify reads the body from standard input, and says when a callback is too old", async () => {
+    const standard = ["--id", "0193", "--timestamp", "1", "--standard-signature", `v1,${"A".repeat(43)}=`];
+    const args = ["webhook", "verify", ...standard];
+    const { code, stdout } = await svcWithInput({ SVC_WEBHOOK_SECRET: "secret" }, BODY, ...args);
+    expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("It is too old") });
+  });
+
+  test("secret --clear and a secret that can be none", async () => {
+    expect(await svcJson(instance.env, "webhook", "secret", "--clear")).toEqual({
+      code: 0,
+      document: { ok: true, isSet: false, previousUntil: null },
+    });
+    const bad = await runWithInput("whsec_planted.no.base64", "webhook", "secret", "--from-stdin");
+    expect(bad).toMatchObject({ code: 1, stdout: "" });
+    expect(bad.stderr).not.toContain("planted");
+    expect((await run("doctor")).stdout).toContain("none is set");
+  });
+});
+
+describe("deliveries", () => {
+  test("list is empty in a project without any", async () => {
+    expect((await run("deliveries", "list", "--state", "dead")).stdout).toBe("There are no dead deliveries.\n");
+    expect((await run("deliveries", "replay", "--all-dead")).stdout).toBe("There are no dead deliveries.\n");
+  });
+
+  test("dead ones are listed with their tries, warned about by the doctor, and replayed one by one or all", async () => {
+    // A receiver that is gone for good (410) is given up at once.
+    receiver.answerWith({ status: 410 });
+    for (const path of ["/gone/1", "/gone/2", "/gone/3?evil=%1b"]) await receiveCallback(path);
+    const dead = await waitFor(
+      async () => {
+        const items = await readDeliveries("--state", "dead");
+        return items.length === 3 && items;
+      },
+      { what: "three dead deliveries" },
+    );
+    expect(dead[0]).toMatchObject({ url: receiver.url("/gone/3?evil=%1b"), attempts: [{ status: 410 }] });
+    const { stdout } = await run("deliveries", "list");
+    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND TRIES\n/);
+    expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 try at /);
+    const doctor = await run("doctor");
+    expect(doctor.stdout).toMatch(
+      /warn +Dead deliveries +3 callbacks could not be delivered\n.*deliveries list --state dead/,
+    );
+    expect(doctor.code).toBe(0);
+
+    const page = await svcJson(instance.env, "deliveries", "list", "--state", "dead", "--limit", "2");
+    const { nextCursor } = page.document as { nextCursor: string };
+    expect((await readDeliveries("--state", "dead", "--cursor", nextCursor)).map(({ id }) => id)).toEqual([
+      dead[2]?.id,
+    ]);
+
+    receiver.answerWith({ status: 204 });
+    const [newest] = dead;
+    const one = await svcJson(instance.env, "deliveries", "replay", newest?.id ?? "");
+    expect(one).toMatchObject({ code: 0, document: { replayed: [newest?.id] } });
+    await receiver.next(({ headers }) => headers["x-svc-delivery"] === newest?.id && headers["x-svc-attempt"] === "2");
+    const all = await svcJson(instance.env, "deliveries", "replay", "--all-dead");
+    expect(all).toMatchObject({ code: 0, document: { replayed: [dead[2]?.id, dead[1]?.id] } });
+    await waitFor(async () => (await readDeliveries()).every(({ state }) => state === "delivered"), {
+      what: "all to be delivered",
+    });
+  });
+
+  test("replay of one that does not exist ends with exit code 1", async () => {
+    const unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    expect(await svcJson(instance.env, "deliveries", "replay", unknown)).toMatchObject({
+      code: 1,
+      document: { error: { code: "not_found" } },
+    });
+  });
+});
+
+test("stopped, the commands still work on the data, and channels list says that nothing runs", async () => {
+  expect((await product.kill("SIGINT")).code).toBe(0);
+  expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: true, state: "not_running", detail: null });
+  const { stdout } = await run("channels", "list");
+  expect(stdout).toMatch(/\napi +yes +\d+ +not running\n/);
+});
