@@ -81,6 +81,12 @@ describe.each(Object.entries(PLACES))("%s", (_place, write) => {
     expect(output).not.toContain(KEY.slice(0, 10));
     expect(linesOf(output)).toHaveLength(1);
   });
+
+  test("never shows one of our webhook secrets", () => {
+    const output = written((log) => write(log, "the secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw+/ab== signs"));
+    expect(output).not.toContain("MfKQ9r8G");
+    expect(output).toContain("whsec_[redacted] signs");
+  });
 });
 
 describe.each(SECRET_FIELDS)("the field %s", (field) => {

@@ -26,13 +26,14 @@ const SECRET_FIELDS = [
 const PATHS = SECRET_FIELDS.flatMap((field) => ["", "*.", "*.*."].map((prefix) => `${prefix}["${field}"]`));
 
 /**
- * Hides what looks like a secret inside a text that is about to be logged: product keys, bearer tokens, passwords in
- * URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no pattern goes
- * beyond a quote or takes half of an escape.
+ * Hides what looks like a secret inside a text that is about to be logged: product keys, webhook secrets, bearer tokens,
+ * passwords in URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no
+ * pattern goes beyond a quote or takes half of an escape.
  */
 export function redactText(text: string): string {
   return text
     .replaceAll(/svc_[0-9A-Za-z]{6,}/g, "svc_[redacted]")
+    .replaceAll(/whsec_[0-9A-Za-z+/=]{6,}/g, "whsec_[redacted]")
     .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
     .replaceAll(/([?&](?:api_?key|key|token|secret|visitor_?id)=)(?:[^&\s"'\\]|\\[^"])+/gi, "$1[redacted]")
     .replaceAll(/(:\/\/[^/\s:@"]*:)(?:[^\s/"\\]|\\[^"])+@/g, "$1[redacted]@");
