@@ -13,7 +13,7 @@ const faultsOf = (input: unknown) =>
 const faultsWith = (field: string, value: unknown) => [...new Set(faultsOf({ ...KEY, [field]: value }))];
 
 /** Values of every type that JSON has. */
-const WRONG = {
+const WRONG: Record<"string" | "number" | "boolean" | "null" | "array" | "object", unknown[]> = {
   string: ["", "a"],
   number: [0, 5, -1, 1.5],
   boolean: [true, false],

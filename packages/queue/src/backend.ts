@@ -1,6 +1,5 @@
 import type { QueueName } from "@svc/contracts";
-import type { RateLimiterStoreAbstract } from "rate-limiter-flexible";
-import type { LimiterOptions } from "./counters.ts";
+import type { CounterBackend } from "./counters.ts";
 
 interface JobOptions {
   jobId: string;
@@ -38,18 +37,15 @@ export interface WakeUps {
 }
 
 /** Where BullMQ keeps its jobs: the only difference between running on Redis and on Postgres. */
-export interface QueueBackend {
+export interface QueueBackend extends CounterBackend {
   readonly name: "redis" | "postgres";
   /** Resolves once the backend can be reached; BullMQ objects must not be made before. Rejects when closed. */
   whenReachable(): Promise<void>;
-  isUp(): boolean;
   makeQueue(name: QueueName): AnyQueue;
   makeWorker(name: QueueName, processor: Processor, concurrency: number): AnyWorker;
   /** Jobs that one worker should work on at once: measured per backend (docs/adr/0003). */
   readonly defaultConcurrency: number;
   readonly wakeUps: WakeUps;
-  /** Makes a limiter whose counts all processes share; it rejects while the backend is away. */
-  makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
   /** What is wrong with the server's settings, in words, or null. */
   findPolicyFault(): Promise<string | null>;
   close(): Promise<void>;

@@ -2,6 +2,7 @@ import type { Log } from "@svc/log";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import type { RateLimiterAbstract, RateLimiterStoreAbstract } from "rate-limiter-flexible";
 import { isConnectionFault } from "./is-connection-fault.ts";
+import { shareCalls } from "./share-calls.ts";
 
 /** How often something may happen in a window of time, which begins with the first time. */
 export interface CountLimit {
@@ -27,7 +28,7 @@ export interface Counted extends CounterState {
 
 /**
  * Counters that all processes share. While the server of the queues is away or slow, each process counts by itself in
- * memory: nothing here rejects, or takes longer than a quarter of a second.
+ * memory: nothing here rejects, and nobody waits for long.
  */
 export interface Counters {
   /**
@@ -45,7 +46,6 @@ export interface LimiterOptions {
   points: number;
   /** In seconds. */
   duration: number;
-  inMemoryBlockOnConsumed: number;
 }
 
 /** An answer that takes longer is not waited for. */
@@ -61,13 +61,15 @@ class SlowAnswerError extends Error {
   }
 }
 
-/** Makes the counters of a process. `makeLimiter` makes the library's limiter for the server of the queues. */
-export function createCounters(options: {
-  prefix: string;
-  makeLimiter: (options: LimiterOptions) => RateLimiterStoreAbstract;
-  log: Log;
-}): Counters {
-  const { prefix, makeLimiter, log } = options;
+/** What counters need of the server of the queues. */
+export interface CounterBackend {
+  isUp(): boolean;
+  /** Makes a limiter whose counts all processes share; it rejects while the server is away. */
+  makeLimiter(options: LimiterOptions): RateLimiterStoreAbstract;
+}
+
+/** Makes the counters of a process. The names of all of them begin with the prefix. */
+export function createCounters(backend: CounterBackend, { prefix, log }: { prefix: string; log: Log }): Counters {
   // The library has one limiter for each limit; those of one window share what they count.
   const limiters = new Map<string, { shared: RateLimiterAbstract; own: RateLimiterAbstract }>();
   let aloneUntil = 0;
@@ -77,10 +79,7 @@ export function createCounters(options: {
     const known = limiters.get(name);
     if (known !== undefined) return known;
     const common = { keyPrefix: `${prefix}/count`, points: limit, duration: windowSeconds };
-    const made = {
-      shared: makeLimiter({ ...common, inMemoryBlockOnConsumed: limit }),
-      own: new RateLimiterMemory(common),
-    };
+    const made = { shared: backend.makeLimiter(common), own: new RateLimiterMemory(common) };
     limiters.set(name, made);
     return made;
   }
@@ -91,41 +90,74 @@ export function createCounters(options: {
     call: (limiter: RateLimiterAbstract) => Promise<Answer>,
   ): Promise<Answer> {
     const { shared, own } = limitersOf(limit);
-    if (performance.now() >= aloneUntil) {
+    if (backend.isUp() && performance.now() >= aloneUntil) {
       try {
         return await inTime(call(shared));
       } catch (error) {
         const isFirst = performance.now() >= aloneUntil;
         aloneUntil = performance.now() + ALONE_MS;
         // That the server is away is reported where its connections are.
-        const isAway = error instanceof SlowAnswerError || isConnectionFault(error);
+        const isAway = error instanceof SlowAnswerError || !backend.isUp() || isConnectionFault(error);
         if (isFirst) log[isAway ? "debug" : "warn"]({ error }, "counting in this process alone for a moment");
       }
     }
     return call(own);
   }
 
-  return {
-    count: (name, limit) =>
-      ask(limit, async (limiter) => {
-        try {
-          const { remainingPoints, msBeforeNext } = await limiter.consume(name);
-          return { isOver: false, remaining: remainingPoints, resetMs: msBeforeNext };
-        } catch (error) {
-          // The library rejects with a result where the limit is used up, and with an error where something is wrong.
-          if (!(error instanceof RateLimiterRes)) throw error;
-          return { isOver: true, remaining: 0, resetMs: error.msBeforeNext };
-        }
-      }),
+  /** What this process remembers of a counter that is over its limit, until the window ends; null for all others. */
+  async function recall(name: string, limit: CountLimit): Promise<Total | null> {
+    const known = await limitersOf(limit).own.get(name);
+    if (known === null || known.consumedPoints <= limit.limit || known.msBeforeNext <= 0) return null;
+    return { total: known.consumedPoints, resetMs: known.msBeforeNext };
+  }
 
-    look: (name, limit) =>
-      ask(limit, async (limiter) => {
-        const found = await limiter.get(name);
-        return found === null
-          ? { remaining: limit.limit, resetMs: limit.windowSeconds * 1_000 }
-          : { remaining: found.remainingPoints, resetMs: Math.max(found.msBeforeNext, 0) };
-      }),
+  async function add(name: string, limit: CountLimit, times: number): Promise<Total> {
+    const over = await recall(name, limit);
+    if (over !== null) return { ...over, total: over.total + times };
+    const counted = await ask(limit, (limiter) => consume(limiter, name, times));
+    if (counted.total > limit.limit) {
+      await limitersOf(limit).own.set(name, counted.total, counted.resetMs / 1_000);
+    }
+    return counted;
+  }
+
+  const shareAdd = shareCalls<Total>();
+
+  return {
+    async count(name, limit) {
+      // A burst on one counter costs two round trips, and does not queue up at its row.
+      const { result, size, place } = await shareAdd(`${limit.limit}/${limit.windowSeconds}/${name}`, (times) =>
+        add(name, limit, times),
+      );
+      const remaining = limit.limit - (result.total - size + place);
+      return { isOver: remaining < 0, remaining: Math.max(remaining, 0), resetMs: result.resetMs };
+    },
+
+    async look(name, limit) {
+      const over = await recall(name, limit);
+      if (over !== null) return { remaining: 0, resetMs: over.resetMs };
+      const found = await ask(limit, (limiter) => limiter.get(name));
+      return found === null
+        ? { remaining: limit.limit, resetMs: limit.windowSeconds * 1_000 }
+        : { remaining: found.remainingPoints, resetMs: Math.max(found.msBeforeNext, 0) };
+    },
   };
+}
+
+/** What a counter has come to, and when its window ends. */
+interface Total {
+  total: number;
+  resetMs: number;
+}
+
+/** Counts so many times; being over the limit is no error here. */
+async function consume(limiter: RateLimiterAbstract, name: string, times: number): Promise<Total> {
+  const result = await limiter.consume(name, times).catch((error: unknown) => {
+    // The library rejects with a result where the limit is used up, and with an error where something is wrong.
+    if (error instanceof RateLimiterRes) return error;
+    throw error;
+  });
+  return { total: result.consumedPoints, resetMs: result.msBeforeNext };
 }
 
 /** The answer, or SlowAnswerError when there is none in time. */

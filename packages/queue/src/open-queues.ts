@@ -184,7 +184,7 @@ export function openQueues(options: {
     publish,
     consume,
     wakeUps: backend.wakeUps,
-    counters: createCounters({ prefix, makeLimiter: (limiter) => backend.makeLimiter(limiter), log }),
+    counters: createCounters(backend, { prefix, log }),
 
     async countJobs(name) {
       const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);

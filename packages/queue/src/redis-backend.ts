@@ -126,7 +126,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     // One script a count: one round trip.
-    makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer, rejectIfRedisNotReady: true }),
+    makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer }),
 
     async findPolicyFault() {
       const info = await producer.info("memory");

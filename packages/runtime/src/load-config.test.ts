@@ -142,6 +142,21 @@ describe("values", () => {
   });
 });
 
+test.each(["0.0.0.0/0", "::/0", "10.0.0.0/33", "proxy"])("%s is no proxy that can be trusted", (text) => {
+  expect(faultsOf(() => readEnvironment({ SVC_TRUST_PROXY: text }))).toEqual([
+    expect.stringContaining("SVC_TRUST_PROXY"),
+  ]);
+});
+
+test.each(["https://hooks.internal", "hooks.internal:8080", "*.internal", "10.0.0.1/8/8", "1.2.3"])(
+  "%s is no host or network that callbacks may be allowed to",
+  (text) => {
+    expect(faultsOf(() => readEnvironment({ SVC_WEBHOOK_ALLOW: text }))).toEqual([
+      expect.stringContaining("SVC_WEBHOOK_ALLOW"),
+    ]);
+  },
+);
+
 describe("a value in a file", () => {
   test.each(Object.keys(SETTINGS))("is possible for %s", async (name) => {
     const good: Record<string, string> = {
@@ -151,6 +166,7 @@ describe("a value in a file", () => {
       SVC_LOG_LEVEL: "warn",
       SVC_TRUST_PROXY: "10.0.0.0/8",
       SVC_PUBLIC_URLS: "https://a.example",
+      SVC_WEBHOOK_ALLOW: "hooks.internal",
     };
     const value = good[name] ?? "1234";
     expect(readEnvironment({ [`${name}_FILE`]: await fileWith(value) })).toEqual(readEnvironment({ [name]: value }));

@@ -32,12 +32,13 @@ function isHostOrNetwork(text: string): boolean {
   return isAddressOrNetwork(text) || (/^[^\s/:@*[\]]+$/.test(text) && !/^[\d.]+$/.test(text));
 }
 
-/** True for an IP address, alone or with the length of a network's prefix. */
+/** True for an IP address, alone or with the length of a network's prefix, which is not 0: nobody is all the world. */
 function isAddressOrNetwork(text: string): boolean {
   const [address = "", prefix, ...rest] = text.split("/");
   const version = isIP(address);
   if (version === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+  if (prefix === undefined) return true;
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
 const urlOf = (...protocols: string[]) =>

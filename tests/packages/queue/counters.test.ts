@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { openQueues } from "@svc/queue";
 import type { CountLimit, Counters, Queues } from "@svc/queue";
-import { createTestDatabase, createTestQueueBackend, readTestSettings, testLog, waitFor } from "@svc/testing";
+import { collectLog, createTestDatabase, createTestQueueBackend, readTestSettings, waitFor } from "@svc/testing";
 import { Client } from "pg";
 import { openTestQueues } from "./open-test-queues.ts";
 import type { TestQueues } from "./open-test-queues.ts";
@@ -22,11 +22,17 @@ const newName = () => `counter-${names++}`;
 
 beforeAll(async () => {
   servers = await openTestQueues();
-  [here, there] = [servers.open().counters, servers.open().counters];
-  await waitFor(() => isShared(here, there), { what: "the processes to count together" });
+  [here, there] = [(await openReady()).counters, (await openReady()).counters];
 });
 
 afterAll(() => servers.close());
+
+/** Queues as another process has them, once their server can be reached. */
+async function openReady(prefix?: string): Promise<Queues> {
+  const queues = servers.open(prefix);
+  await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+  return queues;
+}
 
 /** True when the counts of one process are seen by the other. */
 async function isShared(one: Counters, other: Counters): Promise<boolean> {
@@ -96,7 +102,7 @@ describe("a counter", () => {
   });
 
   test("counts neither for another name nor for another installation", async () => {
-    const strangers = servers.open("svc-test-strangers").counters;
+    const strangers = (await openReady("svc-test-strangers")).counters;
     const name = newName();
     for (let time = 0; time < 6; time++) await here.count(name, MINUTE);
     expect(await here.count(`${name}0`, MINUTE)).toMatchObject({ remaining: 4 });
@@ -114,7 +120,7 @@ describe("a counter", () => {
 
 (isOnPostgres ? test : test.skip)("a counter whose window has ended is removed, another one stays", async () => {
   const beats = jest.spyOn(globalThis, "setInterval");
-  const queues = servers.open();
+  const queues = await openReady();
   const [ended, open] = [newName(), newName()];
   const listRows = async () => {
     const client = new Client({ connectionString: servers.databaseUrl });
@@ -143,8 +149,33 @@ describe("a counter", () => {
   }
 });
 
+(isOnPostgres ? test : test.skip)(
+  "a table that is missing is in the log, and this process counts by itself",
+  async () => {
+    const database = await createTestDatabase();
+    const { log, lines } = collectLog();
+    const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log });
+    try {
+      await queues.findPolicyFault(5_000);
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      await client.query("DROP TABLE bullmq.svc_counters");
+      await client.end();
+      const name = newName();
+      for (const remaining of [4, 3, 2]) {
+        expect(await queues.counters.count(name, MINUTE)).toMatchObject({ isOver: false, remaining });
+      }
+      expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
+    } finally {
+      await queues.close();
+      await database.drop();
+    }
+  },
+);
+
 describe("a server that is silent", () => {
   test("holds nobody up: this process counts by itself until the server answers again", async () => {
+    const { log, lines } = collectLog();
     const database = await createTestDatabase();
     const backend = await createTestQueueBackend();
     const relay = await startRelay(backend.redisUrl ?? database.url);
@@ -153,7 +184,7 @@ describe("a server that is silent", () => {
         databaseUrl: isOnPostgres ? url : database.url,
         redisUrl: isOnPostgres ? undefined : url,
         prefix: backend.prefix,
-        log: testLog(),
+        log,
       });
     const behind = open(relay.url);
     const beside = open(backend.redisUrl ?? database.url);
@@ -167,6 +198,7 @@ describe("a server that is silent", () => {
       }
       expect(await behind.counters.count(name, MINUTE)).toMatchObject({ isOver: true });
       expect(await behind.counters.look(name, MINUTE)).toMatchObject({ remaining: 0 });
+      expect(lines().filter(({ level }) => level === "warn")).toEqual([]);
       relay.release();
       await waitFor(shared, { what: "the processes to count together again", timeoutMs: 30_000 });
     } finally {
