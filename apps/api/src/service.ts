@@ -10,6 +10,7 @@ import { createApiChannel } from "./api-channel.ts";
 import { startCallbacks } from "./callbacks/start-callbacks.ts";
 import { createWebhookGuard } from "./callbacks/webhook-guard.ts";
 import { createSettingsReader } from "./api-settings.ts";
+import { crossOrigin } from "./cross-origin.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import { settleNews } from "./modes.ts";
@@ -87,6 +88,7 @@ export function apiService(resources: Resources): Service {
         if (isDraining) response.setHeader("Connection", "close");
         if (!answerHealth(request.path, response, { findFault })) next();
       });
+      if (config.corsOrigins.length > 0) routes.use("/api/v1", crossOrigin(config.corsOrigins));
       routes
         .route("/api/v1/health")
         .get(getHealth(check, manager, authenticate, rateLimit))

@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.ts";
 import { countChars, hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
 
 /** How a caller of the HTTP API takes its replies (service document, section 2.1). */
-export const messageModeSchema = z.enum(["sync", "async", "webhook"]);
+export const messageModeSchema = z.enum(["sync", "async", "webhook"], { error: "sync, async or webhook" });
 export type MessageMode = z.infer<typeof messageModeSchema>;
 
 /**
@@ -46,6 +46,8 @@ export const metaSchema = z.custom<Record<string, unknown>>().check((context) =>
   if (found !== null) fault(found);
 });
 
+const TIMEOUT = `a whole number of milliseconds from 1 to ${LIMITS.timeoutMaxMs}`;
+
 /** Body of `POST /api/v1/messages` (service document, section 2.1). Unknown fields are ignored. */
 export const messageRequestSchema = z.object({
   text: messageText(LIMITS.textMaxChars),
@@ -56,8 +58,12 @@ export const messageRequestSchema = z.object({
     .optional(),
   meta: metaSchema.optional(),
   mode: messageModeSchema.optional(),
-  webhookUrl: wellFormedString.max(2048).optional(),
-  timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).optional(),
+  webhookUrl: wellFormedString.max(2048, { error: "at most 2048 characters" }).optional(),
+  timeoutMs: z
+    .int({ error: TIMEOUT })
+    .min(1, { error: TIMEOUT })
+    .max(LIMITS.timeoutMaxMs, { error: TIMEOUT })
+    .optional(),
 });
 export type MessageRequest = z.infer<typeof messageRequestSchema>;
 
@@ -74,6 +80,6 @@ export const drainQuerySchema = z.object({
     .regex(/^\d{1,15}$/, { error: "the cursor of an earlier answer, or 0" })
     .transform(Number)
     .optional(),
-  peek: z.enum(["0", "1"]).optional(),
+  peek: z.enum(["0", "1"], { error: "0 or 1, or left out" }).optional(),
 });
 export type DrainQuery = z.infer<typeof drainQuerySchema>;

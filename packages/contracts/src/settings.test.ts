@@ -8,7 +8,15 @@ describe("the settings of the channels", () => {
   test("that were never set are the documented defaults, and reach local processes only", () => {
     expect(channelsConfigSchema.parse(UNSET)).toEqual({
       enabled: [],
-      api: { config: { bindHost: "127.0.0.1", timeoutMs: 30_000, webhookSecret: null } },
+      api: {
+        config: {
+          bindHost: "127.0.0.1",
+          timeoutMs: 30_000,
+          webhookSecret: null,
+          previousWebhookSecret: null,
+          bufferDays: 7,
+        },
+      },
       widget: { config: { apiKey: null, allowedOrigins: [], project: "default" } },
       messenger: { config: { botToken: null } },
       version: 1,

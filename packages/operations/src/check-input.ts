@@ -55,10 +55,15 @@ export function invalidInput(faults: readonly FieldFault[], what: string): Servi
 
 /**
  * What a schema makes of an input. Throws invalid_request with all its faults, unknown fields one by one, each with the
- * JSON Pointer to its place; `what` begins the text.
+ * JSON Pointer to its place, after those that the caller has found itself; `what` begins the text.
  */
-export function checkInput<Output>(schema: Schema<Output>, input: unknown, what: string): Output {
+export function checkInput<Output>(
+  schema: Schema<Output>,
+  input: unknown,
+  what: string,
+  found: readonly FieldFault[] = [],
+): Output {
   const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw invalidInput(parsed.error.issues.flatMap(asFaults), what);
+  if (parsed.success && found.length === 0) return parsed.data;
+  throw invalidInput([...found, ...(parsed.success ? [] : parsed.error.issues.flatMap(asFaults))], what);
 }

@@ -6,7 +6,6 @@ import type { Log } from "@svc/log";
 import { QueueDownError, publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
-import { invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
 
@@ -27,15 +26,13 @@ export async function listDeliveries(
 ): Promise<ListPage<DeliveryItem>> {
   requireScope(principal, "webhooks:read");
   const known = deliveryStateSchema.optional().safeParse(state);
-  if (!known.success) {
-    const detail = `one of ${deliveryStateSchema.options.join(", ")}`;
-    throw invalidInput([{ pointer: "/state", code: "invalid_value", detail }], "The query");
-  }
+  const detail = `one of ${deliveryStateSchema.options.join(", ")}`;
   return readPage(
     "deliveries",
     input,
     ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
     (item) => item,
+    known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }],
   );
 }
 

@@ -1,5 +1,5 @@
 import { encodeCursor, listInputSchema } from "@svc/contracts";
-import type { ListInput, ListPage } from "@svc/contracts";
+import type { FieldFault, ListInput, ListPage } from "@svc/contracts";
 import { checkInput } from "./check-input.ts";
 
 /** What a store function reads of a list. */
@@ -11,15 +11,16 @@ interface PageQuery {
 
 /**
  * One page of the list of this name. `read` gets one item more than asked for, which tells whether there is another
- * page. Throws invalid_request with every fault of the input.
+ * page. Throws invalid_request with every fault of the input, after those that were found before.
  */
 export async function readPage<Row extends { id: string }, Item>(
   list: string,
   input: ListInput,
   read: (query: PageQuery) => Promise<Row[]>,
   asItem: (row: Row) => Item,
+  found: readonly FieldFault[] = [],
 ): Promise<ListPage<Item>> {
-  const { limit, ...rest } = checkInput(listInputSchema(list), input, "The query");
+  const { limit, ...rest } = checkInput(listInputSchema(list), input, "The query", found);
   const rows = await read({ ...rest, limit: limit + 1 });
   const page = rows.slice(0, limit);
   const last = page.at(-1);

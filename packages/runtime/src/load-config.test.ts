@@ -157,6 +157,15 @@ test.each(["https://hooks.internal", "hooks.internal:8080", "*.internal", "10.0.
   },
 );
 
+test.each(["app.example.com", "https://app.example.com/", "https://app.example.com/path", "null"])(
+  "%s is no origin of a web site",
+  (text) => {
+    expect(faultsOf(() => readEnvironment({ SVC_CORS_ORIGINS: text }))).toEqual([
+      expect.stringContaining("SVC_CORS_ORIGINS"),
+    ]);
+  },
+);
+
 describe("a value in a file", () => {
   test.each(Object.keys(SETTINGS))("is possible for %s", async (name) => {
     const good: Record<string, string> = {
@@ -167,6 +176,7 @@ describe("a value in a file", () => {
       SVC_TRUST_PROXY: "10.0.0.0/8",
       SVC_PUBLIC_URLS: "https://a.example",
       SVC_WEBHOOK_ALLOW: "hooks.internal",
+      SVC_CORS_ORIGINS: "https://app.example.com",
     };
     const value = good[name] ?? "1234";
     expect(readEnvironment({ [`${name}_FILE`]: await fileWith(value) })).toEqual(readEnvironment({ [name]: value }));

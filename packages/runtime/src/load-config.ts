@@ -17,6 +17,8 @@ export interface EarlyConfig {
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
   publicUrls: string[];
+  /** Web sites whose pages may call the HTTP API. */
+  corsOrigins: string[];
   /** Hosts and networks that callbacks may go to although they are not public. */
   webhookAllow: string[];
   logLevel: Values["SVC_LOG_LEVEL"];
@@ -92,6 +94,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     },
     trustProxy: parsed.SVC_TRUST_PROXY ?? [],
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
+    corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
     webhookAllow: parsed.SVC_WEBHOOK_ALLOW ?? [],
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,

@@ -27,6 +27,15 @@ const hosts = list.refine((parts) => parts.every(isHostOrNetwork), {
   error: "host names, IP addresses or networks such as 10.0.0.0/8, separated by commas and without ports",
 });
 
+const origins = list.refine((parts) => parts.every(isOrigin), {
+  error: "origins such as https://app.example.com without a path, separated by commas, or * for every site",
+});
+
+/** True for the origin of a web site as browsers send it, and for `*`. */
+function isOrigin(text: string): boolean {
+  return text === "*" || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text);
+}
+
 /** True for an address, a network, or a host name without port, path or wildcard. */
 function isHostOrNetwork(text: string): boolean {
   return isAddressOrNetwork(text) || (/^[^\s/:@*[\]]+$/.test(text) && !/^[\d.]+$/.test(text));
@@ -143,6 +152,13 @@ export const SETTINGS = {
     schema: publicUrls.optional(),
     description:
       "URLs under which the ports are reached from outside, separated by commas (for the widget and the tool server of a later version).",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_CORS_ORIGINS: {
+    schema: origins.optional(),
+    description:
+      "Web sites whose pages may call the HTTP API from a browser, separated by commas: `https://app.example.com`. Give such pages keys with few scopes, since every visitor can read them.",
     defaultText: "none",
     isSecret: false,
   },

@@ -82,7 +82,7 @@ CREATE INDEX deliveries_pending ON deliveries (ticket_id, place) WHERE state = '
 CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'pending';
 CREATE INDEX deliveries_dead ON deliveries (id) WHERE state = 'dead';
 CREATE INDEX deliveries_of_message ON deliveries (message_id);
-CREATE INDEX deliveries_of_project ON deliveries (project_id, id);
+CREATE INDEX deliveries_of_project ON deliveries (project_id, place);
 
 -- The result of each try, kept.
 CREATE TABLE delivery_attempts (

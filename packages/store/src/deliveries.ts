@@ -241,8 +241,8 @@ export function deliveriesTable(db: Db) {
     ): Promise<DeliveryItem[]> {
       const rows = await db.query<ItemRow>(
         `SELECT ${ITEM} FROM deliveries d
-         WHERE d.project_id = $1 AND ($2::text IS NULL OR d.state = $2) AND ($3::uuid IS NULL OR d.id < $3)
-         ORDER BY d.id DESC LIMIT $4`,
+         WHERE d.project_id = $1 AND ($2::text IS NULL OR d.state = $2) AND ($3::uuid IS NULL OR d.place < (SELECT place FROM deliveries WHERE id = $3))
+         ORDER BY d.place DESC LIMIT $4`,
         [project, options.state ?? null, options.before ?? null, options.limit],
       );
       return rows.map(asItem);

@@ -12,7 +12,7 @@ export interface RawCall {
 /** Sends a request on a connection of its own, and reads nothing of the answer. */
 export async function openRawCall(
   baseUrl: string,
-  request: { key: string; project: string; json?: object; path?: string },
+  request: { key: string; project: string; json?: object; path?: string; headers?: Record<string, string> },
 ): Promise<RawCall> {
   const { hostname, port, host } = new URL(baseUrl);
   const body = request.json === undefined ? "" : JSON.stringify(request.json);
@@ -21,6 +21,7 @@ export async function openRawCall(
     `Host: ${host}`,
     `X-Api-Key: ${request.key}`,
     `x-svc-project: ${request.project}`,
+    ...Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     ...(request.json === undefined
       ? []
       : ["Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`]),

@@ -23,7 +23,15 @@ beforeEach(async () => {
 test("a new installation has no channel enabled, and the document's defaults for the rest", async () => {
   expect(await db.store.channelsConfig.read()).toEqual({
     enabled: [],
-    api: { config: { bindHost: "127.0.0.1", timeoutMs: 30_000, webhookSecret: null, previousWebhookSecret: null, bufferDays: 7 } },
+    api: {
+      config: {
+        bindHost: "127.0.0.1",
+        timeoutMs: 30_000,
+        webhookSecret: null,
+        previousWebhookSecret: null,
+        bufferDays: 7,
+      },
+    },
     widget: { config: { apiKey: null, allowedOrigins: [], project: DEFAULT_PROJECT } },
     messenger: { config: { botToken: null } },
     version: 1,

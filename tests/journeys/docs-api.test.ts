@@ -1,0 +1,287 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { issueKey } from "@svc/auth";
+import {
+  KEY_LIMITS,
+  LIMITS,
+  PROJECT_LIMITS,
+  SCOPE_ACTIONS,
+  SCOPE_RESOURCES,
+  drainQuerySchema,
+  keyInputSchema,
+  messageRequestSchema,
+  projectInputSchema,
+} from "@svc/contracts";
+import { repositoryPath, spawnChild, startWebhookReceiver, waitFor } from "@svc/testing";
+import type { WebhookReceiver } from "@svc/testing";
+import { callApi } from "./support/call-api.ts";
+import { readDocExamples } from "./support/read-doc-examples.ts";
+import { findDocFile, readDocPage, readDocTable } from "./support/read-doc-page.ts";
+import { createDocRunner } from "./support/run-doc-example.ts";
+import type { DocRunner } from "./support/run-doc-example.ts";
+import { run } from "./support/run-svc.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+
+const page = readDocPage("docs/api.md");
+const webhooks = readDocPage("docs/webhooks.md");
+const guide = ["sending-messages", "collecting-replies", "errors", "limits", "reliability", "webhooks"].map((name) =>
+  readDocPage(`docs/guide/${name}.md`),
+);
+
+let product: Product;
+let receiver: WebhookReceiver;
+let folder: string;
+let runner: DocRunner;
+let apiUrl: string;
+
+beforeAll(async () => {
+  product = await startProduct();
+  [apiUrl = ""] = product.composition.apiUrls;
+  receiver = await startWebhookReceiver({ answer: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }) });
+  folder = await makeFolder();
+  // A key with the default rate limit, which the page shows.
+  const { key } = await issueKey(product.store, {
+    name: "docs",
+    scopes: ["admin:*"],
+    project: null,
+    createdBy: "test",
+  });
+  runner = await createDocRunner({ apiUrl, key, receiver, folder });
+});
+
+afterAll(async () => {
+  await receiver?.close();
+  await product?.stop();
+  await removeFolders();
+});
+
+describe("what docs/api.md shows is what the product answers:", () => {
+  const examples = readDocExamples(page);
+
+  test.each(examples.map((example) => [example.title, example] as const))("%s", async (_title, example) => {
+    expect(await runner.check(example)).toEqual([]);
+  });
+
+  test("there is an example of every endpoint", () => {
+    const shown = examples.map(({ title }) => title);
+    const missing = readEndpoints().filter(({ method, path }) => {
+      const pattern = path.replaceAll(/:\w+/g, "[^/?]+");
+      return !shown.some((title) => new RegExp(` ${method} ${pattern}(\\?|$)`).test(title));
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+/** The rows of the first table: what is called, and the scope that it needs. */
+function readEndpoints(): { method: string; path: string; scope: string }[] {
+  return readDocTable(page, "Endpoint").map(([endpoint = "", scope = ""]) => {
+    const [, method = "", path = ""] = /\[(\w+) (\S+?)\]/.exec(endpoint) ?? [];
+    return { method, path, scope };
+  });
+}
+
+describe("the table of endpoints", () => {
+  test("names scopes that are really asked for", async () => {
+    const scopes = ["audit:read" as const];
+    const bound = await product.store.projects.ensure("default");
+    const { key } = await issueKey(product.store, {
+      name: "nobody",
+      scopes,
+      project: bound.project.id,
+      createdBy: "test",
+    });
+    for (const { method, path, scope } of readEndpoints()) {
+      const url = apiUrl + path.replaceAll(/:\w+/g, "01890a5d-ac96-774b-bcce-b302099a8057");
+      const { status, headers } = await callApi(url, { method, key });
+      const asked = /scope="([^"]+)"/.exec(headers.get("www-authenticate") ?? "")?.[1] ?? "none";
+      expect({ method, path, status, scope: asked }).toEqual({
+        method,
+        path,
+        status: scope === "none" ? 200 : 403,
+        scope,
+      });
+    }
+  });
+});
+
+describe("the tables list exactly what there is:", () => {
+  /** The names in a first column; a cell may hold several. */
+  const namesOf = (firstTitle: string, nth = 0) => {
+    const tables = page.text.split(new RegExp(`^(?=\\| ${firstTitle} +\\|)`, "m")).slice(1);
+    return readDocTable({ ...page, text: tables[nth] ?? "" }, firstTitle).flatMap(([cell = ""]) => cell.split(", "));
+  };
+
+  test("the fields of a message", () => {
+    expect(namesOf("Field").sort()).toEqual(Object.keys(messageRequestSchema.shape).sort());
+  });
+
+  test("the parameters of a drain", () => {
+    expect(namesOf("Parameter").sort()).toEqual(Object.keys(drainQuerySchema.shape).sort());
+  });
+
+  test("the fields of a new key and of a new project", () => {
+    expect(namesOf("Field of the body", 0).sort()).toEqual(Object.keys(keyInputSchema.shape).sort());
+    expect(namesOf("Field of the body", 1).sort()).toEqual(Object.keys(projectInputSchema.shape).sort());
+  });
+
+  test("the parts of scopes", () => {
+    const sentence = /^Scopes are [^]*?\.$/m.exec(page.text)?.[0] ?? "";
+    const named = [...sentence.matchAll(/`([a-z]+)`/g)].map(([, name]) => name);
+    expect(named).toEqual([...SCOPE_RESOURCES, ...SCOPE_ACTIONS]);
+  });
+
+  test("the numbers of the limits", () => {
+    const number = (value: number) => value.toLocaleString("en");
+    const limits = new Map(readDocTable(page, "Limit").map(([name = "", value = ""]) => [name, value]));
+    const row = (name: string) => limits.get(name) ?? "no such row";
+    expect(row("text")).toContain(`1 to ${number(LIMITS.textMaxChars)} characters`);
+    expect(row("chatId, userId")).toContain(`1 to ${number(LIMITS.chatIdMaxChars)} characters`);
+    expect(row("meta")).toBe(`${LIMITS.metaMaxBytes / 1024} KB as JSON, ${LIMITS.metaMaxDepth} levels`);
+    expect(row("request body")).toContain(`(${number(LIMITS.bodyMaxBytes)} bytes)`);
+    expect(row("Idempotency-Key")).toContain(`1 to ${LIMITS.idempotencyKeyMaxChars} characters`);
+    expect(row("timeoutMs")).toContain(`1 to ${number(LIMITS.timeoutMaxMs)}`);
+    expect(row("wait")).toBe(`0 to ${number(LIMITS.waitMaxMs)}`);
+    const drain = `${LIMITS.drainMaxReplies} replies or ${LIMITS.drainMaxBytes / 1024 / 1024} MB`;
+    expect(row("one answer of the drain")).toBe(drain);
+    expect(row("requests of a key from one address")).toContain(`${LIMITS.rateLimitPerMinute} a minute`);
+    expect(row("failed authentications of one address")).toBe(`${LIMITS.failedAuthsPerMinute} a minute`);
+    expect(row("tries of a message")).toBe(String(LIMITS.maxAttempts));
+    for (const limit of [KEY_LIMITS.rateLimitMax, KEY_LIMITS.overlapMaxSeconds, PROJECT_LIMITS.retentionMaxDays]) {
+      expect(page.text).toContain(number(limit));
+    }
+  });
+});
+
+describe("the pages lead nowhere wrong:", () => {
+  const pages = [page, webhooks, ...guide];
+
+  test("every test file that they name exists", () => {
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/\btests\/[\w./-]+\.ts\b/g)].map(([path]) => path));
+    expect(named.length).toBeGreaterThan(10);
+    expect([...new Set(named)].filter((path) => !existsSync(repositoryPath(path)))).toEqual([]);
+  });
+
+  test("every promise names what shows it", () => {
+    const [, section = ""] = page.text.split("\n## What is promised, and how it is tested\n");
+    const promises = (section.split("\n## ", 1)[0] ?? "").split(/^- /m).slice(1);
+    expect(promises.length).toBeGreaterThan(10);
+    const named = /Tests:\s+(?:\[`[\w-]+`\]\(\.\.\/tests\/[\w/-]+\.test\.ts\)(?:,\s+)?)+\.\s*$/;
+    expect(promises.filter((promise) => !named.test(promise))).toEqual([]);
+  });
+
+  test("every link is to a page and a heading that exist", () => {
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => ({ from: path, target })),
+    );
+    const broken = links.filter(({ from, target }) => {
+      if (/^https?:/.test(target)) return false;
+      const [file = "", heading] = target.split("#");
+      const path = file === "" ? from : join(dirname(from), file);
+      if (!existsSync(repositoryPath(path))) return true;
+      return heading !== undefined && !headingsOf(readDocPage(path).text).includes(heading);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  /** The anchors of a page, as GitHub makes them. */
+  function headingsOf(text: string): string[] {
+    return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    );
+  }
+});
+
+describe("the recipes do what they say:", () => {
+  const hasJq = ["/usr/local/bin/jq", "/usr/bin/jq", "/bin/jq"].some((path) => existsSync(path));
+
+  async function writeRecipe(fileName: string): Promise<string> {
+    const file = join(folder, fileName);
+    await writeFile(file, findDocFile(page, fileName));
+    return file;
+  }
+
+  test("send-message.mjs repeats a call with one Idempotency-Key until it is answered, and not after that", async () => {
+    const busy = { status: 503, headers: { "Retry-After": "0" }, body: '{"ok":false}' };
+    const done = { status: 202, body: '{"ok":true,"status":"queued"}' };
+    const api = await startWebhookReceiver({
+      answer: (_request, index) =>
+        (["cut", busy, "cut-midway", { ...busy, status: 429 }, done] as const)[index] ?? busy,
+    });
+    try {
+      await writeRecipe("send-message.mjs");
+      const url = api.url("");
+      const code = `import { sendMessage } from "./send-message.mjs";
+        console.log(JSON.stringify(await sendMessage({ text: "hello" }, { url: "${url}", apiKey: "k" })));`;
+      const { stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: folder });
+      expect({ stdout: stdout.trim(), stderr }).toEqual({ stdout: done.body, stderr: "" });
+      expect(api.requests).toHaveLength(5);
+      expect(new Set(api.requests.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
+    } finally {
+      await api.close();
+    }
+  });
+
+  test("send-message.mjs sends a message to the product, and says what is wrong with a bad one", async () => {
+    await writeRecipe("send-message.mjs");
+    const options = JSON.stringify({ url: apiUrl, apiKey: product.adminKey });
+    const code = `import { sendMessage } from "./send-message.mjs";
+      for (const text of ["Can a message get lost?", ""]) {
+        const { ok, mode, code } = await sendMessage({ text }, ${options});
+        console.log(JSON.stringify({ ok, mode, code }));
+      }`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: folder });
+    expect(stdout.trim().split("\n")).toEqual(['{"ok":true,"mode":"sync"}', '{"ok":false,"code":"invalid_request"}']);
+  });
+
+  test("collect.mjs misses and repeats nothing, also when it is killed and started again", async () => {
+    const file = await writeRecipe("collect.mjs");
+    const send = async () => {
+      const json = { text: "What is a dead letter?", chatId: "collected/1", mode: "async" };
+      expect((await callApi(`${apiUrl}/api/v1/messages`, { key: product.adminKey, json })).status).toBe(202);
+    };
+    const ids: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      await send();
+      const child = await spawnChild({
+        name: "collect.mjs",
+        command: process.execPath,
+        args: [file, "collected/1"],
+        env: { SVC_URL: apiUrl, KEY: product.adminKey },
+        cwd: folder,
+      });
+      const lines = () => child.output().match(/^[0-9a-f-]{36} /gm) ?? [];
+      try {
+        await child.ready(/^[0-9a-f-]{36} /m);
+        await send();
+        await waitFor(() => lines().length === 2, { what: () => `two replies; there is ${child.output()}` });
+        // Two messages and two replies a round. Killed before it keeps its cursor, it would do its work again.
+        const cursor = String(4 * (round + 1));
+        const kept = () => readFileSync(join(folder, "cursor-collected%2F1.txt"), "utf8") === cursor;
+        await waitFor(kept, { what: `the cursor ${cursor} to be kept` });
+      } finally {
+        await child.kill("SIGKILL");
+      }
+      ids.push(...lines());
+    }
+    expect(ids).toHaveLength(6);
+    expect(new Set(ids).size).toBe(6);
+  });
+
+  (hasJq ? test : test.skip)("chat.sh answers line by line (needs jq)", async () => {
+    const file = await writeRecipe("chat.sh");
+    const { stdout, stderr, code } = await run("sh", [file], {
+      env: { SVC_URL: apiUrl, KEY: product.adminKey },
+      cwd: folder,
+      input: "What is a dead letter?\n\nWhy is the sky green on Tuesdays?\n",
+    });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout).toMatch(/^> A dead letter is[^>]*> > Thank you[^>]*> $/);
+  });
+});

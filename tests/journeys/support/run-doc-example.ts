@@ -1,0 +1,101 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { WebhookReceiver } from "@svc/testing";
+import { waitFor } from "@svc/testing";
+import { createDocComparison } from "./compare-with-doc.ts";
+import { readMessage } from "./read-doc-examples.ts";
+import type { DocExample, ShownMessage } from "./read-doc-examples.ts";
+import { run } from "./run-svc.ts";
+
+/** Where the pages say that the API and a receiver are. */
+const SHOWN_API = "http://127.0.0.1:31416";
+const SHOWN_RECEIVER = "http://127.0.0.1:8787";
+/** How long an example that only looks may take to see what the one before it has caused, and how often it looks. */
+const SETTLE_MS = 10_000;
+const LOOK_AGAIN_MS = 250;
+
+/** Runs the examples of one page, in their order. */
+export interface DocRunner {
+  /** Runs an example and answers how it differs from the page. What only looks is run until it does not differ. */
+  check(example: DocExample): Promise<string[]>;
+}
+
+/**
+ * Makes a runner that runs the shell commands as they stand, with the address and the key of a running product, and
+ * with a receiver in the place of the one that the pages name. `folder` is where a .curlrc may lie.
+ */
+export async function createDocRunner(options: {
+  apiUrl: string;
+  key: string;
+  receiver: WebhookReceiver;
+  folder: string;
+}): Promise<DocRunner> {
+  const { apiUrl, key, receiver, folder } = options;
+  const env: Record<string, string> = { KEY: key, CURL_HOME: folder };
+  const comparison = createDocComparison();
+  const real = (text: string) =>
+    comparison
+      .translate(text)
+      .replaceAll(SHOWN_API, apiUrl)
+      .replaceAll(SHOWN_RECEIVER, receiver.url(""))
+      .replaceAll(SHOWN_RECEIVER.replace("http://", ""), `127.0.0.1:${receiver.port}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, ".curlrc"), 'write-out = "%{stderr}\\n%{http_code}"\n');
+
+  /** A key that an answer shows once is there for later examples. */
+  function learnKey(answer: unknown): void {
+    const { item } = answer as { item?: { key?: string } };
+    if (item?.key !== undefined) env["APP_KEY"] = item.key;
+  }
+
+  function compareMessages(shown: ShownMessage, actual: ShownMessage): string[] {
+    const headers = [...shown.headers].flatMap(([name, value]) =>
+      comparison.compare(value, actual.headers.get(name)).map((difference) => `header ${name}${difference}`),
+    );
+    const bodies =
+      shown.body === "" ? [] : comparison.compare(JSON.parse(real(shown.body)), JSON.parse(actual.body || "null"));
+    return [...headers, ...bodies];
+  }
+
+  async function runOnce({ command, status, answer }: DocExample): Promise<string[]> {
+    const { stdout, stderr } = await run("sh", ["-c", real(command)], { env, cwd: folder });
+    const actualStatus = /(\d{3})$/.exec(stderr)?.[1];
+    if (actualStatus !== String(status)) return [`status ${actualStatus ?? "none"}: ${stdout}${stderr}`];
+    if ("message" in answer) return compareMessages(answer.message, readMessage(stdout));
+    const actual = JSON.parse(stdout) as unknown;
+    const differences = comparison.compare(JSON.parse(real(answer.json)), actual);
+    if (differences.length === 0) learnKey(actual);
+    return differences;
+  }
+
+  async function findCallback(shown: ShownMessage): Promise<string[]> {
+    const [, path = ""] = shown.firstLine.split(" ");
+    const wanted = JSON.parse(shown.body) as { deliveryId: string };
+    const id = comparison.translate(wanted.deliveryId);
+    const { headers, body } = await receiver.next(
+      (request) => request.path === path && request.headers["webhook-id"] === id,
+    );
+    const shownHeaders = new Map([...shown.headers].map(([name, value]) => [name, real(value)]));
+    const actual = { firstLine: shown.firstLine, headers: new Map(Object.entries(headers)), body: body.toString() };
+    return compareMessages({ ...shown, headers: shownHeaders }, actual);
+  }
+
+  return {
+    async check(example) {
+      let differences = await runOnce(example);
+      const onlyLooks = !/ -d '| -X /.test(example.command);
+      if (onlyLooks && differences.length > 0) {
+        const look = async () => {
+          // Slowly: the key has the rate limit that the page shows.
+          await delay(LOOK_AGAIN_MS);
+          differences = await runOnce(example);
+          return differences.length === 0;
+        };
+        await waitFor(look, { what: "the answer of the page", timeoutMs: SETTLE_MS }).catch(() => undefined);
+      }
+      if (differences.length > 0 || example.callback === null) return differences;
+      return findCallback(example.callback);
+    },
+  };
+}
