@@ -185,7 +185,7 @@ describe("what nobody foresaw", () => {
     expect(text).not.toMatch(/api_keys|\.ts|stack/);
     const [line, ...further] = newLines();
     expect(further).toEqual([]);
-    expect(line).toMatchObject({ level: "error", requestId: `id-${name}`, method: "GET", path: `/fault/${name}` });
+    expect(line).toMatchObject({ level: "error", requestId: `id-${name}`, method: "GET", route: "/fault/:name" });
     if (name !== "nothing") expect(JSON.stringify(line?.["error"])).toContain(INNER);
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import type { RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { ERRORS } from "@svc/contracts";
@@ -37,20 +37,24 @@ export class CannotListenError extends Error {
   }
 }
 
+/** What a request that never reaches a route is told. */
+interface Refusal {
+  status: string;
+  detail: string;
+}
+
+const NO_HTTP: Refusal = { status: "400 Bad Request", detail: "The request is not valid HTTP." };
+const NO_HOST: Refusal = { ...NO_HTTP, detail: "Send exactly one Host header (RFC 9112, section 3.2)." };
+const NO_PROXY: Refusal = { ...NO_HTTP, detail: "This is no proxy: CONNECT is not possible here." };
 /** What a request that is no HTTP is told, by Node's code for its fault. */
-const BROKEN_REQUESTS: Record<string, { status: string; detail: string }> = {
+const BROKEN_REQUESTS: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The headers are too large." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", detail: "The request did not arrive in time." },
 };
 
-/** Answers what never became a request, in the shape of every other error, and closes the connection. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const known = BROKEN_REQUESTS[error.code ?? ""];
-  const { status, detail } = known ?? { status: "400 Bad Request", detail: "The request is not valid HTTP." };
+/** A refusal in the shape of every other error; the connection is closed after it. */
+function problemOf({ status, detail }: Refusal): { headers: Record<string, string>; body: string } {
+  const requestId = randomUUID();
   const body = JSON.stringify({
     ok: false,
     type: "urn:svc:error:invalid_request",
@@ -58,9 +62,37 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     status: Number.parseInt(status, 10),
     code: "invalid_request",
     detail,
+    requestId,
   });
-  const head = [`HTTP/1.1 ${status}`, "Content-Type: application/problem+json", `X-Request-Id: ${randomUUID()}`];
-  socket.end(`${head.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  const headers = {
+    "Content-Type": "application/problem+json",
+    "Content-Length": String(Buffer.byteLength(body)),
+    "X-Request-Id": requestId,
+    Connection: "close",
+  };
+  return { headers, body };
+}
+
+/** Answers on a connection for which Node has made no response. */
+function refuse(socket: Duplex, refusal: Refusal): void {
+  const { headers, body } = problemOf(refusal);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${refusal.status}`, ...lines, "", body].join("\r\n"));
+}
+
+/** Answers what never became a request, unless that would go into the middle of an answer that is being given. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, latest: ServerResponse | undefined): void {
+  const isAnswering = latest !== undefined && latest.headersSent && !latest.writableEnded;
+  if (error.code === "ECONNRESET" || !socket.writable || isAnswering) {
+    socket.destroy();
+    return;
+  }
+  refuse(socket, BROKEN_REQUESTS[error.code ?? ""] ?? NO_HTTP);
+}
+
+/** HTTP/1.1 asks for one Host (RFC 9112, section 3.2). Node alone would answer without a body, and let two pass. */
+function lacksHost(request: IncomingMessage): boolean {
+  return request.httpVersion === "1.1" && request.headersDistinct["host"]?.length !== 1;
 }
 
 /**
@@ -71,6 +103,8 @@ export async function listen(
   handler: RequestListener,
   address: { host: string; port: number; setting: string },
 ): Promise<Listening> {
+  /** The latest answer of each connection. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -78,10 +112,23 @@ export async function listen(
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: 65_000,
       noDelay: true,
+      requireHostHeader: false,
     },
-    handler,
+    (request, response) => {
+      latest.set(request.socket, response);
+      if (!lacksHost(request)) {
+        handler(request, response);
+        return;
+      }
+      const { headers, body } = problemOf(NO_HOST);
+      response.writeHead(400, headers).end(body);
+    },
   );
-  server.on("clientError", answerBrokenRequest);
+  // Their size is limited; a limit of their number would drop the later ones, a key among them, without a word.
+  server.maxHeadersCount = 0;
+  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, latest.get(socket)));
+  // Without a listener Node would close the connection without an answer.
+  server.on("connect", (_request, socket) => refuse(socket, NO_PROXY));
   // Without a listener Node would answer 417 itself; an expectation that is not understood may be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   await new Promise<void>((resolve, reject) => {

@@ -44,6 +44,13 @@ function fromExpress(error: unknown): ServiceError | null {
   return null;
 }
 
+/** The route that a request took, without what its caller has put there: a path may hold a key that was misplaced. */
+function routeOf(request: Request): string | undefined {
+  const route: unknown = request.route;
+  const path = typeof route === "object" && route !== null && "path" in route ? route.path : undefined;
+  return typeof path === "string" ? `${request.baseUrl}${path}` : undefined;
+}
+
 /**
  * The last handler: everything that was thrown becomes an answer. What is no error of ours is a fault of the service:
  * the caller gets the request id, the log gets the rest.
@@ -63,7 +70,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
       sendProblem(request, response, known);
       return;
     }
-    log.error({ error, requestId, path: request.path, method: request.method }, "a request failed");
+    log.error({ error, requestId, route: routeOf(request), method: request.method }, "a request failed");
     sendProblem(
       request,
       response,

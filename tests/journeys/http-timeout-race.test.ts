@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { randomFrom } from "./support/random-from.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const isSoak = process.env["SVC_SOAK"] === "1";
+const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
+const CALLS = isSoak ? 2_000 : 200;
+/** Of a test that goes through all of them. */
+const TEST_TIMEOUT_MS = isSoak ? 600_000 : 60_000;
+/** How many calls are open at a time. */
+const AT_ONCE = 10;
+/** How far from the time that an answer takes the timeouts lie at most. */
+const SPREAD_MS = 5;
+/** Which part of itself the aim moves by after each call, so that about half of the calls are answered in time. */
+const STEP = 0.05;
+const FIXED = "This is always the answer.";
+
+let product: Product;
+let api: ApiClient;
+
+beforeAll(async () => {
+  product = await startProduct();
+  api = createApiClient(product);
+  await addProject(product.store, "fixed", { fixedReply: FIXED });
+});
+
+afterAll(() => product.stop());
+
+/** What became of a call: how it was answered, and the replies that its caller has seen, wherever. */
+interface Seen {
+  chatId: string;
+  status: number;
+  inResponse: string[];
+  inDrain: string[];
+}
+
+/** One call with a timeout, and a drain at once on another replica when the timeout came first. */
+async function callAndDrain(chatId: string, timeoutMs: number, replica: number): Promise<Seen> {
+  const answer = await api.send("fixed", { text: "hello", chatId, timeoutMs }, { replica });
+  const inResponse = answer.replies.map(({ id }) => id);
+  const inDrain: string[] = [];
+  if (answer.status !== 200) {
+    expect(answer).toMatchObject({ status: 202, body: { status: "pending", timedOut: true, replies: [] } });
+    const drained = await api.drain("fixed", chatId, "?wait=30000", { replica: replica + 1 });
+    inDrain.push(...drained.replies.map(({ id }) => id));
+  }
+  return { chatId, status: answer.status, inResponse, inDrain };
+}
+
+/** Measures how long an answer takes while as many calls are open as later: the time that half of them take. */
+async function measureAnswerMs(): Promise<number> {
+  const times: number[] = [];
+  const caller = async (replica: number) => {
+    for (let call = 0; call < 3; call++) {
+      const begin = performance.now();
+      expect((await api.send("fixed", { text: "hello" }, { replica })).status).toBe(200);
+      times.push(performance.now() - begin);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, replica) => caller(replica)));
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+}
+
+async function countUndelivered(): Promise<number> {
+  const [row] = await queryDatabase<{ count: number }>(
+    product.databaseUrl,
+    `SELECT count(*)::integer AS count FROM replies r JOIN messages m ON m.id = r.in_reply_to
+     WHERE r.delivered_at IS NULL OR r.taken_by IS NOT NULL OR m.call_ended_at IS NULL`,
+  );
+  return row?.count ?? Infinity;
+}
+
+describe(`${CALLS} calls whose answer comes when their timeout ends (SVC_SEED=${SEED})`, () => {
+  const seen: Seen[] = [];
+
+  test(
+    "are answered in time or told to wait, and a reply that was not in time is in the drain",
+    async () => {
+      const random = randomFrom(SEED);
+      let aimMs = await measureAnswerMs();
+      let begun = 0;
+      const caller = async () => {
+        while (begun < CALLS) {
+          const number = begun++;
+          const timeoutMs = Math.max(1, Math.round(aimMs + (random() * 2 - 1) * SPREAD_MS));
+          const call = await callAndDrain(`race-${number}`, timeoutMs, number);
+          aimMs *= call.status === 200 ? 1 - STEP : 1 + STEP;
+          seen.push(call);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, caller));
+      expect(seen.length).toBe(CALLS);
+      // The race was one: neither side has won it every time.
+      for (const status of [200, 202]) expect(seen.filter((call) => call.status === status).length).toBeGreaterThan(0);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  test("give each reply in the response or in the drain, never in both or neither", async () => {
+    const wrong = seen.filter(({ inResponse, inDrain }) => inResponse.length + inDrain.length !== 1);
+    expect(wrong).toEqual([]);
+    // Nothing is left that anybody could be given again.
+    const left = await Promise.all(
+      seen.map(async ({ chatId }, index) => (await api.drain("fixed", chatId, "?after=0", { replica: index })).replies),
+    );
+    expect(left.flat()).toEqual([]);
+  });
+
+  test("are messages with one reply each, which is the one that was seen, and is noted as delivered", async () => {
+    const rows = await queryDatabase<{ chat_id: string; replies: string[] | null }>(
+      product.databaseUrl,
+      `SELECT c.chat_id, (SELECT array_agg(r.id) FROM replies r WHERE r.ticket_id = c.ticket_id) AS replies
+       FROM chats c WHERE c.chat_id LIKE 'race-%'`,
+    );
+    const stored = new Map(rows.map(({ chat_id, replies }) => [chat_id, replies]));
+    expect(stored.size).toBe(CALLS);
+    for (const { chatId, inResponse, inDrain } of seen) expect(stored.get(chatId)).toEqual([...inResponse, ...inDrain]);
+    // Noted a moment after the answer: what is not would be given again after a crash.
+    await waitFor(async () => (await countUndelivered()) === 0, { what: "every reply to be noted as delivered" });
+  });
+});
