@@ -3,12 +3,16 @@ import { issueKey } from "@svc/auth";
 import type { ReplyItem } from "@svc/contracts";
 import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { startWebhookReceiver, waitFor } from "@svc/testing";
+import type { WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -19,16 +23,21 @@ const LARGE = "0123456789abcdef".repeat((7 * 1024 * 1024) / 16);
 let product: Product;
 let api: ApiClient;
 let fixed: Project;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   product = await startProduct();
+  receiver = await startWebhookReceiver();
   api = createApiClient(product);
   fixed = await addProject(product.store, "fixed", { fixedReply: FIXED });
   await addProject(product.store, "other", { fixedReply: "the other project's answer" });
   await addProject(product.store, "large", { fixedReply: LARGE });
 });
 
-afterAll(() => product.stop());
+afterAll(async () => {
+  await receiver.close();
+  await product.stop();
+});
 
 const nothing: ReplyItem[] = [];
 const idsOf = (replies: ReplyItem[]) => replies.map(({ id }) => id);
@@ -40,6 +49,9 @@ async function fillBuffer(chatId: string, count: number, project = "fixed"): Pro
   }
   await waitFor(async () => (await waitingCount(chatId, project)) === count, { what: `${count} replies in ${chatId}` });
 }
+
+const sql = <Row extends object>(text: string, values: unknown[] = []) =>
+  queryDatabase<Row>(product.databaseUrl, text, values);
 
 /** How many replies wait in a chat, read page by page. */
 async function waitingCount(chatId: string, project: string): Promise<number> {
@@ -197,6 +209,46 @@ describe("a GET with a cursor", () => {
     expect(idsOf((await api.drain("fixed", chatId)).replies)).toEqual([two?.id, three?.id]);
   });
 
+  test("goes through more than 8 MB in pages, each of which comes again until it is acknowledged", async () => {
+    const chatId = "heavy-by-cursor";
+    await fillBuffer(chatId, 3, "large");
+    const seen: string[] = [];
+    let cursor = "0";
+    for (let more = true; more;) {
+      const page = await api.drain("large", chatId, `?after=${cursor}`);
+      const again = await api.drain("large", chatId, `?after=${cursor}`, { replica: 1 });
+      expect(again.text === page.text).toBe(true);
+      expect(page.replies.length).toBe(1);
+      seen.push(...idsOf(page.replies));
+      cursor = page.body.cursor ?? "";
+      more = page.body.more === true;
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([3, 3]);
+    expect((await api.drain("large", chatId, `?after=${cursor}`)).replies).toEqual(nothing);
+    expect((await api.drain("large", chatId)).replies).toEqual(nothing);
+  });
+
+  test("goes on while messages keep coming on every replica, without a loss or a repeat", async () => {
+    const chatId = "keeps-coming";
+    const count = 25;
+    const sending = Promise.all(
+      Array.from({ length: count }, (_, replica) =>
+        api.send("fixed", { text: `message ${replica}`, chatId, mode: "async" }, { replica }),
+      ),
+    );
+    const seen: string[] = [];
+    let cursor = "0";
+    for (let replica = 0; seen.length < count; replica++) {
+      const page = await api.drain("fixed", chatId, `?after=${cursor}&wait=20000`, { replica });
+      seen.push(...idsOf(page.replies));
+      cursor = page.body.cursor ?? cursor;
+    }
+    await sending;
+    expect(new Set(seen).size).toBe(count);
+    expect((await api.drain("fixed", chatId, `?after=${cursor}`)).replies).toEqual(nothing);
+    expect((await api.drain("fixed", chatId)).replies).toEqual(nothing);
+  });
+
   test("goes through more than one page without a loss or a repeat", async () => {
     const chatId = "paged";
     await fillBuffer(chatId, 101);
@@ -210,6 +262,57 @@ describe("a GET with a cursor", () => {
     }
     expect(seen.length).toBe(101);
     expect(new Set(seen).size).toBe(101);
+  });
+});
+
+describe("messages of all modes in one chat", () => {
+  test("each get their reply in their own way, and the drain has the others in their order", async () => {
+    const chatId = "mixed";
+    const bodyOf = (text: string, change: object = {}) => ({ text, chatId, ...change });
+    const release = await holdChat(product.store, fixed, chatId);
+    expect((await api.send("fixed", bodyOf("timed out", { timeoutMs: 50 }))).body.status).toBe("pending");
+    await api.send("fixed", bodyOf("async", { mode: "async" }), { replica: 1 });
+    await api.send("fixed", bodyOf("delivered", { webhookUrl: receiver.url("/delivered") }));
+    receiver.answerWith(({ path }) => ({ status: path === "/dead" ? 410 : 204 }));
+    await api.send("fixed", bodyOf("dead", { webhookUrl: receiver.url("/dead") }), { replica: 1 });
+    const call = api.send("fixed", bodyOf("sync", { timeoutMs: 60_000 }));
+    const gone = await openRawCall(api.baseUrl(1), {
+      key: product.adminKey,
+      project: "fixed",
+      json: bodyOf("hung up", { timeoutMs: 60_000 }),
+    });
+    const textsIn = async () => {
+      const rows = await sql<{ text: string }>("SELECT text FROM messages WHERE ticket_id = $1 ORDER BY seq", [
+        ticketIdOf(fixed.id, "api", chatId),
+      ]);
+      return rows.map(({ text }) => text);
+    };
+    await waitFor(async () => (await textsIn()).length === 7, { what: "all messages to be accepted" });
+    gone.hangUp();
+    await release();
+
+    const answered = await call;
+    expect(answered.texts).toEqual([FIXED]);
+    const deliveries = () =>
+      sql("SELECT 1 FROM deliveries WHERE ticket_id = $1 AND state IN ('delivered', 'dead')", [
+        ticketIdOf(fixed.id, "api", chatId),
+      ]);
+    await waitFor(async () => (await deliveries()).length === 2, { what: "both callbacks to be over" });
+    await waitFor(async () => (await waitingCount(chatId, "fixed")) === 4, { what: "four replies in the drain" });
+    const questionOf = async (replies: ReplyItem[]) => {
+      const rows = await sql<{ id: string; text: string }>("SELECT id, text FROM messages WHERE ticket_id = $1", [
+        ticketIdOf(fixed.id, "api", chatId),
+      ]);
+      return replies.map(({ inReplyTo }) => rows.find(({ id }) => id === inReplyTo)?.text);
+    };
+    const { replies } = await api.drain("fixed", chatId);
+    const questions = await questionOf(replies);
+    // Which of the two that are still on their way comes last is for the receiver and the pipeline to say.
+    expect(questions.slice(0, 2)).toEqual(["timed out", "async"]);
+    expect(new Set(questions)).toEqual(new Set(["timed out", "async", "hung up", "dead"]));
+    expect(replies.map(({ seq }) => seq)).toEqual(replies.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(await questionOf(answered.replies)).toEqual(["sync"]);
+    expect((await api.drain("fixed", chatId, "?after=0")).replies).toEqual(nothing);
   });
 });
 
@@ -315,5 +418,123 @@ describe("a chatId survives the path:", () => {
     const drained = await callApi(url, { key: product.adminKey, project: "fixed" });
     expect(drained.body.chatId).toBe(chatId);
     expect(drained.texts).toEqual([FIXED]);
+  });
+});
+
+describe("a reply that nobody collects", () => {
+  const chats = { old: "too-old", young: "young-enough" };
+
+  /** Lets the replies of a chat have come so long ago. */
+  const age = (chatId: string, interval: string) =>
+    sql("UPDATE replies SET created_at = now() - $2::interval WHERE ticket_id = $1", [
+      ticketIdOf(fixed.id, "api", chatId),
+      interval,
+    ]);
+  const inTable = async (chatId: string) =>
+    (await sql("SELECT 1 FROM replies WHERE ticket_id = $1", [ticketIdOf(fixed.id, "api", chatId)])).length;
+  const looks = ["?peek=1", "?after=0", "?peek=1&after=1"];
+  const seen = async (chatId: string) =>
+    Promise.all(looks.map(async (query) => (await api.drain("fixed", chatId, query)).texts));
+
+  test("leaves the drain after 7 days and no sooner, and stays in the ticket", async () => {
+    for (const chatId of Object.values(chats)) await fillBuffer(chatId, 1);
+    await age(chats.old, "7 days 1 minute");
+    await age(chats.young, "6 days 23 hours 59 minutes");
+    expect(await seen(chats.old)).toEqual([[], [], []]);
+    expect(await seen(chats.young)).toEqual([[FIXED], [FIXED], [FIXED]]);
+    expect((await api.drain("fixed", chats.old)).body).toMatchObject({ replies: [], cursor: "0", more: false });
+    expect((await api.drain("fixed", chats.old, "?wait=50")).replies).toEqual(nothing);
+    // A new one in the same chat comes alone.
+    await api.send("fixed", { text: "once more", chatId: chats.old, mode: "async" });
+    expect((await api.drain("fixed", chats.old, "?wait=20000")).texts).toEqual([FIXED]);
+    expect((await api.drain("fixed", chats.young)).texts).toEqual([FIXED]);
+    expect(await inTable(chats.old)).toBe(2);
+  });
+
+  test("stays there for as many days as the setting bufferDays says, on every replica", async () => {
+    const chatId = "other-days";
+    await fillBuffer(chatId, 1);
+    await age(chatId, "2 days");
+    const isThere = (expected: boolean) =>
+      waitFor(
+        async () => {
+          const answers = await Promise.all(
+            [0, 1].map((replica) => api.drain("fixed", chatId, "?peek=1", { replica })),
+          );
+          return answers.every(({ replies }) => (replies.length === 1) === expected);
+        },
+        { what: `the reply to be ${expected ? "there" : "gone"}` },
+      );
+    try {
+      await product.store.channelsConfig.update("api", { bufferDays: 1 });
+      await isThere(false);
+      expect((await api.drain("fixed", chatId)).replies).toEqual(nothing);
+      await product.store.channelsConfig.update("api", { bufferDays: 3 });
+      await isThere(true);
+      await age(chatId, "20 days");
+      await isThere(false);
+      await product.store.channelsConfig.update("api", { bufferDays: 365 });
+      await isThere(true);
+      expect((await api.drain("fixed", chatId)).texts).toEqual([FIXED]);
+    } finally {
+      await product.store.channelsConfig.update("api", { bufferDays: 7 });
+    }
+  });
+});
+
+describe("a cursor that is no cursor", () => {
+  const INVALID = [
+    "",
+    " ",
+    "-1",
+    "+1",
+    "1.5",
+    "1e3",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "null",
+    "１",
+    "1 ",
+    "1%00",
+    "1;DROP TABLE replies",
+    "1' OR '1'='1",
+    "[1]",
+    '{"$gt":0}',
+    "9007199254740993",
+    "9".repeat(16),
+    "9".repeat(5_000),
+  ];
+
+  test("is 400, and neither takes nor acknowledges anything", async () => {
+    const chatId = "hostile-cursors";
+    await fillBuffer(chatId, 2);
+    for (const cursor of INVALID) {
+      const query = `?after=${cursor.includes("%") ? cursor : encodeURIComponent(cursor)}`;
+      expectProblem(await api.drain("fixed", chatId, query), "invalid_request", ["/after"]);
+    }
+    for (const query of ["?after=1&after=2", "?after=0&after=0"]) {
+      expectProblem(await api.drain("fixed", chatId, query), "invalid_request", ["/after"]);
+    }
+    expect((await api.drain("fixed", chatId)).replies.length).toBe(2);
+  });
+
+  test("but a place that the chat has not come to is 400 too, and acknowledges nothing", async () => {
+    const chatId = "cursor-beyond";
+    await fillBuffer(chatId, 2);
+    const { cursor = "" } = (await api.drain("fixed", chatId, "?after=000")).body;
+    for (const beyond of [String(Number(cursor) + 1), "9".repeat(15), "0".repeat(5) + "9".repeat(10)]) {
+      expectProblem(await api.drain("fixed", chatId, `?after=${beyond}`), "invalid_request", ["/after"]);
+    }
+    expect((await api.drain("fixed", chatId)).replies.length).toBe(2);
+    expect((await api.drain("fixed", chatId, `?after=${cursor}`)).body).toMatchObject({ replies: [], cursor });
+  });
+
+  test("of another chat acknowledges nothing there", async () => {
+    await fillBuffer("cursor-of", 3);
+    const { cursor = "" } = (await api.drain("fixed", "cursor-of", "?after=0")).body;
+    await fillBuffer("cursor-for", 1);
+    await api.drain("fixed", "cursor-of", `?after=${cursor}`);
+    expect((await api.drain("fixed", "cursor-for")).texts).toEqual([FIXED]);
   });
 });

@@ -1,29 +1,47 @@
-import { createHmac, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from "@jest/globals";
-import { asProjectId } from "@svc/store";
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
 import { startWebhookReceiver, waitFor } from "@svc/testing";
-import type { WebhookReceiver } from "@svc/testing";
-import { Webhook } from "standardwebhooks";
+import type { ReceivedRequest, WebhookReceiver } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
+import type { ApiAnswer } from "./support/api-answer.ts";
+import { callApi } from "./support/call-api.ts";
+import { callbackView } from "./support/callback-view.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { callbackOf, expectSigned } from "./support/expect-signed.ts";
+import { holdChat } from "./support/hold-chat.ts";
+import { plantPoison } from "./support/plant-poison.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const FIXED = "This is **always** the answer.";
 const HANDOFF = "A person will look at it.";
+const TABLE = "| Item | Price |\n| --- | --- |\n| Pen | 2 |\n| Book | 12 |";
+const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let product: Product;
 let api: ApiClient;
 let receiver: WebhookReceiver;
-const projects: Record<string, Project> = {};
+let fixed: Project;
+let review: Project;
 
 beforeAll(async () => {
   product = await startProduct();
   api = createApiClient(product);
-  projects["fixed"] = await addProject(product.store, "fixed", { fixedReply: FIXED });
-  await addProject(product.store, "review", { fixedReply: FIXED, reviewPolicy: "review" }, { handoffText: HANDOFF });
+  fixed = await addProject(product.store, "fixed", { fixedReply: FIXED });
+  review = await addProject(
+    product.store,
+    "review",
+    { fixedReply: FIXED, reviewPolicy: "review" },
+    { handoffText: HANDOFF },
+  );
+  await addProject(product.store, "table", { fixedReply: TABLE });
 });
 
 afterAll(() => product?.stop());
@@ -34,66 +52,226 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close());
 
-describe("a message with a webhookUrl", () => {
-  test("is answered 202 at once, and its reply is posted once, signed both ways with the sender's key", async () => {
-    const chatId = randomUUID();
-    const sent = await api.send("fixed", {
-      text: "hello",
-      chatId,
-      mode: "sync",
-      userId: "u-1",
-      meta: { order: 7 },
-      webhookUrl: receiver.url("/hook?x=1"),
-    });
-    expect(sent.status).toBe(202);
-    expect(sent.body).toEqual({
+const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
+const typeIs = (type: string) => (request: ReceivedRequest) => callbackOf(request).type === type;
+
+describe("the answer to a webhook message", () => {
+  test("is 202 with exactly the documented body, and where its replies would be", async () => {
+    const answer = await api.send("fixed", { text: "hello", chatId: "chat 1/2", webhookUrl: receiver.url() });
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get("location")).toBe("/api/v1/messages/chat%201%2F2");
+    expect(answer.body).toEqual({
       ok: true,
       mode: "webhook",
       status: "queued",
-      chatId,
-      ticketId: expect.any(String),
-      deliveryId: expect.any(String),
-      drainUrl: `/api/v1/messages/${chatId}`,
+      chatId: "chat 1/2",
+      ticketId: ticketIdOf(fixed.id, "api", "chat 1/2"),
+      deliveryId: expect.stringMatching(UUID),
+      drainUrl: "/api/v1/messages/chat%201%2F2",
     });
-    const call = await receiver.next();
-    expect(call).toMatchObject({ method: "POST", path: "/hook?x=1" });
-    expect(call.json).toMatchObject({
+    await receiver.next();
+  });
+
+  test("names the chat that was made where the request names none", async () => {
+    const answer = await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
+    expect(answer.body.ticketId).toBe(ticketIdOf(fixed.id, "api", answer.body.chatId ?? ""));
+    expect(callbackOf(await receiver.next())).toMatchObject({ chatId: answer.body.chatId });
+  });
+
+  test.each([undefined, "sync", "async", "webhook"])(
+    "is that of mode webhook whenever there is a webhookUrl, also with mode %s",
+    async (mode) => {
+      const answer = await api.send("fixed", { text: "hello", mode, webhookUrl: receiver.url(), timeoutMs: 60_000 });
+      expect(answer).toMatchObject({ status: 202, body: { mode: "webhook", status: "queued" } });
+      expect(callbackOf(await receiver.next())).toMatchObject({ deliveryId: deliveryIdOf(answer) });
+    },
+  );
+
+  test("is 400 for mode webhook without a webhookUrl, and the fault is at /webhookUrl", async () => {
+    expectProblem(await api.send("fixed", { text: "hello", mode: "webhook" }), "invalid_request", ["/webhookUrl"]);
+  });
+
+  test("is the same for every repeat under one Idempotency-Key, and there is one callback", async () => {
+    const options = { headers: { "Idempotency-Key": randomUUID() } };
+    const json = { text: "hello", chatId: randomUUID(), webhookUrl: receiver.url() };
+    const [first, ...repeats] = [
+      await api.send("fixed", json, options),
+      await api.send("fixed", json, options),
+      await api.send("fixed", json, { ...options, replica: 1 }),
+    ];
+    for (const repeat of repeats) {
+      expect(repeat.body).toEqual(first.body);
+      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+    }
+    await callbackView(product, fixed.id).untilIn(deliveryIdOf(first), "delivered");
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery"])).toEqual([deliveryIdOf(first)]);
+    expect(await callbackView(product, fixed.id).listIn(first.body.ticketId ?? "")).toHaveLength(1);
+  });
+});
+
+describe("the callback of an answered message", () => {
+  test("is one POST to its URL with exactly the documented body, in the place of the reply in the drain", async () => {
+    const chatId = randomUUID();
+    const answer = await api.send("fixed", {
+      text: "hello",
+      chatId,
+      userId: "u-1",
+      meta: { order: 7, nested: { list: ["ä", null] } },
+      webhookUrl: receiver.url("/hook?x=1&y=%20"),
+    });
+    const request = await receiver.next();
+    expect(request).toMatchObject({ method: "POST", path: "/hook?x=1&y=%20" });
+    const { messageId } = callbackOf(request);
+    expect(request.json).toEqual({
       ok: true,
       mode: "webhook",
       type: "message.completed",
-      deliveryId: (sent.body as { deliveryId: string }).deliveryId,
+      deliveryId: deliveryIdOf(answer),
+      timestamp: expect.stringMatching(RFC_3339),
       chatId,
-      meta: { order: 7, userId: "u-1" },
-      replies: [{ type: "message", text: FIXED, author: "agent" }],
+      ticketId: answer.body.ticketId,
+      messageId: expect.stringMatching(UUID),
+      replies: [
+        {
+          type: "message",
+          id: expect.stringMatching(UUID),
+          seq: 2,
+          createdAt: expect.stringMatching(RFC_3339),
+          inReplyTo: messageId,
+          author: "agent",
+          text: FIXED,
+          markdown: expect.any(Boolean),
+          sources: [],
+        },
+      ],
+      meta: { order: 7, nested: { list: ["ä", null] }, userId: "u-1" },
     });
-    const hex = createHmac("sha256", product.adminKey).update(call.body).digest("hex");
-    expect(call.headers["x-svc-signature"]).toBe(`sha256=${hex}`);
-    const verifier = new Webhook(product.adminKey, { format: "raw" });
-    expect(verifier.verify(call.body.toString(), call.headers)).toEqual(call.json);
-
-    const { deliveryId } = sent.body as { deliveryId: string };
-    await waitFor(
-      async () => (await product.store.deliveries.find(projects["fixed"]?.id ?? asProjectId(""), deliveryId))?.state === "delivered",
-      { what: "the delivery to be noted" },
-    );
-    const drained = await api.drain("fixed", chatId);
-    expect(drained.body).toMatchObject({ replies: [] });
+    await callbackView(product, fixed.id).untilIn(deliveryIdOf(answer), "delivered");
+    expect((await api.drain("fixed", chatId, "?peek=1")).replies).toEqual([]);
+    expect((await api.drain("fixed", chatId)).replies).toEqual([]);
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test("is told of a review, with the hand-off text", async () => {
-    const sent = await api.send("review", { text: "hello", webhookUrl: receiver.url() });
-    expect(sent.status).toBe(202);
-    const call = await receiver.next();
-    expect(call.json).toMatchObject({ type: "message.in_review", replies: [{ text: HANDOFF, author: "system" }] });
+  test("says in its headers which callback and which try it is and who sends it, and is signed both ways", async () => {
+    const answer = await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
+    const request = await receiver.next();
+    const { body: health } = await callApi(`${api.baseUrl()}/api/v1/health`);
+    expect(request.headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "content-length": String(request.body.length),
+      "user-agent": `svc-webhooks/${health.version ?? ""}`,
+      "x-svc-delivery": deliveryIdOf(answer),
+      "x-svc-attempt": "1",
+      "webhook-id": deliveryIdOf(answer),
+      "webhook-timestamp": expect.stringMatching(/^\d{10}$/),
+      "webhook-signature": expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
+      "x-svc-signature": expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+    });
+    expectSigned(request, product.adminKey);
   });
 
-  test("goes to the drain when the receiver is gone", async () => {
-    receiver.answerWith({ status: 410 });
+  test("has an empty meta where the request has none", async () => {
+    await api.send("fixed", { text: "hello", webhookUrl: receiver.url() });
+    expect(callbackOf(await receiver.next()).meta).toEqual({});
+  });
+
+  test("carries the attachments: a table of the answer also comes as XLSX", async () => {
+    await api.send("table", { text: "prices?", webhookUrl: receiver.url() });
+    const request = await receiver.next();
+    const { replies } = callbackOf(request);
+    expect(replies).toMatchObject([
+      { type: "message", text: expect.stringContaining("Pen") },
+      { type: "attachment", filename: expect.stringMatching(/\.xlsx$/), mime: XLSX },
+    ]);
+    const [, attachment] = replies;
+    const content = Buffer.from(attachment?.type === "attachment" ? attachment.base64 : "", "base64");
+    // The signature of a ZIP file, which an XLSX is.
+    expect(content.subarray(0, 4)).toEqual(Buffer.from("PK\u0003\u0004"));
+    expectSigned(request, product.adminKey);
+  });
+});
+
+describe("a message that is held for review", () => {
+  test("has a callback with the hand-off text, of another id than the final one, and nothing in the drain", async () => {
     const chatId = randomUUID();
-    await api.send("fixed", { text: "hello", chatId, webhookUrl: receiver.url() });
-    await receiver.next();
-    const drained = await api.drain("fixed", chatId, "?wait=5000");
-    expect(drained.body).toMatchObject({ replies: [{ text: FIXED }] });
+    const answer = await api.send("review", { text: "hello", chatId, webhookUrl: receiver.url() });
+    const request = await receiver.next();
+    const { deliveryId, ...body } = callbackOf(request);
+    expect(body).toMatchObject({
+      ok: true,
+      mode: "webhook",
+      type: "message.in_review",
+      chatId,
+      replies: [{ type: "message", text: HANDOFF, author: "system" }],
+    });
+    expect(deliveryId).toMatch(UUID);
+    expect(deliveryId).not.toBe(deliveryIdOf(answer));
+    expect(request.headers).toMatchObject({ "x-svc-delivery": deliveryId, "webhook-id": deliveryId });
+    expectSigned(request, product.adminKey);
+    await callbackView(product, review.id).untilIn(deliveryId, "delivered");
+    expect((await api.drain("review", chatId)).replies).toEqual([]);
+  });
+});
+
+describe("a message that is not answered in its time", () => {
+  test("has a callback that says so at the end of timeoutMs, and the final one when it is answered", async () => {
+    const chatId = randomUUID();
+    const release = await holdChat(product.store, fixed, chatId);
+    const answer = await api.send("fixed", { text: "hello", chatId, webhookUrl: receiver.url(), timeoutMs: 300 });
+    const late = callbackOf(await receiver.next());
+    expect(late).toMatchObject({ ok: true, mode: "webhook", type: "message.timeout", chatId, replies: [] });
+    expect(late.deliveryId).not.toBe(deliveryIdOf(answer));
+    await release();
+    const final = callbackOf(await receiver.next());
+    expect(final).toMatchObject({
+      type: "message.completed",
+      deliveryId: deliveryIdOf(answer),
+      messageId: late.messageId,
+      replies: [{ text: FIXED }],
+    });
+    expect(receiver.requests).toHaveLength(2);
+  });
+
+  test("has none that says so when it is answered in time", async () => {
+    const chatId = randomUUID();
+    const answer = await api.send("fixed", { text: "hello", chatId, webhookUrl: receiver.url(), timeoutMs: 120_000 });
+    await callbackView(product, fixed.id).untilIn(deliveryIdOf(answer), "delivered");
+    const rows = await queryDatabase(
+      product.databaseUrl,
+      "SELECT 1 FROM callbacks WHERE timeout_at IS NOT NULL AND ticket_id = $1",
+      [answer.body.ticketId],
+    );
+    expect(rows).toEqual([]);
+    expect(receiver.requests.map((request) => callbackOf(request).type)).toEqual(["message.completed"]);
+  });
+});
+
+describe("a message that the service fails at", () => {
+  test("has a callback that says so once it is a dead letter, and the final one when it was sent again", async () => {
+    const text = "poisoned by the test";
+    const poison = await plantPoison(product.databaseUrl, text);
+    const answer = await api.send("fixed", { text, webhookUrl: receiver.url(), timeoutMs: 120_000 });
+    // Its five tries lie seconds apart.
+    const hurry = () =>
+      queryDatabase(
+        product.databaseUrl,
+        "UPDATE messages SET not_before = now(), due_at = now() WHERE text = $1 AND not_before > now()",
+        [text],
+      );
+    const failed = await waitFor(
+      async () => {
+        await hurry();
+        return receiver.requests.find(typeIs("message.failed"));
+      },
+      { what: "the callback of a dead letter", timeoutMs: 40_000 },
+    );
+    expect(callbackOf(failed)).toMatchObject({ ok: true, mode: "webhook", replies: [] });
+    expect(callbackOf(failed).deliveryId).not.toBe(deliveryIdOf(answer));
+    expect(await poison.countTries()).toBe(5);
+    await poison.cure();
+    await product.store.messages.reviveDeadLetter(fixed.id, callbackOf(failed).messageId, "operator");
+    const final = await receiver.next(typeIs("message.completed"));
+    expect(callbackOf(final)).toMatchObject({ deliveryId: deliveryIdOf(answer), replies: [{ text: FIXED }] });
+    expect(receiver.requests).toHaveLength(2);
   });
 });

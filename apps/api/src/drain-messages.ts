@@ -1,8 +1,8 @@
-import { LIMITS, chatIdSchema, drainQuerySchema } from "@svc/contracts";
+import { LIMITS, ServiceError, chatIdSchema, drainQuerySchema } from "@svc/contracts";
 import type { DrainQuery } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
 import { invalidRequest, principalOf } from "@svc/http";
-import { ticketIdOf } from "@svc/store";
+import { newId, ticketIdOf } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
@@ -29,7 +29,7 @@ interface Look {
 }
 
 function chooseLook(context: ApiContext, { project, ticketId, query, isHead, keptDays }: LookRequest): Look {
-  const { store } = context;
+  const { store, persister } = context;
   const limits = { ...DRAIN_LIMITS, keptDays };
   const { instance } = context.presence;
   const { after } = query;
@@ -40,7 +40,16 @@ function chooseLook(context: ApiContext, { project, ticketId, query, isHead, kep
     };
   }
   return {
-    read: () => store.replies.takeFromBuffer(project, ticketId, instance, limits),
+    async read() {
+      const takeId = newId();
+      try {
+        return await store.replies.takeFromBuffer(project, ticketId, instance, limits, takeId);
+      } catch (error) {
+        // The store may have carried it out all the same, and nobody would know what was taken.
+        void persister.persist("giving replies back", () => store.replies.releaseTake(project, ticketId, takeId));
+        throw error;
+      }
+    },
     async settle(page, isFlushed) {
       const ids = page.replies.map((reply) => reply.id);
       if (isFlushed) await Promise.all(ids.map((id) => store.replies.confirm(project, id)));
@@ -73,21 +82,32 @@ async function waitForPage(context: ApiContext, ticketId: string, look: Look, wa
   }
 }
 
+/** A cursor that no answer of this chat has given: taking it for true would acknowledge what nobody has seen. */
+function beyondEnd(): ServiceError {
+  const detail = "the cursor of an earlier answer of this chat, or 0";
+  return new ServiceError("invalid_request", `The request is not valid: /after must be ${detail}.`, {
+    errors: [{ pointer: "/after", code: "unknown_cursor", detail }],
+  });
+}
+
 /** `GET /api/v1/messages/:chatId` (service document, section 4.3) and its HEAD. Scope messages:read. */
 export function drainMessages(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const principal = principalOf(response);
     requireScope(principal, "messages:read");
     const chatId = chatIdSchema.safeParse(request.params["chatId"]);
-    if (!chatId.success) throw invalidRequest(chatId.error.issues, "The chat id");
     const query = drainQuerySchema.safeParse(request.query);
-    if (!query.success) throw invalidRequest(query.error.issues, "The query");
+    if (!chatId.success || !query.success) {
+      const inPath = (chatId.error?.issues ?? []).map((issue) => ({ ...issue, path: ["chatId", ...issue.path] }));
+      throw invalidRequest([...inPath, ...(query.error?.issues ?? [])], "The request");
+    }
     const { project } = principal;
     const ticketId = ticketIdOf(project, "api", chatId.data);
     const isHead = request.method === "HEAD";
     const { after } = query.data;
     if (after !== undefined && after > 0 && query.data.peek !== "1" && !isHead) {
-      await context.store.replies.acknowledge(project, ticketId, after);
+      const isKnown = await context.store.replies.acknowledge(project, ticketId, after);
+      if (!isKnown) throw beyondEnd();
     }
 
     const { bufferDays: keptDays } = await context.readSettings();

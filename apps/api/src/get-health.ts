@@ -30,7 +30,7 @@ export function createHealthCheck(store: Store, queues: Queues): () => Promise<C
 
 async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   if (!(await store.ping())) return { store: { status: "fail", detail: "PostgreSQL cannot be reached" } };
-  const waitingMs = await store.messages.oldestWaitingMs();
+  const [waitingMs, dueMs] = await Promise.all([store.messages.oldestWaitingMs(), store.deliveries.oldestDueMs()]);
   return {
     store: { status: "pass", detail: "PostgreSQL answers" },
     queue: queues.isUp()
@@ -43,6 +43,10 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
             status: "warn",
             detail: `a message has waited for ${Math.round(waitingMs / 1000)} s; is the pipeline running?`,
           },
+    callbacks:
+      dueMs < WAITING_TOO_LONG_MS
+        ? { status: "pass", detail: "no callback waits too long" }
+        : { status: "warn", detail: `a callback has been due for ${Math.round(dueMs / 1000)} s` },
   };
 }
 
@@ -68,6 +72,17 @@ async function isAskedByAdministrator(
   }
 }
 
+/** Messages are not accepted while the channel is switched off, though everything else goes on. */
+function checkChannel(manager: ChannelManager): Check {
+  const api = manager.states().find(({ id }) => id === "api");
+  return api?.state === "running"
+    ? { status: "pass", detail: "messages are accepted" }
+    : {
+        status: "warn",
+        detail: "the HTTP API channel is switched off; an administrator enables it: svc channels enable api",
+      };
+}
+
 /**
  * `GET /api/v1/health` (service document, section 4.1): no key needed. 503 when messages cannot be accepted. With an
  * administrator's key the answer says what each part is doing.
@@ -79,7 +94,7 @@ export function getHealth(
   rateLimit: RateLimit,
 ): RequestHandler {
   return async (request, response) => {
-    const checks = await check();
+    const checks = { ...(await check()), channel: checkChannel(manager) };
     const all = Object.values(checks).map((check) => check.status);
     const status = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
     const channels = Object.fromEntries(manager.states().map((state) => [state.id, { ...state }]));

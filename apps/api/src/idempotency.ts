@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { Principal } from "@svc/auth";
 import { newId } from "@svc/store";
-import type { IdempotentCall, KeptAnswer } from "@svc/store";
+import type { IdempotencyClaim, IdempotentCall, KeptAnswer, Store } from "@svc/store";
 import type { Request, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
 
@@ -13,8 +14,11 @@ export interface CallPlace {
   chatId: string;
   /** True when an earlier call under the key has died or hung up: its message may be there already. */
   isRepeat: boolean;
-  /** Keeps the answer for repeats; tried again while the store is away. */
-  keep(answer: KeptAnswer): Promise<void>;
+  /**
+   * Keeps the answer for repeats; tried again while the store is away. With the ids of the replies that the caller of a
+   * sync message has by it, they are delivered and the call is over, in the same moment.
+   */
+  keep(answer: KeptAnswer, replyIds?: string[]): Promise<void>;
   /** Lets a repeat take this call's place. */
   release(): Promise<void>;
 }
@@ -22,9 +26,24 @@ export interface CallPlace {
 /** What a call finds under its Idempotency-Key. */
 export type FoundPlace =
   | { kind: "mine"; place: CallPlace }
-  | { kind: "answered"; answer: KeptAnswer; place: CallPlace; reclaim: () => Promise<boolean> };
+  | {
+      kind: "answered";
+      answer: KeptAnswer;
+      place: CallPlace;
+      /**
+       * Makes the place this call's own, to give a better answer: null then. Else the answer as it is kept by now, since
+       * another call is at it or has given a better one.
+       */
+      reclaim: () => Promise<KeptAnswer | null>;
+    };
 
 const HEADER = "idempotency-key";
+
+/**
+ * A call gives its key back some moments after its caller has the answer, who may repeat the call at once: so often is
+ * looked again before a repeat is told to come later.
+ */
+const LOOK_AGAIN_MS = [10, 20, 50, 100, 200];
 
 /** The Idempotency-Key of a request, or null. Throws invalid_request. */
 function readKey(request: Request): string | null {
@@ -50,6 +69,28 @@ function hashCall(principal: Principal, body: Buffer): Buffer {
   return createHash("sha256").update(principal.project).update("\n").update(body).digest();
 }
 
+/** Claims a key; while another call has it, again a few times within some tenths of a second. */
+async function claimPatiently(store: Store, call: IdempotentCall): Promise<IdempotencyClaim> {
+  let claim = await store.idempotencyKeys.claim(call);
+  for (const pauseMs of LOOK_AGAIN_MS) {
+    if (claim.kind !== "busy") break;
+    await setTimeout(pauseMs);
+    claim = (await store.idempotencyKeys.find(call)) ?? (await store.idempotencyKeys.claim(call));
+  }
+  return claim;
+}
+
+/** Takes over a key with this answer; while another call is at it, again a few times. Answers as `reclaim` does. */
+async function reclaimPatiently(store: Store, call: IdempotentCall, answer: KeptAnswer): Promise<KeptAnswer | null> {
+  for (const pauseMs of LOOK_AGAIN_MS) {
+    if (await store.idempotencyKeys.reclaim(call, answer)) return null;
+    const found = await store.idempotencyKeys.find(call);
+    if (found?.kind === "answered" && found.answer.body !== answer.body) return found.answer;
+    await setTimeout(pauseMs);
+  }
+  return answer;
+}
+
 /**
  * Finds a call's place under its Idempotency-Key: its own, or an answer that was given before. Throws
  * idempotency_mismatch, idempotency_in_progress, invalid_request.
@@ -61,23 +102,47 @@ export async function findPlace(
   body: Buffer,
 ): Promise<FoundPlace> {
   const key = readKey(request);
+  const { project } = principal;
   const ids = { messageId: newId(), chatId: newId() };
   if (key === null || principal.keyId === null) {
-    const nothing = () => Promise.resolve();
-    return { kind: "mine", place: { ...ids, isRepeat: false, keep: nothing, release: nothing } };
+    return {
+      kind: "mine",
+      place: {
+        ...ids,
+        isRepeat: false,
+        async keep(_answer, replyIds) {
+          if (replyIds === undefined) return;
+          await persister.persist("ending a sync call", () =>
+            store.replies.endAnsweredCall(project, ids.messageId, replyIds),
+          );
+        },
+        release: () => Promise.resolve(),
+      },
+    };
   }
   const call: IdempotentCall = {
     apiKeyId: principal.keyId,
-    project: principal.project,
+    project,
     method: request.method,
-    path: request.path,
+    // Not as it was sent: a slash at its end makes it no other endpoint.
+    path: request.path.replace(/\/+$/, ""),
     key,
     bodyHash: hashCall(principal, body),
     callId: newId(),
     instance: presence.instance,
     ...ids,
   };
-  const claim = await store.idempotencyKeys.claim(call);
+  const release = () => persister.persist("giving an idempotency key back", () => store.idempotencyKeys.release(call));
+  // A statement that the store broke off may have been carried out: then nobody else could have the key.
+  async function orRelease<Result>(claiming: Promise<Result>): Promise<Result> {
+    try {
+      return await claiming;
+    } catch (error) {
+      void release();
+      throw error;
+    }
+  }
+  const claim = await orRelease(claimPatiently(store, call));
   if (claim.kind === "mismatch") {
     throw new ServiceError(
       "idempotency_mismatch",
@@ -95,11 +160,20 @@ export async function findPlace(
     messageId: claim.messageId,
     chatId: claim.chatId,
     isRepeat: claim.kind === "answered" || claim.isRepeat,
-    keep: (answer) => persister.persist("keeping an answer", () => store.idempotencyKeys.answer(call, answer)),
-    release: () => persister.persist("giving an idempotency key back", () => store.idempotencyKeys.release(call)),
+    keep: (answer, replyIds) =>
+      persister.persist("keeping an answer", () =>
+        store.idempotencyKeys.answer(
+          call,
+          answer,
+          replyIds === undefined ? null : { messageId: claim.messageId, replyIds },
+        ),
+      ),
+    release,
   };
   if (claim.kind === "mine") return { kind: "mine", place };
-  return { kind: "answered", answer: claim.answer, place, reclaim: () => store.idempotencyKeys.reclaim(call) };
+  const { answer } = claim;
+  const reclaim = () => orRelease(reclaimPatiently(store, call, answer));
+  return { kind: "answered", answer, place, reclaim };
 }
 
 /** Gives the answer of an earlier call again. */
@@ -110,9 +184,7 @@ export function replay(response: Response, answer: KeptAnswer): void {
 
 /** Sends an answer that is ready. */
 export function sendAnswer(response: Response, { status, headers, body }: KeptAnswer): void {
-  response.status(status);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end(body);
+  response.status(status).set(headers).send(body);
 }
 
 /** An answer with a JSON body. */

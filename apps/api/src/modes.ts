@@ -1,7 +1,6 @@
 import { withinMs } from "@svc/channel-manager";
-import { ServiceError } from "@svc/contracts";
 import type { MessageMode, ReplyAnnouncement } from "@svc/contracts";
-import { asProjectId, isUnavailable } from "@svc/store";
+import { asProjectId, isUnavailable, newId } from "@svc/store";
 import type { CallOutcome, KeptAnswer, ProjectId, StoredReply } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext, SettleContext } from "./api-context.ts";
@@ -38,6 +37,33 @@ interface Mode {
   settle(context: SettleContext, news: ReplyAnnouncement): Promise<void>;
 }
 
+const idsOf = (replies: readonly StoredReply[]) => replies.map((reply) => reply.id);
+
+/** What was taken and not handed over is in the buffer again. */
+function giveBack({ store, persister, presence }: ApiContext, project: ProjectId, replies: StoredReply[]): void {
+  if (replies.length === 0) return;
+  void persister.persist("giving replies back", () =>
+    store.replies.release(project, idsOf(replies), presence.instance),
+  );
+}
+
+/**
+ * Takes the replies to a message that was sent before, as far as nobody has them. When the store breaks off in this
+ * moment, nobody would know what was taken: then it is given back by the id of the look.
+ */
+export async function takeForCall(
+  { store, persister, presence }: ApiContext,
+  { project, ticketId, messageId }: Pick<AcceptedCall, "project" | "ticketId" | "messageId">,
+): Promise<CallOutcome | null> {
+  const takeId = newId();
+  try {
+    return await store.replies.takeForCall(project, messageId, presence.instance, takeId);
+  } catch (error) {
+    void persister.persist("giving replies back", () => store.replies.releaseTake(project, ticketId, takeId));
+    throw error;
+  }
+}
+
 /** Whoever waits for the replies of the conversation looks; they are read, never sent. */
 function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnnouncement): Promise<void> {
   tell(ticketId, messageId ?? undefined);
@@ -49,12 +75,15 @@ function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnno
  * accepted, so the call goes on waiting. A call that came back takes what it finds, since a reader of the drain may be
  * at the same replies; else they are its own as long as it lives.
  */
-async function look({ store, presence }: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
+async function look(context: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
+  const { store, presence } = context;
   try {
     const outcome = call.place.isRepeat
-      ? await store.replies.takeForCall(call.project, call.messageId, presence.instance)
-      : await store.replies.readForCall(call.project, call.messageId);
-    return presence.isSure() ? outcome : null;
+      ? await takeForCall(context, call)
+      : await store.replies.readForCall(call.project, call.messageId, presence.instance);
+    if (presence.isSure()) return outcome;
+    if (call.place.isRepeat) giveBack(context, call.project, outcome?.replies ?? []);
+    return null;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     return null;
@@ -84,8 +113,8 @@ export function answeredSync(call: Pick<AcceptedCall, "chatId" | "ticketId">, re
 }
 
 /** The answer of a sync call without an agent's reply: it comes later and is collected from the drain. */
-function pendingSync(
-  { chatId, ticketId }: AcceptedCall,
+export function pendingSync(
+  { chatId, ticketId }: Pick<AcceptedCall, "chatId" | "ticketId">,
   answer: { status: "pending" | "in_review"; timedOut: boolean; replies: StoredReply[] },
 ): KeptAnswer {
   const drainUrl = drainUrlOf(chatId);
@@ -112,7 +141,6 @@ const sync: Mode = {
       sent = answer;
       sendAnswer(response, answer);
     };
-    const idsOf = (replies: StoredReply[]) => replies.map((reply) => reply.id);
     const endCall = () => {
       isEnded = true;
       return persister.persist("ending a sync call", async () => {
@@ -120,10 +148,6 @@ const sync: Mode = {
         if (call.place.isRepeat) await store.replies.release(call.project, idsOf(carried), presence.instance);
       });
     };
-    const endAnsweredCall = () =>
-      persister.persist("ending a sync call", () =>
-        store.replies.endAnsweredCall(call.project, call.messageId, idsOf(carried)),
-      );
     const noteEnd = async () => {
       isFlushed = await watchAnswer(response);
       isGone = !isFlushed;
@@ -132,9 +156,7 @@ const sync: Mode = {
     const settleEnd = async () => {
       await gone;
       if (isFlushed && sent !== null) {
-        // Kept first: whoever repeats the call finds the answer, and never an empty place.
-        await call.place.keep(sent);
-        if (!isEnded) await endAnsweredCall();
+        await call.place.keep(sent, isEnded ? undefined : idsOf(carried));
         return;
       }
       if (!isEnded) await endCall();
@@ -149,7 +171,7 @@ const sync: Mode = {
       const { outcome, timedOut } = await waited;
       carried = outcome?.replies ?? [];
       if (isGone) return;
-      if (outcome?.state === "answered" && (carried.length > 0 || call.place.isRepeat)) {
+      if (outcome?.state === "answered" && carried.length > 0) {
         send(answeredSync(call, carried));
         return;
       }
@@ -157,9 +179,12 @@ const sync: Mode = {
         send(pendingSync(call, { status: "in_review", timedOut: false, replies: carried }));
         return;
       }
-      // Nothing in time; or this process counted as dead for a while, and the replies went to the buffer.
+      // Nothing in time; or the replies are in the buffer, or with a reader of it: this process counted as dead for a
+      // while, or the caller was away.
       // The call ends before the answer leaves, so that a caller that drains at once misses nothing. While the store is
       // away the answer does not wait for it: nothing could be drained either.
+      // Nobody waits here any more: news from now on is for the drains of all replicas.
+      call.watch.end();
       await withinMs(endCall(), WRITE_WAIT_MS);
       send(pendingSync(call, { status: "pending", timedOut, replies: [] }));
     } finally {
@@ -196,8 +221,8 @@ const webhook: Mode = {
     const body = { ok: true, mode: "webhook", status: "queued", chatId, ticketId, deliveryId, drainUrl };
     return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
   },
-  settle(context, { project, ticketId, messageId }) {
-    return settleCallbacks(context, [{ project: asProjectId(project), ticketId, messageId }]);
+  settle(context, { project, ticketId }) {
+    return settleCallbacks(context, [{ project: asProjectId(project), ticketId }]);
   },
 };
 
@@ -209,14 +234,7 @@ export function settleNews(context: SettleContext, news: ReplyAnnouncement): Pro
   return news.mode == null ? tellWaiting(context, news) : MODES[news.mode].settle(context, news);
 }
 
-/**
- * The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. Throws
- * invalid_request for webhook without a URL.
- */
+/** The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. */
 export function chooseMode(request: { mode?: MessageMode | undefined; webhookUrl?: string | undefined }): MessageMode {
-  if (request.webhookUrl !== undefined) return "webhook";
-  if (request.mode !== "webhook") return request.mode ?? "sync";
-  throw new ServiceError("invalid_request", "The message is not valid: mode webhook needs a webhookUrl.", {
-    errors: [{ pointer: "/webhookUrl", code: "required", detail: "mode webhook needs a URL to call" }],
-  });
+  return request.webhookUrl === undefined ? (request.mode ?? "sync") : "webhook";
 }

@@ -1,6 +1,7 @@
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { CallbackTarget, ErrorCode, MessageRequest } from "@svc/contracts";
 import { readApiKey, requireScope } from "@svc/auth";
+import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
 import { principalOf, problemAnswer, readJsonBytes } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
@@ -12,6 +13,9 @@ import { MODES } from "./modes.ts";
 import { readMessage } from "./read-message.ts";
 import type { RequestedMessage } from "./read-message.ts";
 import { repeatTimedOutCall } from "./repeat-call.ts";
+
+/** The answer does not wait longer for being kept; while the store is away it is kept later. */
+const KEEP_WAIT_MS = 1_000;
 
 /** Errors that a repeat of the same call meets again, and that are kept for it. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(["invalid_json", "invalid_request"]);
@@ -135,7 +139,7 @@ export function postMessage(context: ApiContext): RequestHandler {
       await accept(context, { request, response, message: readMessage(body, context.guard), place });
     } catch (error) {
       if (error instanceof ServiceError && LASTING.has(error.code)) {
-        await place.keep(problemAnswer(request, response, error));
+        await withinMs(place.keep(problemAnswer(request, response, error)), KEEP_WAIT_MS);
       } else {
         void place.release();
       }

@@ -1,4 +1,4 @@
-import { ServiceError, messageRequestSchema } from "@svc/contracts";
+import { messageRequestSchema } from "@svc/contracts";
 import type { MessageMode, MessageRequest } from "@svc/contracts";
 import { invalidRequest, parseJson } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
@@ -9,20 +9,45 @@ export interface RequestedMessage extends MessageRequest {
   mode: MessageMode;
 }
 
+/** A fault of a field, as the schema's own are told. */
+interface FieldIssue {
+  code: string;
+  path: PropertyKey[];
+  message: string;
+  params: { code: string };
+}
+
+const fault = (field: string, code: string, message: string): FieldIssue => ({
+  code: "custom",
+  path: [field],
+  message,
+  params: { code },
+});
+
+/** What is wrong with how the replies are to be taken, which no schema of a single field can tell. */
+function faultsOfMode(body: unknown, guard: AddressGuard): FieldIssue[] {
+  if (typeof body !== "object" || body === null) return [];
+  const { mode, webhookUrl } = body as { mode?: unknown; webhookUrl?: unknown };
+  if (webhookUrl === undefined) {
+    return mode === "webhook" ? [fault("webhookUrl", "required", "mode webhook needs a URL to call")] : [];
+  }
+  const check = typeof webhookUrl === "string" ? guard.checkUrl(webhookUrl) : { ok: true as const };
+  return check.ok ? [] : [fault("webhookUrl", "forbidden_address", check.reason)];
+}
+
 /**
  * Reads the body of `POST /api/v1/messages` (service document, section 2.1). A callback URL that is plainly forbidden is
- * refused here; what its name resolves to is checked when it is called. Throws invalid_json, invalid_request.
+ * refused here; what its name resolves to is checked when it is called. Throws invalid_json, and invalid_request with
+ * every fault.
  */
 export function readMessage(body: Buffer, guard: AddressGuard): RequestedMessage {
-  const parsed = messageRequestSchema.safeParse(parseJson(body));
-  if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
-  const message = { ...parsed.data, mode: chooseMode(parsed.data) };
-  if (message.webhookUrl === undefined) return message;
-  const check = guard.checkUrl(message.webhookUrl);
-  if (!check.ok) {
-    throw new ServiceError("invalid_request", `The message is not valid: /webhookUrl is refused. ${check.reason}`, {
-      errors: [{ pointer: "/webhookUrl", code: "forbidden_address", detail: check.reason }],
-    });
+  const json = parseJson(body);
+  const parsed = messageRequestSchema.safeParse(json);
+  const further = faultsOfMode(json, guard);
+  if (!parsed.success || further.length > 0) {
+    throw invalidRequest([...(parsed.error?.issues ?? []), ...further], "The message");
   }
-  return { ...message, webhookUrl: new URL(message.webhookUrl).href };
+  const { webhookUrl, ...message } = parsed.data;
+  const mode = chooseMode(parsed.data);
+  return webhookUrl === undefined ? { ...message, mode } : { ...message, mode, webhookUrl: new URL(webhookUrl).href };
 }

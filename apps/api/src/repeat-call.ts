@@ -1,13 +1,17 @@
+import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
 import { ticketIdOf } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext } from "./api-context.ts";
-import { sendAnswer } from "./idempotency.ts";
+import { replay, sendAnswer } from "./idempotency.ts";
 import type { FoundPlace } from "./idempotency.ts";
-import { answeredSync } from "./modes.ts";
+import { answeredSync, pendingSync, takeForCall } from "./modes.ts";
 import { watchAnswer } from "./watch-answer.ts";
 
 const PENDING = 202;
+
+/** How long a repeat that found nothing better waits until the next one can look. */
+const RELEASE_WAIT_MS = 1_000;
 
 /** The conversation of a sync call that ended without an agent's reply; null for any other answer. */
 function pendingChatOf({ status, body }: { status: number; body: string }): string | null {
@@ -22,33 +26,39 @@ function pendingChatOf({ status, body }: { status: number; body: string }): stri
  * this call gets it, and so do later repeats. False when there is nothing better than the answer that was given.
  */
 export async function repeatTimedOutCall(
-  { store, persister, presence }: ApiContext,
+  context: ApiContext,
   { project }: Principal,
   { answer, place, reclaim }: Extract<FoundPlace, { kind: "answered" }>,
   response: Response,
 ): Promise<boolean> {
+  const { store, persister, presence } = context;
   const chatId = pendingChatOf(answer);
-  if (chatId === null || !(await reclaim())) return false;
-  const outcome = await store.replies.takeForCall(project, place.messageId, presence.instance);
-  const replies = outcome?.replies ?? [];
-  if (replies.length === 0) {
-    await place.release();
-    return false;
+  if (chatId === null) return false;
+  const others = await reclaim();
+  if (others !== null) {
+    replay(response, others);
+    return true;
   }
-  const better = answeredSync({ chatId, ticketId: ticketIdOf(project, "api", chatId) }, replies);
-  const ids = replies.map((reply) => reply.id);
-  const settle = async (isFlushed: boolean) => {
-    if (isFlushed) {
-      await place.keep(better);
-      await persister.persist("ending a repeated call", () =>
-        store.replies.endAnsweredCall(project, place.messageId, ids),
-      );
-      return;
-    }
+  const giveBack = async (ids: string[]) => {
     await persister.persist("giving replies back", () => store.replies.release(project, ids, presence.instance));
     await place.release();
   };
-  void watchAnswer(response).then(settle);
+  const ticketId = ticketIdOf(project, "api", chatId);
+  const taking = takeForCall(context, { project, ticketId, messageId: place.messageId });
+  taking.catch(() => void place.release());
+  const outcome = await taking;
+  const replies = outcome?.replies ?? [];
+  const ids = replies.map((reply) => reply.id);
+  // Others may count this process as dead, and have taken the same replies.
+  if (outcome === null || replies.length === 0 || !presence.isSure()) {
+    await withinMs(giveBack(ids), RELEASE_WAIT_MS);
+    return false;
+  }
+  const better =
+    outcome.state === "answered"
+      ? answeredSync({ chatId, ticketId }, replies)
+      : pendingSync({ chatId, ticketId }, { status: "in_review", timedOut: false, replies });
+  void watchAnswer(response).then((isFlushed) => (isFlushed ? place.keep(better, ids) : giveBack(ids)));
   sendAnswer(response, better);
   return true;
 }

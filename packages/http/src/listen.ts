@@ -23,6 +23,8 @@ export class PortTakenError extends Error {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** A connection on which nothing moves for so long is cut: longer than any call waits (two minutes). */
+const SILENCE_TIMEOUT_MS = 150_000;
 /** How often a server that closes looks for connections that have become idle. */
 const IDLE_CHECK_MS = 50;
 
@@ -124,6 +126,8 @@ export async function listen(
       response.writeHead(400, headers).end(body);
     },
   );
+  // Of a caller that neither reads its answer nor hangs up. Above the longest wait, in which nothing is sent.
+  server.setTimeout(SILENCE_TIMEOUT_MS);
   // Their size is limited; a limit of their number would drop the later ones, a key among them, without a word.
   server.maxHeadersCount = 0;
   server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, latest.get(socket)));

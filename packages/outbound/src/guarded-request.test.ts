@@ -323,6 +323,55 @@ describe("limits", () => {
   });
 });
 
+describe("an answer whose body says nothing is complete with its head", () => {
+  const head = async (url: string) => get(url, { maxResponseBytes: null });
+
+  test.each([
+    ["is there", "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"],
+    ["ends too soon", "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nshort"],
+  ])("when the body %s", async (_title, text) => {
+    const url = await startRawServer((socket) => socket.end(text));
+    expect(await head(url)).toMatchObject({ status: 201, body: Buffer.alloc(0) });
+  });
+
+  test("when the body never comes, or never ends; its connection is closed a moment later", async () => {
+    for (const rest of ["", "x".repeat(1_000)]) {
+      const closed: Promise<unknown>[] = [];
+      const url = await startRawServer((socket) => {
+        closed.push(new Promise((resolve) => socket.once("close", resolve)));
+        socket.write(`HTTP/1.1 201 Created\r\nContent-Length: 1000000\r\n\r\n${rest}`);
+      });
+      expect((await head(url)).status).toBe(201);
+      await Promise.all(closed);
+      expect(closed).toHaveLength(1);
+    }
+  });
+
+  test("but a server that still writes a small one is not cut off", async () => {
+    const ends: Promise<boolean>[] = [];
+    const url = await startServer((_request, response) => {
+      ends.push(new Promise((resolve) => response.once("close", () => resolve(response.writableFinished))));
+      response.writeHead(200).flushHeaders();
+      setTimeout(() => response.end("the rest"), 100);
+    });
+    expect((await head(url)).status).toBe(200);
+    expect(await Promise.all(ends)).toEqual([true]);
+  });
+
+  test("also that of a redirect that is not followed, and after one that is", async () => {
+    const url = await startServer((request, response) => {
+      if (request.url === "/end") response.writeHead(204).end();
+      else response.writeHead(302, { location: "/end" }).end();
+    });
+    expect((await head(url)).status).toBe(302);
+    expect((await get(url, { maxResponseBytes: null, maxRedirects: 1 })).status).toBe(204);
+  });
+
+  test("and one that does not come is a fault as ever", async () => {
+    await expect(head(await startRawServer((socket) => socket.destroy()))).rejects.toThrow(OutboundConnectionError);
+  });
+});
+
 describe("a broken connection is OutboundConnectionError", () => {
   test("when nobody listens, and the message names the host as the URL does, not its address", async () => {
     const server = createTcpServer();

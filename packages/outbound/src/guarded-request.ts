@@ -26,8 +26,8 @@ export type OutboundRequest = {
   readonly body?: string | Uint8Array;
   /** For the whole exchange: look-up, connection, every redirect, and the last byte of the body. */
   readonly timeoutMs: number;
-  /** Of the body as it is on the wire. */
-  readonly maxResponseBytes: number;
+  /** Of the body as it is on the wire. Null: the body says nothing, and the answer is complete with its head. */
+  readonly maxResponseBytes: number | null;
   /** 0 by default: a redirect is then returned like any other answer. */
   readonly maxRedirects?: number;
   /** Ends the request early; the promise is then rejected with the signal's reason. */
@@ -113,7 +113,11 @@ async function followHops(
     try {
       const response = await exchange(guard, hop, signal);
       const location = maxRedirects > 0 ? redirectTarget(response) : undefined;
-      if (location === undefined) return await toOutboundResponse(response, hop.url, maxResponseBytes);
+      if (location === undefined) {
+        return maxResponseBytes === null
+          ? withoutBody(response, hop.url)
+          : await toOutboundResponse(response, hop.url, maxResponseBytes);
+      }
       response.destroy();
       if (redirects >= maxRedirects) throw new TooManyRedirectsError(maxRedirects);
       hop = nextHop(hop, response.statusCode ?? 0, location);
@@ -163,6 +167,20 @@ function exchange(guard: AddressGuard, hop: Hop, signal: AbortSignal): Promise<I
     request.once("close", () => reject(new OutboundConnectionError(hop.url.host, "ECONNRESET")));
     request.end(hop.body);
   });
+}
+
+/** How long a body that says nothing is read on, so that a server that still writes is not cut off. */
+const LEFT_OVER_MS = 1_000;
+
+/** The answer as its head has it. What follows is read for a moment and thrown away. */
+function withoutBody(response: IncomingMessage, url: URL): OutboundResponse {
+  const timer = setTimeout(() => response.destroy(), LEFT_OVER_MS);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
+  // The answer is there already: that its body breaks off is of no consequence.
+  response.on("error", () => undefined);
+  response.resume();
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.alloc(0), url: url.href };
 }
 
 async function toOutboundResponse(

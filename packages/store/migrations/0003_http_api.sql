@@ -8,6 +8,9 @@ ALTER TABLE api_keys ADD COLUMN successor_expires_at timestamptz;
 
 -- A reply whose callback is dead: from then on it is in the buffer, at a new place at the end of its chat.
 ALTER TABLE replies ADD COLUMN undeliverable_at timestamptz;
+-- Since when a process has it, and by which of its calls: so that a call whose look was broken off can give it back.
+ALTER TABLE replies ADD COLUMN taken_at timestamptz;
+ALTER TABLE replies ADD COLUMN take_id uuid;
 
 -- What repeated calls get instead of a second message. The row is claimed before the message is committed and names
 -- the message, so that whoever takes the call over knows whether it is there.
@@ -46,14 +49,18 @@ CREATE TABLE callbacks (
   delivery_id uuid NOT NULL,
   -- When the sender wants to hear that there is no answer yet; NULL when it need not.
   timeout_at timestamptz,
+  -- True when something has happened to the message that no callback tells yet, and since when.
+  has_news boolean NOT NULL DEFAULT false,
+  news_at timestamptz,
   -- Type of the last callback that was made.
   told text,
   is_final_made boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 80);
-CREATE INDEX callbacks_open ON callbacks (ticket_id) WHERE NOT is_final_made;
+CREATE INDEX callbacks_news ON callbacks (ticket_id) WHERE has_news;
 CREATE INDEX callbacks_timeout ON callbacks (timeout_at) WHERE timeout_at IS NOT NULL;
 CREATE INDEX callbacks_sealed ON callbacks (created_at) WHERE sealed_secret IS NOT NULL;
+CREATE INDEX callbacks_sealed_of_key ON callbacks (api_key_id) WHERE sealed_secret IS NOT NULL;
 
 -- Callbacks to make. Those of a chat are made one after the other in the order of `place`.
 CREATE TABLE deliveries (

@@ -7,8 +7,6 @@ import type { ProjectId } from "./ids.ts";
 export interface CallbackRef {
   project: ProjectId;
   ticketId: string;
-  /** The message that there is news of; null to look at the open ones alone. */
-  messageId: string | null;
 }
 
 /** A delivery whose job has to be published. */
@@ -36,23 +34,23 @@ const SWEEP_AFTER_MS = 2_000;
 /** A sealed key of a sender is forgotten after this time, whatever became of its message. */
 const SECRET_DAYS = 30;
 
+interface RefRow {
+  project_id: string;
+  ticket_id: string;
+}
+
+function asRef(row: RefRow): CallbackRef {
+  return { project: asProjectId(row.project_id), ticketId: row.ticket_id };
+}
+
 /** Where the callbacks of webhook messages go, and which of them have been made. */
 export function callbacksTable(db: Db) {
-  // Whoever makes callbacks of a message holds its row, so that each is made once. The rows are found through two indexes
-  // first (an OR of both would read every open callback there is), then locked in the order of their ids. One that
-  // became final while it was waited for is locked too: the comparison finds nothing new for it.
+  // Whoever makes callbacks of a message holds its row, so that each is made once.
   const LOCK = `
-    WITH ref AS (
-      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, message_id)
-    ), found AS (
-      SELECT cb.message_id FROM ref
-      JOIN callbacks cb ON cb.ticket_id = ref.ticket_id AND cb.project_id = ref.project_id AND NOT cb.is_final_made
-      UNION
-      SELECT cb.message_id FROM ref
-      JOIN callbacks cb ON cb.message_id = ref.message_id AND cb.ticket_id = ref.ticket_id
-        AND cb.project_id = ref.project_id
-    )
-    SELECT cb.message_id FROM callbacks cb WHERE cb.message_id IN (SELECT message_id FROM found)
+    SELECT cb.message_id FROM callbacks cb
+    JOIN unnest($1::uuid[], $2::uuid[]) AS i (project_id, ticket_id)
+      ON cb.ticket_id = i.ticket_id AND cb.project_id = i.project_id
+    WHERE cb.has_news
     ORDER BY cb.message_id FOR UPDATE OF cb`;
 
   // Compares what each sender was told with where its message is and which replies no callback carries yet. A statement
@@ -73,8 +71,10 @@ export function callbacksTable(db: Db) {
       SELECT *, type = 'message.completed' AND NOT is_final_made AS is_final FROM news
       WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
     ), marked AS (
-      UPDATE callbacks cb SET told = made.type, timeout_at = NULL, is_final_made = cb.is_final_made OR made.is_final
-      FROM made WHERE cb.message_id = made.message_id
+      UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
+        timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
+        is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
+      FROM news LEFT JOIN made USING (message_id) WHERE cb.message_id = news.message_id
     )
     INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
     SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,
@@ -84,8 +84,8 @@ export function callbacksTable(db: Db) {
 
   return {
     /**
-     * Makes the deliveries that these conversations call for, in the order of their messages, and answers them to be
-     * published. Safe to repeat: what was told once is not told again.
+     * Makes the deliveries that the news of these conversations calls for, in the order of their messages, and answers
+     * them to be published. Safe to repeat: what was told once is not told again.
      */
     async settle(refs: CallbackRef[]): Promise<DueDelivery[]> {
       if (refs.length === 0) return [];
@@ -93,7 +93,6 @@ export function callbacksTable(db: Db) {
         const open = await tx.query<{ message_id: string }>(LOCK, [
           refs.map((ref) => ref.project),
           refs.map((ref) => ref.ticketId),
-          refs.map((ref) => ref.messageId),
         ]);
         if (open.length === 0) return [];
         const made = await tx.query<{ id: string; project_id: string; ticket_id: string }>(MAKE, [
@@ -110,18 +109,30 @@ export function callbacksTable(db: Db) {
     },
 
     /**
-     * Conversations of all projects with a message that is finished or out of time and whose sender was not told: for
-     * the sweeper to settle. At most `limit`.
+     * Marks the messages whose time is over as news, so that their senders hear it. Answers their conversations, at most
+     * `limit`.
      */
-    async findUnsettled(limit: number): Promise<CallbackRef[]> {
-      const rows = await db.query<{ project_id: string; ticket_id: string }>(
-        `SELECT DISTINCT cb.project_id, cb.ticket_id FROM callbacks cb JOIN messages m ON m.id = cb.message_id
-         WHERE NOT cb.is_final_made AND ${TYPE_NOW} IS DISTINCT FROM coalesce(cb.told, '') AND ${TYPE_NOW} IS NOT NULL
-           AND (m.finished_at IS NULL OR m.finished_at < now() - interval '${SWEEP_AFTER_MS} milliseconds')
-         LIMIT $1`,
+    async markTimeouts(limit: number): Promise<CallbackRef[]> {
+      const rows = await db.query<RefRow>(
+        `UPDATE callbacks SET has_news = true, news_at = now()
+         WHERE message_id IN (
+           SELECT message_id FROM callbacks WHERE timeout_at <= now() AND NOT has_news
+           ORDER BY timeout_at LIMIT $1 FOR UPDATE SKIP LOCKED
+         )
+         RETURNING project_id, ticket_id`,
         [limit],
       );
-      return rows.map((row) => ({ project: asProjectId(row.project_id), ticketId: row.ticket_id, messageId: null }));
+      return rows.map(asRef);
+    },
+
+    /** Conversations of all projects with news that their job has not settled in time, at most `limit`. */
+    async findUnsettled(limit: number): Promise<CallbackRef[]> {
+      const rows = await db.query<RefRow>(
+        `SELECT DISTINCT project_id, ticket_id FROM callbacks
+         WHERE has_news AND news_at < now() - interval '${SWEEP_AFTER_MS} milliseconds' LIMIT $1`,
+        [limit],
+      );
+      return rows.map(asRef);
     },
 
     /** The id of a message's final callback, or null when the project has no such message of mode webhook. */
@@ -133,15 +144,34 @@ export function callbacksTable(db: Db) {
       return rows[0]?.delivery_id ?? null;
     },
 
-    /** Forgets the sealed keys that are older than 30 days; answers how many. */
-    async eraseOldSecrets(): Promise<number> {
+    /** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; answers how many. */
+    async eraseRevokedSecrets(limit: number): Promise<number> {
+      const rows = await db.query(
+        `UPDATE callbacks SET sealed_secret = NULL
+         WHERE message_id IN (
+           SELECT cb.message_id FROM api_keys k JOIN callbacks cb ON cb.api_key_id = k.id
+           WHERE k.revoked_at IS NOT NULL AND cb.sealed_secret IS NOT NULL
+           LIMIT $1 FOR UPDATE OF cb SKIP LOCKED
+         )
+         RETURNING 1`,
+        [limit],
+      );
+      return rows.length;
+    },
+
+    /** Forgets sealed keys that are older than 30 days, at most `limit`; answers how many. */
+    async eraseOldSecrets(limit: number): Promise<number> {
       // A row that somebody makes callbacks of is left to the next time: waiting for it, in an order of one's own, could
       // end in two statements that wait for each other.
       const rows = await db.query(
-        `UPDATE callbacks SET sealed_secret = NULL WHERE message_id IN (
+        `UPDATE callbacks SET sealed_secret = NULL
+         WHERE message_id IN (
            SELECT message_id FROM callbacks
-           WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '${SECRET_DAYS} days' FOR UPDATE SKIP LOCKED
-         ) RETURNING message_id`,
+           WHERE sealed_secret IS NOT NULL AND created_at < now() - interval '${SECRET_DAYS} days'
+           LIMIT $1 FOR UPDATE SKIP LOCKED
+         )
+         RETURNING 1`,
+        [limit],
       );
       return rows.length;
     },

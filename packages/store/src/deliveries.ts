@@ -1,5 +1,6 @@
 import type { CallbackType, DeliveryItem, DeliveryState, Sealed } from "@svc/contracts";
 import type { DueDelivery } from "./callbacks.ts";
+import { isUnavailable } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -102,6 +103,10 @@ export function deliveriesTable(db: Db) {
     LEFT JOIN api_keys k ON k.id = cb.api_key_id
     WHERE m.id = $2 AND m.project_id = $1`;
 
+  const REPLIES = `
+    SELECT ${REPLY_COLUMNS} FROM replies r
+    WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.id = ANY ($3::uuid[]) ORDER BY r.seq`;
+
   const NOTE_TRY = `
     WITH attempt AS (
       UPDATE delivery_attempts SET duration_ms = $4, status = $5, error = $6
@@ -138,6 +143,14 @@ export function deliveriesTable(db: Db) {
       next_at = now() + $7 * interval '1 millisecond', due_at = now() + $7 * interval '1 millisecond'
     WHERE id = $1 AND lease_id = $2`;
 
+  // Broken off after its request had left: the try is kept, but does not count.
+  const INTERRUPT = `
+    WITH attempt AS (
+      UPDATE delivery_attempts SET duration_ms = $4, error = $5 WHERE delivery_id = $1 AND number = $3
+    )
+    UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries - 1, next_at = now(), due_at = now()
+    WHERE id = $1 AND lease_id = $2`;
+
   const POSTPONE = `
     WITH mine AS (
       UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries - 1,
@@ -168,6 +181,13 @@ export function deliveriesTable(db: Db) {
     )
     SELECT id, project_id, ticket_id, tries FROM put_off WHERE is_head`;
 
+  async function postpone(
+    { id, leaseId, attempt }: Pick<ClaimedDelivery, "id" | "leaseId" | "attempt">,
+    delayMs: number,
+  ): Promise<void> {
+    await db.prepared("deliveries_postpone", POSTPONE, [id, leaseId, attempt, Math.round(delayMs)]);
+  }
+
   return {
     /**
      * Takes the lease on the oldest pending delivery of a chat and counts the try; null when none is pending, it is not
@@ -177,15 +197,15 @@ export function deliveriesTable(db: Db) {
       const leaseId = newId();
       const [row] = await db.prepared<ClaimedRow>("deliveries_claim", CLAIM, [project, ticketId, leaseId]);
       if (row === undefined) return null;
-      const [[content], replies] = await Promise.all([
+      const reading = Promise.all([
         db.prepared<ContentRow>("deliveries_content", CONTENT, [project, row.message_id]),
-        db.prepared<ReplyRow>(
-          "deliveries_replies",
-          `SELECT ${REPLY_COLUMNS} FROM replies r
-           WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.id = ANY ($3::uuid[]) ORDER BY r.seq`,
-          [project, ticketId, row.reply_ids],
-        ),
+        db.prepared<ReplyRow>("deliveries_replies", REPLIES, [project, ticketId, row.reply_ids]),
       ]);
+      const [[content], replies] = await reading.catch(async (error: unknown) => {
+        // Nothing was sent: the try must not count. While the store is away the lease runs out by itself.
+        if (!isUnavailable(error)) await postpone({ id: row.id, leaseId, attempt: row.number }, 0);
+        throw error;
+      });
       if (content === undefined) throw new Error(`delivery ${row.id} has lost its message`);
       return {
         project,
@@ -216,8 +236,27 @@ export function deliveriesTable(db: Db) {
     },
 
     /** Gives a lease back without a try: the delivery waits for `delayMs`, and the try is not counted. */
-    async postpone({ id, leaseId, attempt }: ClaimedDelivery, delayMs: number): Promise<void> {
-      await db.prepared("deliveries_postpone", POSTPONE, [id, leaseId, attempt, delayMs]);
+    postpone,
+
+    /**
+     * Gives a lease back after a try that was broken off when its request had left: it is kept, does not count, and is
+     * made again at once.
+     */
+    async interrupt({ id, leaseId, attempt }: ClaimedDelivery, durationMs: number, error: string): Promise<void> {
+      await db.prepared("deliveries_interrupt", INTERRUPT, [id, leaseId, attempt, Math.round(durationMs), error]);
+    },
+
+    /** Age in milliseconds of the oldest delivery that could be tried and that nobody has; 0 when there is none. */
+    async oldestDueMs(): Promise<number> {
+      const rows = await db.query<{ age: number | null }>(
+        `SELECT (extract(epoch FROM now() - min(greatest(d.created_at, d.next_at))) * 1000)::float8 AS age
+         FROM deliveries d
+         WHERE d.state = 'pending' AND d.due_at <= now() AND d.next_at <= now()
+           AND (d.lease_until IS NULL OR d.lease_until < now())
+           AND NOT EXISTS (SELECT 1 FROM deliveries earlier WHERE earlier.ticket_id = d.ticket_id
+             AND earlier.state = 'pending' AND earlier.place < d.place)`,
+      );
+      return rows[0]?.age ?? 0;
     },
 
     /**
@@ -241,7 +280,8 @@ export function deliveriesTable(db: Db) {
     ): Promise<DeliveryItem[]> {
       const rows = await db.query<ItemRow>(
         `SELECT ${ITEM} FROM deliveries d
-         WHERE d.project_id = $1 AND ($2::text IS NULL OR d.state = $2) AND ($3::uuid IS NULL OR d.place < (SELECT place FROM deliveries WHERE id = $3))
+         WHERE d.project_id = $1 AND ($2::text IS NULL OR d.state = $2)
+           AND ($3::uuid IS NULL OR d.place < (SELECT place FROM deliveries WHERE id = $3))
          ORDER BY d.place DESC LIMIT $4`,
         [project, options.state ?? null, options.before ?? null, options.limit],
       );

@@ -27,20 +27,23 @@ export interface KeptAnswer {
 }
 
 /** The message that a key stands for. */
-interface KeyedMessage {
+export interface KeyedMessage {
   messageId: string;
   chatId: string;
 }
 
-/** What a call finds under its key. */
-export type IdempotencyClaim =
-  /** The key is this call's; `isRepeat`: an earlier call has died or hung up, and its message may be there. */
-  | ({ kind: "mine"; isRepeat: boolean } & KeyedMessage)
+/** What others have left under a key. */
+export type IdempotencyTrace =
   | ({ kind: "answered"; answer: KeptAnswer } & KeyedMessage)
   /** Another call is being worked on. */
   | { kind: "busy" }
   /** The key was used with another body. */
   | { kind: "mismatch" };
+
+/** What a call finds under its key. */
+export type IdempotencyClaim =
+  /** The key is this call's; `isRepeat`: an earlier call has died or hung up, and its message may be there. */
+  ({ kind: "mine"; isRepeat: boolean } & KeyedMessage) | IdempotencyTrace;
 
 /** How long a key is remembered. */
 export const IDEMPOTENCY_HOURS = 24;
@@ -52,10 +55,27 @@ interface KeyRow {
   status: number | null;
   headers: Record<string, string> | null;
   body: string | null;
+  is_claimable: boolean;
+}
+
+/** What a caller has by the answer of a sync call: its message's call is over then, and these replies are delivered. */
+export interface HandedOver {
+  messageId: string;
+  replyIds: string[];
 }
 
 const IS_EXPIRED = `k.created_at < now() - interval '${IDEMPOTENCY_HOURS} hours'`;
-const IS_FREE = `(k.call_id IS NULL OR NOT EXISTS (SELECT 1 FROM instances i WHERE i.id = k.call_instance AND ${IS_ALIVE}))`;
+
+/**
+ * SQL that is true when no call is being worked on under a row `k`: it has ended, or its process is dead. `instance` is
+ * an SQL expression for the process that asks: its own calls live, even if others count it as dead for a moment.
+ */
+const isFree = (instance: string) => `(k.call_id IS NULL OR (k.call_instance <> ${instance} AND NOT EXISTS (
+  SELECT 1 FROM instances i WHERE i.id = k.call_instance AND ${IS_ALIVE})))`;
+
+/** SQL that is true when a call of `instance` with this body may have a row `k`; both are SQL expressions. */
+const isClaimable = (bodyHash: string, instance: string) =>
+  `(${IS_EXPIRED} OR (k.body_hash = ${bodyHash} AND k.status IS NULL AND ${isFree(instance)}))`;
 
 /** Which calls were made under which Idempotency-Key, and what they were answered. */
 export function idempotencyKeysTable(db: Db) {
@@ -71,19 +91,50 @@ export function idempotencyKeysTable(db: Db) {
       chat_id = CASE WHEN ${IS_EXPIRED} THEN excluded.chat_id ELSE k.chat_id END,
       status = NULL, headers = NULL, body = NULL,
       created_at = CASE WHEN ${IS_EXPIRED} THEN now() ELSE k.created_at END
-    WHERE ${IS_EXPIRED} OR (k.body_hash = excluded.body_hash AND k.status IS NULL AND ${IS_FREE})
+    WHERE ${isClaimable("excluded.body_hash", "excluded.call_instance")}
     RETURNING message_id, chat_id`;
 
   const READ = `
-    SELECT message_id, chat_id, body_hash, status, headers, body FROM idempotency_keys
-    WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4`;
+    SELECT message_id, chat_id, body_hash, status, headers, body,
+      ${isClaimable("$5", "$6")} AS is_claimable
+    FROM idempotency_keys k WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4`;
+
+  // An answer that its caller has, what is delivered by it, and the end of the call become true together: whoever
+  // repeats the call finds either all of it done, or the replies where they were.
+  const ANSWER = `
+    WITH kept AS (
+      UPDATE idempotency_keys SET call_id = NULL, call_instance = NULL, status = $6, headers = $7, body = $8
+      WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4 AND call_id = $5
+    ), ended AS (
+      UPDATE messages SET call_ended_at = now() WHERE id = $10 AND project_id = $9 AND call_ended_at IS NULL
+    )
+    UPDATE replies SET delivered_at = now(), taken_by = NULL
+    WHERE id = ANY ($11::uuid[]) AND project_id = $9 AND delivered_at IS NULL`;
+
+  /** What is known under a call's key; null when the call may have it. */
+  async function find(call: IdempotentCall): Promise<IdempotencyTrace | null> {
+    const [row] = await db.prepared<KeyRow>("idempotency_keys_find", READ, [
+      call.apiKeyId,
+      call.method,
+      call.path,
+      call.key,
+      call.bodyHash,
+      call.instance,
+    ]);
+    if (row === undefined || row.is_claimable) return null;
+    if (!row.body_hash.equals(call.bodyHash)) return { kind: "mismatch" };
+    if (row.status === null) return { kind: "busy" };
+    const answer = { status: row.status, headers: row.headers ?? {}, body: row.body ?? "" };
+    return { kind: "answered", answer, messageId: row.message_id, chatId: row.chat_id };
+  }
 
   return {
+    find,
+
     /** Claims a key for a call, or says what is known under it. */
     async claim(call: IdempotentCall): Promise<IdempotencyClaim> {
-      const name = [call.apiKeyId, call.method, call.path, call.key];
       for (;;) {
-        const [claimed] = await db.query<Pick<KeyRow, "message_id" | "chat_id">>(CLAIM, [
+        const [claimed] = await db.prepared<Pick<KeyRow, "message_id" | "chat_id">>("idempotency_keys_claim", CLAIM, [
           call.apiKeyId,
           call.project,
           call.method,
@@ -99,43 +150,44 @@ export function idempotencyKeysTable(db: Db) {
           const { message_id: messageId, chat_id: chatId } = claimed;
           return { kind: "mine", isRepeat: messageId !== call.messageId, messageId, chatId };
         }
-        const [row] = await db.query<KeyRow>(READ, name);
-        // It may have been forgotten between the two statements: then it is free.
-        if (row === undefined) continue;
-        if (!row.body_hash.equals(call.bodyHash)) return { kind: "mismatch" };
-        if (row.status === null) return { kind: "busy" };
-        const answer = { status: row.status, headers: row.headers ?? {}, body: row.body ?? "" };
-        return { kind: "answered", answer, messageId: row.message_id, chatId: row.chat_id };
+        // It may have been forgotten or given back between the two statements: then it can be claimed.
+        const found = await find(call);
+        if (found !== null) return found;
       }
     },
 
-    /** Takes over a key that has an answer, to give a better one; false when another call is at it. */
-    async reclaim(call: IdempotentCall): Promise<boolean> {
+    /**
+     * Takes over a key that has this answer, to give a better one; false when another call is at it or has given one.
+     */
+    async reclaim(call: IdempotentCall, answer: KeptAnswer): Promise<boolean> {
       const rows = await db.query(
         `UPDATE idempotency_keys k SET call_id = $5, call_instance = $6
-         WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4 AND status IS NOT NULL AND ${IS_FREE}
+         WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4 AND status = $7 AND body = $8
+           AND ${isFree("$6::uuid")}
          RETURNING 1`,
-        [call.apiKeyId, call.method, call.path, call.key, call.callId, call.instance],
+        [call.apiKeyId, call.method, call.path, call.key, call.callId, call.instance, answer.status, answer.body],
       );
       return rows.length > 0;
     },
 
-    /** Keeps the answer of a call that still has its key: repeats get it from now on. Safe to repeat. */
-    async answer(call: IdempotentCall, answer: KeptAnswer): Promise<void> {
-      await db.query(
-        `UPDATE idempotency_keys SET call_id = NULL, call_instance = NULL, status = $6, headers = $7, body = $8
-         WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4 AND call_id = $5`,
-        [
-          call.apiKeyId,
-          call.method,
-          call.path,
-          call.key,
-          call.callId,
-          answer.status,
-          JSON.stringify(answer.headers),
-          answer.body,
-        ],
-      );
+    /**
+     * Keeps the answer of a call that still has its key: repeats get it from now on. With what the caller has by it, the
+     * call of its message ends in the same moment, also where another call has taken the key over. Safe to repeat.
+     */
+    async answer(call: IdempotentCall, answer: KeptAnswer, handedOver: HandedOver | null = null): Promise<void> {
+      await db.prepared("idempotency_keys_answer", ANSWER, [
+        call.apiKeyId,
+        call.method,
+        call.path,
+        call.key,
+        call.callId,
+        answer.status,
+        JSON.stringify(answer.headers),
+        answer.body,
+        call.project,
+        handedOver?.messageId ?? null,
+        handedOver?.replyIds ?? [],
+      ]);
     },
 
     /** Gives a key back: the next call under it takes this one's place. Safe to repeat. */
@@ -147,9 +199,14 @@ export function idempotencyKeysTable(db: Db) {
       );
     },
 
-    /** Forgets the keys that are older than 24 hours; answers how many. */
-    async deleteExpired(): Promise<number> {
-      const rows = await db.query(`DELETE FROM idempotency_keys k WHERE ${IS_EXPIRED} RETURNING 1`);
+    /** Forgets keys that are older than 24 hours, at most `limit`; answers how many. */
+    async deleteExpired(limit: number): Promise<number> {
+      const rows = await db.query(
+        `DELETE FROM idempotency_keys WHERE ctid IN (
+           SELECT k.ctid FROM idempotency_keys k WHERE ${IS_EXPIRED} LIMIT $1 FOR UPDATE SKIP LOCKED
+         ) RETURNING 1`,
+        [limit],
+      );
       return rows.length;
     },
   };

@@ -380,6 +380,9 @@ export function messagesTable(db: Db, leases: Db) {
         `WITH revived AS (
            UPDATE messages SET state = 'received', attempts = 0, not_before = now(), finished_at = NULL, due_at = now()
            WHERE project_id = $1 AND id = $2 AND state = 'failed' RETURNING id, ticket_id
+         ), callback AS (
+           UPDATE callbacks cb SET told = NULL FROM revived r
+           WHERE cb.message_id = r.id AND cb.told = 'message.failed'
          ), ticket AS (
            UPDATE tickets t SET stage = 'received', version = t.version + 1, updated_at = now()
            FROM revived r WHERE t.id = r.ticket_id AND t.stage = 'failed' RETURNING t.id

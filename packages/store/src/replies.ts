@@ -1,6 +1,7 @@
 import type { ChannelId, MessageState, ReplyAuthor, Source } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
+import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { IS_ALIVE } from "./instances.ts";
 
@@ -76,15 +77,24 @@ export interface ReplyRow {
 export const REPLY_COLUMNS =
   "r.id, r.ticket_id, r.seq, r.in_reply_to, r.author, r.created_at, r.type, r.text, r.markdown, r.sources, r.filename, r.mime, r.content";
 
+/**
+ * Nobody hands a reply over for so long: an answer that makes no progress is cut much earlier. What was taken and
+ * forgotten, which should not happen, is free again then.
+ */
+const TAKEN_MINUTES = 30;
+
 // Nobody is handing the reply over: it was never taken, or the process that took it is dead.
-const FREE = `(r.taken_by IS NULL OR NOT EXISTS (
+const FREE = `(r.taken_by IS NULL OR r.taken_at < now() - interval '${TAKEN_MINUTES} minutes' OR NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = r.taken_by AND ${IS_ALIVE}))`;
 
-// The reply is in the buffer: its message was sent async, or sync and the call is over (or its process dead), or its
-// callback is dead, or it answers no message. What a webhook message gets goes by its callback else.
+// No call holds the message open any more: it has ended, or its process is dead.
+const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
+  SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))`;
+
+// The reply is in the buffer: its message was sent async, or sync and the call is over, or its callback is dead, or it
+// answers no message. What a webhook message gets goes by its callback else.
 const IN_BUFFER = `(m.id IS NULL OR m.mode = 'async' OR r.undeliverable_at IS NOT NULL
-  OR (m.mode = 'sync' AND (m.call_ended_at IS NOT NULL OR NOT EXISTS (
-    SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))))`;
+  OR (m.mode = 'sync' AND ${IS_CALL_OVER}))`;
 
 /** The reply has not been in the buffer for longer than it is kept there: `days` is an SQL expression. */
 const isKept = (days: string) => `coalesce(r.undeliverable_at, r.created_at) > now() - make_interval(days => ${days})`;
@@ -108,13 +118,13 @@ const SETTLE_DELAY_MS = 20;
 /** Reply items: made once by `tickets.finish`, handed over by the channels. */
 export function repliesTable(db: Db) {
   // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
-  // belong to it alone as long as its process lives, so nothing has to be taken.
+  // belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
   const READ_FOR_CALL = `
-    SELECT m.id AS message_id, m.project_id, m.state, ${REPLY_COLUMNS}
-    FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[])) AS i (project_id, message_id)
-    JOIN messages m ON m.id = i.message_id AND m.project_id = i.project_id
+    SELECT m.id AS message_id, m.project_id, c.instance, m.state, ${REPLY_COLUMNS}
+    FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[])) AS c (project_id, message_id, instance)
+    JOIN messages m ON m.id = c.message_id AND m.project_id = c.project_id
     LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
-      AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL
+      AND r.taken_by IS NULL AND m.state <> 'received' AND m.call_ended_at IS NULL AND m.call_instance = c.instance
       AND EXISTS (SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE})
     ORDER BY r.seq`;
 
@@ -122,19 +132,25 @@ export function repliesTable(db: Db) {
     project: ProjectId;
     messageId: string;
   }
-  const readForCall = createBatcher<CallRef, CallOutcome | null>(async (items) => {
-    const rows = await db.prepared<ReplyRow & { message_id: string; project_id: string; state: MessageState }>(
-      "replies_read_for_call",
-      READ_FOR_CALL,
-      [items.map((item) => item.project), items.map((item) => item.messageId)],
-    );
+  interface ReadItem extends CallRef {
+    instance: string;
+  }
+  const readForCall = createBatcher<ReadItem, CallOutcome | null>(async (items) => {
+    const rows = await db.prepared<
+      ReplyRow & { message_id: string; project_id: string; instance: string; state: MessageState }
+    >("replies_read_for_call", READ_FOR_CALL, [
+      items.map((item) => item.project),
+      items.map((item) => item.messageId),
+      items.map((item) => item.instance),
+    ]);
     const outcomes = new Map<string, CallOutcome>();
     for (const row of rows) {
-      const outcome = outcomes.get(`${row.project_id}/${row.message_id}`) ?? { state: row.state, replies: [] };
+      const key = `${row.project_id}/${row.message_id}/${row.instance}`;
+      const outcome = outcomes.get(key) ?? { state: row.state, replies: [] };
       if (row.id !== null) outcome.replies.push(asReply(row));
-      outcomes.set(`${row.project_id}/${row.message_id}`, outcome);
+      outcomes.set(key, outcome);
     }
-    return items.map((item) => outcomes.get(`${item.project}/${item.messageId}`) ?? null);
+    return items.map((item) => outcomes.get(`${item.project}/${item.messageId}/${item.instance}`) ?? null);
   });
 
   // The caller has these replies.
@@ -193,7 +209,7 @@ export function repliesTable(db: Db) {
         SELECT id, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
       ) c WHERE place <= $4 AND (place = 1 OR total <= $5)
     ), taken AS (
-      UPDATE replies r SET taken_by = $3 FROM fitting f WHERE r.id = f.id RETURNING ${REPLY_COLUMNS}
+      UPDATE replies r SET taken_by = $3, taken_at = now(), take_id = $7 FROM fitting f WHERE r.id = f.id RETURNING ${REPLY_COLUMNS}
     )
     SELECT t.*, (SELECT count(*) FROM candidate) AS candidates, ${FIRST_HIDDEN} AS first_hidden
     FROM taken t ORDER BY t.seq`;
@@ -209,23 +225,30 @@ export function repliesTable(db: Db) {
       SELECT *, row_number() OVER (ORDER BY seq) AS place, sum(size_bytes) OVER (ORDER BY seq) AS total FROM candidate
     ) c WHERE place <= $4 AND (place = 1 OR total <= $5) ORDER BY seq`;
 
-  // A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own.
+  // A reader of the drain may have them in this moment: then the row's lock is waited for, and they are its own. While
+  // the call of another live process has the message, it is for this one as if it were not answered yet.
   const TAKE_FOR_CALL = `
     WITH message AS (
-      SELECT id, ticket_id, state FROM messages WHERE id = $2 AND project_id = $1
+      SELECT m.id, m.ticket_id, CASE WHEN ${IS_CALL_OVER} OR m.call_instance = $3 THEN m.state ELSE 'received' END AS state
+      FROM messages m WHERE m.id = $2 AND m.project_id = $1
     ), taken AS (
-      UPDATE replies r SET taken_by = $3 FROM message
+      UPDATE replies r SET taken_by = $3, taken_at = now(), take_id = $4 FROM message
       WHERE r.ticket_id = message.ticket_id AND r.in_reply_to = message.id AND r.delivered_at IS NULL
-        AND ${FREE}
+        AND message.state <> 'received' AND ${FREE}
       RETURNING ${REPLY_COLUMNS}
     )
     SELECT message.state, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq`;
 
   const ACKNOWLEDGE = `
-    UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
-      SELECT r.id FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
-      WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq <= $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
-    )`;
+    WITH chat AS (
+      SELECT last_seq >= $3 AS is_known FROM chats WHERE ticket_id = $2 AND project_id = $1
+    ), acknowledged AS (
+      UPDATE replies SET delivered_at = now(), taken_by = NULL WHERE id IN (
+        SELECT r.id FROM replies r LEFT JOIN messages m ON m.id = r.in_reply_to
+        WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.seq <= $3 AND r.delivered_at IS NULL AND ${FREE} AND ${IN_BUFFER}
+      ) AND (SELECT is_known FROM chat)
+    )
+    SELECT is_known FROM chat`;
 
   const RELEASE = `
     UPDATE replies SET taken_by = NULL
@@ -277,35 +300,43 @@ export function repliesTable(db: Db) {
 
   return {
     /**
-     * Reads where a message is and the replies to it, for the call that waits for them; null when there is no such
-     * message. They stay out of the buffer while the process of the call lives, until `endCall` says what became of
-     * them. Concurrent calls share a read.
+     * Reads where a message is and the replies to it, for the call of this process that waits for them; null when there
+     * is no such message. They stay out of the buffer while the process of the call lives, until `endCall` says what
+     * became of them. A call whose place another process has taken finds no replies. Concurrent calls share a read.
      */
-    readForCall(project: ProjectId, messageId: string): Promise<CallOutcome | null> {
-      return readForCall({ project, messageId });
+    readForCall(project: ProjectId, messageId: string, instance: string): Promise<CallOutcome | null> {
+      return readForCall({ project, messageId, instance });
     },
 
     /**
      * Gives a sync call whose caller came back to the process of its new call: what is answered from now on is its own.
-     * What is in the buffer already stays there until `takeForCall` takes it.
+     * What is in the buffer already stays there until `takeForCall` takes it. A call that is not over after all (its
+     * process was counted as dead for a moment) keeps its place.
      */
     async reopenCall(project: ProjectId, messageId: string, instance: string): Promise<void> {
       await db.query(
-        `UPDATE messages SET call_instance = $3, call_ended_at = NULL
-         WHERE project_id = $1 AND id = $2 AND mode = 'sync' AND state = 'received'`,
+        `UPDATE messages m SET call_instance = $3, call_ended_at = NULL
+         WHERE m.project_id = $1 AND m.id = $2 AND m.mode = 'sync' AND m.state = 'received' AND ${IS_CALL_OVER}`,
         [project, messageId, instance],
       );
     },
 
     /**
-     * What a call finds whose message was sent before: its state, and the replies to it that nobody has, which are
-     * taken for this call. `endAnsweredCall`, or `endCall` and `release`, follow. Null when there is no such message.
+     * What a call finds whose message was sent before: its state (`received` as long as another call waits for it), and
+     * the replies to it that nobody has, which are taken for this call. `endAnsweredCall`, or `endCall` and `release`,
+     * follow. Null when there is no such message.
      */
-    async takeForCall(project: ProjectId, messageId: string, instance: string): Promise<CallOutcome | null> {
+    async takeForCall(
+      project: ProjectId,
+      messageId: string,
+      instance: string,
+      takeId = newId(),
+    ): Promise<CallOutcome | null> {
       const rows = await db.prepared<ReplyRow & { state: MessageState }>("replies_take_for_call", TAKE_FOR_CALL, [
         project,
         messageId,
         instance,
+        takeId,
       ]);
       const [first] = rows;
       if (first === undefined) return null;
@@ -331,11 +362,12 @@ export function repliesTable(db: Db) {
       ticketId: string,
       instance: string,
       limits: DrainLimits,
+      takeId = newId(),
     ): Promise<DrainPage> {
       const rows = await db.prepared<ReplyRow & { candidates: number; first_hidden: number }>(
         "replies_take_from_buffer",
         TAKE_FROM_BUFFER,
-        [project, ticketId, instance, limits.maxReplies, limits.maxBytes, limits.keptDays],
+        [project, ticketId, instance, limits.maxReplies, limits.maxBytes, limits.keptDays, takeId],
       );
       return asPage(rows, 0);
     },
@@ -353,14 +385,30 @@ export function repliesTable(db: Db) {
       return asPage(rows, after);
     },
 
-    /** The caller has every buffered reply up to this place: they leave the buffer. */
-    async acknowledge(project: ProjectId, ticketId: string, upTo: number): Promise<void> {
-      await db.query(ACKNOWLEDGE, [project, ticketId, upTo]);
+    /**
+     * The caller has every buffered reply up to this place: they leave the buffer. False, and nothing happens, when the
+     * chat has not come to this place yet; true for a chat that nobody knows.
+     */
+    async acknowledge(project: ProjectId, ticketId: string, upTo: number): Promise<boolean> {
+      const rows = await db.query<{ is_known: boolean }>(ACKNOWLEDGE, [project, ticketId, upTo]);
+      return rows[0]?.is_known ?? true;
     },
 
     /** The receiver has this reply. Concurrent calls share a statement. Safe to repeat. */
     confirm(project: ProjectId, id: string): Promise<void> {
       return confirm({ project, id });
+    },
+
+    /**
+     * Gives back what a look took whose answer never came, since the store broke off: by the id that the look was made
+     * with. Safe to repeat.
+     */
+    async releaseTake(project: ProjectId, ticketId: string, takeId: string): Promise<void> {
+      await db.query(
+        `UPDATE replies SET taken_by = NULL, take_id = NULL
+         WHERE project_id = $1 AND ticket_id = $2 AND take_id = $3 AND delivered_at IS NULL`,
+        [project, ticketId, takeId],
+      );
     },
 
     /** Taken replies that were not handed over go back to the buffer. */

@@ -121,7 +121,8 @@ export function ticketsTable(db: Db, leases: Db) {
   // Makes the outcome of a run true: the message's state, the ticket's stage, the replies with their places, the draft,
   // the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
   // one whose ticket a crash of the database has undone.
-  // Locks: the chats' rows in the order of their ids, then rows that belong to the holder of the lease alone.
+  // Whoever makes callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks'
+  // rows likewise, then rows that belong to the holder of the lease alone.
   const FINISH = `
     WITH run AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[],
@@ -142,6 +143,11 @@ export function ticketsTable(db: Db, leases: Db) {
       UPDATE messages m SET state = r.state, failure = r.failure, progress = NULL, finished_at = now()
       FROM run r JOIN chat USING (ticket_id, lease_id) WHERE m.id = r.message_id AND m.state = 'received'
       RETURNING m.ticket_id, m.seq
+    ), called AS MATERIALIZED (
+      SELECT cb.message_id FROM callbacks cb JOIN run r USING (message_id) JOIN chat ON chat.lease_id = r.lease_id
+      ORDER BY cb.message_id FOR UPDATE OF cb
+    ), news AS (
+      UPDATE callbacks cb SET has_news = true, news_at = now() FROM called WHERE cb.message_id = called.message_id
     ), ticket AS (
       UPDATE tickets t SET stage = r.stage, status = r.status, agent_id = coalesce(r.agent_id, t.agent_id),
         confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),

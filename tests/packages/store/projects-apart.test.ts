@@ -65,7 +65,7 @@ test("a stranger reads, takes, acknowledges and releases no reply", async () => 
   const { messageId, ticketId } = accepted;
   const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
 
-  expect(await store.replies.readForCall(stranger, messageId)).toBeNull();
+  expect(await store.replies.readForCall(stranger, messageId, instance)).toBeNull();
   expect((await store.replies.takeFromBuffer(stranger, ticketId, instance, LIMITS)).replies).toEqual([]);
   expect((await store.replies.readBuffer(stranger, ticketId, 0, LIMITS)).replies).toEqual([]);
   expect(await store.replies.readRange(stranger, { ticketId, fromSeq, toSeq })).toBeNull();
@@ -109,7 +109,7 @@ describe("a stranger who asks at the same moment as the owner, in one statement 
       const message = newMessage({ mode: "sync", callInstance: instance });
       const { accepted } = await exchange(db.store, owner, message, ["answer"]);
       const outcomes = await Promise.all(
-        projects.map((project) => db.store.replies.readForCall(project, accepted.messageId)),
+        projects.map((project) => db.store.replies.readForCall(project, accepted.messageId, instance)),
       );
       expect(outcomes.map((outcome) => outcome !== null)).toEqual(projects.map(isOwner));
     }

@@ -31,8 +31,8 @@ async function newInstance(): Promise<string> {
 const buffered = async (ticketId: string) =>
   textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
 
-const seenByCall = async (messageId: string) =>
-  textsOf((await db.store.replies.readForCall(project, messageId))?.replies ?? []);
+const seenByCall = async ({ messageId, instance }: { messageId: string; instance: string }) =>
+  textsOf((await db.store.replies.readForCall(project, messageId, instance))?.replies ?? []);
 
 /** A sync call that is open, and whose message has been answered with these texts. */
 async function openCall(texts: string[], chatId = `call ${newId()}`) {
@@ -52,7 +52,7 @@ test("a waiting call sees its message's state and then the replies to it, in ord
     project,
     newMessage({ mode: "sync", callInstance: instance }),
   );
-  const look = () => db.store.replies.readForCall(project, messageId);
+  const look = () => db.store.replies.readForCall(project, messageId, instance);
   expect(await look()).toEqual({ state: "received", replies: [] });
   const claimed = await claimNow(db.store, project, ticketId);
   await db.store.tickets.open(project, claimed);
@@ -63,12 +63,14 @@ test("a waiting call sees its message's state and then the replies to it, in ord
   expect(outcome?.replies.map(({ inReplyTo }) => inReplyTo)).toEqual([messageId, messageId]);
   // Looking is no taking: a call that looks twice at once, or again, misses nothing.
   expect(await Promise.all([look(), look()])).toEqual([outcome, outcome]);
-  expect(await db.store.replies.readForCall(project, newId())).toBeNull();
+  expect(await db.store.replies.readForCall(project, newId(), instance)).toBeNull();
 });
 
 test("many calls that look at once get their own replies only", async () => {
   const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
-  const outcomes = await Promise.all(calls.map(({ messageId }) => db.store.replies.readForCall(project, messageId)));
+  const outcomes = await Promise.all(
+    calls.map(({ messageId, instance }) => db.store.replies.readForCall(project, messageId, instance)),
+  );
   expect(outcomes.map((outcome) => textsOf(outcome?.replies ?? []))).toEqual(
     calls.map((_, index) => [`a${index}`, `b${index}`]),
   );
@@ -78,7 +80,7 @@ test("a call sees the replies to its own message, not those to another one of it
   const chatId = "two messages";
   await exchange(db.store, project, newMessage({ chatId }), ["for async"]);
   const call = await openCall(["for the call"], chatId);
-  expect(await seenByCall(call.messageId)).toEqual(["for the call"]);
+  expect(await seenByCall(call)).toEqual(["for the call"]);
   expect(await buffered(call.ticketId)).toEqual(["for async"]);
 });
 
@@ -87,12 +89,12 @@ test("the replies of an open call are not in the buffer", async () => {
   expect(await buffered(call.ticketId)).toEqual([]);
   expect((await db.store.replies.takeFromBuffer(project, call.ticketId, call.instance, LIMITS)).replies).toEqual([]);
   await db.store.replies.acknowledge(project, call.ticketId, 100);
-  expect(await seenByCall(call.messageId)).toEqual(["answer"]);
+  expect(await seenByCall(call)).toEqual(["answer"]);
 });
 
 test("a call that was answered has delivered its replies for good, and those that it did not get are in the buffer", async () => {
   const call = await openCall(["has it", "has it too", "came too late"]);
-  const outcome = await db.store.replies.readForCall(project, call.messageId);
+  const outcome = await db.store.replies.readForCall(project, call.messageId, call.instance);
   const delivered = (outcome?.replies ?? []).slice(0, 2).map(({ id }) => id);
   await db.store.replies.endAnsweredCall(project, call.messageId, delivered);
   expect(await buffered(call.ticketId)).toEqual(["came too late"]);
@@ -106,8 +108,8 @@ test("a call that was answered has delivered its replies for good, and those tha
 test("many calls that end at once each settle their own replies", async () => {
   const calls = await Promise.all(Array.from({ length: 30 }, (_, index) => openCall([`a${index}`, `b${index}`])));
   await Promise.all(
-    calls.map(async ({ messageId }, index) => {
-      const outcome = await db.store.replies.readForCall(project, messageId);
+    calls.map(async ({ messageId, instance }, index) => {
+      const outcome = await db.store.replies.readForCall(project, messageId, instance);
       const [first] = outcome?.replies ?? [];
       return index % 3 === 0
         ? db.store.replies.endCall(project, messageId)
@@ -161,10 +163,10 @@ test("the calls of a process that is thought dead see no replies until it has sa
   const call = await openCall(["answer"]);
   await db.killInstance(call.instance);
   // Its replies are in the buffer now: whoever collects them there must be the only one who has them.
-  expect(await seenByCall(call.messageId)).toEqual([]);
+  expect(await seenByCall(call)).toEqual([]);
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
   await db.store.instances.beat(call.instance, "api");
-  expect(await seenByCall(call.messageId)).toEqual(["answer"]);
+  expect(await seenByCall(call)).toEqual(["answer"]);
   expect(await buffered(call.ticketId)).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import type { CallbackBody } from "@svc/contracts";
 import type { ClaimedDelivery } from "@svc/store";
 import { replyJson } from "../reply-json.ts";
 
-/** The body of a callback: made from what is stored, so that every try of a delivery sends the same bytes. */
+/** The body of a callback: made from what is stored, so that all tries send the same bytes. */
 export function callbackBody(delivery: ClaimedDelivery): string {
   const body: CallbackBody = {
     ok: true,

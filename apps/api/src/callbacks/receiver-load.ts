@@ -1,7 +1,12 @@
-/** Tries that one receiver may have on their way in this process. */
-const MAX_A_RECEIVER = 100;
+/** Tries that one receiver may have on their way in this process, and all of them together. */
+const LIMITS = { aReceiver: 100, all: 500 };
 /** A receiver that takes longer than this for a try is slow until that try is over. */
 const SLOW_MS = 250;
+/** How long a callback waits at least and at most whose receiver has enough on its way. */
+const WAIT_MIN_MS = 1_000;
+const WAIT_MAX_MS = 120_000;
+/** A receiver that answers nothing gets through so many milliseconds of waiting for each full load. */
+const FULL_LOAD_MS = 15_000;
 
 /** A try that is counted in. */
 export interface CountedTry {
@@ -11,30 +16,54 @@ export interface CountedTry {
   leave(): void;
 }
 
+/** A try that has to wait: its receiver, or this process, has enough on its way. */
+export interface RefusedTry {
+  waitMs: number;
+}
+
+interface Receiver {
+  /** When each of its tries began, the oldest first. */
+  begun: Set<{ at: number }>;
+  /** Tries that were told to wait since one of it was over in good time. */
+  refused: number;
+}
+
 /**
  * Knows the tries on their way by receiver (the origin of its URL), so that one that is slow and has much to get cannot
- * take the places, the sockets and the memory of the others.
+ * take the places, the sockets and the memory of the others. Who has to wait is told to wait longer the more do, so that
+ * a receiver that hangs costs no more work the more it should get.
  */
-export function createReceiverLoad(maxAReceiver = MAX_A_RECEIVER) {
-  const begun = new Map<string, Set<{ at: number }>>();
+export function createReceiverLoad(limits = LIMITS) {
+  const receivers = new Map<string, Receiver>();
+  let count = 0;
+
+  function refuse(receiver: Receiver): RefusedTry {
+    receiver.refused++;
+    const loads = receiver.refused / limits.aReceiver;
+    return { waitMs: Math.min(Math.max(loads * FULL_LOAD_MS, WAIT_MIN_MS), WAIT_MAX_MS) };
+  }
+
   return {
-    /** Counts a try in; null when its receiver has enough of them on their way. */
-    enter(url: string): CountedTry | null {
+    /** Counts a try in, or says how long it has to wait. */
+    enter(url: string): CountedTry | RefusedTry {
       const { origin } = new URL(url);
-      const own = begun.get(origin) ?? new Set();
-      if (own.size >= maxAReceiver) return null;
+      const receiver = receivers.get(origin) ?? { begun: new Set(), refused: 0 };
+      if (receiver.begun.size >= limits.aReceiver) return refuse(receiver);
+      if (count >= limits.all) return { waitMs: WAIT_MIN_MS };
       const now = performance.now();
-      // In the order of their beginning: the first one is the oldest.
-      const [oldest] = own;
+      const [oldest] = receiver.begun;
       const isSlow = oldest !== undefined && now - oldest.at > SLOW_MS;
       const entry = { at: now };
-      own.add(entry);
-      begun.set(origin, own);
+      receiver.begun.add(entry);
+      receivers.set(origin, receiver);
+      count++;
       return {
         isSlow,
         leave() {
-          own.delete(entry);
-          if (own.size === 0 && begun.get(origin) === own) begun.delete(origin);
+          count--;
+          receiver.begun.delete(entry);
+          if (performance.now() - entry.at <= SLOW_MS) receiver.refused = 0;
+          if (receiver.begun.size === 0 && receivers.get(origin) === receiver) receivers.delete(origin);
         },
       };
     },

@@ -22,8 +22,9 @@ export function findSigningSecrets(
   if (webhookSecret !== null) {
     const current = sealer.open(webhookSecret);
     if (current === null) return { fault: "the webhook secret cannot be opened with this SVC_SECRET_KEY; set it anew" };
+    if (!isWebhookSecret(current)) return { fault: "the webhook secret is not usable; set it anew" };
     const older = previous !== null && Date.parse(previous.until) > now ? sealer.open(previous) : null;
-    return { secrets: older === null ? [current] : [current, older] };
+    return { secrets: older === null || !isWebhookSecret(older) ? [current] : [current, older] };
   }
   if (delivery.isKeyRevoked) return { fault: "the API key that sent the message is revoked and signs nothing" };
   const key = delivery.sealedSecret === null ? null : sealer.open(delivery.sealedSecret);

@@ -20,8 +20,7 @@ export function startCallbacks(context: ApiContext): { stop(): Promise<void> } {
 
   async function stop(): Promise<void> {
     await sweeper.stop();
-    await consumer.close(STOP_DEADLINE_MS);
-    await worker.stop();
+    await Promise.all([consumer.close(STOP_DEADLINE_MS), worker.stop(STOP_DEADLINE_MS)]);
   }
 
   return {

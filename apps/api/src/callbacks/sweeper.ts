@@ -1,6 +1,7 @@
 import type { Log } from "@svc/log";
 import { QueueDownError, publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
+import { isUnavailable } from "@svc/store";
 import type { Store } from "@svc/store";
 import { settleCallbacks } from "./settle-callbacks.ts";
 
@@ -8,6 +9,7 @@ const SWEEP_MS = 500;
 const SWEEP_LIMIT = 1_000;
 /** Sweeps between two rounds of forgetting what is too old. */
 const FORGET_EVERY = 120;
+const FORGET_LIMIT = 5_000;
 
 /**
  * Twice a second in every replica: makes the callbacks whose job was lost and the timeouts that are due, announces
@@ -22,20 +24,37 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
 
+  async function settleLeftOvers(): Promise<void> {
+    const late = await store.callbacks.markTimeouts(SWEEP_LIMIT);
+    await settleCallbacks({ store, queues, log }, [...late, ...(await store.callbacks.findUnsettled(SWEEP_LIMIT))]);
+  }
+
+  async function announceDue(): Promise<void> {
+    if (queues.isUp()) await publishDeliveries(queues, await store.deliveries.takeDue(SWEEP_LIMIT));
+  }
+
+  /** What is more than the limit is left to the next round. */
   async function forget(): Promise<void> {
-    await store.idempotencyKeys.deleteExpired();
-    const count = await store.callbacks.eraseOldSecrets();
-    if (count > 0) log.info({ count }, "sealed API keys of old messages are erased");
+    if (rounds++ % FORGET_EVERY !== 0) return;
+    await store.idempotencyKeys.deleteExpired(FORGET_LIMIT);
+    const old = await store.callbacks.eraseOldSecrets(FORGET_LIMIT);
+    const revoked = await store.callbacks.eraseRevokedSecrets(FORGET_LIMIT);
+    if (old + revoked > 0) log.info({ old, revoked }, "sealed API keys that are not needed any more are erased");
+  }
+
+  /** Makes one step; its failure does not keep the others from their work. */
+  async function attempt(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      if (error instanceof QueueDownError) return;
+      if (isUnavailable(error)) log.debug({ error }, "the store is away; the next sweep follows");
+      else log.warn({ error }, "a sweep of callbacks failed; the next one follows");
+    }
   }
 
   async function sweep(): Promise<void> {
-    try {
-      await settleCallbacks({ store, queues, log }, await store.callbacks.findUnsettled(SWEEP_LIMIT));
-      if (queues.isUp()) await publishDeliveries(queues, await store.deliveries.takeDue(SWEEP_LIMIT));
-      if (rounds++ % FORGET_EVERY === 0) await forget();
-    } catch (error) {
-      if (!(error instanceof QueueDownError)) log.debug({ error }, "the sweep failed; the next one follows");
-    }
+    for (const step of [settleLeftOvers, announceDue, forget]) await attempt(step);
   }
 
   const sweepLater = () => {

@@ -3,7 +3,6 @@ import {
   BlockedAddressError,
   OutboundConnectionError,
   OutboundTimeoutError,
-  ResponseTooLargeError,
   guardedRequest,
   signWebhook,
 } from "@svc/outbound";
@@ -22,9 +21,8 @@ export interface DeliveryTools {
 }
 
 const TRY_TIMEOUT_MS = 15_000;
-/** Of the receiver's answer nothing but the status matters; this much of its body is read and thrown away. */
-const MAX_ANSWER_BYTES = 64 * 1024;
 const GONE = 410;
+const UNKNOWN_OR_PRIVATE = "the host is unknown or not a public address; see SVC_WEBHOOK_ALLOW for private ones";
 
 interface Outcome {
   status: number | null;
@@ -41,11 +39,14 @@ function judge(status: number, retryAfter: string | undefined): Outcome {
 
 /** What went wrong before there was an answer, in words for an operator that name no address. */
 function judgeFault(error: unknown): Outcome {
-  if (error instanceof ResponseTooLargeError) return judge(error.status, error.headers["retry-after"]);
-  if (error instanceof BlockedAddressError) return { status: null, error: error.message };
+  // One text for both: whoever reads it must not learn which names exist in a private network.
+  if (error instanceof BlockedAddressError) return { status: null, error: UNKNOWN_OR_PRIVATE };
   if (error instanceof OutboundTimeoutError)
     return { status: null, error: `no answer within ${TRY_TIMEOUT_MS / 1000} s` };
-  if (error instanceof OutboundConnectionError) return { status: null, error: `no connection (${error.errorCode})` };
+  if (error instanceof OutboundConnectionError) {
+    const isUnknown = error.errorCode === "ENOTFOUND" || error.errorCode === "EAI_AGAIN";
+    return { status: null, error: isUnknown ? UNKNOWN_OR_PRIVATE : `no connection (${error.errorCode})` };
+  }
   throw error;
 }
 
@@ -69,7 +70,8 @@ async function request(
       },
       body,
       timeoutMs: TRY_TIMEOUT_MS,
-      maxResponseBytes: MAX_ANSWER_BYTES,
+      // Of the answer nothing but its head matters.
+      maxResponseBytes: null,
       signal,
     });
     return judge(status, headers["retry-after"]);
@@ -77,6 +79,16 @@ async function request(
     if (signal.aborted) throw error;
     return judgeFault(error);
   }
+}
+
+/** What becomes of a callback after a failed try: another one by the schedule; dead after the last, and at 410 at once. */
+export function failedTry(
+  { tries }: Pick<ClaimedDelivery, "tries">,
+  { retryAfter, ...facts }: Omit<TryResult, "next"> & { retryAfter?: string | undefined },
+): TryResult {
+  const delayMs =
+    facts.status === GONE ? null : retryDelayMs(tries, readRetryAfterMs(retryAfter, Date.now()), Math.random());
+  return { ...facts, next: delayMs === null ? "dead" : { delayMs } };
 }
 
 /**
@@ -94,7 +106,5 @@ export async function tryDelivery(
   const { status, error, retryAfter } = await request(delivery, signing.secrets, guard, signal);
   const durationMs = performance.now() - startedAt;
   if (error === null) return { durationMs, status, error, next: "delivered" };
-  const delayMs =
-    status === GONE ? null : retryDelayMs(delivery.tries, readRetryAfterMs(retryAfter, Date.now()), Math.random());
-  return { durationMs, status, error, next: delayMs === null ? "dead" : { delayMs } };
+  return failedTry(delivery, { durationMs, status, error, retryAfter });
 }

@@ -1,6 +1,7 @@
 import { createAddressGuard } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import type { Config } from "@svc/runtime";
+import { createReceiverLookup } from "./receiver-lookup.ts";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "postgres:": 5432,
@@ -29,7 +30,7 @@ export function createWebhookGuard(
   host: string,
 ): AddressGuard {
   const { api, widget, tools, console, metrics } = config.ports;
-  return createAddressGuard({
+  const policy = {
     allow: config.webhookAllow,
     allowLoopback: isLoopback(host) && config.trustProxy.length === 0,
     ownPorts: [
@@ -41,5 +42,6 @@ export function createWebhookGuard(
       ...portsOf(config.databaseUrl),
       ...portsOf(config.redisUrl),
     ],
-  });
+  };
+  return createAddressGuard(policy, { lookup: createReceiverLookup(config.webhookAllow) });
 }

@@ -1,20 +1,27 @@
+import { setMaxListeners } from "node:events";
 import type { Log } from "@svc/log";
+import { withinMs } from "@svc/channel-manager";
 import type { AddressGuard } from "@svc/outbound";
 import type { ApiSettings } from "@svc/contracts";
-import type { ClaimedDelivery, ProjectId, Store } from "@svc/store";
-import type { Persister } from "../persist.ts";
+import { isUnavailable } from "@svc/store";
+import type { ClaimedDelivery, ProjectId, Store, TryResult } from "@svc/store";
+import { createPersister } from "../persist.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
-import { tryDelivery } from "./try-delivery.ts";
+import { failedTry, tryDelivery } from "./try-delivery.ts";
 
 /** What making callbacks needs. */
 export interface DeliveryContext {
   store: Store;
   log: Log;
   guard: AddressGuard;
-  persister: Persister;
   readSettings: () => Promise<ApiSettings>;
   /** Tells whoever waits for replies of a conversation to look. */
   tell: (ticketId: string) => void;
+}
+
+/** A try that a stop broke off. */
+interface Interrupted {
+  brokenOffAfterMs: number;
 }
 
 /**
@@ -22,9 +29,11 @@ export interface DeliveryContext {
  * receiver that is known to be slow right now it does not wait at all.
  */
 const JOB_WAIT_MS = 250;
-/** How long a callback waits whose receiver has enough on its way; spread, so that they do not come back together. */
-const BUSY_RECEIVER_MS = 1_000;
-const BUSY_RECEIVER_SPREAD_MS = 4_000;
+/**
+ * A try begins within this time after its claim or not at all: then it is over before the lease is (20 s less the 15 s of
+ * a try and a second for the clock), and nobody else sends this callback or the next one of the chat meanwhile.
+ */
+const BEGIN_WITHIN_MS = 4_000;
 
 /**
  * Makes the worker of the queue `webhook-deliveries`. Idempotent: the lease on the chat's oldest callback is taken
@@ -32,46 +41,81 @@ const BUSY_RECEIVER_SPREAD_MS = 4_000;
  * made again, with the same id.
  */
 export function createDeliveryWorker(context: DeliveryContext) {
-  const { store, log, guard, persister } = context;
+  const { store, log, guard } = context;
+  // Its own, to be closed at a stop: what cannot be written down then is tried again by another process.
+  const persister = createPersister(log);
   const load = createReceiverLoad();
   const running = new Set<Promise<void>>();
+  // Aborted when the tries on their way are broken off: all of them listen to it.
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  let isStopping = false;
 
-  /** Makes one try; true when the next callback of the chat can follow. `letGo` is called when it may take long. */
-  async function handle(delivery: ClaimedDelivery, letGo: () => void): Promise<boolean> {
-    const counted = load.enter(delivery.url);
-    if (counted?.isSlow === true) letGo();
-    if (counted === null) {
-      await store.deliveries.postpone(delivery, BUSY_RECEIVER_MS + Math.random() * BUSY_RECEIVER_SPREAD_MS);
-      return false;
-    }
+  /** Makes one try: what became of it, or how long it had lasted when the stop broke it off; null when none was made. */
+  async function makeTry(delivery: ClaimedDelivery, claimedAt: number): Promise<TryResult | Interrupted | null> {
+    let begunAt: number | null = null;
     try {
       const tools = { guard, sealer: store.sealer, settings: await context.readSettings() };
-      const result = await tryDelivery(delivery, tools, stopping.signal);
-      await persister.persist("noting a callback", () => store.deliveries.finishTry(delivery, result));
-      const { id, messageId, attempt } = delivery;
-      const facts = { deliveryId: id, messageId, attempt, status: result.status, ms: Math.round(result.durationMs) };
-      if (result.next === "dead") {
-        log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
-        context.tell(delivery.ticketId);
-      } else {
-        log.debug({ ...facts, reason: result.error }, "a callback was tried");
-      }
-      return typeof result.next === "string";
+      if (stopping.signal.aborted || performance.now() > claimedAt + BEGIN_WITHIN_MS) return null;
+      begunAt = performance.now();
+      return await tryDelivery(delivery, tools, stopping.signal);
     } catch (error) {
-      if (!stopping.signal.aborted) throw error;
-      // The next process makes the try; this one does not count.
-      await store.deliveries.postpone(delivery, 0);
+      if (stopping.signal.aborted) return begunAt === null ? null : { brokenOffAfterMs: performance.now() - begunAt };
+      if (isUnavailable(error)) return null;
+      // A fault of ours counts as a failed try: it must not hold the chat back for ever.
+      log.error({ error, deliveryId: delivery.id }, "a callback could not be made");
+      return failedTry(delivery, { durationMs: 0, status: null, error: "the service failed to make this callback" });
+    }
+  }
+
+  async function noteTry(delivery: ClaimedDelivery, result: TryResult): Promise<void> {
+    await persister.persist("noting a callback", () => store.deliveries.finishTry(delivery, result));
+    const { id, messageId, attempt } = delivery;
+    const facts = { deliveryId: id, messageId, attempt, status: result.status, ms: Math.round(result.durationMs) };
+    if (result.next === "dead") {
+      log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
+      context.tell(delivery.ticketId);
+    } else {
+      log.debug({ ...facts, reason: result.error }, "a callback was tried");
+    }
+  }
+
+  /** Gives a callback back untried, to be made after `delayMs` by whoever is first. */
+  function giveBack(delivery: ClaimedDelivery, delayMs: number): Promise<void> {
+    return persister.persist("giving a callback back", () => store.deliveries.postpone(delivery, delayMs));
+  }
+
+  /** Gives a callback back whose receiver may have it: the try is kept, and another process makes the next one. */
+  function giveUp(delivery: ClaimedDelivery, { brokenOffAfterMs }: Interrupted): Promise<void> {
+    return persister.persist("giving a callback back", () =>
+      store.deliveries.interrupt(delivery, brokenOffAfterMs, "broken off when the service stopped"),
+    );
+  }
+
+  /** Makes one try; true when the next callback of the chat can follow. `letGo` is called when it may take long. */
+  async function handle(delivery: ClaimedDelivery, claimedAt: number, letGo: () => void): Promise<boolean> {
+    const counted = load.enter(delivery.url);
+    if ("waitMs" in counted) {
+      await giveBack(delivery, counted.waitMs * (1 + Math.random()));
       return false;
+    }
+    if (counted.isSlow) letGo();
+    try {
+      const result = await makeTry(delivery, claimedAt);
+      if (result === null) await giveBack(delivery, 0);
+      else if ("brokenOffAfterMs" in result) await giveUp(delivery, result);
+      else await noteTry(delivery, result);
+      return result !== null && "next" in result && typeof result.next === "string";
     } finally {
       counted.leave();
     }
   }
 
   async function workOnChat(project: ProjectId, ticketId: string, letGo: () => void): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!isStopping) {
+      const claimedAt = performance.now();
       const delivery = await store.deliveries.claim(project, ticketId);
-      if (delivery === null || !(await handle(delivery, letGo))) return;
+      if (delivery === null || !(await handle(delivery, claimedAt, letGo))) return;
     }
   }
 
@@ -98,10 +142,16 @@ export function createDeliveryWorker(context: DeliveryContext) {
       }
     },
 
-    /** Breaks off the tries that are on their way, to be made again by another process, and waits for their end. */
-    async stop(): Promise<void> {
+    /**
+     * Begins no further try and waits for those on their way, at most `deadlineMs`; then breaks them off, to be made
+     * again by another process.
+     */
+    async stop(deadlineMs: number): Promise<void> {
+      isStopping = true;
+      const allOver = Promise.allSettled(running).then(() => undefined);
+      await withinMs(allOver, deadlineMs);
       stopping.abort(new Error("the process stops"));
-      await Promise.allSettled(running);
+      await Promise.all([persister.close(), Promise.allSettled(running)]);
     },
   };
 }

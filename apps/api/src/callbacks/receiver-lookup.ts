@@ -1,0 +1,81 @@
+import { Resolver, lookup as systemLookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { domainToASCII } from "node:url";
+import { callbackify } from "node:util";
+
+/** What a look-up needs. Tests put their own here. */
+export interface ReceiverLookupTools {
+  /** Asks the name servers of this machine, without a thread. */
+  makeResolver?: () => Resolver;
+  /** Asks the system: its hosts file, its name services. */
+  system?: LookupFunction;
+}
+
+/** Nine seconds at most: 3 for the first question, 6 for the second one. A try has 15. */
+const PATIENCE = { timeout: 3_000, tries: 2 };
+
+/** Names of this machine, and single labels: name servers know nothing of them. */
+const isLocalName = (name: string) => !name.includes(".") || /\.(?:localhost|localdomain\d?)$/.test(name);
+
+/**
+ * Makes the look-up of receivers' names. The system's own one (getaddrinfo) takes one of the two threads that a process
+ * has for it, for ten seconds and more where a name server does not answer: a receiver with such a name would keep all
+ * others, and the connections to the database, from being looked up. So names that senders choose are asked of the name
+ * servers directly; only those that the operator has named in `allow`, and those of this machine, of the system.
+ */
+export function createReceiverLookup(allow: readonly string[], tools: ReceiverLookupTools = {}): LookupFunction {
+  const { makeResolver = () => new Resolver(PATIENCE), system = systemLookup } = tools;
+  const operatorNames = new Set(allow.map((entry) => domainToASCII(entry.trim()).replace(/\.+$/, "")));
+  return (name, options, callback) => {
+    if (isLocalName(name) || operatorNames.has(name)) {
+      system(name, options, callback);
+      return;
+    }
+    // One of its own for each name: it knows the name servers that are set at this moment.
+    resolveAny(makeResolver(), name, familiesOf(options.family), (error, addresses) =>
+      callback(error, addresses ?? []),
+    );
+  };
+}
+
+function familiesOf(family: number | string | undefined): (4 | 6)[] {
+  if (family === 4 || family === "IPv4") return [4];
+  return family === 6 || family === "IPv6" ? [6] : [4, 6];
+}
+
+/** Answers of name servers that say that there is no such name, or none with such an address. */
+const NO_ADDRESS: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
+
+/** The fault as the system would tell it: there is no such name, or nobody could say. */
+function asSystemFault(name: string, faults: NodeJS.ErrnoException[]): Error {
+  const isUnknown = faults.every(({ code }) => NO_ADDRESS.has(code));
+  const text = isUnknown ? "has no address" : "could not be looked up";
+  return Object.assign(new Error(`The name ${name} ${text}.`, { cause: faults[0] }), {
+    code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
+  });
+}
+
+/** All addresses of a name, IPv4 first. Rejects with ENOTFOUND or EAI_AGAIN when no family has one. */
+async function resolveAll(resolver: Resolver, name: string, families: (4 | 6)[]): Promise<LookupAddress[]> {
+  const answers = await Promise.allSettled(families.map((family) => resolve(resolver, name, family)));
+  const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  if (addresses.length > 0) return addresses;
+  const faults = answers.flatMap((answer) =>
+    answer.status === "rejected" ? [answer.reason as NodeJS.ErrnoException] : [],
+  );
+  throw asSystemFault(name, faults);
+}
+
+const resolveAny = callbackify(resolveAll);
+
+function resolve(resolver: Resolver, name: string, family: 4 | 6): Promise<LookupAddress[]> {
+  return new Promise((done, fail) => {
+    const settle = (error: NodeJS.ErrnoException | null, addresses: string[]) => {
+      if (error === null) done(addresses.map((address) => ({ address, family })));
+      else fail(error);
+    };
+    if (family === 4) resolver.resolve4(name, settle);
+    else resolver.resolve6(name, settle);
+  });
+}

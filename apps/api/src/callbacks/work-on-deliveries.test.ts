@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { ServiceError, apiSettingsSchema } from "@svc/contracts";
+import type { DeliveryItem } from "@svc/contracts";
+import { createAddressGuard } from "@svc/outbound";
+import { newId, openStore } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { collectLog, createTestDatabase, startWebhookReceiver, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase, WebhookReceiver } from "@svc/testing";
+import { createDeliveryWorker } from "./work-on-deliveries.ts";
+import type { DeliveryContext } from "./work-on-deliveries.ts";
+
+const settings = apiSettingsSchema.parse({});
+
+let database: TestDatabase;
+let store: Store;
+let project: ProjectId;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: "a".repeat(48), log: testLog() });
+  project = (await store.projects.ensure("default")).project.id;
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  receiver = await startWebhookReceiver();
+});
+
+afterEach(() => receiver.close());
+
+/** What the store's table does, with some of it replaced. */
+const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
+  ...store,
+  deliveries: { ...store.deliveries, ...change },
+});
+
+const away = () => Promise.reject(new ServiceError("unavailable", "the store is away"));
+
+function startWorker(change: Partial<DeliveryContext> = {}) {
+  const told: string[] = [];
+  const worker = createDeliveryWorker({
+    store,
+    log: testLog(),
+    guard: createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] }),
+    readSettings: () => Promise.resolve(settings),
+    tell: (ticketId) => void told.push(ticketId),
+    ...change,
+  });
+  return { ...worker, told };
+}
+
+/** Lets so many webhook messages of a chat be answered; answers the ids of their callbacks, in order. */
+async function addCallbacks(count: number): Promise<{ ticketId: string; ids: string[] }> {
+  const chatId = newId();
+  const ids: string[] = [];
+  let ticketId = "";
+  for (let number = 1; number <= count; number++) {
+    const deliveryId = newId();
+    ids.push(deliveryId);
+    const accepted = await store.messages.accept(project, {
+      channelId: "api",
+      chatId,
+      userId: null,
+      text: "hello",
+      timestampMs: Date.now(),
+      attachments: null,
+      channelMeta: {},
+      mode: "webhook",
+      callInstance: null,
+      callback: {
+        url: receiver.url(),
+        deliveryId,
+        apiKeyId: null,
+        sealedSecret: store.sealer.seal("the key of the sender"),
+        timeoutMs: 30_000,
+      },
+    });
+    ({ ticketId } = accepted);
+    const message = await store.messages.claim(project, ticketId);
+    if (message === null) throw new Error("nothing to claim");
+    await store.tickets.open(project, message);
+    await store.tickets.finish(project, {
+      message,
+      state: "answered",
+      failure: null,
+      stage: "done",
+      status: "pending",
+      agentId: null,
+      confidence: null,
+      language: null,
+      moves: [],
+      trace: {},
+      replies: [{ item: { type: "message", text: `answer ${number}`, markdown: false }, author: "agent" }],
+      draft: null,
+    });
+    await store.callbacks.settle([{ project, ticketId }]);
+  }
+  return { ticketId, ids };
+}
+
+const find = (id = "") => store.deliveries.find(project, id);
+const untilIt = (id = "", matches: (item: DeliveryItem) => boolean, what: string) =>
+  waitFor(
+    async () => {
+      const item = await find(id);
+      return item !== null && matches(item);
+    },
+    { what },
+  );
+const received = () => receiver.requests.map(({ headers }) => headers["x-svc-delivery"]);
+
+test("one job makes the callbacks of a chat one after the other, until one fails", async () => {
+  const { ticketId, ids } = await addCallbacks(4);
+  receiver.answerWith((_, index) => ({ status: index === 2 ? 500 : 204 }));
+  const worker = startWorker();
+  await worker.work(project, ticketId);
+  await untilIt(ids[2], ({ attempts }) => attempts[0]?.status === 500, "the third one to fail");
+  expect(received()).toEqual(ids.slice(0, 3));
+  expect(await find(ids[3])).toMatchObject({ state: "pending", attempts: [] });
+  await worker.stop(0);
+});
+
+test("jobs that come twice or at once make each callback once", async () => {
+  const { ticketId, ids } = await addCallbacks(3);
+  const workers = [startWorker(), startWorker()];
+  await Promise.all(workers.flatMap((worker) => [worker.work(project, ticketId), worker.work(project, ticketId)]));
+  await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
+  await Promise.all(workers.map((worker) => worker.work(project, ticketId)));
+  expect(received()).toEqual(ids);
+  await Promise.all(workers.map((worker) => worker.stop(0)));
+});
+
+test("whoever waits for replies is told of a dead callback, and of no other", async () => {
+  const { ticketId, ids } = await addCallbacks(3);
+  receiver.answerWith((_, index) => ({ status: index === 1 ? 410 : 204 }));
+  const worker = startWorker();
+  await worker.work(project, ticketId);
+  await untilIt(ids[2], ({ state }) => state === "delivered", "the last one to be received");
+  expect(await find(ids[1])).toMatchObject({ state: "dead" });
+  expect(worker.told).toEqual([ticketId]);
+  await worker.stop(0);
+});
+
+describe("a receiver that hangs", () => {
+  test("holds no job: the try goes on without it, and is noted when it ends", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith({ status: 204, delayMs: 1_000 });
+    const worker = startWorker();
+    await worker.work(project, ticketId);
+    expect((await find(ids[0]))?.attempts).toMatchObject([{ status: null }]);
+    await untilIt(ids[0], ({ state }) => state === "delivered", "the try to be noted");
+    await worker.stop(0);
+  });
+
+  test("holds no stop: its try is broken off, kept but not counted, and another process makes the next one at once", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith("hang");
+    const worker = startWorker();
+    await worker.work(project, ticketId);
+    await worker.stop(0);
+    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/broken off/) };
+    expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [brokenOff] });
+    receiver.answerWith({ status: 204 });
+    const other = startWorker();
+    await other.work(project, ticketId);
+    expect(await find(ids[0])).toMatchObject({ state: "delivered", attempts: [brokenOff, { status: 204 }] });
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1", "2"]);
+    await other.stop(0);
+  });
+});
+
+describe("while the store is away", () => {
+  test("a result is noted when it is back, and nothing is sent twice meanwhile", async () => {
+    const { ticketId, ids } = await addCallbacks(2);
+    let refusals = 0;
+    const worker = startWorker({
+      store: withDeliveries({
+        finishTry: (...args) => (refusals++ < 2 ? away() : store.deliveries.finishTry(...args)),
+      }),
+    });
+    await worker.work(project, ticketId);
+    await untilIt(ids[1], ({ state }) => state === "delivered", "both to be received");
+    expect(received()).toEqual(ids);
+    await worker.stop(0);
+  });
+
+  test("a stop does not wait for it: the try is made again by another process, with the same id", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    const worker = startWorker({ store: withDeliveries({ finishTry: away }) });
+    await worker.work(project, ticketId);
+    await receiver.next();
+    await worker.stop(0);
+    expect(await find(ids[0])).toMatchObject({ state: "pending" });
+    expect(received()).toEqual(ids);
+  });
+
+  test("what cannot be made for want of the settings is given back and counts for nothing", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    let refusals = 0;
+    const worker = startWorker({ readSettings: () => (refusals++ === 0 ? away() : Promise.resolve(settings)) });
+    await worker.work(project, ticketId);
+    expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [] });
+    await worker.work(project, ticketId);
+    expect(await find(ids[0])).toMatchObject({ state: "delivered", attempts: [{ status: 204 }] });
+    await worker.stop(0);
+  });
+});
+
+test("a try that cannot begin soon after its claim is not made, since its lease may be over before it is", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const begunAt = performance.now();
+  const worker = startWorker({
+    async readSettings() {
+      // As long as a store that hangs may take.
+      await waitFor(() => performance.now() > begunAt + 5_000, { what: "the settings" });
+      return settings;
+    },
+  });
+  await worker.work(project, ticketId);
+  await waitFor(async () => (await find(ids[0]))?.attempts.length === 0, { what: "the callback to be given back" });
+  expect(receiver.requests).toEqual([]);
+  expect(await find(ids[0])).toMatchObject({ state: "pending" });
+  await worker.stop(0);
+});
+
+test("a fault of the service counts as a failed try: it is in the log, and holds nobody back for ever", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const { log, lines } = collectLog();
+  const worker = startWorker({ log, readSettings: () => Promise.reject(new TypeError("planted fault")) });
+  await worker.work(project, ticketId);
+  expect(await find(ids[0])).toMatchObject({
+    state: "pending",
+    nextAt: expect.any(String),
+    attempts: [{ status: null, error: "the service failed to make this callback" }],
+  });
+  expect(lines()).toContainEqual(expect.objectContaining({ level: "error", deliveryId: ids[0] }));
+  expect(await store.deliveries.claim(project, ticketId)).toBeNull();
+  await worker.stop(0);
+});

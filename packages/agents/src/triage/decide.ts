@@ -1,0 +1,109 @@
+import type { Agent } from "@svc/contracts";
+import { cutText } from "@svc/text";
+import { findClosest } from "./closest-sample.ts";
+import type { SparseVector } from "./feature-space.ts";
+import { readMessage } from "./read-message.ts";
+import { scoreClasses } from "./triage-model.ts";
+import type { LearnedSample, TriageModel } from "./triage-model.ts";
+
+/** Which agent gets a message. */
+export interface TriageDecision {
+  /** Null when the message is for none of the agents, or none is enabled. */
+  agentId: string | null;
+  /** 0 to 1: in how many of such cases the choice is right. */
+  confidence: number;
+  /** How it came to that, for an operator. */
+  why: string;
+}
+
+/** What the agent that has the conversation is ahead of the others, in logarithms of odds. */
+const CURRENT_LEAD = 2;
+
+/** Below this likeness to the closest sample a message is like nothing that is known. */
+const LEAST_LIKENESS = 0.1;
+
+const QUOTE_CHARS = 80;
+
+interface Candidate {
+  label: number;
+  /** Null: none of the agents. */
+  agent: Agent | null;
+  /** 0 to 1; those of all candidates add up to 1. */
+  probability: number;
+}
+
+/**
+ * Chooses the agent for a message among those that are enabled and that the model knows. A single enabled agent gets
+ * everything. The agent that has the conversation keeps it unless the message points elsewhere. "None of them" is an
+ * answer once there are messages to learn that from; a message like nothing goes to an agent without description and
+ * examples if there is one. The same arguments give the same decision. Takes about 0.2 ms.
+ */
+export function decide(
+  model: TriageModel,
+  question: { agents: readonly Agent[]; text: string; currentAgentId: string | null },
+): TriageDecision {
+  const agents = question.agents.filter(({ enabled }) => enabled);
+  const first = agents[0];
+  if (first === undefined) return { agentId: null, confidence: 0, why: "No agent is enabled." };
+  if (agents.length === 1) return { agentId: first.id, confidence: 1, why: `${first.name} is the only enabled agent.` };
+
+  const { vector, knownShare } = readMessage(model, question.text);
+  const [best, second] = findBest(rate(model, vector, agents, question.currentAgentId));
+  const isKept = best?.agent !== null && best?.agent.id === question.currentAgentId;
+  const samples = best === undefined ? [] : (model.samples[best.label] ?? []);
+  const closest = findClosest(samples, vector, model.space.idf.length);
+  const likeness = (closest?.likeness ?? 0) * Math.sqrt(knownShare);
+  if (best === undefined || closest === null || (likeness < LEAST_LIKENESS && best.agent !== null && !isKept)) {
+    const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
+    const agent = general ?? best?.agent ?? first;
+    return { agentId: agent.id, confidence: 0, why: "The message is like nothing that any agent is for." };
+  }
+  const evidence = best.agent === null || isKept ? 1 : Math.min(1, likeness / model.calibration.usualLikeness);
+  return {
+    agentId: best.agent?.id ?? null,
+    confidence: best.probability * evidence,
+    why: explain(best, second, closest.sample, isKept),
+  };
+}
+
+/** How likely each of the enabled agents is, and "none of them" where there are samples of that. */
+function rate(
+  model: TriageModel,
+  vector: SparseVector,
+  agents: readonly Agent[],
+  currentAgentId: string | null,
+): Candidate[] {
+  const scores = scoreClasses(model, vector);
+  const { sharpness, noneLead } = model.calibration;
+  const byId = new Map(agents.map((agent) => [agent.id, agent]));
+  const candidates = model.classes.flatMap((agentId, label): (Omit<Candidate, "probability"> & { odds: number })[] => {
+    const agent = agentId === null ? null : byId.get(agentId);
+    if (agent === undefined || model.samples[label]?.length === 0) return [];
+    const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
+    return [{ label, agent, odds: sharpness * (scores[label] ?? 0) + lead }];
+  });
+  const highest = candidates.reduce((most, { odds }) => Math.max(most, odds), -Infinity);
+  const total = candidates.reduce((sum, { odds }) => sum + Math.exp(odds - highest), 0);
+  return candidates.map(({ label, agent, odds }) => ({ label, agent, probability: Math.exp(odds - highest) / total }));
+}
+
+/** The two likeliest; of equal ones the first. */
+function findBest(candidates: readonly Candidate[]): [best: Candidate | undefined, second: Candidate | undefined] {
+  let best: Candidate | undefined;
+  let second: Candidate | undefined;
+  for (const candidate of candidates) {
+    if (best === undefined || candidate.probability > best.probability) [best, second] = [candidate, best];
+    else if (second === undefined || candidate.probability > second.probability) second = candidate;
+  }
+  return [best, second];
+}
+
+function explain(best: Candidate, second: Candidate | undefined, closest: LearnedSample, isKept: boolean): string {
+  const nameOf = ({ agent }: Candidate): string => agent?.name ?? "none of the agents";
+  const percent = ({ probability }: Candidate): string => `${Math.round(probability * 100)} %`;
+  const rest = second === undefined ? "" : `; next ${nameOf(second)} ${percent(second)}`;
+  const result = `${nameOf(best)} (${percent(best)}${rest})`;
+  if (isKept) return `${result} has the conversation and the message does not point elsewhere.`;
+  if (closest.isPurpose) return `${result}: what it says of itself is closest to the message.`;
+  return `${result}: the message is most like "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
+}

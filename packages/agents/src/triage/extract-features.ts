@@ -1,0 +1,90 @@
+import { foldAccents, tokenize } from "@svc/text";
+
+/** What a text is compared by, each feature as a 32-bit hash, with repetitions. */
+export interface TextFeatures {
+  /** Its words, neighbouring words, and words that stand near each other in any order. */
+  words: number[];
+  /** The pieces of two to four characters of its words, which forms and misspellings of a word have in common. */
+  pieces: number[];
+}
+
+/** So much of a text is looked at: what it is about is said in the beginning. */
+const MAX_TEXT_CHARS = 2_000;
+
+/** Words this far apart still count as a pair. */
+const PAIR_DISTANCE = 20;
+
+/** Pairs are taken among the first words only, so that a long text does not cost the square of its length. */
+const MAX_PAIRED_WORDS = 60;
+
+const PIECE_CHARS = { least: 2, most: 4 } as const;
+
+/** Seeds that keep the kinds of features apart. */
+const SEED = { word: 1, neighbours: 2, pair: 3, piece: 4 } as const;
+
+const SPACE = 32;
+
+/** The words of the beginning of a text in lower case, without accents. */
+export function termsOf(text: string): string[] {
+  return tokenize(foldAccents(text.slice(0, MAX_TEXT_CHARS))).map(({ term }) => term);
+}
+
+/** The features of a text that has these words. */
+export function extractFeatures(terms: readonly string[]): TextFeatures {
+  return { words: wordFeatures(terms), pieces: terms.flatMap(piecesOf) };
+}
+
+function wordFeatures(terms: readonly string[]): number[] {
+  const words = terms.map((term) => finish(hash(SEED.word, term)));
+  const framed = ["^", ...terms, "$"];
+  const neighbours = framed
+    .slice(1)
+    .map((term, index) => finish(hash(hash(SEED.neighbours, `${framed[index] ?? ""} `), term)));
+  return [...words, ...neighbours, ...pairsOf(terms.slice(0, MAX_PAIRED_WORDS))];
+}
+
+function pairsOf(terms: readonly string[]): number[] {
+  return terms.flatMap((one, index) =>
+    terms.slice(index + 1, index + 1 + PAIR_DISTANCE).map((other) => {
+      const [first, second] = one < other ? [one, other] : [other, one];
+      return finish(hash(hash(SEED.pair, `${first} `), second));
+    }),
+  );
+}
+
+/** Pieces of a word between two spaces, so that its beginning and its end count as such. */
+function piecesOf(term: string): number[] {
+  const pieces: number[] = [];
+  const codeAt = (index: number): number =>
+    index === 0 || index > term.length ? SPACE : term.charCodeAt(index - 1);
+  const length = term.length + 2;
+  for (let start = 0; start < length; start += 1) {
+    const end = Math.min(length, start + PIECE_CHARS.most);
+    let state: number = SEED.piece;
+    for (let index = start; index < end; index += 1) {
+      state = step(state, codeAt(index));
+      if (index - start + 1 >= PIECE_CHARS.least) pieces.push(finish(state));
+    }
+  }
+  return pieces;
+}
+
+/** FNV-1a. */
+function hash(state: number, text: string): number {
+  let next = state;
+  for (let index = 0; index < text.length; index += 1) next = step(next, text.charCodeAt(index));
+  return next;
+}
+
+function step(state: number, code: number): number {
+  return Math.imul(state ^ code, 0x01_00_01_93);
+}
+
+/** Spreads the bits of a hash (MurmurHash3's last step). */
+function finish(state: number): number {
+  let bits = state ^ (state >>> 16);
+  bits = Math.imul(bits, 0x85_eb_ca_6b);
+  bits ^= bits >>> 13;
+  bits = Math.imul(bits, 0xc2_b2_ae_35);
+  return bits ^ (bits >>> 16);
+}

@@ -1,0 +1,111 @@
+import type { TextFeatures } from "./extract-features.ts";
+
+/** A text as weights of its features; its length is 1, or 0 when it has no known feature. */
+export interface SparseVector {
+  /** Ids of its features, without repetition. */
+  features: Int32Array;
+  weights: Float32Array;
+}
+
+/** The features that triage knows. */
+export interface FeatureSpace {
+  /** From the hash of a feature to its id. Pieces of words come first: their ids are below `pieceCount`. */
+  ids: Map<number, number>;
+  /** By id: how much a feature weighs, the more the rarer it is. */
+  idf: number[];
+  pieceCount: number;
+  sampleCount: number;
+}
+
+/** How much all words weigh together against all pieces of words. */
+const WORDS_SHARE = 1;
+
+/** Features that stand in fewer samples are left out where there are many samples: they are chance, and memory. */
+const LEAST_COUNTS = [
+  { fromSamples: 12_000, count: 3 },
+  { fromSamples: 2_500, count: 2 },
+  { fromSamples: 0, count: 1 },
+] as const;
+
+/** The features of some samples, weighed by inverse document frequency. */
+export function createFeatureSpace(samples: readonly TextFeatures[]): FeatureSpace {
+  const space: FeatureSpace = { ids: new Map(), idf: [], pieceCount: 0, sampleCount: samples.length };
+  const least = LEAST_COUNTS.find(({ fromSamples }) => samples.length >= fromSamples)?.count ?? 1;
+  addCounted(
+    space,
+    samples.map(({ pieces }) => pieces),
+    least,
+  );
+  space.pieceCount = space.idf.length;
+  addCounted(
+    space,
+    samples.map(({ words }) => words),
+    least,
+  );
+  return space;
+}
+
+/**
+ * Takes in the words of a further sample. Changes `space`. Its new pieces stay unknown until all is learned anew: the
+ * pieces of a language soon are known.
+ */
+export function extendFeatureSpace(space: FeatureSpace, sample: TextFeatures): void {
+  for (const hash of new Set(sample.words)) {
+    if (!space.ids.has(hash)) addFeature(space, hash, 1);
+  }
+}
+
+/** The known features of a text as a vector: TF-IDF with a logarithmic count, words and pieces each scaled as a whole. */
+export function toVector(space: FeatureSpace, text: TextFeatures): SparseVector {
+  const words = weigh(space, text.words);
+  const pieces = weigh(space, text.pieces);
+  const wordScale = words.length === 0 ? 0 : WORDS_SHARE / words.length;
+  const pieceScale = pieces.length === 0 ? 0 : 1 / pieces.length;
+  const length = Math.hypot(words.length * wordScale, pieces.length * pieceScale) || 1;
+  const features = new Int32Array(words.weights.size + pieces.weights.size);
+  const weights = new Float32Array(features.length);
+  let place = 0;
+  const put = (part: ReadonlyMap<number, number>, scale: number): void => {
+    for (const [feature, weight] of part) {
+      features[place] = feature;
+      weights[place] = weight * scale;
+      place += 1;
+    }
+  };
+  put(words.weights, wordScale / length);
+  put(pieces.weights, pieceScale / length);
+  return { features, weights };
+}
+
+function weigh(space: FeatureSpace, hashes: readonly number[]): { weights: Map<number, number>; length: number } {
+  const weights = new Map<number, number>();
+  for (const hash of hashes) {
+    const id = space.ids.get(hash);
+    if (id !== undefined) weights.set(id, (weights.get(id) ?? 0) + 1);
+  }
+  let squares = 0;
+  for (const [id, count] of weights) {
+    const weight = (count === 1 ? 1 : 1 + Math.log(count)) * (space.idf[id] ?? 0);
+    weights.set(id, weight);
+    squares += weight * weight;
+  }
+  return { weights, length: Math.sqrt(squares) };
+}
+
+function addCounted(space: FeatureSpace, samples: readonly (readonly number[])[], leastCount: number): void {
+  const counts = new Map<number, number>();
+  const lastSeen = new Map<number, number>();
+  samples.forEach((hashes, sample) => {
+    for (const hash of hashes) {
+      if (lastSeen.get(hash) === sample) continue;
+      lastSeen.set(hash, sample);
+      counts.set(hash, (counts.get(hash) ?? 0) + 1);
+    }
+  });
+  for (const [hash, count] of counts) if (count >= leastCount) addFeature(space, hash, count);
+}
+
+function addFeature(space: FeatureSpace, hash: number, count: number): void {
+  space.ids.set(hash, space.idf.length);
+  space.idf.push(1 + Math.log((1 + space.sampleCount) / (1 + count)));
+}

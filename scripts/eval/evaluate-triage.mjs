@@ -1,0 +1,87 @@
+// Triage: each label is an agent of that name with its training messages as examples; "oos" is none of the agents.
+import { auroc, rejectedAt, share } from "./measures.mjs";
+import { forEachShown } from "./show-progress.mjs";
+
+const NONE = "oos";
+
+/** Predictions `{id, label, score}` and scores for each project of the set. */
+export async function evaluate({ groups }, scratch) {
+  const results = [];
+  for (const group of groups) results.push(await evaluateProject(group, scratch));
+  return {
+    predictions: results.flatMap(({ predictions }) => predictions),
+    scores: results.length === 1 ? results[0].scores : Object.fromEntries(results.map(({ name, scores }) => [name, scores])),
+  };
+}
+
+async function evaluateProject({ name, samples, queries }, { store, addProject }) {
+  const { decide, samplesOf, trainTriage } = await import("../../packages/agents/dist/index.js");
+  const project = await addProject(name === "" ? "evaluation" : name);
+  const byLabel = Map.groupBy === undefined ? groupByLabel(samples) : Map.groupBy(samples, ({ label }) => label);
+  for (const [label, rows] of byLabel) {
+    if (label !== NONE) await store.agents.insert(project.id, { name: label, examples: rows.map(({ text }) => text) });
+  }
+  const agents = await store.agents.list(project.id);
+  const learned = (byLabel.get(NONE) ?? []).map(({ text }) => ({ agentId: null, text }));
+
+  const startedAt = performance.now();
+  const cpuBefore = process.cpuUsage();
+  const model = trainTriage(samplesOf(agents, learned));
+  const trainSeconds = (performance.now() - startedAt) / 1000;
+  const trainCpuSeconds = process.cpuUsage(cpuBefore).user / 1e6;
+  process.stderr.write(`${name === "" ? "" : `${name}: `}learned ${samples.length} messages in ${trainSeconds.toFixed(1)} s\n`);
+
+  const nameOf = new Map(agents.map((agent) => [agent.id, agent.name]));
+  const decidedAt = performance.now();
+  const decisions = await forEachShown("decided", queries, ({ text }) => decide(model, { agents, text, currentAgentId: null }));
+  const decisionMs = (performance.now() - decidedAt) / queries.length;
+  const predictions = queries.map(({ id }, index) => {
+    const { agentId, confidence } = decisions[index];
+    // The score says how likely the message is for one of the agents.
+    return { id, label: nameOf.get(agentId) ?? NONE, score: agentId === null ? 1 - confidence : confidence };
+  });
+  const timing = { trainSeconds, trainCpuSeconds, decisionMs, sharpness: model.calibration.sharpness, noneLead: model.calibration.noneLead };
+  return { name, predictions, scores: { ...scoresOf(queries, predictions, decisions), ...timing } };
+}
+
+function groupByLabel(samples) {
+  const groups = new Map();
+  for (const sample of samples) groups.set(sample.label, [...(groups.get(sample.label) ?? []), sample]);
+  return groups;
+}
+
+function scoresOf(queries, predictions, decisions) {
+  const rows = queries
+    .map((query, index) => ({ ...query, predicted: predictions[index], ...decisions[index] }))
+    .filter(({ label }) => label !== undefined);
+  if (rows.length === 0) return { messages: queries.length };
+  const inScope = rows.filter(({ label }) => label !== NONE);
+  const outOfScope = rows.filter(({ label }) => label === NONE);
+  const refused = rows.filter(({ predicted }) => predicted.label === NONE);
+  const isRight = ({ label, predicted }) => predicted.label === label;
+  const scoresIn = inScope.map(({ predicted }) => predicted.score);
+  const scoresOut = outOfScope.map(({ predicted }) => predicted.score);
+  return {
+    messages: rows.length,
+    inScopeAccuracy: share(inScope, isRight),
+    oosRecall: share(outOfScope, isRight),
+    oosPrecision: share(refused, isRight),
+    accuracy: share(rows, isRight),
+    aurocInScope: auroc(scoresIn, scoresOut),
+    oosRejectedKeeping95: rejectedAt(scoresIn, scoresOut, 0.95),
+    oosRejectedKeeping90: rejectedAt(scoresIn, scoresOut, 0.9),
+    calibrationError: calibrationError(rows.map((row) => ({ ...row, isRight: isRight(row) }))),
+    calibrationErrorInScope: calibrationError(inScope.map((row) => ({ ...row, isRight: isRight(row) }))),
+  };
+}
+
+/** How far confidence and the share of right decisions lie apart, in ten steps of confidence. */
+function calibrationError(decisions) {
+  const steps = Array.from({ length: 10 }, () => ({ confidence: 0, right: 0 }));
+  for (const { confidence, isRight } of decisions) {
+    const step = steps[Math.min(9, Math.floor(confidence * 10))];
+    step.confidence += confidence;
+    step.right += isRight ? 1 : 0;
+  }
+  return steps.reduce((sum, { confidence, right }) => sum + Math.abs(confidence - right), 0) / decisions.length;
+}

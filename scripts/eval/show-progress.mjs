@@ -1,0 +1,21 @@
+// Tells on stderr how far long work is.
+const EVERY_MS = process.stderr.isTTY ? 200 : 5_000;
+
+/** Calls `work` with each of the items, one after the other, and answers what it answered. */
+export async function forEachShown(what, items, work) {
+  const results = [];
+  const startedAt = performance.now();
+  let shownAt = startedAt;
+  const show = (end) => {
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    process.stderr.write(`${process.stderr.isTTY ? "\r" : ""}${what} ${results.length} of ${items.length}, ${seconds} s${end}`);
+  };
+  for (const item of items) {
+    results.push(await work(item));
+    if (performance.now() - shownAt < EVERY_MS) continue;
+    shownAt = performance.now();
+    show(process.stderr.isTTY ? "" : "\n");
+  }
+  show("\n");
+  return results;
+}

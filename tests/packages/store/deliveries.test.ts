@@ -1,0 +1,566 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { ClaimedDelivery, ProjectId, Store, TryResult } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { Client } from "pg";
+import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let store: Store;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+  store = db.store;
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  project = await db.newProject();
+});
+
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
+const URL = "http://127.0.0.1:1/hook?a=b";
+
+/** A callback that waits to be made. */
+interface Pending {
+  id: string;
+  messageId: string;
+  ticketId: string;
+}
+
+/** Lets a webhook message of a chat be answered, and its callback be made ready. */
+async function addCallback(chatId: string, texts = ["answer"], apiKeyId: string | null = null): Promise<Pending> {
+  const callback = {
+    url: URL,
+    deliveryId: newId(),
+    apiKeyId,
+    sealedSecret: store.sealer.seal("the key of the sender"),
+    timeoutMs: 30_000,
+  };
+  const message = newMessage({ chatId, mode: "webhook", channelMeta: { order: 7 }, callback });
+  const { messageId, ticketId } = await store.messages.accept(project, message);
+  await openAndFinish(store, answeredRun(await claimNow(store, project, ticketId), texts));
+  await store.callbacks.settle([{ project, ticketId }]);
+  return { id: callback.deliveryId, messageId, ticketId };
+}
+
+/** Lets an async message of a chat be answered. */
+async function addBuffered(chatId: string, text: string): Promise<void> {
+  const { ticketId } = await store.messages.accept(project, newMessage({ chatId, mode: "async" }));
+  await openAndFinish(store, answeredRun(await claimNow(store, project, ticketId), [text]));
+}
+
+async function claim({ ticketId }: Pick<Pending, "ticketId">, on = store): Promise<ClaimedDelivery> {
+  const claimed = await on.deliveries.claim(project, ticketId);
+  if (claimed === null) throw new Error(`no callback to claim in the chat of ticket ${ticketId}`);
+  return claimed;
+}
+
+const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryResult => ({
+  durationMs: 12.4,
+  status: next === "delivered" ? 200 : 500,
+  error: next === "delivered" ? null : "the receiver answered 500",
+  next,
+  ...change,
+});
+
+const finishNext = async (pending: Pick<Pending, "ticketId">, next: TryResult["next"]) =>
+  store.deliveries.finishTry(await claim(pending), result(next));
+
+const find = (id: string) => store.deliveries.find(project, id);
+
+/** Makes the lease on a callback look as if its process had died. */
+const expire = (id: string) =>
+  db.sql("UPDATE deliveries SET lease_until = now() - interval '1 millisecond' WHERE id = $1", [id]);
+
+/** Lets the time pass that a callback has to wait for its next try. */
+const hurry = (id: string) => db.sql("UPDATE deliveries SET next_at = now(), due_at = now() WHERE id = $1", [id]);
+
+const buffered = async (ticketId: string, after = 0) =>
+  textsOf((await store.replies.readBuffer(project, ticketId, after, LIMITS)).replies);
+
+const sealedOf = async (messageId: string) =>
+  (
+    await db.sql<{ sealed: string | null }>("SELECT sealed_secret AS sealed FROM callbacks WHERE message_id = $1", [
+      messageId,
+    ])
+  )[0]?.sealed;
+
+describe("a claim", () => {
+  test("answers all that the request is made of", async () => {
+    const key = await store.apiKeys.insert({
+      name: "sender",
+      prefix: "svc_1234",
+      hash: Buffer.from(newId()),
+      scopes: ["messages:write"],
+      project,
+      createdBy: "test",
+      expiresAt: null,
+    });
+    const { id, messageId, ticketId } = await addCallback("claimed", ["one", "two"], key?.id);
+    const claimed = await claim({ ticketId });
+    expect(claimed).toEqual({
+      project,
+      id,
+      leaseId: expect.any(String),
+      ticketId,
+      messageId,
+      type: "message.completed",
+      url: URL,
+      createdAt: expect.any(Date),
+      tries: 1,
+      attempt: 1,
+      chatId: "claimed",
+      meta: { order: 7 },
+      replies: [expect.objectContaining({ text: "one" }), expect.objectContaining({ text: "two" })],
+      sealedSecret: { sealed: expect.any(String) },
+      isKeyRevoked: false,
+    });
+    expect(claimed.sealedSecret && store.sealer.open(claimed.sealedSecret)).toBe("the key of the sender");
+    await store.deliveries.postpone(claimed, 0);
+    await store.apiKeys.revoke(key?.id ?? "");
+    expect((await claim({ ticketId })).isKeyRevoked).toBe(true);
+  });
+
+  test("takes the oldest callback of the chat, which holds back the later ones until it is over", async () => {
+    const [first, second] = [await addCallback("held back"), await addCallback("held back")];
+    const claimed = await claim(first);
+    expect(claimed.id).toBe(first.id);
+    expect(await store.deliveries.claim(project, first.ticketId)).toBeNull();
+    await store.deliveries.finishTry(claimed, result({ delayMs: 60_000 }));
+    expect(await store.deliveries.claim(project, first.ticketId)).toBeNull();
+    await hurry(first.id);
+    expect((await claim(first)).id).toBe(first.id);
+    await expire(first.id);
+    await finishNext(first, "delivered");
+    expect((await claim(first)).id).toBe(second.id);
+  });
+
+  test("is one worker's alone, whoever asks at the same moment", async () => {
+    const others = [db.openAnother(), db.openAnother()];
+    const chats = await Promise.all(
+      Array.from({ length: 10 }, async (_, chat) => {
+        const chatId = `contended ${chat}`;
+        return [await addCallback(chatId), await addCallback(chatId), await addCallback(chatId)] as const;
+      }),
+    );
+    const order = new Map<string, string[]>();
+    const isOver = () => [...order.values()].flat().length === chats.length * 3;
+    const work = async (on: Store, ticketId: string) => {
+      while (!isOver()) {
+        const claimed = await on.deliveries.claim(project, ticketId);
+        if (claimed === null) continue;
+        order.set(ticketId, [...(order.get(ticketId) ?? []), claimed.id]);
+        await on.deliveries.finishTry(claimed, result("delivered"));
+      }
+    };
+    await Promise.all(chats.flatMap(([{ ticketId }]) => [store, ...others].map((on) => work(on, ticketId))));
+    for (const own of chats) expect(order.get(own[0].ticketId)).toEqual(own.map(({ id }) => id));
+  });
+
+  test("that waits for another one to end takes what is next then, and never the same", async () => {
+    const [first, second] = [await addCallback("waits"), await addCallback("waits")];
+    const client = new Client({ connectionString: db.url });
+    await client.connect();
+    try {
+      await client.query("BEGIN");
+      await client.query("UPDATE deliveries SET state = 'delivered' WHERE id = $1", [first.id]);
+      const claiming = claim(first);
+      await waitFor(
+        async () =>
+          (
+            await db.sql(
+              "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+            )
+          ).length > 0,
+        { what: "the claim to wait" },
+      );
+      await client.query("COMMIT");
+      expect((await claiming).id).toBe(second.id);
+    } finally {
+      await client.end();
+    }
+  });
+
+  test("is free again when its process has died, and counts as a try", async () => {
+    const pending = await addCallback("crashed");
+    const first = await claim(pending);
+    await expire(pending.id);
+    const second = await claim(pending);
+    expect(second).toMatchObject({ id: first.id, tries: 2, attempt: 2 });
+    await store.deliveries.finishTry(second, result("delivered"));
+    expect((await find(pending.id))?.attempts).toEqual([
+      { at: expect.any(String), status: null, ms: null, error: "interrupted" },
+      { at: expect.any(String), status: 200, ms: 12, error: null },
+    ]);
+  });
+
+  test("of a stranger's chat finds nothing", async () => {
+    const { ticketId } = await addCallback("of the owner");
+    expect(await store.deliveries.claim(await db.newProject(), ticketId)).toBeNull();
+  });
+});
+
+describe("a try that is over", () => {
+  test("and was received delivers its replies and forgets the sender's key", async () => {
+    const pending = await addCallback("received");
+    await finishNext(pending, "delivered");
+    expect(await find(pending.id)).toEqual({
+      id: pending.id,
+      type: "message.completed",
+      ticketId: pending.ticketId,
+      messageId: pending.messageId,
+      url: URL,
+      state: "delivered",
+      attempts: [{ at: expect.any(String), status: 200, ms: 12, error: null }],
+      nextAt: null,
+      createdAt: expect.any(String),
+    });
+    expect(await sealedOf(pending.messageId)).toBeNull();
+    expect(await buffered(pending.ticketId)).toEqual([]);
+    expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
+  });
+
+  test("keeps the sender's key when the callback was not the message's final one", async () => {
+    const pending = await addCallback("not final");
+    await db.sql("UPDATE callbacks SET delivery_id = $2 WHERE message_id = $1", [pending.messageId, newId()]);
+    await finishNext(pending, "delivered");
+    expect(await sealedOf(pending.messageId)).toEqual(expect.any(String));
+  });
+
+  test("and failed waits for the next one, with what came of each", async () => {
+    const pending = await addCallback("failed");
+    await finishNext(pending, { delayMs: 60_000 });
+    const item = await find(pending.id);
+    expect(item).toMatchObject({
+      state: "pending",
+      attempts: [{ status: 500, ms: 12, error: "the receiver answered 500" }],
+      nextAt: expect.any(String),
+    });
+    expect(Date.parse(item?.nextAt ?? "")).toBeGreaterThan(Date.parse(item?.attempts[0]?.at ?? "") + 59_000);
+    expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
+    await hurry(pending.id);
+    expect(await claim(pending)).toMatchObject({ tries: 2, attempt: 2 });
+  });
+
+  test("changes nothing when its lease is lost, but is kept with the others", async () => {
+    const pending = await addCallback("lost lease");
+    const late = await claim(pending);
+    await expire(pending.id);
+    const holder = await claim(pending);
+    await store.deliveries.finishTry(late, result("dead"));
+    expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [{ status: 500 }, { status: null }] });
+    await store.deliveries.postpone(late, 60_000);
+    await store.deliveries.finishTry(holder, result("delivered"));
+    await store.deliveries.finishTry(late, result({ delayMs: 0 }));
+    expect(await find(pending.id)).toMatchObject({ state: "delivered", attempts: [{ status: 500 }, { status: 200 }] });
+    expect(await buffered(pending.ticketId)).toEqual([]);
+  });
+
+  test("that was not made is given back and counts for nothing", async () => {
+    const pending = await addCallback("given back");
+    await store.deliveries.postpone(await claim(pending), 60_000);
+    expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
+    expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
+    await hurry(pending.id);
+    expect(await claim(pending)).toMatchObject({ tries: 1, attempt: 1 });
+  });
+});
+
+describe("a try that was broken off when its request had left", () => {
+  test("is kept, does not count, and the next one may follow at once", async () => {
+    const pending = await addCallback("broken off");
+    await store.deliveries.interrupt(await claim(pending), 34.6, "broken off");
+    expect(await find(pending.id)).toMatchObject({
+      state: "pending",
+      attempts: [{ at: expect.any(String), status: null, ms: 35, error: "broken off" }],
+    });
+    expect(await claim(pending)).toMatchObject({ tries: 1, attempt: 2 });
+  });
+
+  test("changes nothing of a callback that another process has by now", async () => {
+    const pending = await addCallback("broken off late");
+    const late = await claim(pending);
+    await expire(pending.id);
+    const holder = await claim(pending);
+    await store.deliveries.interrupt(late, 34, "broken off");
+    expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
+    await store.deliveries.finishTry(holder, result("delivered"));
+    expect(await find(pending.id)).toMatchObject({ state: "delivered", attempts: [{ ms: 34 }, { status: 200 }] });
+  });
+});
+
+describe("a dead callback", () => {
+  test("leaves its replies to the buffer, in their order, and never before", async () => {
+    const pending = await addCallback("dead", ["one", "two", "three"]);
+    const claimed = await claim(pending);
+    expect(await buffered(pending.ticketId)).toEqual([]);
+    await store.deliveries.finishTry(claimed, result({ delayMs: 0 }));
+    expect(await buffered(pending.ticketId)).toEqual([]);
+    await finishNext(pending, "dead");
+    expect(await buffered(pending.ticketId)).toEqual(["one", "two", "three"]);
+    expect(await find(pending.id)).toMatchObject({ state: "dead", nextAt: null });
+    // It may be replayed, and has to be signed then.
+    expect(await sealedOf(pending.messageId)).toEqual(expect.any(String));
+  });
+
+  test("gives them places at the end of the chat, so that a reader who is past their old place gets them", async () => {
+    const pending = await addCallback("overtaken", ["by callback", "by callback too"]);
+    await addBuffered("overtaken", "by drain");
+    const before = await store.replies.readBuffer(project, pending.ticketId, 0, LIMITS);
+    expect(textsOf(before.replies)).toEqual(["by drain"]);
+    await store.replies.acknowledge(project, pending.ticketId, before.cursor);
+    await finishNext(pending, "dead");
+    expect(await buffered(pending.ticketId, before.cursor)).toEqual(["by callback", "by callback too"]);
+    await addBuffered("overtaken", "later");
+    expect(await buffered(pending.ticketId, before.cursor)).toEqual(["by callback", "by callback too", "later"]);
+  });
+
+  test("and messages that come at the same moment get places of their own", async () => {
+    const pendings: Pending[] = [];
+    for (let count = 0; count < 8; count++) pendings.push(await addCallback("places", ["one", "two"]));
+    const [{ ticketId }] = pendings as [Pending];
+    const die = async () => {
+      for (const pending of pendings) await finishNext(pending, "dead");
+    };
+    const talk = async () => {
+      for (let count = 0; count < 8; count++) await addBuffered("places", "by drain");
+    };
+    await Promise.all([die(), talk()]);
+    const rows = await db.sql<{ seq: number }>("SELECT seq::integer FROM replies WHERE ticket_id = $1", [ticketId]);
+    expect(new Set(rows.map(({ seq }) => seq)).size).toBe(24);
+    expect((await buffered(ticketId)).toSorted()).toEqual(
+      [
+        ...Array<string>(8).fill("by drain"),
+        ...Array<string>(8).fill("one"),
+        ...Array<string>(8).fill("two"),
+      ].toSorted(),
+    );
+  });
+
+  test("holds nothing back", async () => {
+    const [first, second] = [await addCallback("gone on"), await addCallback("gone on")];
+    await finishNext(first, "dead");
+    expect((await claim(first)).id).toBe(second.id);
+  });
+
+  test("is kept in the buffer for as many days as others, from its death on", async () => {
+    const pending = await addCallback("kept");
+    await db.sql("UPDATE replies SET created_at = now() - interval '8 days' WHERE ticket_id = $1", [pending.ticketId]);
+    await finishNext(pending, "dead");
+    expect(await buffered(pending.ticketId)).toEqual(["answer"]);
+    await db.sql("UPDATE replies SET undeliverable_at = now() - interval '8 days' WHERE ticket_id = $1", [
+      pending.ticketId,
+    ]);
+    expect(await buffered(pending.ticketId)).toEqual([]);
+  });
+
+  test("is counted", async () => {
+    const before = await store.deliveries.countDead();
+    await finishNext(await addCallback("counted"), "dead");
+    expect(await store.deliveries.countDead()).toBe(before + 1);
+  });
+});
+
+describe("a replay", () => {
+  test("makes a dead callback pending again with fresh tries, and takes its replies out of the buffer", async () => {
+    const pending = await addCallback("replayed");
+    await finishNext(pending, "dead");
+    expect(await store.deliveries.replay(project, pending.id)).toEqual({
+      project,
+      ticketId: pending.ticketId,
+      deliveryId: pending.id,
+      tries: 0,
+    });
+    expect(await buffered(pending.ticketId)).toEqual([]);
+    expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [{ status: 500 }] });
+    expect(await claim(pending)).toMatchObject({ id: pending.id, tries: 1, attempt: 2 });
+  });
+
+  test("that is received delivers the replies; one that dies again brings them back", async () => {
+    const [received, dying] = [await addCallback("replay received"), await addCallback("replay dies")];
+    for (const pending of [received, dying]) {
+      await finishNext(pending, "dead");
+      await store.deliveries.replay(project, pending.id);
+    }
+    await finishNext(received, "delivered");
+    await finishNext(dying, "dead");
+    expect(await buffered(received.ticketId)).toEqual([]);
+    expect(await buffered(dying.ticketId)).toEqual(["answer"]);
+  });
+
+  test("brings nothing back that was collected meanwhile", async () => {
+    const pending = await addCallback("collected", ["one", "two"]);
+    await finishNext(pending, "dead");
+    const page = await store.replies.readBuffer(project, pending.ticketId, 0, { ...LIMITS, maxReplies: 1 });
+    await store.replies.acknowledge(project, pending.ticketId, page.cursor);
+    await store.deliveries.replay(project, pending.id);
+    const claimed = await claim(pending);
+    expect(textsOf(claimed.replies)).toEqual(["one", "two"]);
+    await store.deliveries.finishTry(claimed, result("dead"));
+    expect(await buffered(pending.ticketId)).toEqual(["two"]);
+  });
+
+  test("keeps what a reader has in his hands out of the buffer, also when he loses it", async () => {
+    const instance = newId();
+    await store.instances.beat(instance, "api");
+    const pending = await addCallback("in hands");
+    await finishNext(pending, "dead");
+    const { replies } = await store.replies.takeFromBuffer(project, pending.ticketId, instance, LIMITS);
+    expect(textsOf(replies)).toEqual(["answer"]);
+    await store.deliveries.replay(project, pending.id);
+    await store.replies.release(
+      project,
+      replies.map(({ id }) => id),
+      instance,
+    );
+    expect(await buffered(pending.ticketId)).toEqual([]);
+    await finishNext(pending, "dead");
+    expect(await buffered(pending.ticketId)).toEqual(["answer"]);
+  });
+
+  test("of a callback that was received makes it again", async () => {
+    const pending = await addCallback("received before");
+    await finishNext(pending, "delivered");
+    expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
+    expect(textsOf((await claim(pending)).replies)).toEqual(["answer"]);
+    expect(await buffered(pending.ticketId)).toEqual([]);
+  });
+
+  test("of a pending, unknown or foreign callback changes nothing", async () => {
+    const pending = await addCallback("not to be replayed");
+    expect(await store.deliveries.replay(project, pending.id)).toBeNull();
+    expect(await store.deliveries.replay(project, newId())).toBeNull();
+    await finishNext(pending, "dead");
+    const stranger = await db.newProject();
+    expect(await store.deliveries.replay(stranger, pending.id)).toBeNull();
+    expect(await store.deliveries.find(stranger, pending.id)).toBeNull();
+    expect(await store.deliveries.listPage(stranger, { limit: 10 })).toEqual([]);
+    expect(await find(pending.id)).toMatchObject({ state: "dead" });
+  });
+});
+
+describe("the sweeper is given", () => {
+  /** Two replicas that sweep at once: what each is given. */
+  async function sweep(limit = 1_000): Promise<string[]> {
+    const other = db.openAnother();
+    const taken = await Promise.all([store.deliveries.takeDue(limit), other.deliveries.takeDue(limit)]);
+    return taken
+      .flat()
+      .filter((due) => due.project === project)
+      .map(({ deliveryId }) => deliveryId);
+  }
+  const makeDue = () => db.sql("UPDATE deliveries SET due_at = now() WHERE project_id = $1", [project]);
+
+  test("a callback that nobody has taken, once, and again after a while", async () => {
+    const pending = await addCallback("never taken");
+    expect(await sweep()).toEqual([]);
+    await makeDue();
+    expect(await sweep()).toEqual([pending.id]);
+    expect(await sweep()).toEqual([]);
+    await makeDue();
+    expect(await sweep()).toEqual([pending.id]);
+  });
+
+  test("none that is tried right now, until its process has died", async () => {
+    const pending = await addCallback("being tried");
+    await claim(pending);
+    await makeDue();
+    expect(await sweep()).toEqual([]);
+    await expire(pending.id);
+    expect(await sweep()).toEqual([pending.id]);
+  });
+
+  test("none before the time of its next try, and none that is over", async () => {
+    const [waiting, received, dead] = [
+      await addCallback("waits for its try"),
+      await addCallback("is received"),
+      await addCallback("is dead"),
+    ];
+    await finishNext(waiting, { delayMs: 60_000 });
+    await finishNext(received, "delivered");
+    await finishNext(dead, "dead");
+    expect(await sweep()).toEqual([]);
+    await hurry(waiting.id);
+    expect(await sweep()).toEqual([waiting.id]);
+  });
+
+  test("of each chat only what is next, however many callbacks it holds back, and they wait as long as that one", async () => {
+    const chat = [await addCallback("backlog"), await addCallback("backlog"), await addCallback("backlog")] as const;
+    await makeDue();
+    expect(await sweep()).toEqual([chat[0].id]);
+    await finishNext(chat[0], { delayMs: 3_600_000 });
+    for (const { id } of chat.slice(1)) await db.sql("UPDATE deliveries SET due_at = now() WHERE id = $1", [id]);
+    expect(await sweep()).toEqual([]);
+    const rows = await db.sql<{ isLater: boolean }>(
+      `SELECT due_at > now() + interval '59 minutes' AS "isLater" FROM deliveries WHERE ticket_id = $1`,
+      [chat[0].ticketId],
+    );
+    expect(rows).toEqual(chat.map(() => ({ isLater: true })));
+    // When their time comes, one after the other is found, also when nobody goes on with the chat by himself.
+    for (const { id, ticketId } of chat) {
+      await db.sql("UPDATE deliveries SET next_at = now(), due_at = now() WHERE project_id = $1", [project]);
+      expect(await sweep()).toEqual([id]);
+      await finishNext({ ticketId }, "delivered");
+    }
+  });
+
+  test("at most as many as it asks for", async () => {
+    const ids = [];
+    for (let chat = 0; chat < 5; chat++) ids.push((await addCallback(`limited ${chat}`)).id);
+    await db.sql("UPDATE deliveries SET due_at = now() + interval '1 day' WHERE project_id <> $1", [project]);
+    await makeDue();
+    const first = await sweep(2);
+    expect(first).toHaveLength(4);
+    expect([...first, ...(await sweep(2))].toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+test("the oldest callback that is due is as old as it waits, and what waits for its time or its turn is none", async () => {
+  await db.sql("UPDATE deliveries SET state = 'dead' WHERE state = 'pending'");
+  expect(await store.deliveries.oldestDueMs()).toBe(0);
+  const [first, second] = [await addCallback("due"), await addCallback("due")];
+  const ageBy = (id: string, seconds: number) =>
+    db.sql(
+      `UPDATE deliveries SET created_at = now() - make_interval(secs => $2), next_at = now() - make_interval(secs => $2),
+         due_at = now() - make_interval(secs => $2) WHERE id = $1`,
+      [id, seconds],
+    );
+  await ageBy(second.id, 9_000);
+  await ageBy(first.id, 600);
+  const age = await store.deliveries.oldestDueMs();
+  expect(age).toBeGreaterThanOrEqual(600_000);
+  expect(age).toBeLessThan(9_000_000);
+  const claimed = await claim(first);
+  expect(await store.deliveries.oldestDueMs()).toBe(0);
+  await store.deliveries.finishTry(claimed, result({ delayMs: 60_000 }));
+  expect(await store.deliveries.oldestDueMs()).toBe(0);
+});
+
+describe("the list", () => {
+  test("is newest first, by state, and page by page without a gap", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 7; count++) {
+      const pending = await addCallback(`listed ${count}`);
+      ids.unshift(pending.id);
+      if (count % 2 === 0) await finishNext(pending, "dead");
+    }
+    const pages: string[] = [];
+    let before: string | undefined;
+    for (;;) {
+      const page = await store.deliveries.listPage(project, { limit: 3, before });
+      if (page.length === 0) break;
+      pages.push(...page.map(({ id }) => id));
+      before = page.at(-1)?.id;
+    }
+    expect(pages).toEqual(ids);
+    const dead = await store.deliveries.listPage(project, { limit: 10, state: "dead" });
+    expect(dead.map(({ id }) => id)).toEqual(ids.filter((_, index) => index % 2 === 0));
+    expect(await store.deliveries.listPage(project, { limit: 10, state: "delivered" })).toEqual([]);
+  });
+});

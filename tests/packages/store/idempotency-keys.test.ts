@@ -1,0 +1,444 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { IDEMPOTENCY_HOURS, newId } from "@svc/store";
+import type { IdempotentCall, KeptAnswer, ProjectId } from "@svc/store";
+import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+/** Two processes that live. */
+let instance: string;
+let other: string;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  project = await db.newProject();
+  [instance, other] = await Promise.all([newInstance(), newInstance()]);
+});
+
+/** A process that lives for as long as a test may take. */
+async function newInstance(): Promise<string> {
+  const id = newId();
+  await db.sql("INSERT INTO instances (id, app, alive_until) VALUES ($1, 'api', now() + interval '1 hour')", [id]);
+  return id;
+}
+
+const keys = () => db.store.idempotencyKeys;
+const hashOf = (body: string) => createHash("sha256").update(body).digest();
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
+
+/** A call under a key that nobody has used. */
+function newCall(change: Partial<IdempotentCall> = {}): IdempotentCall {
+  return {
+    apiKeyId: newId(),
+    project,
+    method: "POST",
+    path: "/api/v1/messages",
+    key: `key ${newId()}`,
+    bodyHash: hashOf("the body"),
+    callId: newId(),
+    instance,
+    messageId: newId(),
+    chatId: newId(),
+    ...change,
+  };
+}
+
+/** The same call once more: by another request, which brings ids of its own. */
+const repeatOf = (call: IdempotentCall, change: Partial<IdempotentCall> = {}): IdempotentCall => ({
+  ...call,
+  callId: newId(),
+  messageId: newId(),
+  chatId: newId(),
+  ...change,
+});
+
+const ANSWER: KeptAnswer = {
+  status: 202,
+  headers: { "Content-Type": "application/json; charset=utf-8", Location: "/api/v1/messages/%F0%9F%99%82" },
+  body: '{"ok":true,"text":"naïve 🙂 \\u0000 \\ud800 שלום"}',
+};
+
+const MINE = (call: IdempotentCall, isRepeat: boolean) => ({
+  kind: "mine",
+  isRepeat,
+  messageId: call.messageId,
+  chatId: call.chatId,
+});
+const ANSWERED = (call: IdempotentCall, answer: KeptAnswer) => ({
+  kind: "answered",
+  answer,
+  messageId: call.messageId,
+  chatId: call.chatId,
+});
+
+/** Makes a key look older than it is. */
+const makeOld = (call: IdempotentCall, minutesOverTime: number) =>
+  db.sql(
+    `UPDATE idempotency_keys SET created_at = now() - interval '${IDEMPOTENCY_HOURS} hours' - $2 * interval '1 minute'
+     WHERE key = $1`,
+    [call.key, minutesOverTime],
+  );
+
+describe("a key", () => {
+  test("is the first call's, whose message and chat it names", async () => {
+    const call = newCall();
+    expect(await keys().claim(call)).toEqual(MINE(call, false));
+  });
+
+  test("is busy for every other call as long as the first one is at it", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+    expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
+  });
+
+  test("gives repeats the kept answer, byte for byte", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().answer(call, ANSWER);
+    for (const by of [instance, other]) {
+      expect(await keys().claim(repeatOf(call, { instance: by }))).toEqual(ANSWERED(call, ANSWER));
+    }
+  });
+
+  test("refuses another body: while the first call is at it, when it has given it back, when it is answered", async () => {
+    const call = newCall();
+    const different = () => keys().claim(repeatOf(call, { bodyHash: hashOf("another body") }));
+    await keys().claim(call);
+    expect(await different()).toEqual({ kind: "mismatch" });
+    await keys().release(call);
+    expect(await different()).toEqual({ kind: "mismatch" });
+    const repeat = repeatOf(call);
+    expect(await keys().claim(repeat)).toEqual(MINE(call, true));
+    await keys().answer(repeat, ANSWER);
+    expect(await different()).toEqual({ kind: "mismatch" });
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+  });
+
+  test("of one API key, method, path and header never meets another one", async () => {
+    const call = newCall();
+    const others: Partial<IdempotentCall>[] = [
+      { apiKeyId: newId() },
+      { method: "PUT" },
+      { path: "/api/v1/other" },
+      { key: `${call.key} ` },
+      { key: call.key.toUpperCase() },
+    ];
+    for (const change of [{}, ...others]) {
+      const one = repeatOf(call, { bodyHash: hashOf(JSON.stringify(change)), ...change });
+      expect(await keys().claim(one)).toEqual(MINE(one, false));
+    }
+  });
+
+  test("may have 255 characters of any kind", async () => {
+    for (const character of ["x", "é", "ÿ", "'", "\\", "%", "\t"]) {
+      const call = newCall({ key: character.repeat(255) });
+      await keys().claim(call);
+      await keys().answer(call, ANSWER);
+      expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+    }
+  });
+
+  test("that is claimed many times at once, by two processes, is one call's", async () => {
+    const another = db.openAnother();
+    for (let round = 0; round < 20; round++) {
+      const call = newCall();
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? db.store : another).idempotencyKeys.claim(
+            repeatOf(call, { instance: index % 2 === 0 ? instance : other }),
+          ),
+        ),
+      );
+      expect(claims.filter(({ kind }) => kind === "mine")).toEqual([expect.objectContaining({ isRepeat: false })]);
+      expect(claims.filter(({ kind }) => kind === "busy").length).toBe(19);
+    }
+  });
+});
+
+describe("a call that is over without an answer", () => {
+  test("leaves its place, with the ids of its message, to the next one", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().release(call);
+    expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual(MINE(call, true));
+  });
+
+  test("because its process died leaves its place when that counts as dead, and not before", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    const repeat = repeatOf(call, { instance: other });
+    expect(await keys().claim(repeat)).toEqual({ kind: "busy" });
+    await db.killInstance(instance);
+    expect(await keys().claim(repeat)).toEqual(MINE(call, true));
+    expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
+  });
+
+  test("because its process ended leaves its place at once", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await db.store.instances.end(instance);
+    expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual(MINE(call, true));
+  });
+
+  test("leaves its place to exactly one of many that ask at once", async () => {
+    for (let round = 0; round < 20; round++) {
+      const dead = await newInstance();
+      const call = newCall({ instance: dead });
+      await keys().claim(call);
+      await db.killInstance(dead);
+      const claims = await Promise.all(
+        Array.from({ length: 12 }, (_, index) =>
+          keys().claim(repeatOf(call, { instance: index % 2 === 0 ? instance : other })),
+        ),
+      );
+      expect(claims.filter(({ kind }) => kind === "mine")).toEqual([MINE(call, true)]);
+    }
+  });
+});
+
+describe("a call that others have taken for dead", () => {
+  test("keeps its place within its own process, which knows that it lives", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await db.killInstance(instance);
+    expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+  });
+
+  test("can neither keep its answer nor give the key back once another one has its place", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await db.killInstance(instance);
+    const successor = repeatOf(call, { instance: other });
+    await keys().claim(successor);
+    await db.store.instances.beat(instance, "api");
+
+    await keys().answer(call, { ...ANSWER, body: "too late" });
+    await keys().release(call);
+    expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+    await keys().answer(successor, ANSWER);
+    await keys().answer(call, { ...ANSWER, body: "much too late" });
+    await keys().release(call);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+  });
+
+  test("has its place again when nobody has taken it in the meantime", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await db.killInstance(instance);
+    await db.store.instances.beat(instance, "api");
+    expect(await keys().claim(repeatOf(call, { instance: other }))).toEqual({ kind: "busy" });
+    await keys().answer(call, ANSWER);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+  });
+});
+
+describe("what is written down twice, since nobody knew whether the first time had succeeded,", () => {
+  test("changes nothing: neither an answer nor a key that was given back", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().release(call);
+    const successor = repeatOf(call);
+    await keys().claim(successor);
+    await keys().release(call);
+    expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+
+    await keys().answer(successor, ANSWER);
+    await keys().answer(successor, ANSWER);
+    await keys().release(successor);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+  });
+
+  test("does not free a claim that a later call has made", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().answer(call, ANSWER);
+    const better = repeatOf(call);
+    expect(await keys().reclaim(better, ANSWER)).toBe(true);
+    await keys().answer(call, { ...ANSWER, body: "again" });
+    await keys().release(call);
+    expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(false);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+  });
+});
+
+describe("an answer that could become a better one", () => {
+  const BETTER = { status: 200, headers: {}, body: "better" };
+
+  async function answeredCall(): Promise<IdempotentCall> {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().answer(call, ANSWER);
+    return call;
+  }
+
+  test("is taken over by one of many that ask at once; the others get the former answer meanwhile", async () => {
+    const call = await answeredCall();
+    const repeats = Array.from({ length: 12 }, (_, index) =>
+      repeatOf(call, { instance: index % 2 === 0 ? instance : other }),
+    );
+    const won = await Promise.all(repeats.map((repeat) => keys().reclaim(repeat, ANSWER)));
+    expect(won.filter(Boolean).length).toBe(1);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+    const winner = repeats[won.indexOf(true)] ?? call;
+    await keys().answer(winner, BETTER);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, BETTER));
+  });
+
+  test("is not taken over by a call that has read the former one, once there is a better one", async () => {
+    for (const better of [BETTER, { ...ANSWER, body: "another one with the same status" }]) {
+      const call = await answeredCall();
+      const first = repeatOf(call);
+      await keys().reclaim(first, ANSWER);
+      await keys().answer(first, better);
+      expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(false);
+      expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, better));
+    }
+  });
+
+  test("stays the former one when the call gives up, or dies, and can be taken over again", async () => {
+    const call = await answeredCall();
+    const first = repeatOf(call);
+    await keys().reclaim(first, ANSWER);
+    await keys().release(first);
+    const second = repeatOf(call, { instance: other });
+    expect(await keys().reclaim(second, ANSWER)).toBe(true);
+    await db.killInstance(other);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+    expect(await keys().reclaim(repeatOf(call), ANSWER)).toBe(true);
+  });
+
+  test("is nobody else's: another API key takes nothing over", async () => {
+    const call = await answeredCall();
+    expect(await keys().reclaim(repeatOf(call, { apiKeyId: newId() }), ANSWER)).toBe(false);
+  });
+});
+
+describe("the answer of a sync call that its caller has", () => {
+  async function answeredSync(texts: string[]) {
+    const call = newCall();
+    await keys().claim(call);
+    const message = newMessage({ mode: "sync", callInstance: instance });
+    const { messageId, ticketId } = await db.store.messages.accept(project, message, call.messageId);
+    expect(messageId).toBe(call.messageId);
+    await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), texts));
+    const outcome = await db.store.replies.readForCall(project, messageId, instance);
+    return { call, ticketId, replies: outcome?.replies ?? [] };
+  }
+
+  const buffered = async (ticketId: string) =>
+    textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
+
+  test("is kept, and its replies are delivered and its call is over, in one moment", async () => {
+    const { call, ticketId, replies } = await answeredSync(["one", "two", "three"]);
+    expect(textsOf(replies)).toEqual(["one", "two", "three"]);
+    const replyIds = replies.slice(0, 2).map(({ id }) => id);
+    await keys().answer(call, ANSWER, { messageId: call.messageId, replyIds });
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+    // What it does not carry is in the buffer from then on, and nothing else, whatever becomes of the process.
+    expect(await buffered(ticketId)).toEqual(["three"]);
+    await db.killInstance(instance);
+    expect(await buffered(ticketId)).toEqual(["three"]);
+  });
+
+  test("has its replies delivered also when the key was taken over in between", async () => {
+    const { call, ticketId, replies } = await answeredSync(["answer"]);
+    await db.killInstance(instance);
+    await keys().claim(repeatOf(call, { instance: other }));
+    await keys().answer(call, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
+    expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+    expect(await buffered(ticketId)).toEqual([]);
+  });
+
+  test("ends no call and delivers nothing of another project", async () => {
+    const { call, ticketId, replies } = await answeredSync(["answer"]);
+    const forged = newCall({ project: await db.newProject() });
+    await keys().claim(forged);
+    await keys().answer(forged, ANSWER, { messageId: call.messageId, replyIds: replies.map(({ id }) => id) });
+    const outcome = await db.store.replies.readForCall(project, call.messageId, instance);
+    expect(textsOf(outcome?.replies ?? [])).toEqual(["answer"]);
+    expect(await buffered(ticketId)).toEqual([]);
+  });
+});
+
+describe(`a key that is older than ${IDEMPOTENCY_HOURS} hours`, () => {
+  test("begins anew: with ids of its own, also for another body, also when an old call still had it", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await makeOld(call, 1);
+    const anew = repeatOf(call, { bodyHash: hashOf("another body") });
+    expect(await keys().claim(anew)).toEqual(MINE(anew, false));
+    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
+    // The old call has lost it.
+    await keys().answer(call, ANSWER);
+    await keys().release(call);
+    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
+    await keys().answer(anew, ANSWER);
+    expect(await keys().claim(repeatOf(anew))).toEqual(ANSWERED(anew, ANSWER));
+  });
+
+  test("forgets its answer", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().answer(call, ANSWER);
+    await makeOld(call, -1);
+    expect(await keys().claim(repeatOf(call))).toEqual(ANSWERED(call, ANSWER));
+    await makeOld(call, 1);
+    const anew = repeatOf(call);
+    expect(await keys().claim(anew)).toEqual(MINE(anew, false));
+    // Its 24 hours begin anew too.
+    expect(await keys().deleteExpired(1_000)).toBe(0);
+    expect(await keys().claim(repeatOf(anew))).toEqual({ kind: "busy" });
+  });
+
+  test("begins anew for exactly one of many that ask at once", async () => {
+    const call = newCall();
+    await keys().claim(call);
+    await keys().answer(call, ANSWER);
+    await makeOld(call, 1);
+    const claims = await Promise.all(Array.from({ length: 20 }, () => keys().claim(repeatOf(call))));
+    expect(claims.filter(({ kind }) => kind === "mine").length).toBe(1);
+    expect(claims.filter(({ kind }) => kind === "busy").length).toBe(19);
+  });
+
+  test("is deleted, and no younger one", async () => {
+    const [old, young] = [newCall(), newCall()];
+    for (const call of [old, young]) {
+      await keys().claim(call);
+      await keys().answer(call, ANSWER);
+    }
+    await makeOld(old, 1);
+    await makeOld(young, -1);
+    expect(await keys().deleteExpired(1_000)).toBe(1);
+    expect(await keys().deleteExpired(1_000)).toBe(0);
+    const rows = await db.sql<{ key: string }>("SELECT key FROM idempotency_keys WHERE key = ANY ($1)", [
+      [old.key, young.key],
+    ]);
+    expect(rows).toEqual([{ key: young.key }]);
+  });
+
+  test("can be claimed while it is being deleted", async () => {
+    for (let round = 0; round < 20; round++) {
+      const call = newCall();
+      await keys().claim(call);
+      await makeOld(call, 1);
+      const repeat = repeatOf(call);
+      const [claim] = await Promise.all([
+        keys().claim(repeat),
+        keys().deleteExpired(1_000),
+        keys().deleteExpired(1_000),
+      ]);
+      expect(claim).toEqual(MINE(repeat, false));
+      expect(await keys().claim(repeatOf(call))).toEqual({ kind: "busy" });
+    }
+  });
+});

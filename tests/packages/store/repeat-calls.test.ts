@@ -1,0 +1,314 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { CallOutcome, ProjectId, StoredReply } from "@svc/store";
+import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  project = await db.newProject();
+});
+
+const LIMITS = { maxReplies: 100, maxBytes: 8_000_000, keptDays: 7 };
+/** How often what could go wrong between two statements is tried. */
+const ROUNDS = 40;
+
+/** A process that lives for as long as a test may take. */
+async function newInstance(): Promise<string> {
+  const id = newId();
+  await db.sql("INSERT INTO instances (id, app, alive_until) VALUES ($1, 'api', now() + interval '1 hour')", [id]);
+  return id;
+}
+
+interface Call {
+  messageId: string;
+  ticketId: string;
+  instance: string;
+}
+
+/** A sync call of a process that lives, whose message nobody has answered yet. */
+async function openCall(): Promise<Call> {
+  const instance = await newInstance();
+  const accepted = await db.store.messages.accept(project, newMessage({ mode: "sync", callInstance: instance }));
+  return { ...accepted, instance };
+}
+
+/** The pipeline answers the message of a call. */
+async function answer({ ticketId }: Call, texts: string[]): Promise<void> {
+  await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), texts));
+}
+
+const reopen = ({ messageId }: Call, instance: string) => db.store.replies.reopenCall(project, messageId, instance);
+const take = ({ messageId }: Call, instance: string) => db.store.replies.takeForCall(project, messageId, instance);
+const endCall = ({ messageId }: Call) => db.store.replies.endCall(project, messageId);
+const drain = ({ ticketId }: Call, instance: string) =>
+  db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
+const buffered = async ({ ticketId }: Call) =>
+  textsOf((await db.store.replies.readBuffer(project, ticketId, 0, LIMITS)).replies);
+
+/** What the first call of a message sees, which takes nothing. */
+const seenByFirst = async ({ messageId, instance }: Call) =>
+  textsOf((await db.store.replies.readForCall(project, messageId, instance))?.replies ?? []);
+
+const found = (outcome: CallOutcome | null) => ({ state: outcome?.state, texts: textsOf(outcome?.replies ?? []) });
+
+describe("a call whose caller hung up and came back", () => {
+  test("has the replies to its message for itself from then on, and gets them once", async () => {
+    const call = await openCall();
+    await endCall(call);
+    const instance = await newInstance();
+    await reopen(call, instance);
+    expect(found(await take(call, instance))).toEqual({ state: "received", texts: [] });
+    await answer(call, ["one", "two"]);
+    expect(await buffered(call)).toEqual([]);
+    expect((await drain(call, await newInstance())).replies).toEqual([]);
+    expect(found(await take(call, instance))).toEqual({ state: "answered", texts: ["one", "two"] });
+    expect(found(await take(call, instance))).toEqual({ state: "answered", texts: [] });
+  });
+
+  test("gets what came into the buffer in the meantime, and nobody else gets it", async () => {
+    const call = await openCall();
+    await endCall(call);
+    await answer(call, ["answer"]);
+    expect(await buffered(call)).toEqual(["answer"]);
+    const instance = await newInstance();
+    await reopen(call, instance);
+    expect(found(await take(call, instance))).toEqual({ state: "answered", texts: ["answer"] });
+    expect(await buffered(call)).toEqual([]);
+    expect((await drain(call, instance)).replies).toEqual([]);
+  });
+
+  test("gets nothing that a reader of the drain has taken or acknowledged", async () => {
+    const call = await openCall();
+    await endCall(call);
+    await answer(call, ["taken", "acknowledged"]);
+    const reader = await newInstance();
+    await db.store.replies.takeFromBuffer(project, call.ticketId, reader, { ...LIMITS, maxReplies: 1 });
+    await db.store.replies.acknowledge(project, call.ticketId, 3);
+    expect(found(await take(call, await newInstance()))).toEqual({ state: "answered", texts: [] });
+  });
+
+  test("that hangs up again leaves everything to the next one, and to the drain", async () => {
+    const call = await openCall();
+    await endCall(call);
+    const instance = await newInstance();
+    await reopen(call, instance);
+    await answer(call, ["answer"]);
+    const taken = await take(call, instance);
+    await endCall(call);
+    await db.store.replies.release(project, taken?.replies.map(({ id }) => id) ?? [], instance);
+    expect(await buffered(call)).toEqual(["answer"]);
+    expect(found(await take(call, await newInstance()))).toEqual({ state: "answered", texts: ["answer"] });
+  });
+
+  test("and whose process died then leaves everything to the next one, and to the drain", async () => {
+    const call = await openCall();
+    await endCall(call);
+    const instance = await newInstance();
+    await reopen(call, instance);
+    await answer(call, ["answer"]);
+    expect(found(await take(call, instance)).texts).toEqual(["answer"]);
+    await db.killInstance(instance);
+    expect(await buffered(call)).toEqual(["answer"]);
+    expect(found(await take(call, await newInstance())).texts).toEqual(["answer"]);
+  });
+
+  test("takes nothing of another message of its chat, nor of another project", async () => {
+    const call = await openCall();
+    await answer(call, ["its own"]);
+    await endCall(call);
+    const stranger = await db.newProject();
+    const instance = await newInstance();
+    await db.store.replies.reopenCall(stranger, call.messageId, instance);
+    expect(await db.store.replies.takeForCall(stranger, call.messageId, instance)).toBeNull();
+    expect(await db.store.replies.takeForCall(project, newId(), instance)).toBeNull();
+    expect(await buffered(call)).toEqual(["its own"]);
+  });
+});
+
+describe("a message that a live process holds a call open for", () => {
+  test("reads as not answered to another process, which takes nothing until that call is over", async () => {
+    const call = await openCall();
+    await answer(call, ["answer"]);
+    const other = await newInstance();
+    expect(found(await take(call, other))).toEqual({ state: "received", texts: [] });
+    expect(await seenByFirst(call)).toEqual(["answer"]);
+    await endCall(call);
+    expect(found(await take(call, other))).toEqual({ state: "answered", texts: ["answer"] });
+  });
+
+  test("stays that call's when another process wants to take it over", async () => {
+    const call = await openCall();
+    const other = await newInstance();
+    await reopen(call, other);
+    await answer(call, ["answer"]);
+    expect(await seenByFirst(call)).toEqual(["answer"]);
+    expect(found(await take(call, other))).toEqual({ state: "received", texts: [] });
+  });
+
+  test("is free for another one when that process dies", async () => {
+    const call = await openCall();
+    await db.killInstance(call.instance);
+    const other = await newInstance();
+    await reopen(call, other);
+    await answer(call, ["answer"]);
+    expect(await buffered(call)).toEqual([]);
+    expect(found(await take(call, other))).toEqual({ state: "answered", texts: ["answer"] });
+  });
+});
+
+describe("a process that was counted as dead, and lives again when another one has taken over its call,", () => {
+  test("sees no replies of that call", async () => {
+    const call = await openCall();
+    await db.killInstance(call.instance);
+    const other = await newInstance();
+    await reopen(call, other);
+    await db.store.instances.beat(call.instance, "api");
+    await answer(call, ["answer"]);
+    expect(await seenByFirst(call)).toEqual([]);
+    expect(found(await take(call, other))).toEqual({ state: "answered", texts: ["answer"] });
+    expect(await seenByFirst(call)).toEqual([]);
+  });
+
+  test("has its call back when the other one was too late to take it over", async () => {
+    const call = await openCall();
+    await db.killInstance(call.instance);
+    const other = await newInstance();
+    await db.store.instances.beat(call.instance, "api");
+    await reopen(call, other);
+    await answer(call, ["answer"]);
+    expect(found(await take(call, other))).toEqual({ state: "received", texts: [] });
+    expect(await seenByFirst(call)).toEqual(["answer"]);
+  });
+
+  test("and both at once get each reply once, whatever comes first", async () => {
+    const another = db.openAnother();
+    for (let round = 0; round < ROUNDS; round++) {
+      const call = await openCall();
+      await db.killInstance(call.instance);
+      const other = await newInstance();
+      const takeOver = async () => {
+        await another.replies.reopenCall(project, call.messageId, other);
+        return another.replies.takeForCall(project, call.messageId, other);
+      };
+      await Promise.all([db.store.instances.beat(call.instance, "api"), takeOver(), answer(call, ["answer"])]);
+      const looks = await Promise.all([seenByFirst(call), take(call, other).then((outcome) => found(outcome).texts)]);
+      // The first call takes nothing, so that what it sees must be nobody else's; the other one may have had it before.
+      expect(looks.flat().length).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+describe("replies that several want at once are had by one of them each:", () => {
+  const TEXTS = ["one", "two", "three"];
+  const idsOf = (replies: readonly StoredReply[]) => replies.map(({ id }) => id);
+
+  /** A call that is over, with its replies in the buffer. */
+  async function overCall(): Promise<Call> {
+    const call = await openCall();
+    await endCall(call);
+    await answer(call, TEXTS);
+    return call;
+  }
+
+  test("a repeat and plain readers of the drain, in two processes", async () => {
+    const another = db.openAnother();
+    const [instance, other] = [await newInstance(), await newInstance()];
+    for (let round = 0; round < ROUNDS; round++) {
+      const call = await overCall();
+      const got = await Promise.all([
+        take(call, instance).then((outcome) => outcome?.replies ?? []),
+        another.replies
+          .takeFromBuffer(project, call.ticketId, other, { ...LIMITS, maxReplies: 1 + (round % 3) })
+          .then(({ replies }) => replies),
+        drain(call, instance).then(({ replies }) => replies),
+      ]);
+      // A reader passes by what another one is just taking; what is left comes with the next look.
+      const rest = (await drain(call, other)).replies;
+      const all = idsOf([...got.flat(), ...rest]);
+      expect(all.length).toBe(TEXTS.length);
+      expect(new Set(all).size).toBe(TEXTS.length);
+      await Promise.all(all.map((id) => db.store.replies.confirm(project, id)));
+      expect(await buffered(call)).toEqual([]);
+    }
+  });
+
+  test("two repeats, in two processes", async () => {
+    const another = db.openAnother();
+    const [instance, other] = [await newInstance(), await newInstance()];
+    for (let round = 0; round < ROUNDS; round++) {
+      const call = await overCall();
+      const outcomes = await Promise.all([
+        take(call, instance),
+        another.replies.takeForCall(project, call.messageId, other),
+      ]);
+      const all = outcomes.flatMap((outcome) => idsOf(outcome?.replies ?? []));
+      expect(all.length).toBe(TEXTS.length);
+      expect(new Set(all).size).toBe(TEXTS.length);
+    }
+  });
+
+  test("a repeat, a reader that says what it has, and the end of the call before: nothing is had by nobody", async () => {
+    const another = db.openAnother();
+    const instance = await newInstance();
+    for (let round = 0; round < ROUNDS; round++) {
+      const call = await openCall();
+      await answer(call, TEXTS);
+      const [, outcome] = await Promise.all([
+        another.replies.endCall(project, call.messageId),
+        take(call, instance),
+        another.replies.acknowledge(project, call.ticketId, 2),
+      ]);
+      const page = await db.store.replies.readBuffer(project, call.ticketId, 0, LIMITS);
+      const acknowledged = await db.sql<{ id: string }>(
+        "SELECT id FROM replies WHERE ticket_id = $1 AND delivered_at IS NOT NULL",
+        [call.ticketId],
+      );
+      // What a reader says that it has may be on its way to the repeat too; it has read it before.
+      const [taken, left] = [idsOf(outcome?.replies ?? []), idsOf(page.replies)];
+      expect(taken.filter((id) => left.includes(id))).toEqual([]);
+      expect(new Set([...taken, ...left, ...acknowledged.map(({ id }) => id)]).size).toBe(TEXTS.length);
+    }
+  });
+
+  test("the run that makes them, and a caller who comes back in that moment", async () => {
+    const another = db.openAnother();
+    const [instance, other] = [await newInstance(), await newInstance()];
+    for (let round = 0; round < ROUNDS; round++) {
+      const call = await openCall();
+      await endCall(call);
+      const comeBack = async () => {
+        await another.replies.reopenCall(project, call.messageId, other);
+        return another.replies.takeForCall(project, call.messageId, other);
+      };
+      const [, early, page] = await Promise.all([answer(call, TEXTS), comeBack(), drain(call, instance)]);
+      const late = await take(call, other);
+      const rest = (await drain(call, instance)).replies;
+      const all = idsOf([...(early?.replies ?? []), ...(late?.replies ?? []), ...page.replies, ...rest]);
+      expect(all.length).toBe(TEXTS.length);
+      expect(new Set(all).size).toBe(TEXTS.length);
+    }
+  });
+});
+
+test("a dead letter that is sent again is waited for: what was said when it failed is not taken as its answer", async () => {
+  const call = await openCall();
+  await endCall(call);
+  const claimed = await claimNow(db.store, project, call.ticketId);
+  const failed = { state: "failed", stage: "failed", status: "open", failure: "gave up" } as const;
+  await openAndFinish(db.store, answeredRun(claimed, ["a person will look at it"], failed));
+  await db.store.messages.reviveDeadLetter(project, call.messageId, "operator");
+  const instance = await newInstance();
+  expect(found(await take(call, instance))).toEqual({ state: "received", texts: [] });
+  expect(await buffered(call)).toEqual(["a person will look at it"]);
+});
