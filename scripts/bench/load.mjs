@@ -45,9 +45,16 @@ export class Connection {
   }
 }
 
-const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+/** The value below which a share of the sorted values lies. */
+export const percentile = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 
-/** Sends requests over `connections` for `seconds`; answers requests a second, p50 and p99 in ms, and what went wrong. */
+const valueOf = (given, ...args) => (typeof given === "function" ? given(...args) : given);
+
+/**
+ * Sends requests over `connections` for `seconds`; answers requests a second, p50 and p99 in ms, and what went wrong.
+ * `path` and `body` may be functions: `path` gets the number of its connection.
+ */
 export async function load({ url, path, method = "POST", headers, body, connections, seconds, expect = 200 }) {
   const { hostname: host, port } = new URL(url);
   const all = Array.from({ length: connections }, () => new Connection({ host, port: Number(port) }));
@@ -56,10 +63,10 @@ export async function load({ url, path, method = "POST", headers, body, connecti
   const startedAt = performance.now();
   const until = startedAt + seconds * 1_000;
   await Promise.all(
-    all.map(async (connection) => {
+    all.map(async (connection, number) => {
       while (performance.now() < until) {
         const sentAt = performance.now();
-        const { status } = await connection.send(method, path, headers, typeof body === "function" ? body() : body);
+        const { status } = await connection.send(method, valueOf(path, number), headers, valueOf(body));
         times.push(performance.now() - sentAt);
         if (status !== expect) bad.set(status, (bad.get(status) ?? 0) + 1);
       }
@@ -69,7 +76,6 @@ export async function load({ url, path, method = "POST", headers, body, connecti
   for (const connection of all) connection.end();
   const sorted = Float64Array.from(times).sort();
   return {
-    connections,
     requests: times.length,
     perSecond: times.length / took,
     p50: percentile(sorted, 0.5),

@@ -76,3 +76,50 @@ export function cpuOf(groups) {
     ]),
   );
 }
+
+const LOOK_MS = 500;
+/** CPU milliseconds in that time: pollers and heartbeats use less. */
+const IDLE_MS = 20;
+const IDLE_LIMIT_MS = 300_000;
+
+/** Waits until these processes have nothing left to do, so that a backlog does not fall into the next measurement. */
+export async function untilIdle(groups) {
+  const sum = () => Object.values(cpuOf(groups)).reduce((total, ms) => total + ms, 0);
+  const limit = performance.now() + IDLE_LIMIT_MS;
+  let before = sum();
+  while (performance.now() < limit) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const after = sum();
+    if (after - before <= IDLE_MS) return;
+    before = after;
+  }
+  throw new Error(`the backlog was not worked off within ${IDLE_LIMIT_MS / 1_000} s`);
+}
+
+/** CPU milliseconds that the whole machine has spent and could have spent; null where that cannot be told. */
+export function cpuOfMachine() {
+  try {
+    const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+    const total = ticks.reduce((sum, one) => sum + one, 0);
+    return { busy: (total - ticks[3] - ticks[4]) * 10, total: total * 10 };
+  } catch {
+    // Not Linux.
+    return null;
+  }
+}
+
+/** Below this share of a machine at work it counts as quiet. */
+const QUIET_SHARE = 0.2;
+const QUIET_LIMIT_MS = 5_000;
+
+/** Waits for a moment in which the machine has little to do, at most 5 s. */
+export async function untilQuiet() {
+  const limit = performance.now() + QUIET_LIMIT_MS;
+  for (let before = cpuOfMachine(); before !== null && performance.now() < limit;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const after = cpuOfMachine();
+    if (after.busy - before.busy < QUIET_SHARE * (after.total - before.total)) return;
+    before = after;
+  }
+}

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../prepare.mjs";
 
+/** Nothing has to survive a crash here. */
+const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", shared_buffers: "128MB" };
+
 const log = { debug() {}, info() {}, warn: console.error, error: console.error, fatal: console.error };
 
 /** An open store with an empty project in it, and what ends it. */
@@ -13,7 +16,7 @@ export async function openScratchStore() {
   const { migrateStore, openStore } = await import("../../packages/store/dist/index.js");
   const dataDir = mkdtempSync(join(tmpdir(), "svc-eval-"));
   const given = process.env.DATABASE_URL;
-  const server = given === undefined ? await startEmbeddedPostgres({ dataDir, log }) : undefined;
+  const server = given === undefined ? await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS }) : undefined;
   const serverUrl = given ?? server.superuserUrl;
   const database = `svc_eval_${process.pid}`;
   await run(serverUrl, `CREATE DATABASE ${database}`);

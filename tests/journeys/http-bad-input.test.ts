@@ -247,7 +247,7 @@ describe("the drain's query and path", () => {
   test.each(["%00", "a%0Ab", "%7F", "issue%3A1", "%2E%2E", "%2e", "x".repeat(201)])(
     "400 for the chatId %s, which no message can have",
     async (path) => {
-      expectProblem(await askPath(`/api/v1/messages/${path}`), "invalid_request", [""]);
+      expectProblem(await askPath(`/api/v1/messages/${path}`), "invalid_request", ["/chatId"]);
     },
   );
 

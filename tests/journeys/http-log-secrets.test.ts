@@ -111,7 +111,6 @@ describe("with secrets in every place of every kind of request", () => {
     });
     const headers = () => ({
       "Idempotency-Key": plant("an Idempotency-Key"),
-      "X-Request-Id": plant("an X-Request-Id of a call that succeeds"),
       "User-Agent": plant("a User-Agent"),
       Cookie: `session=${plant("a cookie")}`,
     });

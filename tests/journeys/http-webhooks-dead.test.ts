@@ -194,6 +194,7 @@ describe("the list of deliveries", () => {
       id: sent.id,
       type: "message.completed",
       ticketId: sent.ticketId,
+      chatId: sent.chatId,
       messageId: callbackAt(0).messageId,
       url: receiver.url(),
       state: "pending",
@@ -249,6 +250,23 @@ describe("the list of deliveries", () => {
     expect(idsOf(await admin("?limit=200", { key }))).not.toContain(id);
     expectProblem(await admin("", { key, project: "dead" }), "project_mismatch");
     expectProblem(await admin("", { project: "no-such-project" }), "not_found");
+  });
+});
+
+describe("one delivery", () => {
+  test("is found by the id that its sender was told, with the result of every try", async () => {
+    const sent = await sendToNobody();
+    const answer = await admin(`/${sent.id}`, { replica: 1 });
+    expect(answer.status).toBe(200);
+    expect(itemOf(answer)).toMatchObject({ ...sent, state: "dead", attempts: [{ status: 410 }] });
+    expect([itemOf(answer)]).toEqual(listOf(await admin("?limit=1")).items);
+  });
+
+  test("is not found when it is not there, or of another project", async () => {
+    const { id } = await sendToNobody();
+    for (const unknown of [randomUUID(), "nonsense", "%00"]) expectProblem(await admin(`/${unknown}`), "not_found");
+    expectProblem(await admin(`/${id}`, { project: "stranger" }), "not_found");
+    expectProblem(await admin(`/${id}`, { key: await makeKey(["webhooks:read"], stranger) }), "not_found");
   });
 });
 
@@ -316,11 +334,16 @@ describe("a replay", () => {
     expect(receiver.requests.map(({ headers }) => headers["x-svc-delivery"])).toEqual([id, id, id, later.id]);
   });
 
-  test("of a callback that is still tried is refused", async () => {
+  test("of a callback that waits for its next try makes that try now, and counts on", async () => {
     receiver.answerWith({ status: 500 });
-    const { id } = await send();
-    await callbacks.untilTried(id, 1);
-    expectProblem(await replay(id), "invalid_request");
+    const { chatId, id } = await send();
+    for (let tries = 1; tries < 9; tries++) {
+      expect((await callbacks.untilTried(id, tries)).state).toBe("pending");
+      expect((await replay(id)).status).toBe(200);
+    }
+    expect((await callbacks.untilTried(id, 9)).state).toBe("dead");
+    expect(receiver.requests).toHaveLength(9);
+    expect((await drain(chatId)).texts).toEqual([FIXED]);
   });
 
   test("finds nothing that is not there, and nothing of another project", async () => {
@@ -342,11 +365,13 @@ describe("scopes", () => {
       await makeKey(["webhooks:*"]),
       await makeKey(["messages:*"]),
     ];
-    for (const key of [reader, both]) expect((await admin("", { key })).status).toBe(200);
-    for (const key of [writer, sender]) {
-      const refused = await admin("", { key });
-      expectProblem(refused, "insufficient_scope");
-      expect(refused.headers.get("www-authenticate")).toContain('scope="webhooks:read"');
+    for (const path of ["", `/${id}`]) {
+      for (const key of [reader, both]) expect((await admin(path, { key })).status).toBe(200);
+      for (const key of [writer, sender]) {
+        const refused = await admin(path, { key });
+        expectProblem(refused, "insufficient_scope");
+        expect(refused.headers.get("www-authenticate")).toContain('scope="webhooks:read"');
+      }
     }
     for (const key of [reader, sender]) {
       const refused = await replay(id, { key });

@@ -66,10 +66,12 @@ describe("the answer to a webhook message", () => {
       status: "queued",
       chatId: "chat 1/2",
       ticketId: ticketIdOf(fixed.id, "api", "chat 1/2"),
+      messageId: expect.stringMatching(UUID),
       deliveryId: expect.stringMatching(UUID),
       drainUrl: "/api/v1/messages/chat%201%2F2",
     });
-    await receiver.next();
+    const { messageId } = callbackOf(await receiver.next());
+    expect(answer.body).toMatchObject({ messageId });
   });
 
   test("names the chat that was made where the request names none", async () => {

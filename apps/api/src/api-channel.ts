@@ -45,7 +45,7 @@ export function createApiChannel(settle: (news: ReplyAnnouncement) => Promise<vo
       if (!isOpen || handler === null) {
         throw new ServiceError(
           "channel_disabled",
-          "The HTTP API channel is switched off. An administrator has to add api to channels_config.enabled.",
+          "The HTTP API channel is switched off. An administrator enables it: svc channels enable api.",
           {
             headers: { "Retry-After": "30" },
           },

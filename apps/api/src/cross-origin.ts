@@ -8,6 +8,8 @@ const REMEMBERED_SECONDS = 600;
 const SHOWN_HEADERS = [
   "Location",
   "Retry-After",
+  "ETag",
+  "WWW-Authenticate",
   "RateLimit",
   "RateLimit-Policy",
   "Idempotent-Replayed",

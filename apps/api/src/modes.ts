@@ -106,15 +106,18 @@ async function waitForOutcome(
   }
 }
 
+/** What an answer says of its message. */
+type CallNames = Pick<AcceptedCall, "chatId" | "ticketId" | "messageId">;
+
 /** The answer of a sync call with the replies to its message. */
-export function answeredSync(call: Pick<AcceptedCall, "chatId" | "ticketId">, replies: StoredReply[]): KeptAnswer {
-  const { chatId, ticketId } = call;
-  return jsonAnswer(200, { ok: true, mode: "sync", chatId, ticketId, replies: replies.map(replyJson) });
+export function answeredSync(call: CallNames, replies: StoredReply[]): KeptAnswer {
+  const { chatId, ticketId, messageId } = call;
+  return jsonAnswer(200, { ok: true, mode: "sync", chatId, ticketId, messageId, replies: replies.map(replyJson) });
 }
 
 /** The answer of a sync call without an agent's reply: it comes later and is collected from the drain. */
 export function pendingSync(
-  { chatId, ticketId }: Pick<AcceptedCall, "chatId" | "ticketId">,
+  { chatId, ticketId, messageId }: CallNames,
   answer: { status: "pending" | "in_review"; timedOut: boolean; replies: StoredReply[] },
 ): KeptAnswer {
   const drainUrl = drainUrlOf(chatId);
@@ -122,7 +125,7 @@ export function pendingSync(
   const replies = answer.replies.map(replyJson);
   return jsonAnswer(
     202,
-    { ok: true, mode: "sync", status, timedOut, chatId, ticketId, replies, drainUrl },
+    { ok: true, mode: "sync", status, timedOut, chatId, ticketId, messageId, replies, drainUrl },
     { Location: drainUrl },
   );
 }
@@ -205,9 +208,9 @@ async function sendAtOnce(call: AcceptedCall, response: Response, answer: KeptAn
 const async_: Mode = {
   holdsCall: false,
   respond(_context, call, response) {
-    const { chatId, ticketId } = call;
+    const { chatId, ticketId, messageId } = call;
     const drainUrl = drainUrlOf(chatId);
-    const body = { ok: true, mode: "async", status: "queued", chatId, ticketId, drainUrl };
+    const body = { ok: true, mode: "async", status: "queued", chatId, ticketId, messageId, drainUrl };
     return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
   },
   settle: tellWaiting,
@@ -216,9 +219,9 @@ const async_: Mode = {
 const webhook: Mode = {
   holdsCall: false,
   respond(_context, call, response) {
-    const { chatId, ticketId, deliveryId } = call;
+    const { chatId, ticketId, messageId, deliveryId } = call;
     const drainUrl = drainUrlOf(chatId);
-    const body = { ok: true, mode: "webhook", status: "queued", chatId, ticketId, deliveryId, drainUrl };
+    const body = { ok: true, mode: "webhook", status: "queued", chatId, ticketId, messageId, deliveryId, drainUrl };
     return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
   },
   settle(context, { project, ticketId }) {

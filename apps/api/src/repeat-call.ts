@@ -44,7 +44,8 @@ export async function repeatTimedOutCall(
     await place.release();
   };
   const ticketId = ticketIdOf(project, "api", chatId);
-  const taking = takeForCall(context, { project, ticketId, messageId: place.messageId });
+  const { messageId } = place;
+  const taking = takeForCall(context, { project, ticketId, messageId });
   taking.catch(() => void place.release());
   const outcome = await taking;
   const replies = outcome?.replies ?? [];
@@ -56,8 +57,8 @@ export async function repeatTimedOutCall(
   }
   const better =
     outcome.state === "answered"
-      ? answeredSync({ chatId, ticketId }, replies)
-      : pendingSync({ chatId, ticketId }, { status: "in_review", timedOut: false, replies });
+      ? answeredSync({ chatId, ticketId, messageId }, replies)
+      : pendingSync({ chatId, ticketId, messageId }, { status: "in_review", timedOut: false, replies });
   void watchAnswer(response).then((isFlushed) => (isFlushed ? place.keep(better, ids) : giveBack(ids)));
   sendAnswer(response, better);
   return true;

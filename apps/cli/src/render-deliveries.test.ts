@@ -13,6 +13,7 @@ function linesOf(changes: Partial<DeliveryItem>): string[] {
   const item: DeliveryItem = {
     id: ID,
     type: "message.completed",
+    chatId: "order-1",
     ticketId: ID,
     messageId: ID,
     url: "https://example.com/hook",

@@ -46,6 +46,7 @@ export interface DeliveryItem {
   id: string;
   type: CallbackType;
   ticketId: string;
+  chatId: string;
   messageId: string;
   url: string;
   state: DeliveryState;

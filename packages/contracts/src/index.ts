@@ -13,6 +13,8 @@ export type {
 } from "./channel.ts";
 export { CALLBACK_TYPES, callbackTypeSchema, deliveryStateSchema } from "./callback.ts";
 export type { CallbackBody, CallbackType, DeliveryAttempt, DeliveryItem, DeliveryState } from "./callback.ts";
+export { describeIssue } from "./describe-issue.ts";
+export type { SchemaIssue } from "./describe-issue.ts";
 export { ERRORS, ServiceError } from "./errors.ts";
 export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";

@@ -80,6 +80,8 @@ export const drainQuerySchema = z.object({
     .regex(/^\d{1,15}$/, { error: "the cursor of an earlier answer, or 0" })
     .transform(Number)
     .optional(),
+  // A slip that would take replies unseen: answers name their place `cursor`, the question for it is `after`.
+  cursor: z.never({ error: "is not known here; send the cursor of an answer as after" }).optional(),
   peek: z.enum(["0", "1"], { error: "0 or 1, or left out" }).optional(),
 });
 export type DrainQuery = z.infer<typeof drainQuerySchema>;

@@ -112,7 +112,7 @@ function whenAborted(signal: AbortSignal): Promise<"cut short"> {
 /** Postgres writes "LEVEL:  text"; lines that go on from the one before have a level of their own (DETAIL, HINT). */
 function forwardLine(line: string, log: PostgresLogger): void {
   const [, level = "LOG", text = line] = /^([A-Z]+): {2}(.*)$/.exec(line) ?? [];
-  log[LEVEL_METHODS[level] ?? "info"]({ component: "postgres", level }, text);
+  log[LEVEL_METHODS[level] ?? "info"]({ component: "postgres", severity: level }, text);
 }
 
 const ADVICE = {

@@ -22,7 +22,7 @@ function newLines(): LogLine[] {
   const all = lines();
   const fresh = all.slice(seen);
   seen = all.length;
-  return fresh;
+  return fresh.filter(({ msg }) => msg !== "request");
 }
 
 /** Everything that is no ServiceError and that a handler may throw all the same. */

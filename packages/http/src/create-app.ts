@@ -3,6 +3,7 @@ import express from "express";
 import type { Express } from "express";
 import { notFound, problemHandler } from "./problem.ts";
 import { requestId } from "./request-id.ts";
+import { requestLog } from "./request-log.ts";
 
 /**
  * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
@@ -25,6 +26,7 @@ export function createApp(
     response.setHeader("X-Content-Type-Options", "nosniff");
     next();
   });
+  if (log.isLevelEnabled("debug")) app.use(requestLog(log));
   addRoutes(app);
   app.use(notFound);
   app.use(problemHandler(log));

@@ -197,10 +197,15 @@ describe("a JSON body", () => {
     async (text) => {
       expect(await post(text)).toMatchObject({
         status: 400,
-        body: { code: "invalid_json", detail: "The body is not valid JSON." },
+        body: { code: "invalid_json", detail: expect.stringMatching(/^The body is (?:empty; send JSON|not valid JSON(?: at character \d+)?)\.$/) },
       });
     },
   );
+
+  test("that is no JSON is told where it is wrong, and nothing of what it says", async () => {
+    const { body } = await post('{"secret": "value", }');
+    expect(body).toMatchObject({ detail: "The body is not valid JSON at character 21." });
+  });
 
   test.each([
     ["a byte that never occurs", [0x22, 0xff, 0x22]],

@@ -94,12 +94,21 @@ export async function readJsonBytes(request: Request, maxBytes: number): Promise
   return readBytes(request, maxBytes);
 }
 
+/** What is wrong with a body that is no JSON: where, and nothing of what it says. */
+function notJson(bytes: Buffer, error: SyntaxError): string {
+  if (bytes.length === 0) return "The body is empty; send JSON.";
+  const place = /position (\d+)/.exec(error.message)?.[1];
+  return place === undefined
+    ? "The body is not valid JSON."
+    : `The body is not valid JSON at character ${Number(place) + 1}.`;
+}
+
 /** What JSON in UTF-8 says. Throws invalid_json. */
 export function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (error) {
-    const why = error instanceof SyntaxError ? "The body is not valid JSON." : "The body is not valid UTF-8.";
+    const why = error instanceof SyntaxError ? notJson(bytes, error) : "The body is not valid UTF-8.";
     throw new ServiceError("invalid_json", why, { cause: error });
   }
 }

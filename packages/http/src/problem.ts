@@ -1,5 +1,5 @@
-import { ERRORS, ServiceError } from "@svc/contracts";
-import type { FieldFault, Problem } from "@svc/contracts";
+import { ERRORS, ServiceError, describeIssue } from "@svc/contracts";
+import type { FieldFault, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { ErrorRequestHandler, Request, Response } from "express";
 
@@ -45,7 +45,7 @@ function fromExpress(error: unknown): ServiceError | null {
 }
 
 /** The route that a request took, without what its caller has put there: a path may hold a key that was misplaced. */
-function routeOf(request: Request): string | undefined {
+export function routeOf(request: Request): string | undefined {
   const route: unknown = request.route;
   const path = typeof route === "object" && route !== null && "path" in route ? route.path : undefined;
   return typeof path === "string" ? `${request.baseUrl}${path}` : undefined;
@@ -97,26 +97,16 @@ export function methodNotAllowed(...allowed: string[]) {
   };
 }
 
-interface Issue {
-  code: string;
+interface Issue extends SchemaIssue {
   path: PropertyKey[];
-  message: string;
-  params?: unknown;
 }
 
 /** The faults that a schema found, as JSON Pointers into what was checked. */
 export function invalidRequest(issues: readonly Issue[], what = "The request"): ServiceError {
-  const errors = issues.map((issue): FieldFault => {
-    const ownCode: unknown =
-      typeof issue.params === "object" && issue.params !== null && "code" in issue.params
-        ? issue.params.code
-        : undefined;
-    return {
-      pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
-      code: typeof ownCode === "string" ? ownCode : issue.code === "custom" ? "invalid" : issue.code,
-      detail: issue.message,
-    };
-  });
+  const errors = issues.map((issue): FieldFault => ({
+    pointer: issue.path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
+    ...describeIssue(issue),
+  }));
   const [first] = errors;
   const detail =
     first === undefined

@@ -1,12 +1,8 @@
-import { ServiceError } from "@svc/contracts";
-import type { FieldFault } from "@svc/contracts";
+import { ServiceError, describeIssue } from "@svc/contracts";
+import type { FieldFault, SchemaIssue } from "@svc/contracts";
 
-/** What a schema says of a fault; zod's issues fit. */
-interface Issue {
-  code: string;
+interface Issue extends SchemaIssue {
   path: PropertyKey[];
-  message: string;
-  params?: unknown;
   /** Unknown fields, where that is the fault. */
   keys?: PropertyKey[];
 }
@@ -37,10 +33,7 @@ function asFaults(issue: Issue): FieldFault[] {
       detail: "is not known here",
     }));
   }
-  const { params } = issue;
-  const own: unknown = typeof params === "object" && params !== null && "code" in params ? params.code : undefined;
-  const code = typeof own === "string" ? own : issue.code === "custom" ? "invalid" : issue.code;
-  return [{ pointer: pointerTo(issue.path), code, detail: issue.message }];
+  return [{ pointer: pointerTo(issue.path), ...describeIssue(issue) }];
 }
 
 /** An `invalid_request` with these faults; `what` begins its text. */

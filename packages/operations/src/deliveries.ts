@@ -36,10 +36,27 @@ export async function listDeliveries(
   );
 }
 
+/** The callback with this id, in the principal's project. Scope webhooks:read. Throws not_found. */
+export async function getDelivery(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+): Promise<DeliveryItem> {
+  requireScope(principal, "webhooks:read");
+  const item = isUuid(id) ? await store.deliveries.find(principal.project, id) : null;
+  if (item === null) {
+    throw new ServiceError(
+      "not_found",
+      "This project has no such delivery. A message's final one exists only once there is an answer.",
+    );
+  }
+  return item;
+}
+
 /**
- * Makes a callback that is over (dead or delivered) again, with the same id and fresh tries. Replies of a dead one that
- * nobody has collected leave the drain until it is dead again. Scope webhooks:write. Throws not_found, also for the
- * delivery of another project, and invalid_request while it is still tried.
+ * Makes a callback that is over (dead or delivered) again, with the same id and fresh tries; one that waits for its next
+ * try is tried now. Replies of a dead one that nobody has collected leave the drain until it is dead again. Scope
+ * webhooks:write. Throws not_found, also for the delivery of another project.
  */
 export async function replayDelivery(
   { store, queues, log }: { store: Store; queues: Queues; log: Log },
@@ -49,14 +66,8 @@ export async function replayDelivery(
   requireScope(principal, "webhooks:write");
   const { project } = principal;
   const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
-  const item = isUuid(id) ? await store.deliveries.find(project, id) : null;
-  if (item === null) throw new ServiceError("not_found", "This project has no such delivery.");
-  if (due === null) {
-    throw new ServiceError(
-      "invalid_request",
-      "This delivery is still tried by itself; only one that is over can be replayed.",
-    );
-  }
+  const item = due === null ? null : await store.deliveries.find(project, id);
+  if (due === null || item === null) throw new ServiceError("not_found", "This project has no such delivery.");
   try {
     await publishDeliveries(queues, [due]);
   } catch (error) {

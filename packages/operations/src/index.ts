@@ -3,7 +3,7 @@ export type { AddedKnowledge } from "./add-knowledge.ts";
 export { listChannels, setChannelEnabled } from "./channels.ts";
 export type { ChannelItem } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
-export { listDeliveries, replayDelivery } from "./deliveries.ts";
+export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export type { DeliveryListInput } from "./deliveries.ts";
 export { initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";

@@ -50,7 +50,7 @@ export type AddressGuardTools = {
 
 const NOT_A_URL = "It is not a valid absolute URL.";
 const BAD_SCHEME = "Only http and https URLs can be called.";
-const HAS_USER_INFO = "A URL with a user name or password is refused. Put credentials into a header.";
+const HAS_USER_INFO = "A URL with a user name or password is refused. Leave them out.";
 const LOCAL_NAME = "The host is a name of a local network. Use a public host, or have the operator allow this one.";
 const NOT_PUBLIC = "The host is not a public address. Use a public host, or have the operator allow this one.";
 const OWN_PORT = "The host and port belong to this service itself.";

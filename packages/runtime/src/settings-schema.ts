@@ -33,7 +33,7 @@ const origins = list.refine((parts) => parts.every(isOrigin), {
 
 /** True for the origin of a web site as browsers send it, and for `*`. */
 function isOrigin(text: string): boolean {
-  return text === "*" || (/^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).origin === text);
+  return text === "*" || (/^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text);
 }
 
 /** True for an address, a network, or a host name without port, path or wildcard. */
@@ -158,7 +158,7 @@ export const SETTINGS = {
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:
-      "Web sites whose pages may call the HTTP API from a browser, separated by commas: `https://app.example.com`. Give such pages keys with few scopes, since every visitor can read them.",
+      "Web sites whose pages may call the HTTP API from a browser, separated by commas: `https://app.example.com`; `*` for every site. Give such pages keys with few scopes, since every visitor can read them.",
     defaultText: "none",
     isSecret: false,
   },

@@ -65,6 +65,7 @@ interface ItemRow {
   id: string;
   type: CallbackType;
   ticket_id: string;
+  chat_id: string | null;
   message_id: string;
   url: string;
   state: DeliveryState;
@@ -73,7 +74,7 @@ interface ItemRow {
   attempts: { at: string; status: number | null; ms: number | null; error: string | null }[];
 }
 
-const ITEM = `d.id, d.type, d.ticket_id, d.message_id, d.url, d.state, d.next_at, d.created_at,
+const ITEM = `(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS chat_id, d.id, d.type, d.ticket_id, d.message_id, d.url, d.state, d.next_at, d.created_at,
   coalesce((SELECT jsonb_agg(jsonb_build_object('at', a.at, 'status', a.status, 'ms', a.duration_ms, 'error', a.error)
     ORDER BY a.number) FROM delivery_attempts a WHERE a.delivery_id = d.id), '[]') AS attempts`;
 
@@ -299,24 +300,34 @@ export function deliveriesTable(db: Db) {
     },
 
     /**
-     * Makes a delivery that is over pending again, with all tries before it. What of a dead one nobody has collected
-     * leaves the buffer, and what a reader has just taken does not come back to it. Answers what has to be published, or
-     * null when the project has no such delivery or it is pending.
+     * Makes a delivery that is over pending again, with fresh tries; one that is pending is tried now, and no sooner
+     * dead for it. What of a dead one nobody has collected leaves the buffer, and what a reader has just taken does not
+     * come back to it. Answers what has to be published, or null when the project has no such delivery.
      */
     async replay(project: ProjectId, id: string): Promise<DueDelivery | null> {
-      const rows = await db.query<{ ticket_id: string }>(
+      const rows = await db.query<{ ticket_id: string; tries: number }>(
         `WITH again AS (
-           UPDATE deliveries SET state = 'pending', tries = 0, next_at = now(), due_at = now(), finished_at = NULL
-           WHERE project_id = $1 AND id = $2 AND state <> 'pending' RETURNING ticket_id, reply_ids
+           UPDATE deliveries SET state = 'pending', tries = CASE state WHEN 'pending' THEN tries ELSE 0 END,
+             next_at = now(), due_at = now(), finished_at = NULL
+           WHERE project_id = $1 AND id = $2 RETURNING ticket_id, reply_ids, tries
          ), unbuffered AS (
            UPDATE replies r SET undeliverable_at = NULL FROM again
            WHERE r.id = ANY (again.reply_ids) AND r.delivered_at IS NULL
          )
-         SELECT ticket_id FROM again`,
+         SELECT ticket_id, tries FROM again`,
         [project, id],
       );
       const row = rows[0];
-      return row === undefined ? null : { project, ticketId: row.ticket_id, deliveryId: id, tries: 0 };
+      return row === undefined ? null : { project, ticketId: row.ticket_id, deliveryId: id, tries: row.tries };
+    },
+
+    /** How many deliveries of all projects have failed at least so often and are still tried. */
+    async countFailing(tries: number): Promise<number> {
+      const rows = await db.query<{ count: number }>(
+        "SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND tries >= $1",
+        [tries],
+      );
+      return rows[0]?.count ?? 0;
     },
 
     /** How many deliveries of all projects are dead. */
@@ -332,6 +343,7 @@ function asItem(row: ItemRow): DeliveryItem {
     id: row.id,
     type: row.type,
     ticketId: row.ticket_id,
+    chatId: row.chat_id ?? "",
     messageId: row.message_id,
     url: row.url,
     state: row.state,

@@ -214,6 +214,7 @@ describe("a try that is over", () => {
       id: pending.id,
       type: "message.completed",
       ticketId: pending.ticketId,
+      chatId: "received",
       messageId: pending.messageId,
       url: URL,
       state: "delivered",
@@ -360,7 +361,14 @@ describe("a dead callback", () => {
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
-  test("is counted", async () => {
+  test("is counted, as is one that fails again and again", async () => {
+    const failing = async () => store.deliveries.countFailing(2);
+    const failingBefore = await failing();
+    const pending = await addCallback("counted while it fails");
+    await finishNext(pending, { delayMs: 0 });
+    expect(await failing()).toBe(failingBefore);
+    await finishNext(pending, { delayMs: 60_000 });
+    expect(await failing()).toBe(failingBefore + 1);
     const before = await store.deliveries.countDead();
     await finishNext(await addCallback("counted"), "dead");
     expect(await store.deliveries.countDead()).toBe(before + 1);
@@ -432,9 +440,19 @@ describe("a replay", () => {
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
-  test("of a pending, unknown or foreign callback changes nothing", async () => {
+  test("of a pending callback lets it be tried now, and its tries count on", async () => {
+    const pending = await addCallback("replayed while pending");
+    await finishNext(pending, { delayMs: 60_000 });
+    await finishNext(await addCallback("unconcerned"), { delayMs: 60_000 });
+    expect(await store.deliveries.replay(project, pending.id)).toMatchObject({ deliveryId: pending.id, tries: 1 });
+    expect(await claim(pending)).toMatchObject({ tries: 2, attempt: 2 });
+    // What is on its way right now stays with whoever has it.
+    expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
+    expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
+  });
+
+  test("of an unknown or foreign callback changes nothing", async () => {
     const pending = await addCallback("not to be replayed");
-    expect(await store.deliveries.replay(project, pending.id)).toBeNull();
     expect(await store.deliveries.replay(project, newId())).toBeNull();
     await finishNext(pending, "dead");
     const stranger = await db.newProject();

@@ -1,6 +1,6 @@
 import { methodNotAllowed } from "@svc/http";
 import type { Log } from "@svc/log";
-import { listDeliveries, replayDelivery } from "@svc/operations";
+import { getDelivery, listDeliveries, replayDelivery } from "@svc/operations";
 import type { DeliveryListInput } from "@svc/operations";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
@@ -20,6 +20,14 @@ export function addDeliveryRoutes(routes: IRouter, context: { store: Store; queu
         const { state } = request.query;
         const input = { ...readListQuery(request), state: state === "" ? undefined : state } as DeliveryListInput;
         sendList(response, await listDeliveries(context, principal, input));
+      }),
+    )
+    .all(methodNotAllowed("GET", "HEAD"));
+  routes
+    .route(`${PATH}/:id`)
+    .get(
+      withPrincipal(async (principal, { params }, response) => {
+        sendItem(response, await getDelivery(context, principal, String(params["id"])));
       }),
     )
     .all(methodNotAllowed("GET", "HEAD"));

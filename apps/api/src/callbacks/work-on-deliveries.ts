@@ -29,6 +29,8 @@ interface Interrupted {
  * receiver that is known to be slow right now it does not wait at all.
  */
 const JOB_WAIT_MS = 250;
+/** From so many failed tries on an operator should know. */
+const FAILING_TRIES = 3;
 /**
  * A try begins within this time after its claim or not at all: then it is over before the lease is (20 s less the 15 s of
  * a try and a second for the clock), and nobody else sends this callback or the next one of the chat meanwhile.
@@ -75,6 +77,9 @@ export function createDeliveryWorker(context: DeliveryContext) {
     if (result.next === "dead") {
       log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
       context.tell(delivery.ticketId);
+    } else if (result.next !== "delivered" && delivery.tries >= FAILING_TRIES) {
+      const inS = Math.round(result.next.delayMs / 1_000);
+      log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "a callback keeps failing");
     } else {
       log.debug({ ...facts, reason: result.error }, "a callback was tried");
     }

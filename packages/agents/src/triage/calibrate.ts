@@ -89,7 +89,9 @@ function findNoneLead(messages: readonly HeldOutScores[], noneLabel: number, sha
   const leads = messages
     .filter(({ label }) => label !== noneLabel)
     .flatMap(({ scores, label }) => {
-      const isRight = scores.every((score, other) => other === label || other === noneLabel || score < (scores[label] ?? 0));
+      const isRight = scores.every(
+        (score, other) => other === label || other === noneLabel || score < (scores[label] ?? 0),
+      );
       return isRight ? [sharpness * ((scores[label] ?? 0) - (scores[noneLabel] ?? 0))] : [];
     })
     .sort((a, b) => a - b);

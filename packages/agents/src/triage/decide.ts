@@ -48,7 +48,8 @@ export function decide(
   if (agents.length === 1) return { agentId: first.id, confidence: 1, why: `${first.name} is the only enabled agent.` };
 
   const { vector, knownShare } = readMessage(model, question.text);
-  const [best, second] = findBest(rate(model, vector, agents, question.currentAgentId));
+  const candidates = rate(model, vector, agents, question.currentAgentId);
+  const [best, second] = findBest(candidates);
   const isKept = best?.agent !== null && best?.agent.id === question.currentAgentId;
   const samples = best === undefined ? [] : (model.samples[best.label] ?? []);
   const closest = findClosest(samples, vector, model.space.idf.length);
@@ -58,7 +59,9 @@ export function decide(
     const agent = general ?? best?.agent ?? first;
     return { agentId: agent.id, confidence: 0, why: "The message is like nothing that any agent is for." };
   }
-  const evidence = best.agent === null || isKept ? 1 : Math.min(1, likeness / model.calibration.usualLikeness);
+  // Where nothing is known that is for nobody, a message unlike any sample may well be that.
+  const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
+  const evidence = isForSomebody ? 1 : Math.min(1, likeness / model.calibration.usualLikeness);
   return {
     agentId: best.agent?.id ?? null,
     confidence: best.probability * evidence,

@@ -55,8 +55,7 @@ function pairsOf(terms: readonly string[]): number[] {
 /** Pieces of a word between two spaces, so that its beginning and its end count as such. */
 function piecesOf(term: string): number[] {
   const pieces: number[] = [];
-  const codeAt = (index: number): number =>
-    index === 0 || index > term.length ? SPACE : term.charCodeAt(index - 1);
+  const codeAt = (index: number): number => (index === 0 || index > term.length ? SPACE : term.charCodeAt(index - 1));
   const length = term.length + 2;
   for (let start = 0; start < length; start += 1) {
     const end = Math.min(length, start + PIECE_CHARS.most);

@@ -4,14 +4,19 @@ export interface Spelling {
   counts: Map<string, number>;
   /** The known words that become this one when at most one letter is left out. */
   shortened: Map<string, string[]>;
+  /** How many known words begin so. */
+  beginnings: Map<string, number>;
 }
 
 /** Shorter words are too close to each other to say which was meant; longer ones are no words. */
 const CORRECTED_CHARS = { least: 4, most: 30 } as const;
 
+/** Forms of one word begin alike, in any language: by so many letters, or all of a word that is as long as the least. */
+const BEGINNING_CHARS = { least: 4, most: 5 } as const;
+
 /** A spelling that knows no word yet. */
 export function createSpelling(): Spelling {
-  return { counts: new Map(), shortened: new Map() };
+  return { counts: new Map(), shortened: new Map(), beginnings: new Map() };
 }
 
 /** Takes in the words of a sample. Changes `spelling`. */
@@ -19,7 +24,11 @@ export function addWords(spelling: Spelling, terms: readonly string[]): void {
   for (const term of new Set(terms)) {
     const count = spelling.counts.get(term) ?? 0;
     spelling.counts.set(term, count + 1);
-    if (count > 0 || !isCorrectable(term)) continue;
+    if (count > 0) continue;
+    for (const beginning of beginningsOf(term)) {
+      spelling.beginnings.set(beginning, (spelling.beginnings.get(beginning) ?? 0) + 1);
+    }
+    if (!isCorrectable(term)) continue;
     for (const short of shorten(term)) {
       const words = spelling.shortened.get(short);
       if (words === undefined) spelling.shortened.set(short, [term]);
@@ -32,9 +41,23 @@ export function addWords(spelling: Spelling, terms: readonly string[]): void {
 export function removeWords(spelling: Spelling, terms: readonly string[]): void {
   for (const term of new Set(terms)) {
     const count = spelling.counts.get(term) ?? 0;
-    if (count > 1) spelling.counts.set(term, count - 1);
-    else spelling.counts.delete(term);
+    if (count > 1) {
+      spelling.counts.set(term, count - 1);
+      continue;
+    }
+    if (!spelling.counts.delete(term)) continue;
+    for (const beginning of beginningsOf(term)) {
+      spelling.beginnings.set(beginning, (spelling.beginnings.get(beginning) ?? 0) - 1);
+    }
   }
+}
+
+/** Whether a word or another form of it is known. */
+export function isFamiliar(spelling: Spelling, term: string): boolean {
+  if (spelling.counts.has(term)) return true;
+  return (
+    term.length >= BEGINNING_CHARS.least && (spelling.beginnings.get(term.slice(0, BEGINNING_CHARS.most)) ?? 0) > 0
+  );
 }
 
 /**
@@ -53,6 +76,11 @@ export function correctTerm(spelling: Spelling, term: string): string {
 
 function isCorrectable(term: string): boolean {
   return term.length >= CORRECTED_CHARS.least && term.length <= CORRECTED_CHARS.most && !/\p{N}/u.test(term);
+}
+
+function beginningsOf(term: string): string[] {
+  if (term.length < BEGINNING_CHARS.least) return [];
+  return [...new Set([term.slice(0, BEGINNING_CHARS.least), term.slice(0, BEGINNING_CHARS.most)])];
 }
 
 /** A word and what remains when one of its letters is left out. */

@@ -50,7 +50,10 @@ export function trainTriage(samples: readonly TriageSample[]): TriageModel {
  * As `trainTriage`, but lets the process do something else every few milliseconds. Rejects with the signal's reason when
  * it is aborted.
  */
-export async function trainTriageInSlices(samples: readonly TriageSample[], signal?: AbortSignal): Promise<TriageModel> {
+export async function trainTriageInSlices(
+  samples: readonly TriageSample[],
+  signal?: AbortSignal,
+): Promise<TriageModel> {
   const training = train(samples);
   let sliceEnd = performance.now() + SLICE_MS;
   let step = training.next();

@@ -1,0 +1,52 @@
+// A receiver of callbacks, as a process of its own: it notes when each delivery came and answers 204.
+//   node callback-receiver.mjs PORT
+// GET /count answers how many came; GET /callbacks/ID waits for that delivery and answers when it came, null for never.
+import { createServer } from "node:http";
+
+const PATIENCE_MS = 15_000;
+
+/** Milliseconds on the clock that all processes of this machine share. */
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+
+const cameAt = new Map();
+const waiting = new Map();
+let repeated = 0;
+let lastAt = 0;
+
+function answer(response, body) {
+  const text = JSON.stringify(body);
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) }).end(text);
+}
+
+function note(id) {
+  lastAt = now();
+  if (cameAt.has(id)) {
+    repeated++;
+    return;
+  }
+  cameAt.set(id, lastAt);
+  waiting.get(id)?.();
+  waiting.delete(id);
+}
+
+const server = createServer((request, response) => {
+  if (request.method === "POST") {
+    request.resume().once("end", () => {
+      note(request.headers["x-svc-delivery"]);
+      response.writeHead(204).end();
+    });
+    return;
+  }
+  if (request.url === "/count") {
+    answer(response, { received: cameAt.size, repeated, lastAt });
+    return;
+  }
+  const id = request.url.slice("/callbacks/".length);
+  const tell = () => {
+    clearTimeout(timer);
+    answer(response, { at: cameAt.get(id) ?? null });
+  };
+  const timer = setTimeout(tell, cameAt.has(id) ? 0 : PATIENCE_MS);
+  if (!cameAt.has(id)) waiting.set(id, tell);
+});
+server.listen(Number(process.argv[2]), "127.0.0.1");

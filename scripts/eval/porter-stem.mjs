@@ -1,0 +1,67 @@
+// Porter's stemmer for English (M. F. Porter, An algorithm for suffix stripping, 1980).
+
+const LONG_SUFFIXES = {
+  ational: "ate", tional: "tion", enci: "ence", anci: "ance", izer: "ize", bli: "ble", alli: "al", entli: "ent",
+  eli: "e", ousli: "ous", ization: "ize", ation: "ate", ator: "ate", alism: "al", iveness: "ive", fulness: "ful",
+  ousness: "ous", aliti: "al", iviti: "ive", biliti: "ble", logi: "log",
+}; // prettier-ignore
+const MIDDLE_SUFFIXES = { icate: "ic", ative: "", alize: "al", iciti: "ic", ical: "ic", ful: "", ness: "" };
+const LAST_SUFFIXES = [
+  "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
+  "sion", "tion", "al", "er", "ic", "ou",
+]; // prettier-ignore
+
+/** Vowels and consonants of a word as a string of v and c. A y after a consonant is a vowel. */
+function shapeOf(word) {
+  let shape = "";
+  for (const letter of word) shape += "aeiou".includes(letter) || (letter === "y" && shape.endsWith("c")) ? "v" : "c";
+  return shape;
+}
+
+/** How often a vowel is followed by a consonant. */
+const measure = (word) => shapeOf(word).match(/v+c/g)?.length ?? 0;
+const hasVowel = (word) => shapeOf(word).includes("v");
+const endsShort = (word) => shapeOf(word).endsWith("cvc") && !/[wxy]$/.test(word);
+
+function replaceSuffix(word, suffixes) {
+  const suffix = Object.keys(suffixes)
+    .filter((ending) => word.endsWith(ending))
+    .sort((a, b) => b.length - a.length)[0];
+  if (suffix === undefined) return word;
+  const stem = word.slice(0, -suffix.length);
+  return measure(stem) > 0 ? stem + suffixes[suffix] : word;
+}
+
+/** The stem of a word in lower case. */
+export function porterStem(given) {
+  if (given.length < 3) return given;
+  let word = given;
+  if (/(?:ss|i)es$/.test(word)) word = word.slice(0, -2);
+  else if (/[^s]s$/.test(word)) word = word.slice(0, -1);
+
+  if (word.endsWith("eed")) {
+    if (measure(word.slice(0, -3)) > 0) word = word.slice(0, -1);
+  } else {
+    const stem = word.replace(/(?:ed|ing)$/, "");
+    if (stem !== word && hasVowel(stem)) word = mendEnd(stem);
+  }
+  if (word.endsWith("y") && hasVowel(word.slice(0, -1))) word = `${word.slice(0, -1)}i`;
+  word = replaceSuffix(replaceSuffix(word, LONG_SUFFIXES), MIDDLE_SUFFIXES);
+
+  const last = LAST_SUFFIXES.find((suffix) => word.endsWith(suffix));
+  if (last !== undefined) {
+    const stem = word.slice(0, -(last === "sion" || last === "tion" ? 3 : last.length));
+    if (measure(stem) > 1) word = stem;
+  }
+  if (word.endsWith("e")) {
+    const stem = word.slice(0, -1);
+    if (measure(stem) > 1 || (measure(stem) === 1 && !endsShort(stem))) word = stem;
+  }
+  return word.endsWith("ll") && measure(word) > 1 ? word.slice(0, -1) : word;
+}
+
+function mendEnd(stem) {
+  if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
+  if (/([^aeiouylsz])\1$/.test(stem)) return stem.slice(0, -1);
+  return measure(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;
+}
