@@ -46,6 +46,7 @@ async function runJest({ backend, composition, only = [], but = [] }) {
       `--outputFile=${output}`,
       "--testLocationInResults",
       ...but.flatMap((path) => ["--testPathIgnorePatterns", path]),
+      "--",
       ...only,
     ],
     { TEST_QUEUE_BACKEND: backend, TEST_COMPOSITION: composition, ...(isSoak ? { SVC_SOAK: "1" } : {}) },
@@ -75,10 +76,12 @@ try {
   await check("format", bin("oxfmt"), ["--check", "."]);
 
   await runJest({ backend: "postgres", composition: "standalone" });
-  if (isSoak) await runJest({ backend: "postgres", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
+  if (isSoak)
+    await runJest({ backend: "postgres", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   if (hasRedis()) {
     await runJest({ backend: "redis", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
-    if (isSoak) await runJest({ backend: "redis", composition: "standalone", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
+    if (isSoak)
+      await runJest({ backend: "redis", composition: "standalone", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   }
 } catch (error) {
   console.error(error.message);
