@@ -16,4 +16,6 @@ export default {
   // A file that leaves processes, databases or queues behind fails.
   testEnvironment: "<rootDir>/packages/testing/dist/leak-checking-environment.js",
   testTimeout: 60_000,
+  // Most tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy.
+  maxWorkers: 3,
 };
