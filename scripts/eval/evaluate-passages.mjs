@@ -49,7 +49,10 @@ function quotedSentences(sentences, sources) {
     const from = start;
     const to = from + sentence.length;
     start = to + 1;
-    const quoted = quotes.reduce((sum, quote) => sum + Math.max(0, Math.min(to, quote.end) - Math.max(from, quote.start)), 0);
+    const quoted = quotes.reduce(
+      (sum, quote) => sum + Math.max(0, Math.min(to, quote.end) - Math.max(from, quote.start)),
+      0,
+    );
     return quoted * 2 > sentence.length ? [index] : [];
   });
 }
@@ -66,9 +69,15 @@ function scoresOf(queries, predictions) {
   const picked = answerable.filter(({ refs }) => refs.some(({ sentences }) => sentences.length > 0)).map(bestSentences);
   // A question without an answer has likeness 0 to every reference.
   const rougeOf = (kind) =>
-    mean(answerable.map(({ predicted, refs }) => Math.max(...refs.map(({ answer }) => rouge[kind](predicted.answer ?? "", answer)))));
+    mean(
+      answerable.map(({ predicted, refs }) =>
+        Math.max(...refs.map(({ answer }) => rouge[kind](predicted.answer ?? "", answer))),
+      ),
+    );
   return {
-    retrieval: rankingScores(answerable.map(({ passage, predicted }) => ({ relevant: { [passage]: 1 }, ranked: predicted.ranked }))),
+    retrieval: rankingScores(
+      answerable.map(({ passage, predicted }) => ({ relevant: { [passage]: 1 }, ranked: predicted.ranked })),
+    ),
     answerable: answerable.length,
     answered: share(answerable, hasAnswer),
     sentence: {

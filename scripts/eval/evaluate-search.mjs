@@ -52,7 +52,9 @@ function scoresOf(queries, predictions) {
       answerHit: share(inside, isHit),
       precisionWhenAnswered: share(inside.filter(hasAnswer), isHit),
     },
-    meanChars: mean(answered.filter(hasAnswer).map(({ predicted }) => Math.min(MAX_ANSWER_CHARS, predicted.answer.length))),
+    meanChars: mean(
+      answered.filter(hasAnswer).map(({ predicted }) => Math.min(MAX_ANSWER_CHARS, predicted.answer.length)),
+    ),
     outOfKb: { n: outside.length, refused: share(outside, (row) => !hasAnswer(row)) },
     adversarial: { n: adversarial.length, refused: share(adversarial, (row) => !hasAnswer(row)) },
     aurocOutOfKb: auroc(scores(inside), scores(outside)),

@@ -10,7 +10,8 @@ export async function evaluate({ groups }, scratch) {
   for (const group of groups) results.push(await evaluateProject(group, scratch));
   return {
     predictions: results.flatMap(({ predictions }) => predictions),
-    scores: results.length === 1 ? results[0].scores : Object.fromEntries(results.map(({ name, scores }) => [name, scores])),
+    scores:
+      results.length === 1 ? results[0].scores : Object.fromEntries(results.map(({ name, scores }) => [name, scores])),
   };
 }
 
@@ -29,18 +30,28 @@ async function evaluateProject({ name, samples, queries }, { store, addProject }
   const model = trainTriage(samplesOf(agents, learned));
   const trainSeconds = (performance.now() - startedAt) / 1000;
   const trainCpuSeconds = process.cpuUsage(cpuBefore).user / 1e6;
-  process.stderr.write(`${name === "" ? "" : `${name}: `}learned ${samples.length} messages in ${trainSeconds.toFixed(1)} s\n`);
+  process.stderr.write(
+    `${name === "" ? "" : `${name}: `}learned ${samples.length} messages in ${trainSeconds.toFixed(1)} s\n`,
+  );
 
   const nameOf = new Map(agents.map((agent) => [agent.id, agent.name]));
   const decidedAt = performance.now();
-  const decisions = await forEachShown("decided", queries, ({ text }) => decide(model, { agents, text, currentAgentId: null }));
+  const decisions = await forEachShown("decided", queries, ({ text }) =>
+    decide(model, { agents, text, currentAgentId: null }),
+  );
   const decisionMs = (performance.now() - decidedAt) / queries.length;
   const predictions = queries.map(({ id }, index) => {
     const { agentId, confidence } = decisions[index];
     // The score says how likely the message is for one of the agents.
     return { id, label: nameOf.get(agentId) ?? NONE, score: agentId === null ? 1 - confidence : confidence };
   });
-  const timing = { trainSeconds, trainCpuSeconds, decisionMs, sharpness: model.calibration.sharpness, noneLead: model.calibration.noneLead };
+  const timing = {
+    trainSeconds,
+    trainCpuSeconds,
+    decisionMs,
+    sharpness: model.calibration.sharpness,
+    noneLead: model.calibration.noneLead,
+  };
   return { name, predictions, scores: { ...scoresOf(queries, predictions, decisions), ...timing } };
 }
 

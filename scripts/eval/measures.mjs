@@ -1,6 +1,7 @@
 // Measures of information retrieval and classification, as the papers define them.
 
-export const mean = (numbers) => (numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length);
+export const mean = (numbers) =>
+  numbers.length === 0 ? null : numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 export const share = (items, isOne) => mean(items.map((item) => (isOne(item) ? 1 : 0)));
 
@@ -10,7 +11,7 @@ export function auroc(highs, lows) {
   const all = [...highs.map((value) => ({ value, isHigh: true })), ...lows.map((value) => ({ value, isHigh: false }))];
   all.sort((a, b) => a.value - b.value);
   let rankSum = 0;
-  for (let from = 0; from < all.length; ) {
+  for (let from = 0; from < all.length;) {
     let to = from;
     while (to < all.length && all[to].value === all[from].value) to += 1;
     rankSum += all.slice(from, to).filter(({ isHigh }) => isHigh).length * ((from + 1 + to) / 2);

@@ -36,9 +36,13 @@ export function readSet(folder, { queries, shots }) {
       counts.set(label, (counts.get(label) ?? 0) + 1);
       return shots === undefined || counts.get(label) <= Number(shots);
     });
-    if (queries === undefined) return [{ name, samples, queries: read(name === "" ? "test.jsonl" : `${name}.test.jsonl`) }];
+    if (queries === undefined)
+      return [{ name, samples, queries: read(name === "" ? "test.jsonl" : `${name}.test.jsonl`) }];
     const isOurs = ({ bot, id }) =>
-      training.length === 1 || bot === name || (bot === undefined && belongs(String(id), name)) || belongs(basename(queries), name);
+      training.length === 1 ||
+      bot === name ||
+      (bot === undefined && belongs(String(id), name)) ||
+      belongs(basename(queries), name);
     const rows = readJsonLines(queries).filter(isOurs);
     return rows.length === 0 ? [] : [{ name, samples, queries: rows }];
   }

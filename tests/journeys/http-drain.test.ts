@@ -76,6 +76,7 @@ describe("an async message", () => {
       status: "queued",
       chatId: "async 1",
       ticketId: ticketIdOf(fixed.id, "api", "async 1"),
+      messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       drainUrl: "/api/v1/messages/async%201",
     });
   });

@@ -165,7 +165,7 @@ describe("the API channel, disabled while it runs,", () => {
       const state = await adminHealth();
       expect(state).toMatchObject({
         status: 200,
-        body: { status: "pass", checks: { channels: { api: { state: "stopped" } } } },
+        body: { status: "warn", checks: { channel: { status: "warn" }, channels: { api: { state: "stopped" } } } },
       });
       expect((await callApi(`${api.baseUrl()}/readyz`)).status).toBe(200);
       expect((await api.drain("health", "before", "?wait=10000")).texts).toEqual([FIXED]);

@@ -146,7 +146,7 @@ describe("each naughty string", () => {
       });
       expectDecent(answer);
       if (IS_ALLOWED.chatId(`-${path}`)) expect([answer.status, answer.body.chatId]).toEqual([200, `-${path}`]);
-      else expectProblem(answer, "invalid_request", [""]);
+      else expectProblem(answer, "invalid_request", ["/chatId"]);
     });
   });
 

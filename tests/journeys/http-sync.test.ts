@@ -87,6 +87,7 @@ describe("a sync message that is answered", () => {
       mode: "sync",
       chatId: "exact",
       ticketId: expect.stringMatching(UUID),
+      messageId: expect.stringMatching(UUID),
       replies: [
         {
           type: "message",
@@ -218,6 +219,7 @@ describe("a sync message that is not answered in time", () => {
       timedOut: true,
       chatId,
       ticketId: ticketIdOf(projectOf("fixed").id, "api", chatId),
+      messageId: expect.stringMatching(UUID),
       replies: [],
       drainUrl,
     });
@@ -329,6 +331,7 @@ describe("a sync message that is held for review", () => {
       timedOut: false,
       chatId,
       ticketId: expect.stringMatching(UUID),
+      messageId: expect.stringMatching(UUID),
       replies: [
         {
           type: "message",

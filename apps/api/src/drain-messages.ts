@@ -29,9 +29,9 @@ interface Look {
 }
 
 function chooseLook(context: ApiContext, { project, ticketId, query, isHead, keptDays }: LookRequest): Look {
-  const { store, persister } = context;
+  const { store, persister, presence } = context;
   const limits = { ...DRAIN_LIMITS, keptDays };
-  const { instance } = context.presence;
+  const { instance } = presence;
   const { after } = query;
   if (after !== undefined || query.peek === "1" || isHead) {
     return {
@@ -39,21 +39,27 @@ function chooseLook(context: ApiContext, { project, ticketId, query, isHead, kep
       settle: () => Promise.resolve(),
     };
   }
+  const takeId = newId();
+  const giveBack = () => store.replies.release(project, ticketId, takeId);
   return {
     async read() {
-      const takeId = newId();
       try {
-        return await store.replies.takeFromBuffer(project, ticketId, instance, limits, takeId);
+        for (;;) {
+          // What a process takes that counts as dead is free for others at once.
+          await presence.makeSure();
+          const page = await store.replies.takeFromBuffer(project, ticketId, instance, limits, takeId);
+          if (page.replies.length === 0 || presence.isSure()) return page;
+          await giveBack();
+        }
       } catch (error) {
         // The store may have carried it out all the same, and nobody would know what was taken.
-        void persister.persist("giving replies back", () => store.replies.releaseTake(project, ticketId, takeId));
+        void persister.persist("giving replies back", giveBack);
         throw error;
       }
     },
     async settle(page, isFlushed) {
-      const ids = page.replies.map((reply) => reply.id);
-      if (isFlushed) await Promise.all(ids.map((id) => store.replies.confirm(project, id)));
-      else await store.replies.release(project, ids, instance);
+      if (isFlushed) await Promise.all(page.replies.map(({ id }) => store.replies.confirm(project, id)));
+      else if (page.replies.length > 0) await giveBack();
     },
   };
 }

@@ -9,6 +9,8 @@ import type { ApiContext } from "./api-context.ts";
 
 /** A call's place under its Idempotency-Key; for a call without one, a place that keeps nothing. */
 export interface CallPlace {
+  /** Id of this call; what it takes goes by it. */
+  callId: string;
   messageId: string;
   /** Id of the conversation, where the request names none. */
   chatId: string;
@@ -103,7 +105,7 @@ export async function findPlace(
 ): Promise<FoundPlace> {
   const key = readKey(request);
   const { project } = principal;
-  const ids = { messageId: newId(), chatId: newId() };
+  const ids = { callId: newId(), messageId: newId(), chatId: newId() };
   if (key === null || principal.keyId === null) {
     return {
       kind: "mine",
@@ -128,7 +130,6 @@ export async function findPlace(
     path: request.path.replace(/\/+$/, ""),
     key,
     bodyHash: hashCall(principal, body),
-    callId: newId(),
     instance: presence.instance,
     ...ids,
   };
@@ -157,6 +158,7 @@ export async function findPlace(
     );
   }
   const place: CallPlace = {
+    callId: call.callId,
     messageId: claim.messageId,
     chatId: claim.chatId,
     isRepeat: claim.kind === "answered" || claim.isRepeat,

@@ -1,6 +1,6 @@
 import { withinMs } from "@svc/channel-manager";
 import type { MessageMode, ReplyAnnouncement } from "@svc/contracts";
-import { asProjectId, isUnavailable, newId } from "@svc/store";
+import { asProjectId, isUnavailable } from "@svc/store";
 import type { CallOutcome, KeptAnswer, ProjectId, StoredReply } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext, SettleContext } from "./api-context.ts";
@@ -39,31 +39,6 @@ interface Mode {
 
 const idsOf = (replies: readonly StoredReply[]) => replies.map((reply) => reply.id);
 
-/** What was taken and not handed over is in the buffer again. */
-function giveBack({ store, persister, presence }: ApiContext, project: ProjectId, replies: StoredReply[]): void {
-  if (replies.length === 0) return;
-  void persister.persist("giving replies back", () =>
-    store.replies.release(project, idsOf(replies), presence.instance),
-  );
-}
-
-/**
- * Takes the replies to a message that was sent before, as far as nobody has them. When the store breaks off in this
- * moment, nobody would know what was taken: then it is given back by the id of the look.
- */
-export async function takeForCall(
-  { store, persister, presence }: ApiContext,
-  { project, ticketId, messageId }: Pick<AcceptedCall, "project" | "ticketId" | "messageId">,
-): Promise<CallOutcome | null> {
-  const takeId = newId();
-  try {
-    return await store.replies.takeForCall(project, messageId, presence.instance, takeId);
-  } catch (error) {
-    void persister.persist("giving replies back", () => store.replies.releaseTake(project, ticketId, takeId));
-    throw error;
-  }
-}
-
 /** Whoever waits for the replies of the conversation looks; they are read, never sent. */
 function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnnouncement): Promise<void> {
   tell(ticketId, messageId ?? undefined);
@@ -73,17 +48,14 @@ function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnno
 /**
  * What the call found, or null while the store is away or others may count this process as dead: the message is
  * accepted, so the call goes on waiting. A call that came back takes what it finds, since a reader of the drain may be
- * at the same replies; else they are its own as long as it lives.
+ * at the same replies, and the next look finds it again; else they are its own as long as it lives.
  */
-async function look(context: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
-  const { store, presence } = context;
+async function look({ store, presence }: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
   try {
     const outcome = call.place.isRepeat
-      ? await takeForCall(context, call)
+      ? await store.replies.takeForCall(call.project, call.messageId, presence.instance, call.place.callId)
       : await store.replies.readForCall(call.project, call.messageId, presence.instance);
-    if (presence.isSure()) return outcome;
-    if (call.place.isRepeat) giveBack(context, call.project, outcome?.replies ?? []);
-    return null;
+    return presence.isSure() ? outcome : null;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     return null;
@@ -133,7 +105,7 @@ export function pendingSync(
 const sync: Mode = {
   holdsCall: true,
   async respond(context, call, response) {
-    const { store, persister, presence } = context;
+    const { store, persister } = context;
     let isGone = false;
     let isFlushed = false;
     // Replies that no answer carries stay for the drain, also when the call ends in an error.
@@ -148,7 +120,7 @@ const sync: Mode = {
       isEnded = true;
       return persister.persist("ending a sync call", async () => {
         await store.replies.endCall(call.project, call.messageId);
-        if (call.place.isRepeat) await store.replies.release(call.project, idsOf(carried), presence.instance);
+        if (call.place.isRepeat) await store.replies.release(call.project, call.ticketId, call.place.callId);
       });
     };
     const noteEnd = async () => {

@@ -14,6 +14,8 @@ export interface Presence {
    * False after a long pause or loss of the store: then others may have taken it.
    */
   isSure(): boolean;
+  /** Says that this process lives where that is not sure: before it takes what others could take as well. */
+  makeSure(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   const sayAlive = async () => {
     const saidAt = performance.now();
     await store.instances.beat(instance, "api");
-    sureUntil = saidAt + ALIVE_MS - MARGIN_MS;
+    sureUntil = Math.max(sureUntil, saidAt + ALIVE_MS - MARGIN_MS);
   };
   await sayAlive();
   let ended = false;
@@ -51,6 +53,9 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   return {
     instance,
     isSure: () => performance.now() < sureUntil,
+    async makeSure() {
+      if (performance.now() >= sureUntil) await sayAlive();
+    },
     async end() {
       ended = true;
       clearTimeout(timer);

@@ -32,7 +32,7 @@ function faultsOfMode(body: unknown, guard: AddressGuard): FieldIssue[] {
     return mode === "webhook" ? [fault("webhookUrl", "required", "mode webhook needs a URL to call")] : [];
   }
   const check = typeof webhookUrl === "string" ? guard.checkUrl(webhookUrl) : { ok: true as const };
-  return check.ok ? [] : [fault("webhookUrl", "forbidden_address", check.reason)];
+  return check.ok ? [] : [fault("webhookUrl", "forbidden_address", `is refused. ${check.reason.replace(/\.$/, "")}`)];
 }
 
 /**

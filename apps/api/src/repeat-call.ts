@@ -5,7 +5,7 @@ import type { Response } from "express";
 import type { ApiContext } from "./api-context.ts";
 import { replay, sendAnswer } from "./idempotency.ts";
 import type { FoundPlace } from "./idempotency.ts";
-import { answeredSync, pendingSync, takeForCall } from "./modes.ts";
+import { answeredSync, pendingSync } from "./modes.ts";
 import { watchAnswer } from "./watch-answer.ts";
 
 const PENDING = 202;
@@ -26,12 +26,11 @@ function pendingChatOf({ status, body }: { status: number; body: string }): stri
  * this call gets it, and so do later repeats. False when there is nothing better than the answer that was given.
  */
 export async function repeatTimedOutCall(
-  context: ApiContext,
+  { store, persister, presence }: ApiContext,
   { project }: Principal,
   { answer, place, reclaim }: Extract<FoundPlace, { kind: "answered" }>,
   response: Response,
 ): Promise<boolean> {
-  const { store, persister, presence } = context;
   const chatId = pendingChatOf(answer);
   if (chatId === null) return false;
   const others = await reclaim();
@@ -39,27 +38,28 @@ export async function repeatTimedOutCall(
     replay(response, others);
     return true;
   }
-  const giveBack = async (ids: string[]) => {
-    await persister.persist("giving replies back", () => store.replies.release(project, ids, presence.instance));
+  const ticketId = ticketIdOf(project, "api", chatId);
+  const giveBack = async () => {
+    await persister.persist("giving replies back", () => store.replies.release(project, ticketId, place.callId));
     await place.release();
   };
-  const ticketId = ticketIdOf(project, "api", chatId);
   const { messageId } = place;
-  const taking = takeForCall(context, { project, ticketId, messageId });
-  taking.catch(() => void place.release());
+  const taking = store.replies.takeForCall(project, messageId, presence.instance, place.callId);
+  // The store may have carried it out all the same.
+  taking.catch(() => void giveBack());
   const outcome = await taking;
   const replies = outcome?.replies ?? [];
   const ids = replies.map((reply) => reply.id);
   // Others may count this process as dead, and have taken the same replies.
   if (outcome === null || replies.length === 0 || !presence.isSure()) {
-    await withinMs(giveBack(ids), RELEASE_WAIT_MS);
+    await withinMs(giveBack(), RELEASE_WAIT_MS);
     return false;
   }
   const better =
     outcome.state === "answered"
       ? answeredSync({ chatId, ticketId, messageId }, replies)
       : pendingSync({ chatId, ticketId, messageId }, { status: "in_review", timedOut: false, replies });
-  void watchAnswer(response).then((isFlushed) => (isFlushed ? place.keep(better, ids) : giveBack(ids)));
+  void watchAnswer(response).then((isFlushed) => (isFlushed ? place.keep(better, ids) : giveBack()));
   sendAnswer(response, better);
   return true;
 }

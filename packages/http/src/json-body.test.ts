@@ -197,7 +197,10 @@ describe("a JSON body", () => {
     async (text) => {
       expect(await post(text)).toMatchObject({
         status: 400,
-        body: { code: "invalid_json", detail: expect.stringMatching(/^The body is (?:empty; send JSON|not valid JSON(?: at character \d+)?)\.$/) },
+        body: {
+          code: "invalid_json",
+          detail: expect.stringMatching(/^The body is (?:empty; send JSON|not valid JSON(?: at character \d+)?)\.$/),
+        },
       });
     },
   );

@@ -1,5 +1,6 @@
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
+export { exitOnceStopped } from "./exit-once-stopped.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
 export type { Config, EarlyConfig } from "./load-config.ts";
 export { migrateAll } from "./migrate-all.ts";

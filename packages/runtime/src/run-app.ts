@@ -1,6 +1,7 @@
 import type { Service } from "@svc/contracts";
 import { CannotListenError, PortTakenError } from "@svc/http";
 import { createLog } from "@svc/log";
+import { exitOnceStopped } from "./exit-once-stopped.ts";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { StartError, openResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
@@ -22,7 +23,7 @@ export async function runApp(
     const config = loadConfig(env);
     const resources = await openResources(config, { app });
     process.off("SIGTERM", quit).off("SIGINT", quit);
-    await runServices([makeService(resources)], resources);
+    await exitOnceStopped(await runServices([makeService(resources)], resources));
   } catch (error) {
     const log = createLog({ level: "error", name: app });
     if (error instanceof ConfigError) {

@@ -234,7 +234,7 @@ export function repliesTable(db: Db) {
     ), taken AS (
       UPDATE replies r SET taken_by = $3, taken_at = now(), take_id = $4 FROM message
       WHERE r.ticket_id = message.ticket_id AND r.in_reply_to = message.id AND r.delivered_at IS NULL
-        AND message.state <> 'received' AND ${FREE}
+        AND message.state <> 'received' AND (${FREE} OR r.take_id = $4)
       RETURNING ${REPLY_COLUMNS}
     )
     SELECT message.state, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq`;
@@ -250,9 +250,11 @@ export function repliesTable(db: Db) {
     )
     SELECT is_known FROM chat`;
 
+  // By the request that took them, not by its process: done a second time, it must not free what another request of the
+  // same process has taken since.
   const RELEASE = `
-    UPDATE replies SET taken_by = NULL
-    WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND delivered_at IS NULL AND taken_by = $3`;
+    UPDATE replies SET taken_by = NULL, take_id = NULL
+    WHERE project_id = $1 AND ticket_id = $2 AND take_id = $3 AND delivered_at IS NULL`;
 
   // Replies of several announcements in one read, with the address of each chat.
   const READ_RANGES = `
@@ -323,7 +325,7 @@ export function repliesTable(db: Db) {
 
     /**
      * What a call finds whose message was sent before: its state (`received` as long as another call waits for it), and
-     * the replies to it that nobody has, which are taken for this call. `endAnsweredCall`, or `endCall` and `release`,
+     * the replies to it that nobody has, which are taken for this call; by the same id they are had again. `endAnsweredCall`, or `endCall` and `release`,
      * follow. Null when there is no such message.
      */
     async takeForCall(
@@ -400,20 +402,11 @@ export function repliesTable(db: Db) {
     },
 
     /**
-     * Gives back what a look took whose answer never came, since the store broke off: by the id that the look was made
-     * with. Safe to repeat.
+     * Whatever was taken by this id and not handed over goes back to the buffer, also where the store broke off and
+     * nobody knows what was taken. Safe to repeat.
      */
-    async releaseTake(project: ProjectId, ticketId: string, takeId: string): Promise<void> {
-      await db.query(
-        `UPDATE replies SET taken_by = NULL, take_id = NULL
-         WHERE project_id = $1 AND ticket_id = $2 AND take_id = $3 AND delivered_at IS NULL`,
-        [project, ticketId, takeId],
-      );
-    },
-
-    /** Taken replies that were not handed over go back to the buffer. */
-    async release(project: ProjectId, ids: string[], instance: string): Promise<void> {
-      if (ids.length > 0) await db.query(RELEASE, [project, ids, instance]);
+    async release(project: ProjectId, ticketId: string, takeId: string): Promise<void> {
+      await db.query(RELEASE, [project, ticketId, takeId]);
     },
 
     /** The undelivered replies of a range with where they go; null when there are none. Concurrent calls share a read. */

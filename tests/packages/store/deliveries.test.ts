@@ -419,14 +419,11 @@ describe("a replay", () => {
     await store.instances.beat(instance, "api");
     const pending = await addCallback("in hands");
     await finishNext(pending, "dead");
-    const { replies } = await store.replies.takeFromBuffer(project, pending.ticketId, instance, LIMITS);
+    const takeId = newId();
+    const { replies } = await store.replies.takeFromBuffer(project, pending.ticketId, instance, LIMITS, takeId);
     expect(textsOf(replies)).toEqual(["answer"]);
     await store.deliveries.replay(project, pending.id);
-    await store.replies.release(
-      project,
-      replies.map(({ id }) => id),
-      instance,
-    );
+    await store.replies.release(project, pending.ticketId, takeId);
     expect(await buffered(pending.ticketId)).toEqual([]);
     await finishNext(pending, "dead");
     expect(await buffered(pending.ticketId)).toEqual(["answer"]);

@@ -49,15 +49,12 @@ test("the cursor of a taking reader stays before what another reader has and may
   const { ticketId } = accepted;
   const instance = newId();
   await db.store.instances.beat(instance, "api");
-  const first = await db.store.replies.takeFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 });
+  const takeId = newId();
+  await db.store.replies.takeFromBuffer(project, ticketId, instance, { ...LIMITS, maxReplies: 1 }, takeId);
   const second = await db.store.replies.takeFromBuffer(project, ticketId, instance, LIMITS);
   expect(textsOf(second.replies)).toEqual(["two", "three"]);
   // Whoever goes on with this cursor acknowledges nothing that the first reader did not get after all.
-  await db.store.replies.release(
-    project,
-    first.replies.map(({ id }) => id),
-    instance,
-  );
+  await db.store.replies.release(project, ticketId, takeId);
   await db.store.replies.acknowledge(project, ticketId, second.cursor);
   expect(textsOf((await read(ticketId)).replies)).toEqual(["one"]);
 });

@@ -61,6 +61,7 @@ test("a stranger reads, takes, acknowledges and releases no reply", async () => 
   const { store } = db;
   const instance = newId();
   await store.instances.beat(instance, "api");
+  const takeId = newId();
   const { accepted, finished } = await exchange(store, owner, newMessage(), ["answer"]);
   const { messageId, ticketId } = accepted;
   const { fromSeq = 0, toSeq = 0 } = finished.replies ?? {};
@@ -73,13 +74,13 @@ test("a stranger reads, takes, acknowledges and releases no reply", async () => 
   await store.replies.endCall(stranger, messageId);
   await store.replies.endAnsweredCall(stranger, messageId, [messageId]);
 
-  const page = await store.replies.takeFromBuffer(owner, ticketId, instance, LIMITS);
+  const page = await store.replies.takeFromBuffer(owner, ticketId, instance, LIMITS, takeId);
   expect(textsOf(page.replies)).toEqual(["answer"]);
   const ids = page.replies.map(({ id }) => id);
-  await store.replies.release(stranger, ids, instance);
+  await store.replies.release(stranger, ticketId, takeId);
   expect((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies).toEqual([]);
   for (const id of ids) await store.replies.confirm(stranger, id);
-  await store.replies.release(owner, ids, instance);
+  await store.replies.release(owner, ticketId, takeId);
   expect(textsOf((await store.replies.readBuffer(owner, ticketId, 0, LIMITS)).replies)).toEqual(["answer"]);
 });
 

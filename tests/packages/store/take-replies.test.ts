@@ -173,16 +173,22 @@ test("the calls of a process that is thought dead see no replies until it has sa
 test("taken replies that are released come back, those that are confirmed do not", async () => {
   const instance = await newInstance();
   const { accepted } = await exchange(db.store, project, newMessage(), ["one", "two", "three"]);
-  const { replies } = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
-  expect(textsOf(replies)).toEqual(["one", "two", "three"]);
-  const [one, two, three] = replies.map(({ id }) => id);
-  await db.store.replies.confirm(project, one ?? "");
-  await db.store.replies.confirm(project, one ?? "");
-  await db.store.replies.release(project, [one ?? "", two ?? ""], instance);
-  await db.store.replies.release(project, [three ?? ""], await newInstance());
+  const take = async (takeId: string, maxReplies: number) =>
+    (await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, { ...LIMITS, maxReplies }, takeId))
+      .replies;
+  const [first, second, third] = [newId(), newId(), newId()];
+  const taken = await take(first, 2);
+  expect(textsOf(taken)).toEqual(["one", "two"]);
+  expect(textsOf(await take(second, 2))).toEqual(["three"]);
+  const [one = ""] = taken.map(({ id }) => id);
+  await db.store.replies.confirm(project, one);
+  await db.store.replies.confirm(project, one);
+  await db.store.replies.release(project, accepted.ticketId, first);
   expect(await buffered(accepted.ticketId)).toEqual(["two"]);
-  const again = await db.store.replies.takeFromBuffer(project, accepted.ticketId, instance, LIMITS);
-  expect(textsOf(again.replies)).toEqual(["two"]);
+  expect(textsOf(await take(third, 2))).toEqual(["two"]);
+  // A release that is done again frees nothing of who has them since, in the same process.
+  await db.store.replies.release(project, accepted.ticketId, first);
+  expect(await buffered(accepted.ticketId)).toEqual([]);
 });
 
 test("many confirmations at once each reach their reply", async () => {

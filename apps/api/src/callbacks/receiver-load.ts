@@ -1,5 +1,7 @@
 /** Tries that one receiver may have on their way in this process, and all of them together. */
 const LIMITS = { aReceiver: 100, all: 500 };
+/** So many times as much may be on its way when each further try is the only one of its receiver. */
+const OVERFLOW = 2;
 /** A receiver that takes longer than this for a try is slow until that try is over. */
 const SLOW_MS = 250;
 /** How long a callback waits at least and at most whose receiver has enough on its way. */
@@ -49,7 +51,9 @@ export function createReceiverLoad(limits = LIMITS) {
       const { origin } = new URL(url);
       const receiver = receivers.get(origin) ?? { begun: new Set(), refused: 0 };
       if (receiver.begun.size >= limits.aReceiver) return refuse(receiver);
-      if (count >= limits.all) return { waitMs: WAIT_MIN_MS };
+      // A receiver with nothing on its way is let in even then, so that a few that hang do not keep all others waiting.
+      const isFull = count >= limits.all && (receiver.begun.size > 0 || count >= limits.all * OVERFLOW);
+      if (isFull) return { waitMs: WAIT_MIN_MS };
       const now = performance.now();
       const [oldest] = receiver.begun;
       const isSlow = oldest !== undefined && now - oldest.at > SLOW_MS;

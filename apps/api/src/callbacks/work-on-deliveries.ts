@@ -51,7 +51,8 @@ export function createDeliveryWorker(context: DeliveryContext) {
   // Aborted when the tries on their way are broken off: all of them listen to it.
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
-  let isStopping = false;
+  // Aborted before that: no further try is begun.
+  const draining = new AbortController();
 
   /** Makes one try: what became of it, or how long it had lasted when the stop broke it off; null when none was made. */
   async function makeTry(delivery: ClaimedDelivery, claimedAt: number): Promise<TryResult | Interrupted | null> {
@@ -117,7 +118,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
   }
 
   async function workOnChat(project: ProjectId, ticketId: string, letGo: () => void): Promise<void> {
-    while (!isStopping) {
+    while (!draining.signal.aborted) {
       const claimedAt = performance.now();
       const delivery = await store.deliveries.claim(project, ticketId);
       if (delivery === null || !(await handle(delivery, claimedAt, letGo))) return;
@@ -152,7 +153,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
      * again by another process.
      */
     async stop(deadlineMs: number): Promise<void> {
-      isStopping = true;
+      draining.abort();
       const allOver = Promise.allSettled(running).then(() => undefined);
       await withinMs(allOver, deadlineMs);
       stopping.abort(new Error("the process stops"));

@@ -99,7 +99,7 @@ export function addDeliveries(program: Command, cli: Cli): void {
     .action((options: ListOptions) => list(cli, options));
   deliveries
     .command("replay")
-    .description("make a callback that is over again, with the same id and fresh tries")
+    .description("make a callback that is over again, or one that is still tried now; its id stays the same")
     .argument("[deliveryId]", "the delivery", parseDeliveryId)
     .option("--all-dead", "all dead deliveries of the project")
     .addOption(projectOption())

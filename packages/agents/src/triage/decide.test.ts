@@ -1,0 +1,178 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Agent } from "@svc/contracts";
+import { decide } from "./decide.ts";
+import { trainTriage } from "./train-triage.ts";
+import { samplesOf } from "./triage-sample.ts";
+import type { LearnedMessage } from "./triage-sample.ts";
+
+const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
+  id: name,
+  name,
+  description: "",
+  instructions: "",
+  model: null,
+  kbIds: [],
+  examples: [],
+  reviewPolicy: "auto",
+  autoThreshold: 0.5,
+  fixedReply: null,
+  tools: [],
+  enabled: true,
+  version: 1,
+  ...change,
+});
+
+const BILLING = agent("billing", {
+  description: "Invoices, payments and refunds.",
+  examples: ["I was charged twice", "Where is my invoice?", "I want my money back"],
+});
+const TECH = agent("tech", {
+  description: "Problems with installing and running the software.",
+  examples: ["The installer crashes", "It does not start on Windows", "error when I open the app"],
+});
+const SALES = agent("sales", { description: "Plans, prices and discounts for new customers." });
+const AGENTS = [BILLING, SALES, TECH];
+
+interface Situation {
+  agents?: readonly Agent[];
+  learned?: readonly LearnedMessage[];
+  currentAgentId?: string | null;
+  support?: ReadonlyMap<string, number>;
+}
+
+function choose(text: string, { agents = AGENTS, learned = [], currentAgentId = null, support }: Situation = {}) {
+  const model = trainTriage(samplesOf(agents, learned));
+  return decide(model, { agents, text, currentAgentId, ...(support === undefined ? {} : { support }) });
+}
+
+describe("decide", () => {
+  test("no enabled agent: nobody", () => {
+    expect(choose("hello", { agents: [] }).agentId).toBeNull();
+    const agents = [agent("billing", { enabled: false })];
+    expect(choose("hello", { agents, currentAgentId: "billing" })).toMatchObject({ agentId: null, confidence: 0 });
+  });
+
+  test("one enabled agent: that one, for certain, whatever the text and whatever was learned", () => {
+    const agents = [agent("off", { enabled: false, examples: ["hello"] }), TECH];
+    const learned = [{ agentId: null, text: "hello" }];
+    expect(choose("hello", { agents, learned })).toMatchObject({ agentId: "tech", confidence: 1 });
+  });
+
+  test.each([
+    ["Why was I charged two times this month?", "billing"],
+    ["refund please", "billing"],
+    ["the app shows an error on windows", "tech"],
+    ["Installation problem", "tech"],
+    ["Is there a discount on the plan?", "sales"],
+  ])("%s goes to %s, by description and examples, in any form of the words", (text, agentId) => {
+    expect(choose(text).agentId).toBe(agentId);
+  });
+
+  test("a misspelt word counts as the one that was meant", () => {
+    expect(choose("invioce")).toMatchObject({ agentId: "billing" });
+    expect(choose("the instaler chrashes")).toMatchObject({ agentId: "tech" });
+  });
+
+  test("letters without their accents count as those with them", () => {
+    const agents = [agent("a", { examples: ["Größe ändern"] }), agent("b", { examples: ["Farbe wählen"] })];
+    expect(choose("GROSSE ANDERN", { agents }).agentId).toBe("a");
+    expect(choose("wahlen", { agents }).agentId).toBe("b");
+  });
+
+  test("agents that have nothing but a name are told apart by it", () => {
+    const agents = [agent("card_arrival"), agent("exchange_rate")];
+    expect(choose("when will my card arrive", { agents }).agentId).toBe("card_arrival");
+    expect(choose("what are your exchange rates", { agents }).agentId).toBe("exchange_rate");
+  });
+
+  test("the agent that has the conversation keeps it unless the message clearly points elsewhere", () => {
+    const inTech = { currentAgentId: "tech" };
+    expect(choose("and how long does that take?", inTech).agentId).toBe("tech");
+    expect(choose("and what about the invoice of my windows friend who had an error", inTech).agentId).toBe("tech");
+    expect(choose("Where is my invoice? I was charged twice.", inTech).agentId).toBe("billing");
+  });
+
+  test("an agent that had the conversation and is switched off has no claim to it", () => {
+    const agents = [BILLING, SALES, { ...TECH, enabled: false }];
+    expect(choose("refund", { agents, currentAgentId: "tech" }).agentId).toBe("billing");
+  });
+
+  test("a model that knows agents which are switched off now chooses among the others", () => {
+    const model = trainTriage(samplesOf(AGENTS));
+    const agents = [BILLING, SALES, { ...TECH, enabled: false }];
+    const { agentId } = decide(model, { agents, text: "error on windows", currentAgentId: null });
+    expect(["billing", "sales"]).toContain(agentId);
+  });
+
+  test("a message like nothing goes to an agent without a purpose of its own, else to one of them, with no confidence", () => {
+    expect(choose("xyzzy")).toMatchObject({ agentId: expect.any(String), confidence: 0 });
+    expect(choose("xyzzy", { agents: [...AGENTS, agent("general")] })).toMatchObject({
+      agentId: "general",
+      confidence: 0,
+    });
+  });
+
+  test("agents without any word to go by: the first, with no confidence", () => {
+    expect(choose("hello", { agents: [agent("?"), agent("!")] })).toMatchObject({ agentId: "?", confidence: 0 });
+  });
+
+  test("messages that operators gave to nobody teach that a message is for none of them", () => {
+    const weather = ["what is the weather like", "will it rain tomorrow", "how warm is it in Berlin"];
+    const learned = weather.map((text) => ({ agentId: null, text }));
+    expect(choose("is it going to rain in Berlin tomorrow?", { learned })).toMatchObject({ agentId: null });
+    expect(choose("Where is my invoice?", { learned })).toMatchObject({ agentId: "billing" });
+  });
+
+  test("messages that operators gave to an agent teach that they are for that agent", () => {
+    const learned = [{ agentId: "sales", text: "Do you have an academic licence?" }];
+    expect(choose("licence for academics", { learned })).toMatchObject({ agentId: "sales" });
+  });
+
+  test("what the knowledge bases have for a message decides where the agents' own words do not", () => {
+    const support = new Map([
+      ["billing", 0.15],
+      ["tech", 0.6],
+    ]);
+    const decision = choose("How do I pair the bluetooth remote?", { support });
+    expect(decision).toMatchObject({ agentId: "tech" });
+    expect(decision.confidence).toBeGreaterThan(0.8);
+    expect(decision.why).toContain("knowledge bases");
+  });
+
+  test("the clearer the message, the higher the confidence", () => {
+    const clear = choose("Where is my invoice?").confidence;
+    const vague = choose("My invoice has an error").confidence;
+    expect(clear).toBeGreaterThan(0.8);
+    expect(clear).toBeLessThanOrEqual(1);
+    expect(vague).toBeLessThan(clear);
+  });
+
+  test("says why in words, with the runner-up and the closest example", () => {
+    expect(choose("where is the invoice").why).toMatch(
+      /^billing \(\d+ %; next \w+ \d+ %\): the message is most like "Where is my invoice\?"\.$/,
+    );
+  });
+
+  test("the same arguments give the same decision", () => {
+    expect(choose("My invoice has an error")).toEqual(choose("My invoice has an error"));
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["letters", "a"],
+    ["words", "invoice "],
+    ["apostrophes", "a'"],
+    ["brackets", "("],
+    ["emoji", "😀"],
+    ["half an emoji", "\uD83D"],
+    ["NUL", "\0"],
+    ["letters of a script without spaces", "我"],
+  ])("gets through 50,000 characters of %s, in a message and in an example", (_, unit) => {
+    const text = unit.repeat(Math.ceil(50_000 / Math.max(1, unit.length)));
+    const agents = [BILLING, { ...TECH, examples: [...TECH.examples, text] }];
+    for (const { confidence } of [choose(text), choose(text, { agents }), choose("invoice", { agents })]) {
+      expect(confidence).toBeGreaterThanOrEqual(0);
+      expect(confidence).toBeLessThanOrEqual(1);
+    }
+  });
+});
