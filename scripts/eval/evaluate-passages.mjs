@@ -22,13 +22,13 @@ export async function evaluate({ passages, queries }, scratch) {
   const startedAt = performance.now();
   const predictions = await forEachShown("asked", queries, async ({ id, text, passage = `p${id}` }) => {
     const found = await searchKnowledge({ store }, project.id, { query: text, kbIds: [kb.id], limit: SEARCH_LIMIT });
-    const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === String(passage));
+    const hits = found.hits.filter(({ documentId }) => idOf.get(documentId) === passage);
     const search = () => Promise.resolve({ ...found, hits });
     const { text: answer, sources, confidence } = await answerQuestion({ agent, text, search });
     return {
       id,
       ranked: rankDocuments(found.hits, idOf),
-      sentences: quotedSentences(sentencesOf.get(String(passage)) ?? [], sources),
+      sentences: quotedSentences(sentencesOf.get(passage) ?? [], sources),
       answer,
       score: confidence,
     };

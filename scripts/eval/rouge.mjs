@@ -29,7 +29,7 @@ const pairsOf = (stems) => stems.slice(1).map((stem, index) => `${stems[index]} 
 
 /** Length of the longest sequence that both have in this order. */
 function longestCommon(one, other) {
-  let row = new Array(other.length + 1).fill(0);
+  let row = Array.from({ length: other.length + 1 }, () => 0);
   for (const stem of one) {
     const next = [0];
     for (let place = 0; place < other.length; place += 1) {

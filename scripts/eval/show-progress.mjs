@@ -3,7 +3,7 @@ const EVERY_MS = process.stderr.isTTY ? 200 : 5_000;
 
 /** Calls `work` with each of the items, `atOnce` at a time, and answers what it answered in the order of the items. */
 export async function forEachShown(what, items, work, { atOnce = 1 } = {}) {
-  const results = new Array(items.length);
+  const results = Array.from({ length: items.length });
   const startedAt = performance.now();
   let shownAt = startedAt;
   let begun = 0;
