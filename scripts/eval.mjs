@@ -1,6 +1,6 @@
 // `npm run eval`: the product on a set of questions and messages with known answers, by its own code path.
 //   npm run eval -- FOLDER [--queries FILE] [--out FILE] [--shots N]
-// FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; docs/quality.md says
+// FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; eval/read-set.mjs says
 // which files. --queries asks what is in another file; a line of it needs only `id` and `text`. --out writes what the
 // product answered. Where the right answers are known, scores are printed. --shots keeps N messages for each agent.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.

@@ -17,7 +17,7 @@ export async function evaluate({ passages, queries }, scratch) {
   const documents = passages.map(({ id, title, sentences }) => ({ id, title, text: sentences.join(" ") }));
   const { kb, idOf, ingested } = await ingest(documents, scratch, project);
   const agent = await store.agents.insert(project.id, { name: "evaluation", kbIds: [kb.id] });
-  const sentencesOf = new Map(passages.map(({ id, sentences }) => [String(id), sentences]));
+  const sentencesOf = new Map(passages.map(({ id, sentences }) => [id, sentences]));
 
   const startedAt = performance.now();
   const predictions = await forEachShown("asked", queries, async ({ id, text, passage = `p${id}` }) => {

@@ -18,7 +18,7 @@ export async function evaluate({ groups }, scratch) {
 async function evaluateProject({ name, samples, queries }, { store, addProject }) {
   const { decide, samplesOf, trainTriage } = await import("../../packages/agents/dist/index.js");
   const project = await addProject(name === "" ? "evaluation" : name);
-  const byLabel = Map.groupBy === undefined ? groupByLabel(samples) : Map.groupBy(samples, ({ label }) => label);
+  const byLabel = groupByLabel(samples);
   for (const [label, rows] of byLabel) {
     if (label !== NONE) await store.agents.insert(project.id, { name: label, examples: rows.map(({ text }) => text) });
   }

@@ -10,36 +10,39 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
 
 const log = { debug() {}, info() {}, warn: console.error, error: console.error, fatal: console.error };
 
-/** An open store with an empty project in it, and what ends it. */
+/** An open store on an empty database, and what ends it. Ends itself when the process is interrupted. */
 export async function openScratchStore() {
   const { startEmbeddedPostgres } = await import("../../packages/embedded/dist/index.js");
   const { migrateStore, openStore } = await import("../../packages/store/dist/index.js");
-  const dataDir = mkdtempSync(join(tmpdir(), "svc-eval-"));
-  const given = process.env.DATABASE_URL;
-  const server = given === undefined ? await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS }) : undefined;
-  const serverUrl = given ?? server.superuserUrl;
-  const database = `svc_eval_${process.pid}`;
-  await run(serverUrl, `CREATE DATABASE ${database}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${database}`;
-  await migrateStore(url.href, log);
-  const store = openStore({ url: url.href, secretKey: "evaluation-needs-no-secret-0123456789", log });
-
-  return {
-    store,
-    log,
-    /** A new project. */
-    async addProject(name) {
-      const { project } = await store.projects.ensure(name);
-      return project;
-    },
-    async close() {
-      await store.close();
-      await run(serverUrl, `DROP DATABASE ${database}`);
-      await server?.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+  const endings = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
   };
+  process.once("SIGINT", () => void close().finally(() => process.exit(130)));
+  try {
+    const dataDir = mkdtempSync(join(tmpdir(), "svc-eval-"));
+    endings.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const serverUrl = process.env.DATABASE_URL ?? (await startServer(dataDir));
+    const database = `svc_eval_${process.pid}`;
+    await run(serverUrl, `CREATE DATABASE ${database}`);
+    endings.push(() => run(serverUrl, `DROP DATABASE ${database}`));
+    const url = new URL(serverUrl);
+    url.pathname = `/${database}`;
+    await migrateStore(url.href, log);
+    const store = openStore({ url: url.href, secretKey: "evaluation-needs-no-secret-0123456789", log });
+    endings.push(() => store.close());
+    const addProject = async (name) => (await store.projects.ensure(name)).project;
+    return { store, log, addProject, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  async function startServer(dataDir) {
+    const server = await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS });
+    endings.push(() => server.stop());
+    return server.superuserUrl;
+  }
 }
 
 async function run(url, sql) {

@@ -291,14 +291,14 @@ describe("webhook", () => {
 
   test("after secret --from-stdin both secrets verify during the overlap, and the wrong one does not", async () => {
     const old = alone((await run("webhook", "secret", "--generate")).stdout);
-    const set = await runWithInput("the new secret\n", "webhook", "secret", "--from-stdin", "--overlap", "1h");
+    const set = await runWithInput("the new secret of ours\n", "webhook", "secret", "--from-stdin", "--overlap", "1h");
     expect(set).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("signs beside it until ") });
 
     const callback = await waitFor(
       async () => {
         const received = await receiveCallback("/rotated");
         const { bodyFile, headersFile } = await keep(received);
-        const { code } = await verify("the new secret", bodyFile, "--headers-file", headersFile);
+        const { code } = await verify("the new secret of ours", bodyFile, "--headers-file", headersFile);
         return code === 0 && { received, bodyFile, headersFile };
       },
       { what: "the new secret to sign" },
@@ -314,7 +314,7 @@ describe("webhook", () => {
     });
     const signature = received.headers["x-svc-signature"] ?? "";
     const secretFile = join(await makeFolder(), "secret.txt");
-    await writeFile(secretFile, "the new secret\n");
+    await writeFile(secretFile, "the new secret of ours\n");
     const bySignature = ["--signature", signature, "--secret-file", secretFile];
     expect((await svc({}, "webhook", "verify", bodyFile, ...bySignature)).code).toBe(0);
     await writeFile(bodyFile, JSON.stringify(JSON.parse(received.body.toString("utf8")), null, 2));

@@ -61,10 +61,10 @@ describe("the webhook secret", () => {
   });
 
   test("goes on signing beside its successor until the end of the overlap", async () => {
-    await set("old");
+    await set("old secret of 16 bytes");
     const before = Date.now();
-    const { previousUntil } = await set("new", DAY_SECONDS);
-    expect(await live()).toEqual({ current: "new", previous: "old" });
+    const { previousUntil } = await set("new secret of 16 bytes", DAY_SECONDS);
+    expect(await live()).toEqual({ current: "new secret of 16 bytes", previous: "old secret of 16 bytes" });
     const untilMs = Date.parse(previousUntil ?? "");
     expect(untilMs).toBeGreaterThanOrEqual(before + DAY_SECONDS * 1_000);
     expect(untilMs).toBeLessThanOrEqual(Date.now() + DAY_SECONDS * 1_000);
@@ -72,44 +72,45 @@ describe("the webhook secret", () => {
   });
 
   test("ends at once without an overlap", async () => {
-    await set("old");
-    expect(await set("new", 0)).toEqual({ isSet: true, previousUntil: null });
-    expect(await live()).toEqual({ current: "new", previous: null });
+    await set("old secret of 16 bytes");
+    expect(await set("new secret of 16 bytes", 0)).toEqual({ isSet: true, previousUntil: null });
+    expect(await live()).toEqual({ current: "new secret of 16 bytes", previous: null });
   });
 
   test("set again leaves a running overlap as it is, and an overlap of 0 ends it", async () => {
-    await set("old");
-    const { previousUntil } = await set("new");
-    expect(await set("new", 60)).toEqual({ isSet: true, previousUntil });
-    expect(await live()).toEqual({ current: "new", previous: "old" });
-    await set("new", 0);
-    expect(await live()).toEqual({ current: "new", previous: null });
+    await set("old secret of 16 bytes");
+    const { previousUntil } = await set("new secret of 16 bytes");
+    expect(await set("new secret of 16 bytes", 60)).toEqual({ isSet: true, previousUntil });
+    expect(await live()).toEqual({ current: "new secret of 16 bytes", previous: "old secret of 16 bytes" });
+    await set("new secret of 16 bytes", 0);
+    expect(await live()).toEqual({ current: "new secret of 16 bytes", previous: null });
   });
 
   test("of three, the two newest sign", async () => {
-    for (const secret of ["one", "two", "three"]) await set(secret);
-    expect(await live()).toEqual({ current: "three", previous: "two" });
+    for (const secret of ["one secret of 16 bytes", "two secret of 16 bytes", "three secret of 16 bytes"])
+      await set(secret);
+    expect(await live()).toEqual({ current: "three secret of 16 bytes", previous: "two secret of 16 bytes" });
   });
 
   test("can be taken away, and the one before with it: the key of each message signs then, and nothing beside it", async () => {
-    await set("old");
-    await set("new");
+    await set("old secret of 16 bytes");
+    await set("new secret of 16 bytes");
     expect(await set(null)).toEqual({ isSet: false, previousUntil: null });
     expect(await live()).toEqual({ current: null, previous: null });
-    expect(await set("newer")).toEqual({ isSet: true, previousUntil: null });
+    expect(await set("newer secret of 16 bytes")).toEqual({ isSet: true, previousUntil: null });
   });
 
   test("whose overlap is over is dropped with the next change", async () => {
     await store.channelsConfig.update("api", {
-      webhookSecret: store.sealer.seal("current"),
-      previousWebhookSecret: { ...store.sealer.seal("old"), until: "2020-01-01T00:00:00Z" },
+      webhookSecret: store.sealer.seal("current secret of 16 bytes"),
+      previousWebhookSecret: { ...store.sealer.seal("old secret of 16 bytes"), until: "2020-01-01T00:00:00Z" },
     });
-    expect(await set("current")).toEqual({ isSet: true, previousUntil: null });
-    expect(await live()).toEqual({ current: "current", previous: null });
+    expect(await set("current secret of 16 bytes")).toEqual({ isSet: true, previousUntil: null });
+    expect(await live()).toEqual({ current: "current secret of 16 bytes", previous: null });
   });
 
   test("changed by several at once: each change has that of another as the one before", async () => {
-    await set("first");
+    const names = ["a", "b", "c", "d", "e"].map((name) => `${name} secret of 16 bytes`);
     const names = ["a", "b", "c", "d", "e"];
     await Promise.all(names.map((secret) => set(secret)));
     const { current, previous } = await live();
@@ -127,11 +128,11 @@ describe("the webhook secret", () => {
   });
 
   test.each([-1, 0.5, Number.NaN, 31 * DAY_SECONDS])("has no overlap of %s seconds", async (overlapSeconds) => {
-    await expect(set("secret", overlapSeconds)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(set("secret secret of 16 bytes", overlapSeconds)).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   test("is set by administrators only", async () => {
     const principal: Principal = { ...administrator, scopes: ["webhooks:*", "channels:*"] };
-    await expect(set("secret", 0, principal)).rejects.toMatchObject({ code: "insufficient_scope" });
+    await expect(set("secret secret of 16 bytes", 0, principal)).rejects.toMatchObject({ code: "insufficient_scope" });
   });
 });

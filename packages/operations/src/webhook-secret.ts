@@ -7,6 +7,8 @@ import { isWebhookSecret } from "@svc/outbound";
 import type { Store } from "@svc/store";
 
 const SECRET_BYTES = 32;
+/** Of a secret that somebody brings: shorter ones can be found by trying. */
+const SECRET_MIN_BYTES = 16;
 /** An earlier secret signs at most this long beside the current one. */
 const OVERLAP_MAX_SECONDS = 30 * 24 * 3_600;
 
@@ -51,10 +53,10 @@ export async function setWebhookSecret(
   { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
 ): Promise<WebhookSecretState> {
   requireScope(principal, "admin:*");
-  if (secret !== null && !isWebhookSecret(secret)) {
+  if (secret !== null && (!isWebhookSecret(secret) || Buffer.byteLength(secret) < SECRET_MIN_BYTES)) {
     throw new ServiceError(
       "invalid_request",
-      "A webhook secret is not empty, and base64 with padding where it begins with whsec_.",
+      `A webhook secret has at least ${SECRET_MIN_BYTES} bytes, and is base64 with padding where it begins with whsec_. Let one be made: svc webhook secret --generate.`,
     );
   }
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {

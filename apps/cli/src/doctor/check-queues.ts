@@ -36,6 +36,18 @@ async function checkDeadLetters(store: Store, { self }: Cli): Promise<Check> {
   return { name, status: "warn", detail: counts.join(", "), advice };
 }
 
+/** From so many failed tries on a receiver is likely to be broken rather than busy. */
+const FAILING_TRIES = 3;
+
+async function checkFailingDeliveries(store: Store, { self }: Cli): Promise<Check> {
+  const name = "Failing deliveries";
+  const failing = await store.deliveries.countFailing(FAILING_TRIES);
+  if (failing === 0) return { name, status: "ok", detail: "none" };
+  const detail = `${failing} ${failing === 1 ? "callback keeps" : "callbacks keep"} failing and will be tried again`;
+  const advice = `See why, mend the receiver, and send them now: ${self} deliveries list --state pending`;
+  return { name, status: "warn", detail, advice };
+}
+
 async function checkDeadDeliveries(store: Store, { self }: Cli): Promise<Check> {
   const name = "Dead deliveries";
   const dead = await store.deliveries.countDead();
@@ -50,6 +62,7 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
   const others = [
     await checkBacklog(store, cli),
     await checkDeadLetters(store, cli),
+    await checkFailingDeliveries(store, cli),
     await checkDeadDeliveries(store, cli),
   ];
   if (!(await waitForQueues(queues))) {

@@ -49,11 +49,11 @@ const SOFTNESS = 0.25;
 const SQUARED_LENGTH = 2;
 
 /** Passes over all samples, the most; of these, those that look at every class of every sample. */
-const MAX_PASSES = 12;
-const FULL_PASSES = [0, 1, 5, 9];
+const MAX_PASSES = 10;
+const FULL_PASSES = [0, 4];
 
 /** How far from mattering a class may be for a sample and still be looked at in the passes between. */
-const NEAR_GRADIENT = 0.05;
+const NEAR_GRADIENT = 0.02;
 
 /** Smaller violations change nothing that could be seen. */
 const SMALL_VIOLATION = 0.01;
