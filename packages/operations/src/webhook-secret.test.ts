@@ -111,7 +111,6 @@ describe("the webhook secret", () => {
 
   test("changed by several at once: each change has that of another as the one before", async () => {
     const names = ["a", "b", "c", "d", "e"].map((name) => `${name} secret of 16 bytes`);
-    const names = ["a", "b", "c", "d", "e"];
     await Promise.all(names.map((secret) => set(secret)));
     const { current, previous } = await live();
     expect(names).toContain(current);
