@@ -25,18 +25,17 @@ async function evaluateProject({ name, samples, queries }, { store, addProject }
   const agents = await store.agents.list(project.id);
   const learned = (byLabel.get(NONE) ?? []).map(({ text }) => ({ agentId: null, text }));
 
+  const title = name === "" ? "" : `${name}: `;
+  process.stderr.write(`${title}learning ${samples.length} messages …\n`);
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
   const model = trainTriage(samplesOf(agents, learned));
   const trainSeconds = (performance.now() - startedAt) / 1000;
   const trainCpuSeconds = process.cpuUsage(cpuBefore).user / 1e6;
-  process.stderr.write(
-    `${name === "" ? "" : `${name}: `}learned ${samples.length} messages in ${trainSeconds.toFixed(1)} s\n`,
-  );
 
   const nameOf = new Map(agents.map((agent) => [agent.id, agent.name]));
   const decidedAt = performance.now();
-  const decisions = await forEachShown("decided", queries, ({ text }) =>
+  const decisions = await forEachShown(`${title}decided`, queries, ({ text }) =>
     decide(model, { agents, text, currentAgentId: null }),
   );
   const decisionMs = (performance.now() - decidedAt) / queries.length;

@@ -3,7 +3,9 @@ export type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./an
 export { chooseAgent } from "./choose-agent.ts";
 export type { AgentChoice } from "./choose-agent.ts";
 export { decide } from "./triage/decide.ts";
-export type { TriageDecision } from "./triage/decide.ts";
+export type { TriageDecision, TriageQuestion } from "./triage/decide.ts";
+export { keepTriageModels } from "./triage/keep-triage-models.ts";
+export type { TriageKnowledge, TriageModels } from "./triage/keep-triage-models.ts";
 export { trainTriage, trainTriageInSlices } from "./triage/train-triage.ts";
 export type { TriageModel } from "./triage/triage-model.ts";
 export { MAX_SAMPLES, samplesOf } from "./triage/triage-sample.ts";

@@ -54,6 +54,9 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     up = false;
   };
   pool.on("error", reportFault);
+  // BullMQ checks clients out without listening to them: a connection that is lost between two of its statements would
+  // end the process.
+  pool.on("connect", (client) => client.on("error", reportFault));
   /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
   const reportQueueFault = (error: Error) => {
     if (isConnectionFault(error)) reportFault(error);

@@ -20,24 +20,27 @@ export interface FeatureSpace {
 /** How much all words weigh together against all pieces of words. */
 const WORDS_SHARE = 1;
 
+/** Features between two moments at which the caller may do something else. */
+const SLICE_FEATURES = 10_000;
+
 /** Features that stand in fewer samples are left out where there are many samples: they are chance, and memory. */
 const LEAST_COUNTS = [
   { fromSamples: 12_000, count: 3 },
-  { fromSamples: 2_500, count: 2 },
+  { fromSamples: 1_500, count: 2 },
   { fromSamples: 0, count: 1 },
 ] as const;
 
-/** The features of some samples, weighed by inverse document frequency. */
-export function createFeatureSpace(samples: readonly TextFeatures[]): FeatureSpace {
+/** The features of some samples, weighed by inverse document frequency. Yields every few milliseconds. */
+export function* createFeatureSpace(samples: readonly TextFeatures[]): Generator<undefined, FeatureSpace> {
   const space: FeatureSpace = { ids: new Map(), idf: [], pieceCount: 0, sampleCount: samples.length };
   const least = LEAST_COUNTS.find(({ fromSamples }) => samples.length >= fromSamples)?.count ?? 1;
-  addCounted(
+  yield* addCounted(
     space,
     samples.map(({ pieces }) => pieces),
     least,
   );
   space.pieceCount = space.idf.length;
-  addCounted(
+  yield* addCounted(
     space,
     samples.map(({ words }) => words),
     least,
@@ -92,17 +95,27 @@ function weigh(space: FeatureSpace, hashes: readonly number[]): { weights: Map<n
   return { weights, length: Math.sqrt(squares) };
 }
 
-function addCounted(space: FeatureSpace, samples: readonly (readonly number[])[], leastCount: number): void {
+function* addCounted(
+  space: FeatureSpace,
+  samples: readonly (readonly number[])[],
+  leastCount: number,
+): Generator<undefined, void> {
   const counts = new Map<number, number>();
   const lastSeen = new Map<number, number>();
-  samples.forEach((hashes, sample) => {
+  for (const [sample, hashes] of samples.entries()) {
     for (const hash of hashes) {
       if (lastSeen.get(hash) === sample) continue;
       lastSeen.set(hash, sample);
       counts.set(hash, (counts.get(hash) ?? 0) + 1);
     }
-  });
-  for (const [hash, count] of counts) if (count >= leastCount) addFeature(space, hash, count);
+    yield;
+  }
+  let looked = 0;
+  for (const [hash, count] of counts) {
+    if (count >= leastCount) addFeature(space, hash, count);
+    looked += 1;
+    if (looked % SLICE_FEATURES === 0) yield;
+  }
 }
 
 function addFeature(space: FeatureSpace, hash: number, count: number): void {

@@ -43,7 +43,7 @@ const RETRAINED_SHARE = 0.02;
 /** Memory that all models take together, about. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-const BYTES_OF_A_SAMPLE = 2_048;
+const BYTES_OF_A_SAMPLE = 3_072;
 
 const NONE: readonly LearnedMessage[] = [];
 

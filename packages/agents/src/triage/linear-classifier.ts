@@ -48,8 +48,10 @@ const SOFTNESS = 0.25;
 /** Of a vector of length 1 with the bias as one more feature. */
 const SQUARED_LENGTH = 2;
 
-/** Passes over all samples, the most; of these, those that look at every class of every sample. */
-const MAX_PASSES = 10;
+/** Passes over all samples, the most, and where most samples have been learned before. */
+const MAX_PASSES = { anew: 10, further: 5 } as const;
+
+/** The passes that look at every class of every sample. */
 const FULL_PASSES = [0, 4];
 
 /** How far from mattering a class may be for a sample and still be looked at in the passes between. */
@@ -82,14 +84,17 @@ export function unlearned(vector: SparseVector, label: number): LearnedVector {
 }
 
 /**
- * Learns samples by dual coordinate descent (Hsieh and others, ICML 2008), all classes of a sample at once. Changes the
- * classifier and the samples; yields every few milliseconds.
+ * Learns samples by dual coordinate descent (Hsieh and others, ICML 2008), all classes of a sample at once. `samples`
+ * are all samples of the classifier; those that it has learned before are learned better. Changes the classifier and
+ * the samples; yields every few milliseconds.
  */
 export function* learnAll(classifier: LinearClassifier, samples: readonly LearnedVector[]): Generator<undefined, void> {
+  const isFurther = samples.some(({ influences }) => influences.length > 0);
+  const passes = isFurther ? MAX_PASSES.further : MAX_PASSES.anew;
   const random = createRandom(SEED);
   const order = Int32Array.from(samples.keys());
   const scratch = createScratch(classifier);
-  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+  for (let pass = 0; pass < passes; pass += 1) {
     shuffle(order, random);
     const isFull = FULL_PASSES.includes(pass);
     let worst = 0;

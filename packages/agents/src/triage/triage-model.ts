@@ -22,8 +22,8 @@ export interface Calibration {
 }
 
 /**
- * What triage has learned of a project. Plain data; `updateTriage` changes it in place. It needs about 4 bytes for each
- * of its features and classes, and 2 kB for each sample: 60 MB for 150 agents with 15,000 messages, 1 MB for 10 with 300.
+ * What triage has learned of a project. Plain data; `updateTriage` changes it in place. It needs 4 bytes for each of its
+ * features and classes, and 3 kB for each sample: 75 MB for 150 agents with 15,000 messages, 3 MB for 10 with 300.
  */
 export interface TriageModel {
   /** The agent that each class stands for; null stands for none of them. */
