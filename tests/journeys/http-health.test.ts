@@ -211,8 +211,8 @@ describe("while a server is away", () => {
       expect((await api.send("health", { text: "hello", chatId: "no-redis", mode: "async" })).status).toBe(202);
       await disable();
       await redis?.start();
-      await statusIs("pass");
       await enable();
+      await statusIs("pass");
       expect((await api.drain("health", "no-redis", "?wait=20000")).texts).toEqual([FIXED]);
     },
   );
