@@ -228,6 +228,7 @@ describe("the product, started with one command on a new folder", () => {
       "Queues",
       "Backlog",
       "Dead letters",
+      "Failing deliveries",
       "Dead deliveries",
       "Port",
       "HTTP API",

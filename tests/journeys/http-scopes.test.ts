@@ -45,6 +45,11 @@ const SEE_DELIVERIES = {
   allowed: ["webhooks:read", "webhooks:*", "admin:*"],
 } satisfies Partial<Endpoint>;
 
+const REPLAY = {
+  scope: "webhooks:write",
+  allowed: ["webhooks:write", "webhooks:*", "admin:*"],
+} satisfies Partial<Endpoint>;
+
 const newKey = () => ({ name: "made in the table", scopes: ["kb:read"] });
 const newProject = () => ({ name: `made-${newId()}` });
 
@@ -69,6 +74,10 @@ const ENDPOINTS: Endpoint[] = [
   { method: "HEAD", path: "/projects/:id", ...ADMIN, status: 200 },
   { method: "GET", path: "/admin/deliveries", ...SEE_DELIVERIES, status: 200 },
   { method: "HEAD", path: "/admin/deliveries", ...SEE_DELIVERIES, status: 200 },
+  // There is none here: whoever is let on is told so.
+  { method: "GET", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
+  { method: "HEAD", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
+  { method: "POST", path: "/admin/deliveries/:id/replay", ...REPLAY, status: 404 },
 ];
 const LOCKED = ENDPOINTS.filter(({ scope }) => scope !== null);
 const titled = (endpoints: Endpoint[]) =>
