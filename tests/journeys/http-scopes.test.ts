@@ -117,6 +117,13 @@ async function makeTarget(): Promise<string> {
   return (await issueKey(product.store, target)).record.id;
 }
 
+/** What stands for `:id`, by what the path is about. */
+const TARGETS: Record<string, () => string | Promise<string>> = {
+  keys: makeTarget,
+  projects: () => north.id,
+  deliveries: newId,
+};
+
 /** What exists, so that it shows whether a refused call has changed anything. */
 async function countAll() {
   const keys = await product.store.apiKeys.listPage({ limit: 100_000 });
@@ -126,8 +133,9 @@ async function countAll() {
 
 /** Sends a request to an endpoint, with its own body unless another is given. */
 async function call(endpoint: Endpoint, request: ApiRequest, replica = 0): Promise<ApiAnswer> {
-  const id = endpoint.path.startsWith("/projects") ? north.id : endpoint.path.includes(":id") ? await makeTarget() : "";
-  return callApi(`${api.baseUrl(replica)}/api/v1${endpoint.path.replace(":id", id)}`, {
+  const [, family = ""] = /^(?:\/admin)?\/(\w+)\/:id/.exec(endpoint.path) ?? [];
+  const id = await TARGETS[family]?.();
+  return callApi(`${api.baseUrl(replica)}/api/v1${endpoint.path.replace(":id", id ?? "")}`, {
     method: endpoint.method,
     ...(endpoint.json === undefined || request.body !== undefined ? {} : { json: endpoint.json() }),
     ...request,
