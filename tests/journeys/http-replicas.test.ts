@@ -606,22 +606,11 @@ describe("a store that breaks off", () => {
 
   /** Lets the answer be lost to the statement by which this request takes the reply to the message with this text. */
   async function loseTake(text: string, request: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
-    let call: Promise<ApiAnswer> | undefined;
-    await waitFor(
-      async () => {
-        // What the request needs before is remembered for a short time.
-        expect((await brokenApi.drain(PROJECT, "warm", "?peek=1")).status).toBe(200);
-        relay.swallowAnswers();
-        call = request();
-        const taken = await waitFor(() => isTaken(text), { what: "the take", timeoutMs: 500 }).catch(() => false);
-        relay.goAway();
-        relay.comeBack();
-        if (!taken) await call;
-        return taken;
-      },
-      { what: "a take whose answer is lost", timeoutMs: 30_000 },
-    );
-    if (call === undefined) throw new Error("nothing was asked for");
+    relay.swallowAnswersFrom("replies_take_from_buffer");
+    const call = request();
+    await waitFor(() => isTaken(text), { what: "the take whose answer is lost", timeoutMs: 30_000 });
+    relay.goAway();
+    relay.comeBack();
     return call;
   }
 

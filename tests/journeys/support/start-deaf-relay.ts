@@ -8,6 +8,8 @@ export interface DeafRelay {
   readonly url: string;
   /** From now on every answer of the server is thrown away, while requests still reach it. */
   swallowAnswers(): void;
+  /** From the next request on that names this prepared statement, every answer of the server is thrown away. */
+  swallowAnswersFrom(statement: string): void;
   /** Breaks every connection, and every new one until `comeBack`. */
   goAway(): void;
   /** New connections are whole again. */
@@ -20,6 +22,7 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   let isDeaf = false;
+  let deafFrom: string | null = null;
   let isAway = false;
   const server = createServer((client) => {
     if (isAway) {
@@ -38,7 +41,10 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
         other.destroy();
       });
     }
-    client.on("data", (chunk) => upstream.write(chunk));
+    client.on("data", (chunk) => {
+      isDeaf ||= deafFrom !== null && chunk.includes(deafFrom);
+      upstream.write(chunk);
+    });
     upstream.on("data", (chunk) => {
       if (!isDeaf) client.write(chunk);
     });
@@ -66,10 +72,14 @@ export async function startDeafRelay(serverUrl: string): Promise<DeafRelay> {
     swallowAnswers() {
       isDeaf = true;
     },
+    swallowAnswersFrom(statement) {
+      deafFrom = statement;
+    },
     goAway,
     comeBack() {
       isAway = false;
       isDeaf = false;
+      deafFrom = null;
     },
     async close() {
       await close();
