@@ -1,4 +1,4 @@
-import type { Answer } from "@svc/agents";
+import type { Answer, LearnedMessage } from "@svc/agents";
 import { isLegalMove } from "@svc/contracts";
 import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
@@ -28,6 +28,8 @@ export interface Run {
   readonly signal: AbortSignal;
   project: Project;
   agents: Agent[];
+  /** Messages of the project that people have decided. */
+  learned: LearnedMessage[];
   ticket: Ticket | null;
   triage: TriageResult | null;
   passages: SearchResult | null;

@@ -1,3 +1,4 @@
+import { keepTriageModels } from "@svc/agents";
 import type { IncomingJob, RunningService, Service } from "@svc/contracts";
 import type { Resources } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
@@ -17,7 +18,8 @@ export function pipelineService(resources: Resources): Service {
   async function start(): Promise<RunningService> {
     let isStopping = false;
     const leases = createLeaseKeeper(store, log);
-    const workOnChat = createChatWorker({ store, queues, log }, leases);
+    const triageModels = keepTriageModels((error) => log.error({ error }, "triage could not be trained anew"));
+    const workOnChat = createChatWorker({ store, queues, log, triageModels }, leases);
 
     /** Consumer of `incoming-messages`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
     const consumeIncoming = (job: IncomingJob) => workOnChat(asProjectId(job.project), job.ticketId, () => isStopping);
@@ -50,6 +52,7 @@ export function pipelineService(resources: Resources): Service {
         await closing;
         clearTimeout(giveUpTimer);
         leases.close();
+        triageModels.close();
       },
     });
   }

@@ -1,3 +1,4 @@
+import type { TriageModels } from "@svc/agents";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
@@ -7,4 +8,6 @@ export interface StageContext {
   store: Store;
   queues: Queues;
   log: Log;
+  /** What this process has learned of each project. */
+  triageModels: TriageModels;
 }

@@ -1,21 +1,13 @@
 import type { Answer } from "@svc/agents";
 import { LIMITS } from "@svc/contracts";
-import type { Agent } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
-import { createBriefCache } from "@svc/store";
-import type { ClaimedMessage, Project, ProjectId } from "@svc/store";
+import type { ClaimedMessage, ProjectId } from "@svc/store";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import { createSettingsReader } from "./project-settings.ts";
+import type { ProjectSettings } from "./project-settings.ts";
 import type { Run, TriageResult } from "./run.ts";
 import { giveUp, runStages, settleFailure } from "./run-stages.ts";
 import type { StageContext } from "./stage-context.ts";
-
-/** A change of a project or its agents takes effect within this time. */
-const SETTINGS_MS = 1_000;
-
-interface ProjectSettings {
-  project: Project;
-  agents: Agent[];
-}
 
 /**
  * Makes the function that works on a conversation: it takes the lease, runs the oldest waiting message, and goes on
@@ -24,14 +16,7 @@ interface ProjectSettings {
  */
 export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
   const { store, log } = context;
-  const settings = createBriefCache<ProjectSettings>(SETTINGS_MS);
-
-  function readSettings(id: ProjectId): Promise<ProjectSettings | null> {
-    return settings.get(id, async () => {
-      const [project, agents] = await Promise.all([store.projects.find(id), store.agents.list(id)]);
-      return project === null ? null : { project, agents };
-    });
-  }
+  const readSettings = createSettingsReader(store);
 
   /** True when there may be another message in the conversation. */
   async function handle(message: ClaimedMessage): Promise<boolean> {
@@ -68,7 +53,7 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
 }
 
 /** A run at its beginning, with what earlier tries have kept. */
-function beginRun(message: ClaimedMessage, { project, agents }: ProjectSettings, signal: AbortSignal): Run {
+function beginRun(message: ClaimedMessage, { project, agents, learned }: ProjectSettings, signal: AbortSignal): Run {
   // Written by progressOf alone, in this version or an earlier one.
   const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: Answer };
   return {
@@ -76,6 +61,7 @@ function beginRun(message: ClaimedMessage, { project, agents }: ProjectSettings,
     signal,
     project,
     agents,
+    learned,
     ticket: null,
     triage: kept.triage ?? null,
     passages: kept.passages ?? null,

@@ -1,7 +1,7 @@
 export { answerQuestion } from "./answer-question.ts";
 export type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
-export { chooseAgent } from "./choose-agent.ts";
-export type { AgentChoice } from "./choose-agent.ts";
+export { chooseAgent } from "./triage/choose-agent.ts";
+export type { AgentChoice, SupportingPassages } from "./triage/choose-agent.ts";
 export { decide } from "./triage/decide.ts";
 export type { TriageDecision, TriageQuestion } from "./triage/decide.ts";
 export { keepTriageModels } from "./triage/keep-triage-models.ts";

@@ -6,6 +6,7 @@ import { queryWords } from "./query-words.ts";
 /** A passage that a search found. */
 export interface SearchHit {
   documentId: string;
+  kbId: string;
   chunkId: string;
   title: string;
   url?: string;

@@ -6,6 +6,9 @@ import type { ProjectId } from "./ids.ts";
 /** What a new agent needs; everything else has a default. */
 export type NewAgent = Pick<Agent, "name"> & Partial<Omit<Agent, "id" | "name" | "version">>;
 
+/** What of an agent is to be changed; what is left out stays. */
+export type AgentChange = Partial<Pick<Agent, "name" | "description" | "kbIds" | "examples" | "enabled">>;
+
 interface AgentRow {
   id: string;
   name: string;
@@ -36,6 +39,19 @@ export function agentsTable(db: Db) {
         [project],
       );
       return rows.map(asAgent);
+    },
+
+    /**
+     * Changes whenever what `list` answers does; tells it without reading all the examples. Every statement that changes
+     * an agent raises its version.
+     */
+    async findMark(project: ProjectId): Promise<string> {
+      const rows = await db.prepared<{ mark: string }>(
+        "agents_mark",
+        "SELECT coalesce(string_agg(id || ':' || version, ' ' ORDER BY id), '') AS mark FROM agents WHERE project_id = $1",
+        [project],
+      );
+      return rows[0]?.mark ?? "";
     },
 
     /** An agent of this project, or null. */
@@ -73,6 +89,18 @@ export function agentsTable(db: Db) {
       const row = rows[0];
       if (row === undefined) throw new Error("the agent was not inserted");
       return asAgent(row);
+    },
+
+    /** Changes fields of an agent and raises its version. Null when this project has no such agent. */
+    async update(project: ProjectId, id: string, change: AgentChange): Promise<Agent | null> {
+      const rows = await db.query<AgentRow>(
+        `UPDATE agents SET version = version + 1, name = coalesce($3, name), description = coalesce($4, description),
+           kb_ids = coalesce($5, kb_ids), examples = coalesce($6, examples), enabled = coalesce($7, enabled)
+         WHERE project_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+        [project, id, change.name, change.description, change.kbIds, change.examples, change.enabled],
+      );
+      const row = rows[0];
+      return row === undefined ? null : asAgent(row);
     },
 
     /** Gives an agent a further knowledge base; does nothing when it has it. */

@@ -35,6 +35,7 @@ export interface QueryWord {
 export interface FoundChunk {
   chunkId: string;
   documentId: string;
+  kbId: string;
   title: string;
   url: string | null;
   mime: string;
@@ -161,7 +162,7 @@ export function chunksTable(db: Db) {
       ) p
       GROUP BY p.chunk_id ORDER BY score DESC, p.chunk_id LIMIT $6
     )
-    SELECT r.chunk_id, r.score, c.document_id, d.title, d.url, d.mime, c.heading_path, c.text, w.weights
+    SELECT r.chunk_id, r.score, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, w.weights
     FROM (SELECT json_object_agg(place, weight) AS weights FROM weights) w
     LEFT JOIN (ranked r JOIN chunks c ON c.id = r.chunk_id JOIN documents d ON d.id = c.document_id) ON true
     ORDER BY r.score DESC, r.chunk_id`;
@@ -252,6 +253,7 @@ interface HitRow {
   chunk_id: string;
   score: number;
   document_id: string;
+  kb_id: string;
   title: string;
   url: string | null;
   mime: string;
@@ -269,6 +271,7 @@ function asFound(row: HitRow): FoundChunk {
   return {
     chunkId: row.chunk_id,
     documentId: row.document_id,
+    kbId: row.kb_id,
     title: row.title,
     url: row.url,
     mime: row.mime,

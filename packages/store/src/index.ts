@@ -1,4 +1,4 @@
-export type { NewAgent } from "./agents.ts";
+export type { AgentChange, NewAgent } from "./agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./api-keys.ts";
 export { createBriefCache } from "./brief-cache.ts";
 export type { CallbackRef, DueDelivery } from "./callbacks.ts";
@@ -26,3 +26,4 @@ export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, 
 export { readPostgresVersion } from "./read-postgres-version.ts";
 export type { Sealer } from "./sealer.ts";
 export type { FinishedRun, NewDraft, NewReply, RunOutcome, Ticket } from "./tickets.ts";
+export type { DecidedMessage } from "./triage-messages.ts";

@@ -18,6 +18,7 @@ import { projectsTable } from "./projects.ts";
 import { repliesTable } from "./replies.ts";
 import { createSealer } from "./sealer.ts";
 import { ticketsTable } from "./tickets.ts";
+import { triageMessagesTable } from "./triage-messages.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3 };
@@ -47,6 +48,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     projects: projectsTable(db),
     replies: repliesTable(hot),
     tickets: ticketsTable(hot, leases),
+    triageMessages: triageMessagesTable(db),
     sealer: createSealer(options.secretKey),
 
     /** True when the store answers. */

@@ -1,15 +1,23 @@
 import { chooseAgent } from "@svc/agents";
+import { searchKnowledge } from "@svc/knowledge";
 import { move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
+/** Passages among which each agent's knowledge bases have to have one to be heard. */
+const SUPPORT_LIMIT = 50;
+
 /** Chooses the agent. The result is kept between tries. */
-export async function triage(_context: StageContext, run: Run): Promise<void> {
+export async function triage({ store, triageModels }: StageContext, run: Run): Promise<void> {
   move(run, "triage", "opened");
-  run.triage ??= chooseAgent({
-    agents: run.agents,
-    text: run.message.text,
+  const { project, agents, learned, message } = run;
+  run.triage ??= await chooseAgent({
+    models: triageModels,
+    project: project.id,
+    agents,
+    learned,
+    text: message.text,
     currentAgentId: run.ticket?.agentId ?? null,
+    search: (kbIds) => searchKnowledge({ store }, project.id, { query: message.text, kbIds, limit: SUPPORT_LIMIT }),
   });
-  await Promise.resolve();
 }

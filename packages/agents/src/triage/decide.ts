@@ -51,6 +51,16 @@ export interface TriageQuestion {
   support?: ReadonlyMap<string, number>;
 }
 
+/** The decision where there is nothing to choose: none of the agents is enabled, or one. Else null. */
+export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | null {
+  const enabled = agents.filter((agent) => agent.enabled);
+  const first = enabled[0];
+  if (first === undefined) return { agentId: null, confidence: 0, why: "No agent is enabled." };
+  return enabled.length === 1
+    ? { agentId: first.id, confidence: 1, why: `${first.name} is the only enabled agent.` }
+    : null;
+}
+
 /**
  * Chooses the agent for a message among those that are enabled and that the model knows. A single enabled agent gets
  * everything. The agent that has the conversation keeps it unless the message points elsewhere. "None of them" is an
@@ -58,10 +68,9 @@ export interface TriageQuestion {
  * examples if there is one. The same arguments give the same decision. Takes about 0.2 ms.
  */
 export function decide(model: TriageModel, question: TriageQuestion): TriageDecision {
+  const sure = decideWithoutModel(question.agents);
+  if (sure !== null) return sure;
   const agents = question.agents.filter(({ enabled }) => enabled);
-  const first = agents[0];
-  if (first === undefined) return { agentId: null, confidence: 0, why: "No agent is enabled." };
-  if (agents.length === 1) return { agentId: first.id, confidence: 1, why: `${first.name} is the only enabled agent.` };
 
   const { vector, knownShare } = readMessage(model, question.text);
   const candidates = rate(model, vector, agents, question);
@@ -73,8 +82,8 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
   const isLikeNothing = likeness < LEAST_LIKENESS && best?.support === 0 && best.agent !== null && !isKept;
   if (best === undefined || closest === null || isLikeNothing) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
-    const agent = general ?? best?.agent ?? first;
-    return { agentId: agent.id, confidence: 0, why: "The message is like nothing that any agent is for." };
+    const agent = general ?? best?.agent ?? agents[0];
+    return { agentId: agent?.id ?? null, confidence: 0, why: "The message is like nothing that any agent is for." };
   }
   // Where nothing is known that is for nobody, a message unlike any sample may well be that.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);

@@ -1,0 +1,53 @@
+import type { Agent } from "@svc/contracts";
+import { decide, decideWithoutModel } from "./decide.ts";
+import type { TriageDecision } from "./decide.ts";
+import type { TriageKnowledge, TriageModels } from "./keep-triage-models.ts";
+
+/** What of a search says which agent's knowledge bases have something for a message. */
+export interface SupportingPassages {
+  /** Best first. */
+  hits: readonly { kbId: string; score: number }[];
+  /** The score of a passage that matched the message as well as could be. */
+  bestPossible: number;
+}
+
+/** What an agent is to be chosen for, and by what. */
+export interface AgentChoice extends TriageKnowledge {
+  models: TriageModels;
+  /** Whose agents these are: each has a model of its own. */
+  project: string;
+  text: string;
+  /** The agent that has the conversation. */
+  currentAgentId: string | null;
+  /** Searches knowledge bases for the message. */
+  search: (kbIds: string[]) => Promise<SupportingPassages>;
+}
+
+/**
+ * Chooses the agent for a message: by what the agents say of themselves, their examples and what people have decided,
+ * and by whose knowledge bases have something for it. Neither is asked when there is at most one enabled agent, and the
+ * knowledge bases only where agents have different ones. Rejects when the search does.
+ */
+export async function chooseAgent(choice: AgentChoice): Promise<TriageDecision> {
+  const { models, project, agents, learned, text, currentAgentId } = choice;
+  const sure = decideWithoutModel(agents);
+  if (sure !== null) return sure;
+  const model = await models.modelOf(project, { agents, ...(learned === undefined ? {} : { learned }) });
+  const support = await findSupport(agents, choice.search);
+  return decide(model, { agents, text, currentAgentId, support });
+}
+
+/** By agent: the score of the best passage in its knowledge bases as a share of the best possible one, 0 to 1. */
+async function findSupport(agents: readonly Agent[], search: AgentChoice["search"]): Promise<Map<string, number>> {
+  const enabled = agents.filter((agent) => agent.enabled);
+  const bases = new Set(enabled.map(({ kbIds }) => [...kbIds].sort().join(" ")));
+  if (bases.size < 2) return new Map();
+  const { hits, bestPossible } = await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))]);
+  if (bestPossible <= 0) return new Map();
+  return new Map(
+    enabled.map(({ id, kbIds }) => {
+      const best = hits.find(({ kbId }) => kbIds.includes(kbId));
+      return [id, (best?.score ?? 0) / bestPossible];
+    }),
+  );
+}

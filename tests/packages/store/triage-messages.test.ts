@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import { openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let world: TestStore;
+
+beforeAll(async () => {
+  world = await openTestStore();
+});
+afterAll(() => world.close());
+
+const newProject = () => world.newProject();
+const decided = (text: string, agentId: string | null = null, messageId = newId()) => ({
+  messageId,
+  ticketId: newId(),
+  agentId,
+  text,
+});
+
+describe("messages whose agent a person has decided", () => {
+  test("are listed with the newest first, in their project only", async () => {
+    const { triageMessages } = world.store;
+    const [project, other, agentId] = [await newProject(), await newProject(), newId()];
+    await triageMessages.note(project, decided("one", agentId));
+    await triageMessages.note(project, decided("two"));
+    expect(await triageMessages.list(project)).toEqual([
+      { agentId: null, text: "two" },
+      { agentId, text: "one" },
+    ]);
+    expect(await triageMessages.list(other)).toEqual([]);
+  });
+
+  test("have one decision each, the last one, and every decision changes the mark", async () => {
+    const { triageMessages } = world.store;
+    const [project, messageId, agentId] = [await newProject(), newId(), newId()];
+    const marks = [await triageMessages.findMark(project)];
+    await triageMessages.note(project, decided("text", null, messageId));
+    marks.push(await triageMessages.findMark(project));
+    await triageMessages.note(project, decided("text", agentId, messageId));
+    marks.push(await triageMessages.findMark(project));
+    expect(await triageMessages.list(project)).toEqual([{ agentId, text: "text" }]);
+    expect(new Set(marks).size).toBe(3);
+    expect(await triageMessages.findMark(project)).toBe(marks.at(-1));
+  });
+
+  test("are kept up to 10,000, the newest", async () => {
+    const { triageMessages } = world.store;
+    const project = await newProject();
+    await world.sql(
+      `INSERT INTO triage_messages (project_id, message_id, ticket_id, text)
+       SELECT $1, gen_random_uuid(), gen_random_uuid(), n::text FROM generate_series(1, 10000) AS n`,
+      [project],
+    );
+    await triageMessages.note(project, decided("the newest"));
+    const texts = (await triageMessages.list(project)).map(({ text }) => text);
+    expect([texts.length, texts[0], texts.at(-1)]).toEqual([10_000, "the newest", "2"]);
+  });
+});
+
+describe("an agent", () => {
+  test("that is changed has another version, another mark, and else what it had", async () => {
+    const { agents } = world.store;
+    const project = await newProject();
+    const agent = await agents.insert(project, { name: "one", examples: ["a"], description: "d" });
+    const mark = await agents.findMark(project);
+    const changed = await agents.update(project, agent.id, { examples: ["a", "b"] });
+    expect(changed).toEqual({ ...agent, examples: ["a", "b"], version: agent.version + 1 });
+    expect(await agents.findMark(project)).not.toBe(mark);
+    expect(await agents.update(await newProject(), agent.id, { name: "two" })).toBeNull();
+  });
+});
