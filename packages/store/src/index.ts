@@ -9,6 +9,7 @@ export type { ChunkWord, FoundChunk, FoundChunks, NewChunk, QueryWord } from "./
 export { isUnavailable } from "./db.ts";
 export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
 export type { DocumentStatus, KbDocument, NewDocument, PutDocument } from "./documents.ts";
+export type { Utterance } from "./history.ts";
 export { ALIVE_MS } from "./instances.ts";
 export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency-keys.ts";

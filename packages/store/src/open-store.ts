@@ -9,6 +9,7 @@ import { chunksTable } from "./chunks.ts";
 import { openDb } from "./db.ts";
 import { deliveriesTable } from "./deliveries.ts";
 import { documentsTable } from "./documents.ts";
+import { historyOf } from "./history.ts";
 import { idempotencyKeysTable } from "./idempotency-keys.ts";
 import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
@@ -40,6 +41,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     chunks: chunksTable(db),
     deliveries: deliveriesTable(hot),
     documents: documentsTable(db),
+    history: historyOf(hot),
     idempotencyKeys: idempotencyKeysTable(hot),
     installation: installationTable(db),
     instances: instancesTable(leases),

@@ -18,6 +18,8 @@ export interface Ticket {
   stage: TicketStage;
   assignee: string | null;
   agentId: string | null;
+  /** ISO 639-1; null as long as no message has said so. */
+  language: string | null;
   version: number;
 }
 
@@ -72,6 +74,7 @@ interface TicketRow {
   stage: TicketStage;
   assignee: string | null;
   agent_id: string | null;
+  language: string | null;
   version: number;
 }
 
@@ -94,7 +97,7 @@ export function ticketsTable(db: Db, leases: Db) {
       status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
       resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
       version = t.version + 1, updated_at = now()
-    RETURNING id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, version`;
+    RETURNING id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version`;
 
   interface OpenItem {
     project: ProjectId;
@@ -258,7 +261,7 @@ export function ticketsTable(db: Db, leases: Db) {
     /** A ticket that came in to this project, or null. */
     async find(project: ProjectId, ticketId: string): Promise<Ticket | null> {
       const rows = await db.query<TicketRow>(
-        `SELECT id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, version
+        `SELECT id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version
          FROM tickets WHERE home_project_id = $1 AND id = $2`,
         [project, ticketId],
       );
@@ -289,6 +292,7 @@ function asTicket(row: TicketRow): Ticket {
     stage: row.stage,
     assignee: row.assignee,
     agentId: row.agent_id,
+    language: row.language,
     version: row.version,
   };
 }

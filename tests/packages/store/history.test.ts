@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let world: TestStore;
+
+beforeAll(async () => {
+  world = await openTestStore();
+});
+afterAll(() => world.close());
+
+describe("what was said in a chat", () => {
+  test("is listed up to a place in it, oldest first, the last of it when it is long, and only in its project", async () => {
+    const { store } = world;
+    const project = await world.newProject();
+    const message = (text: string) => newMessage({ chatId: "one", text });
+    await exchange(store, project, message("hello"), ["hi", "how can I help?"]);
+    await exchange(store, project, message("is it open?"), ["yes"]);
+    const { accepted } = await exchange(store, project, message("and on Sunday?"), ["no"]);
+    await exchange(store, project, newMessage({ chatId: "two", text: "another chat" }), ["nothing"]);
+
+    const { ticketId, seq } = accepted;
+    const said = await store.history.listBefore(project, ticketId, seq, 10);
+    expect(said.map(({ author, text }) => `${author}: ${text}`)).toEqual([
+      "customer: hello",
+      "agent: hi",
+      "agent: how can I help?",
+      "customer: is it open?",
+      "agent: yes",
+    ]);
+    const last = await store.history.listBefore(project, ticketId, seq, 2);
+    expect(last.map(({ text }) => text)).toEqual(["is it open?", "yes"]);
+    expect(await store.history.listBefore(await world.newProject(), ticketId, seq, 10)).toEqual([]);
+  });
+});
