@@ -297,3 +297,33 @@ describe("policy.ownPorts", () => {
     expect(look(policy, "http://example.com:443/", ["1.1.1.1"], ["1.1.1.1"]).error).toBeNull();
   });
 });
+
+describe("publicOnly: nothing counts that the policy allows beyond public addresses", () => {
+  const guard = createAddressGuard(
+    { allow: ["10.0.0.0/8", "wiki.internal", "localhost", "docs.example.com"], allowLoopback: true, ownPorts: [] },
+    { lookup: (_name, _options, callback) => callback(null, [{ address: "10.0.0.5", family: 4 }]) },
+  );
+
+  test.each(["http://10.0.0.5/", "http://wiki.internal/", "http://localhost/", "http://127.0.0.1/", "http://[::1]/"])(
+    "%s",
+    (url) => {
+      expect(guard.checkUrl(url)).toEqual({ ok: true });
+      expect(guard.checkUrl(url, { publicOnly: true }).ok).toBe(false);
+    },
+  );
+
+  test("nor the address of an allowed name", () => {
+    const url = new URL("http://docs.example.com/");
+    expect(guard.checkUrl(url, { publicOnly: true })).toEqual({ ok: true });
+    const errors = [{}, { publicOnly: true }].map((options) => {
+      let found: Error | null = null;
+      guard.lookupFor(url, options)(url.hostname, {}, (error) => (found = error));
+      return found;
+    });
+    expect(errors).toEqual([null, expect.any(BlockedAddressError)]);
+  });
+
+  test("and public addresses stay allowed", () => {
+    expect(guard.checkUrl("http://1.1.1.1/", { publicOnly: true })).toEqual({ ok: true });
+  });
+});

@@ -24,20 +24,26 @@ export type AddressPolicy = {
 /** The answer of `checkUrl`. `reason` is a sentence for the person who gave the URL. */
 export type UrlCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
+/** How strictly one URL is judged. */
+export type UrlCheckOptions = {
+  /** Whether nothing counts that the policy allows beyond public addresses. */
+  readonly publicOnly?: boolean;
+};
+
 /** Decides which addresses this process calls on behalf of others: one a policy, shared by all requests. */
 export type AddressGuard = {
   /**
    * Refuses what is plainly forbidden by the text of the URL alone: synchronous, no network, no look-up of names.
    * So an `ok` is no promise that the request will be let through.
    */
-  readonly checkUrl: (url: string | URL) => UrlCheck;
+  readonly checkUrl: (url: string | URL, options?: UrlCheckOptions) => UrlCheck;
   /**
    * The look-up for a connection to this URL: it resolves the name once and hands on the addresses only when each of
    * them is allowed; else the connection fails with BlockedAddressError. Since the socket connects to what this
    * returned, a name that changes its address afterwards (DNS rebinding) gains nothing.
    * Node does not call it for a host that is an address: `checkUrl` must run before.
    */
-  readonly lookupFor: (url: URL) => LookupFunction;
+  readonly lookupFor: (url: URL, options?: UrlCheckOptions) => LookupFunction;
 };
 
 /** What a guard needs of the machine. Tests put their own here. */
@@ -63,14 +69,17 @@ const OWN_PORT = "The host and port belong to this service itself.";
 export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardTools = {}): AddressGuard {
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
+  const nothing = parseAllowList([]);
   const ownPorts = new Set(policy.ownPorts);
 
   /** The reason against this address, or undefined when it may be called. */
-  function refusalOf(address: string, port: number, isHostAllowed: boolean): string | undefined {
+  function refusalOf(address: string, port: number, isHostAllowed: boolean, publicOnly: boolean): string | undefined {
     const addressClass = classifyAddress(address);
     if (addressClass === "never") return NOT_PUBLIC;
     if (ownPorts.has(port) && (addressClass !== "public" || isOwn(address))) return OWN_PORT;
-    if (addressClass === "public" || isHostAllowed || allowed.hasAddress(address)) return undefined;
+    if (addressClass === "public") return undefined;
+    if (publicOnly) return NOT_PUBLIC;
+    if (isHostAllowed || allowed.hasAddress(address)) return undefined;
     return addressClass === "loopback" && policy.allowLoopback ? undefined : NOT_PUBLIC;
   }
 
@@ -80,29 +89,32 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   }
 
   /** The reason against this name as it is written, or undefined when only its addresses can tell. */
-  function refusalOfName(name: string, port: number): string | undefined {
+  function refusalOfName(name: string, port: number, publicOnly: boolean): string | undefined {
+    const names = publicOnly ? nothing : allowed;
     if (isLoopbackName(name)) {
       if (ownPorts.has(port)) return OWN_PORT;
-      return policy.allowLoopback || allowed.hasName(name) ? undefined : LOCAL_NAME;
+      return (policy.allowLoopback && !publicOnly) || names.hasName(name) ? undefined : LOCAL_NAME;
     }
-    return isLocalName(name) && !allowed.hasName(name) ? LOCAL_NAME : undefined;
+    return isLocalName(name) && !names.hasName(name) ? LOCAL_NAME : undefined;
   }
 
-  function refusalOfUrl(url: URL): string | undefined {
+  function refusalOfUrl(url: URL, publicOnly: boolean): string | undefined {
     if (!(url.protocol in DEFAULT_PORTS)) return BAD_SCHEME;
     if (url.username !== "" || url.password !== "") return HAS_USER_INFO;
     const host = bareHost(url);
-    return isIP(host) === 0 ? refusalOfName(host, portOf(url)) : refusalOf(host, portOf(url), false);
+    return isIP(host) === 0
+      ? refusalOfName(host, portOf(url), publicOnly)
+      : refusalOf(host, portOf(url), false, publicOnly);
   }
 
   return {
-    checkUrl(url) {
+    checkUrl(url, { publicOnly = false } = {}) {
       const parsed = typeof url === "string" ? parseUrl(url) : url;
-      const reason = parsed === undefined ? NOT_A_URL : refusalOfUrl(parsed);
+      const reason = parsed === undefined ? NOT_A_URL : refusalOfUrl(parsed, publicOnly);
       return reason === undefined ? { ok: true } : { ok: false, reason };
     },
 
-    lookupFor(url) {
+    lookupFor(url, { publicOnly = false } = {}) {
       const port = portOf(url);
       const isHostAllowed = allowed.hasName(bareHost(url));
       return (hostname, options, callback) => {
@@ -110,7 +122,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
           if (error) return callback(error, []);
           const addresses = toAddressList(answer, family);
           for (const { address } of addresses) {
-            const reason = refusalOf(address, port, isHostAllowed);
+            const reason = refusalOf(address, port, isHostAllowed, publicOnly);
             if (reason !== undefined) return callback(new BlockedAddressError(reason), []);
           }
           const [first] = addresses;

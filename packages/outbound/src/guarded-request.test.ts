@@ -8,7 +8,7 @@ import {
 } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createAddressGuard, type AddressPolicy } from "./address-guard.ts";
-import { guardedRequest, type OutboundRequest } from "./guarded-request.ts";
+import { guardedRequest, nextHop, type OutboundRequest } from "./guarded-request.ts";
 import {
   BlockedAddressError,
   OutboundConnectionError,
@@ -399,4 +399,16 @@ describe("a broken connection is OutboundConnectionError", () => {
 test("a header that cannot be sent is the caller's mistake and stays Node's error", async () => {
   const request = get("http://127.0.0.1:9/", { headers: { "x-bad": "a\r\nb: c" } });
   await expect(request).rejects.toMatchObject({ name: "TypeError", code: "ERR_INVALID_CHAR" });
+});
+
+test("a redirect from https to http, and those after it, lead to public addresses only", () => {
+  const first = { method: "GET", headers: {}, body: undefined, isDowngraded: false } as const;
+  const secure = { ...first, url: new URL("https://wiki.internal/a") };
+  expect(nextHop(secure, 302, "/b").isDowngraded).toBe(false);
+  expect(nextHop({ ...first, url: new URL("http://wiki.internal/a") }, 302, "http://10.0.0.1/").isDowngraded).toBe(
+    false,
+  );
+  const downgraded = nextHop(secure, 302, "http://wiki.internal/b");
+  expect(downgraded.isDowngraded).toBe(true);
+  expect(nextHop(downgraded, 302, "https://wiki.internal/c").isDowngraded).toBe(true);
 });

@@ -38,17 +38,20 @@ export type OutboundRequest = {
 export type OutboundResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The bytes as they came: no content encoding was asked for, and none is undone. */
+  /** The bytes as they came. No content encoding is asked for unless the caller's headers do so, and none is undone. */
   readonly body: Buffer;
   /** The URL that answered: the last one after redirects. */
   readonly url: string;
 };
 
-type Hop = {
+/** One request on the way through redirects. */
+export type Hop = {
   readonly method: OutboundMethod;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
+  /** Whether a redirect on the way here has left https for http, which whoever is on the line can forge. */
+  readonly isDowngraded: boolean;
 };
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
@@ -83,7 +86,8 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
  * addresses it resolves to, and uses a connection of its own that goes to the address that was checked: no pool, so
  * that no connection opened under other rules is used again, and no proxy from the environment.
  * Redirects are followed as the Fetch standard says (303, and POST on 301 and 302, become GET); another origin gets
- * only harmless headers.
+ * only harmless headers. Once a redirect has left https for http, where anybody on the line can write the next one, only
+ * public addresses are called, whatever the policy allows.
  * @throws BlockedAddressError, OutboundTimeoutError, ResponseTooLargeError, TooManyRedirectsError,
  * OutboundConnectionError, the reason of `signal`, or Node's TypeError when a header cannot be sent. A status of 400 or
  * more is an answer, not an error.
@@ -121,7 +125,7 @@ async function followHops(
       response.destroy();
       if (redirects >= maxRedirects) throw new TooManyRedirectsError(maxRedirects);
       hop = nextHop(hop, response.statusCode ?? 0, location);
-      assertAllowed(guard, hop.url);
+      assertAllowed(guard, hop.url, hop.isDowngraded);
     } catch (error) {
       // However the abort showed itself, the caller gets the reason for it.
       throw signal.aborted ? signal.reason : error;
@@ -130,16 +134,16 @@ async function followHops(
 }
 
 function firstHop(guard: AddressGuard, request: OutboundRequest): Hop {
-  assertAllowed(guard, request.url);
+  assertAllowed(guard, request.url, false);
   const headers: Record<string, string> = { "accept-encoding": "identity" };
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     if (!FRAMING_HEADERS.has(name.toLowerCase())) headers[name.toLowerCase()] = value;
   }
-  return { method: request.method, url: new URL(request.url), headers, body: request.body };
+  return { method: request.method, url: new URL(request.url), headers, body: request.body, isDowngraded: false };
 }
 
-function assertAllowed(guard: AddressGuard, url: string | URL): void {
-  const check = guard.checkUrl(url);
+function assertAllowed(guard: AddressGuard, url: string | URL, publicOnly: boolean): void {
+  const check = guard.checkUrl(url, { publicOnly });
   if (!check.ok) throw new BlockedAddressError(check.reason);
 }
 
@@ -157,7 +161,7 @@ function exchange(guard: AddressGuard, hop: Hop, signal: AbortSignal): Promise<I
       method: hop.method,
       headers: hop.headers,
       agent: false,
-      lookup: guard.lookupFor(hop.url),
+      lookup: guard.lookupFor(hop.url, { publicOnly: hop.isDowngraded }),
       signal,
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
@@ -209,7 +213,11 @@ function redirectTarget(response: IncomingMessage): string | undefined {
   return REDIRECT_STATUSES.has(response.statusCode ?? 0) ? response.headers.location : undefined;
 }
 
-function nextHop(hop: Hop, status: number, location: string): Hop {
+/**
+ * The request that a redirect asks for. Exported for its test, which can have no server with a certificate that Node
+ * trusts.
+ */
+export function nextHop(hop: Hop, status: number, location: string): Hop {
   if (!URL.canParse(location, hop.url.href)) throw new BlockedAddressError("The server redirected to an invalid URL.");
   const url = new URL(location, hop.url);
   const becomesGet = status === 303 ? hop.method !== "HEAD" : status <= 302 && hop.method === "POST";
@@ -218,7 +226,10 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
       (url.origin === hop.url.origin || HARMLESS_HEADERS.has(name)) && !(becomesGet && BODY_HEADERS.has(name)),
   );
   const headers = Object.fromEntries(entries);
-  return becomesGet ? { method: "GET", url, headers, body: undefined } : { ...hop, url, headers };
+  const isDowngraded = hop.isDowngraded || (hop.url.protocol === "https:" && url.protocol === "http:");
+  return becomesGet
+    ? { method: "GET", url, headers, body: undefined, isDowngraded }
+    : { ...hop, url, headers, isDowngraded };
 }
 
 /** What the guard and the limits say passes as it is; whatever the network did gets one type. */

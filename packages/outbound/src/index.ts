@@ -4,6 +4,7 @@ export {
   type AddressGuardTools,
   type AddressPolicy,
   type UrlCheck,
+  type UrlCheckOptions,
 } from "./address-guard.ts";
 export { guardedRequest, type OutboundMethod, type OutboundRequest, type OutboundResponse } from "./guarded-request.ts";
 export {
@@ -13,6 +14,7 @@ export {
   ResponseTooLargeError,
   TooManyRedirectsError,
 } from "./outbound-errors.ts";
+export { createReceiverLookup, type ReceiverLookupTools } from "./receiver-lookup.ts";
 export { signWebhook, type WebhookSignatureHeaders, type WebhookToSign } from "./sign-webhook.ts";
 export { verifyWebhook, type WebhookScheme, type WebhookToVerify, type WebhookVerdict } from "./verify-webhook.ts";
 export { isWebhookSecret } from "./webhook-secret.ts";

@@ -1,11 +1,13 @@
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
 export { exitOnceStopped } from "./exit-once-stopped.ts";
+export { createFetchGuard } from "./fetch-guard.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
-export type { Config, EarlyConfig } from "./load-config.ts";
+export type { Config, EarlyConfig, EmbeddingsConfig } from "./load-config.ts";
 export { migrateAll } from "./migrate-all.ts";
 export { StartError, closeResources, openResources } from "./open-resources.ts";
 export type { Resources } from "./open-resources.ts";
+export { ownPortsOf } from "./own-ports.ts";
 export { runApp } from "./run-app.ts";
 export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";

@@ -149,10 +149,11 @@ test.each(["0.0.0.0/0", "::/0", "10.0.0.0/33", "proxy"])("%s is no proxy that ca
 });
 
 test.each(["https://hooks.internal", "hooks.internal:8080", "*.internal", "10.0.0.1/8/8", "1.2.3"])(
-  "%s is no host or network that callbacks may be allowed to",
+  "%s is no host or network that callbacks or fetches may be allowed to",
   (text) => {
-    expect(faultsOf(() => readEnvironment({ SVC_WEBHOOK_ALLOW: text }))).toEqual([
+    expect(faultsOf(() => readEnvironment({ SVC_WEBHOOK_ALLOW: text, SVC_FETCH_ALLOW: text }))).toEqual([
       expect.stringContaining("SVC_WEBHOOK_ALLOW"),
+      expect.stringContaining("SVC_FETCH_ALLOW"),
     ]);
   },
 );
@@ -179,6 +180,8 @@ describe("a value in a file", () => {
       SVC_TRUST_PROXY: "10.0.0.0/8",
       SVC_PUBLIC_URLS: "https://a.example",
       SVC_WEBHOOK_ALLOW: "hooks.internal",
+      SVC_FETCH_ALLOW: "wiki.internal",
+      SVC_EMBEDDINGS_BASE_URL: "http://localhost:11434/v1",
       SVC_CORS_ORIGINS: "https://app.example.com",
     };
     const value = good[name] ?? "1234";
@@ -264,5 +267,33 @@ describe("the page about the configuration", () => {
       "messenger.config.botToken",
     ];
     for (const setting of settings) expect(page).toContain(`\`channels_config.${setting}\``);
+  });
+});
+
+describe("the embedding endpoint", () => {
+  const BASE = { SVC_EMBEDDINGS_BASE_URL: "http://ollama.internal:11434/v1" };
+
+  test("is an address and a model, with a key or without", () => {
+    expect(loadConfig(NEEDED).embeddings).toBeUndefined();
+    const env = { ...NEEDED, ...BASE, SVC_EMBEDDINGS_MODEL: "hf.co/nomic-ai/nomic-embed-text:v1.5" };
+    const endpoint = { baseUrl: BASE.SVC_EMBEDDINGS_BASE_URL, model: env.SVC_EMBEDDINGS_MODEL };
+    expect(loadConfig(env).embeddings).toEqual(endpoint);
+    expect(loadConfig({ ...env, SVC_EMBEDDINGS_API_KEY: "sk-1" }).embeddings).toEqual({ ...endpoint, apiKey: "sk-1" });
+  });
+
+  test("needs a model", () => {
+    expect(faultsOf(() => loadConfig({ ...NEEDED, ...BASE }))).toEqual([
+      expect.stringContaining("SVC_EMBEDDINGS_MODEL is required"),
+    ]);
+  });
+
+  test.each([
+    ["SVC_EMBEDDINGS_BASE_URL", "localhost:11434"],
+    ["SVC_EMBEDDINGS_BASE_URL", "ftp://a.example/v1"],
+    ["SVC_EMBEDDINGS_BASE_URL", "http://user:pass@a.example/v1"],
+    ["SVC_EMBEDDINGS_MODEL", "two words"],
+    ["SVC_EMBEDDINGS_API_KEY", "with a\nline break"],
+  ])("%s cannot be %j", (name, text) => {
+    expect(faultsOf(() => readEnvironment({ [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });

@@ -6,6 +6,13 @@ import type { SettingName } from "./settings-schema.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
 
+/** An OpenAI-compatible server that makes embeddings, and the model that it is asked for. */
+export interface EmbeddingsConfig<Model = string> {
+  baseUrl: string;
+  model: Model;
+  apiKey?: string;
+}
+
 /** What the environment says, with defaults; the store and the secret key may still be missing. */
 export interface EarlyConfig {
   databaseUrl: string | undefined;
@@ -21,6 +28,10 @@ export interface EarlyConfig {
   corsOrigins: string[];
   /** Hosts and networks that callbacks may go to although they are not public. */
   webhookAllow: string[];
+  /** Hosts and networks that knowledge bases may be read from although they are not public. */
+  fetchAllow: string[];
+  /** The server that makes embeddings; undefined where searches go by words alone. */
+  embeddings: EmbeddingsConfig<string | undefined> | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
@@ -30,6 +41,7 @@ export interface EarlyConfig {
 export interface Config extends EarlyConfig {
   databaseUrl: string;
   secretKey: string;
+  embeddings: EmbeddingsConfig | undefined;
 }
 
 /** Bad configuration: names every bad value, and never shows one. */
@@ -96,17 +108,27 @@ export function readEnvironment(env: Environment): EarlyConfig {
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
     corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
     webhookAllow: parsed.SVC_WEBHOOK_ALLOW ?? [],
+    fetchAllow: parsed.SVC_FETCH_ALLOW ?? [],
+    embeddings: embeddingsOf(parsed),
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
     isProduction: parsed.NODE_ENV === "production",
   };
 }
 
+function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
+  const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
+  return baseUrl === undefined ? undefined : { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
 /** The configuration of an app. Throws ConfigError when something is wrong or missing. */
 export function loadConfig(env: Environment): Config {
   const early = readEnvironment(env);
   const { databaseUrl, secretKey } = early;
-  if (databaseUrl !== undefined && secretKey !== undefined) return { ...early, databaseUrl, secretKey };
+  const embeddings = findEmbeddings(early);
+  if (databaseUrl !== undefined && secretKey !== undefined && embeddings !== null) {
+    return { ...early, databaseUrl, secretKey, embeddings };
+  }
   throw new ConfigError([
     ...(databaseUrl === undefined
       ? ["DATABASE_URL is required by a single app; `npm start` runs everything on an embedded PostgreSQL"]
@@ -114,5 +136,15 @@ export function loadConfig(env: Environment): Config {
     ...(secretKey === undefined
       ? ["SVC_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 48"]
       : []),
+    ...(embeddings === null
+      ? ["SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has"]
+      : []),
   ]);
+}
+
+/** Null when the model is missing. */
+function findEmbeddings({ embeddings }: EarlyConfig): Config["embeddings"] | null {
+  if (embeddings === undefined) return undefined;
+  const { model, ...endpoint } = embeddings;
+  return model === undefined ? null : { ...endpoint, model };
 }

@@ -1,3 +1,5 @@
+import { openEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
 import { openQueues } from "@svc/queue";
@@ -11,6 +13,8 @@ export interface Resources {
   config: Config;
   store: Store;
   queues: Queues;
+  /** What searches by meaning; null where no endpoint is configured, and searches go by words alone. */
+  embeddings: Embeddings | null;
   log: Log;
 }
 
@@ -70,17 +74,23 @@ export async function openResources(config: Config, options: { app: string; log?
     prefix: config.queuePrefix,
     log,
   });
+  const embeddings = config.embeddings === undefined ? null : openEmbeddings({ ...config.embeddings, store, log });
   const policyFault = await queues.findPolicyFault(POLICY_WAIT_MS);
   if (policyFault !== null && config.isProduction) {
-    await closeResources({ config, store, queues, log });
+    await closeResources({ store, queues, embeddings });
     throw new StartError(policyFault);
   }
   if (policyFault !== null) log.warn({}, policyFault);
-  return { config, store, queues, log };
+  return { config, store, queues, embeddings, log };
 }
 
 /** Closes what `openResources` opened. */
-export async function closeResources({ queues, store }: Resources): Promise<void> {
+export async function closeResources({
+  queues,
+  store,
+  embeddings,
+}: Pick<Resources, "store" | "queues" | "embeddings">): Promise<void> {
+  await embeddings?.close();
   await queues.close();
   await store.close();
 }

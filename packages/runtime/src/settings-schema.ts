@@ -55,6 +55,13 @@ const urlOf = (...protocols: string[]) =>
     error: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
 
+const apiBase = urlOf("http:", "https:").refine(
+  (text) => new URL(text).username === "" && new URL(text).password === "",
+  {
+    error: "a URL without a user name and password",
+  },
+);
+
 /** Shortest `SVC_SECRET_KEY`; what is made for the embedded mode is longer. */
 const SECRET_KEY_MIN_CHARS = 32;
 
@@ -168,6 +175,39 @@ export const SETTINGS = {
       "Hosts and networks that callbacks may go to although they are not public, separated by commas: `hooks.internal,10.1.0.0/16`. Loopback needs no entry while every port is bound to loopback and `SVC_TRUST_PROXY` is unset.",
     defaultText: "public addresses only",
     isSecret: false,
+  },
+  SVC_FETCH_ALLOW: {
+    schema: hosts.optional(),
+    description:
+      "Hosts and networks that pages for knowledge bases may be fetched from although they are not public, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is fetched from only where it is named here.",
+    defaultText: "public addresses only",
+    isSecret: false,
+  },
+  SVC_EMBEDDINGS_BASE_URL: {
+    schema: apiBase.optional(),
+    description:
+      "An OpenAI-compatible server that makes embeddings (`POST …/embeddings`), as in `http://localhost:11434/v1` for Ollama. Searches in knowledge bases then go by meaning besides words. It need not be public; the texts of all knowledge bases and all questions are sent to it. While it does not answer, searches go by words alone.",
+    defaultText: "none: searches go by words alone",
+    isSecret: false,
+  },
+  SVC_EMBEDDINGS_MODEL: {
+    schema: z
+      .string()
+      .regex(/^[^\s\p{C}]{1,200}$/u, { error: "the name of a model, without spaces" })
+      .optional(),
+    description:
+      "The model that makes embeddings, as in `nomic-embed-text`. Required with `SVC_EMBEDDINGS_BASE_URL`; the same for all apps of an installation. With another one, all passages are embedded anew in the background.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_EMBEDDINGS_API_KEY: {
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,1000}$/, { error: "printable ASCII without spaces" })
+      .optional(),
+    description: "Sent to `SVC_EMBEDDINGS_BASE_URL` as a bearer token.",
+    defaultText: "none is sent",
+    isSecret: true,
   },
   SVC_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),

@@ -1,22 +1,7 @@
-import { createAddressGuard } from "@svc/outbound";
+import { createAddressGuard, createReceiverLookup } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
+import { ownPortsOf } from "@svc/runtime";
 import type { Config } from "@svc/runtime";
-import { createReceiverLookup } from "./receiver-lookup.ts";
-
-const DEFAULT_PORTS: Readonly<Record<string, number>> = {
-  "postgres:": 5432,
-  "postgresql:": 5432,
-  "redis:": 6379,
-  "rediss:": 6379,
-};
-
-/** The port that a connection URL means; none when it names no single one. */
-function portsOf(url: string | undefined): number[] {
-  if (url === undefined) return [];
-  const { protocol, port } = new URL(url);
-  const meant = port === "" ? DEFAULT_PORTS[protocol] : Number(port);
-  return meant === undefined ? [] : [meant];
-}
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
 
@@ -29,19 +14,10 @@ export function createWebhookGuard(
   config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "trustProxy" | "webhookAllow">,
   host: string,
 ): AddressGuard {
-  const { api, widget, tools, console, metrics } = config.ports;
   const policy = {
     allow: config.webhookAllow,
     allowLoopback: isLoopback(host) && config.trustProxy.length === 0,
-    ownPorts: [
-      api,
-      widget,
-      tools,
-      console,
-      ...(metrics === undefined ? [] : [metrics]),
-      ...portsOf(config.databaseUrl),
-      ...portsOf(config.redisUrl),
-    ],
+    ownPorts: ownPortsOf(config),
   };
   return createAddressGuard(policy, { lookup: createReceiverLookup(config.webhookAllow) });
 }

@@ -12,17 +12,18 @@ export interface ReceiverLookupTools {
   system?: LookupFunction;
 }
 
-/** Nine seconds at most: 3 for the first question, 6 for the second one. A try has 15. */
+/** Nine seconds at most: 3 for the first question, 6 for the second one. A callback has 15, a fetch 30. */
 const PATIENCE = { timeout: 3_000, tries: 2 };
 
 /** Names of this machine, and single labels: name servers know nothing of them. */
 const isLocalName = (name: string) => !name.includes(".") || /\.(?:localhost|localdomain\d?)$/.test(name);
 
 /**
- * Makes the look-up of receivers' names. The system's own one (getaddrinfo) takes one of the two threads that a process
- * has for it, for ten seconds and more where a name server does not answer: a receiver with such a name would keep all
- * others, and the connections to the database, from being looked up. So names that senders choose are asked of the name
- * servers directly; only those that the operator has named in `allow`, and those of this machine, of the system.
+ * Makes the look-up of the names that requests of strangers go to: receivers of callbacks, pages of knowledge bases.
+ * The system's own one (getaddrinfo) takes one of the two threads that a process has for it, for ten seconds and more
+ * where a name server does not answer: a receiver with such a name would keep all others, and the connections to the
+ * database, from being looked up. So such names are asked of the name servers directly; only those that the operator
+ * has named in `allow`, and those of this machine, of the system.
  */
 export function createReceiverLookup(allow: readonly string[], tools: ReceiverLookupTools = {}): LookupFunction {
   const { makeResolver = () => new Resolver(PATIENCE), system = systemLookup } = tools;
