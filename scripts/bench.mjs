@@ -1,8 +1,9 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
 //   npm run bench -- [--seconds 5] [--runs 3] [--floor FOLDER] [--only sync,async,drain,limit,callbacks,search,embedded]
-//                    [--profile FOLDER]
+//                    [--sizes 1000,10000,100000] [--profile FOLDER]
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
-// product, with the same load. --profile makes api and pipeline write CPU profiles. Needs redis-server in the PATH.
+// product, with the same load. --sizes are passages of the knowledge bases that are searched. --profile makes api and
+// pipeline write CPU profiles. Needs redis-server in the PATH.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -13,6 +14,8 @@ import { startFloor } from "./bench/floor.mjs";
 import { measure, printFigure } from "./bench/measure.mjs";
 import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./bench/product.mjs";
 import { freePort, start, stop, until } from "./bench/processes.mjs";
+import { measureSearches } from "./bench/search.mjs";
+import { createCorpus } from "./bench/search-corpus.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const { values } = parseArgs({
@@ -21,6 +24,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "3" },
     floor: { type: "string" },
     only: { type: "string", default: "sync,async,drain,limit,callbacks,search,embedded" },
+    sizes: { type: "string", default: "1000,10000,100000" },
     profile: { type: "string" },
   },
 });
@@ -59,21 +63,8 @@ const EMPTY_DRAIN = {
 
 await prepare((line) => console.error(line));
 const { startEmbeddedPostgres } = await import("../packages/embedded/dist/index.js");
-const { addDocument, ensureKb } = await import("../packages/knowledge/dist/index.js");
+const { addDocuments, ensureKb } = await import("../packages/knowledge/dist/index.js");
 const scratch = mkdtempSync(join(tmpdir(), "svc-bench-"));
-
-/** Text whose words are as common and as rare as in real text, and questions of words that stand in one passage. */
-function makeCorpus(sections) {
-  const word = () => `word${Math.floor(5_000 ** Math.random())}`;
-  const passages = Array.from({ length: sections }, () => Array.from({ length: 90 }, word));
-  const text = passages.map((words, index) => `## Topic ${index}\n\n${words.join(" ")}.\n`).join("\n");
-  const pick = (list) => list[Math.floor(Math.random() * list.length)];
-  const question = () => {
-    const words = pick(passages);
-    return Array.from({ length: 8 }, () => pick(words)).join(" ");
-  };
-  return { text, question };
-}
 
 const postgres = await startEmbeddedPostgres({
   dataDir: join(scratch, "data"),
@@ -215,17 +206,17 @@ async function measureCompared(names) {
 }
 
 async function measureSearch() {
-  let questions = [];
+  await measureSearches({
+    sizes: values.sizes.split(",").map(Number),
+    createDatabase,
+    groups: { postgres: postgres.pid },
+    runs,
+    seconds,
+  });
+  const corpus = createCorpus(1_000);
   const prepareStore = async (store, project) => {
     const { kb } = await ensureKb({ store }, project.id, "bench");
-    const corpora = Array.from({ length: 10 }, () => makeCorpus(100));
-    questions = corpora.map((corpus) => corpus.question);
-    for (const [part, { text }] of corpora.entries())
-      await addDocument({ store, log: quietLog }, project.id, kb.id, {
-        key: `part-${part}.md`,
-        text,
-        mime: "text/markdown",
-      });
+    await addDocuments({ store, log: quietLog }, project.id, kb.id, corpus.documents);
     await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
   };
   await withProduct("search", prepareStore, async ({ url, databaseUrl, groups }) => {
@@ -233,7 +224,7 @@ async function measureSearch() {
       databaseUrl,
       "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
     );
-    const body = () => JSON.stringify({ text: questions[Math.floor(Math.random() * questions.length)]() });
+    const body = () => JSON.stringify({ text: corpus.query() });
     for (const connections of [1, 16])
       await measureAll([
         {

@@ -3,40 +3,73 @@
 // FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; eval/read-set.mjs says
 // which files. --queries asks what is in another file; a line of it needs only `id` and `text`. --out writes what the
 // product answered. Where the right answers are known, scores are printed. --shots keeps N messages for each agent.
+//   npm run eval -- FOLDER [--only NAME,NAME]
+// Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { evaluateSets } from "./eval/evaluate-sets.mjs";
 import { openScratchStore } from "./eval/open-scratch-store.mjs";
 import { readSet } from "./eval/read-set.mjs";
 import { prepare } from "./prepare.mjs";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { queries: { type: "string" }, out: { type: "string" }, shots: { type: "string" } },
-});
+const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
+       npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]`;
+
+const { values, positionals } = readArguments();
 const [folder] = positionals;
-if (folder === undefined || positionals.length > 1) {
-  console.error("Usage: npm run eval -- FOLDER [--queries FILE] [--out FILE] [--shots N]");
-  process.exit(2);
+const isOne = existsSync(join(folder, "dev"));
+if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
+const ofOne = ["queries", "out", "shots"].find((option) => values[option] !== undefined);
+if (!isOne && ofOne !== undefined) fail(`${folder} has no folder dev; --${ofOne} is for a single set.\n${USAGE}`);
+
+try {
+  if (isOne) await evaluateSet();
+  else process.exitCode = await evaluateSets(folder, { only: values.only?.split(","), prepare });
+} catch (error) {
+  console.error(process.env.SVC_LOG_LEVEL === "debug" ? error : error.message);
+  process.exitCode = 1;
 }
 
-const set = readSet(folder, values);
-const { evaluate } = await {
-  triage: () => import("./eval/evaluate-triage.mjs"),
-  search: () => import("./eval/evaluate-search.mjs"),
-  passages: () => import("./eval/evaluate-passages.mjs"),
-}[set.kind]();
-await prepare((line) => console.error(line));
+async function evaluateSet() {
+  const set = readSet(folder, values);
+  await prepare((line) => console.error(line));
+  // Loaded when it is built.
+  const { evaluate } = await {
+    triage: () => import("./eval/evaluate-triage.mjs"),
+    search: () => import("./eval/evaluate-search.mjs"),
+    passages: () => import("./eval/evaluate-passages.mjs"),
+  }[set.kind]();
 
-const scratch = await openScratchStore();
-try {
-  const { predictions, scores } = await evaluate(set, scratch);
-  if (values.out !== undefined) {
-    writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
+  const scratch = await openScratchStore();
+  try {
+    const { predictions, scores } = await evaluate(set, scratch);
+    if (values.out !== undefined) {
+      writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
+    }
+    console.log(JSON.stringify(scores, (_, value) => (typeof value === "number" ? round(value) : value), 2));
+  } finally {
+    await scratch.close();
   }
-  console.log(JSON.stringify(scores, (_, value) => (typeof value === "number" ? round(value) : value), 2));
-} finally {
-  await scratch.close();
+}
+
+function readArguments() {
+  const options = Object.fromEntries(["queries", "out", "shots", "only"].map((name) => [name, { type: "string" }]));
+  try {
+    const parsed = parseArgs({ allowPositionals: true, options });
+    if (parsed.positionals.length !== 1) fail(USAGE);
+    const { shots } = parsed.values;
+    if (shots !== undefined && !/^[1-9]\d*$/.test(shots)) fail(`--shots needs a number from 1 on.\n${USAGE}`);
+    return parsed;
+  } catch (error) {
+    return fail(`${error.message}\n${USAGE}`);
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
 }
 
 function round(number) {

@@ -1,5 +1,5 @@
 // Triage: each label is an agent of that name with its training messages as examples; "oos" is none of the agents.
-import { auroc, rejectedAt, share } from "./measures.mjs";
+import { auroc, calibrationOf, rejectedAt, share } from "./measures.mjs";
 import { forEachShown } from "./show-progress.mjs";
 
 const NONE = "oos";
@@ -80,18 +80,7 @@ function scoresOf(queries, predictions, decisions) {
     aurocInScope: auroc(scoresIn, scoresOut),
     oosRejectedKeeping95: rejectedAt(scoresIn, scoresOut, 0.95),
     oosRejectedKeeping90: rejectedAt(scoresIn, scoresOut, 0.9),
-    calibrationError: calibrationError(rows.map((row) => ({ ...row, isRight: isRight(row) }))),
-    calibrationErrorInScope: calibrationError(inScope.map((row) => ({ ...row, isRight: isRight(row) }))),
+    calibrationError: calibrationOf(rows.map((row) => ({ ...row, isRight: isRight(row) }))).error,
+    calibrationErrorInScope: calibrationOf(inScope.map((row) => ({ ...row, isRight: isRight(row) }))).error,
   };
-}
-
-/** How far confidence and the share of right decisions lie apart, in ten steps of confidence. */
-function calibrationError(decisions) {
-  const steps = Array.from({ length: 10 }, () => ({ confidence: 0, right: 0 }));
-  for (const { confidence, isRight } of decisions) {
-    const step = steps[Math.min(9, Math.floor(confidence * 10))];
-    step.confidence += confidence;
-    step.right += isRight ? 1 : 0;
-  }
-  return steps.reduce((sum, { confidence, right }) => sum + Math.abs(confidence - right), 0) / decisions.length;
 }

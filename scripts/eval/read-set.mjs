@@ -3,6 +3,21 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
+const listFiles = (folder) => (existsSync(folder) ? readdirSync(folder).sort() : []);
+
+const isTraining = (file) => /(?:^|\.)train\.jsonl$/.test(file);
+const isCalled = (name) => (file) => file === name || file === `${name}.gz`;
+
+/** Of what kind a set is, by what lies in its folder dev; null for one of another kind. */
+export function kindOf(folder) {
+  const dev = join(folder, "dev");
+  const files = listFiles(dev);
+  const training = files.find(isTraining);
+  if (training !== undefined && readJsonLines(join(dev, training))[0]?.label !== undefined) return "triage";
+  if (files.some(isCalled("passages.jsonl"))) return "passages";
+  return files.some(isCalled("corpus.jsonl")) ? "search" : null;
+}
+
 /**
  * A set of one of three kinds: `triage` (dev/train.jsonl, or several dev/NAME.train.jsonl: messages with their label),
  * `passages` (dev/passages.jsonl: passages cut into sentences, and questions about one of them), or `search`
@@ -10,42 +25,72 @@ import { gunzipSync } from "node:zlib";
  */
 export function readSet(folder, { queries, shots }) {
   const dev = join(folder, "dev");
-  const files = existsSync(dev) ? readdirSync(dev).sort() : [];
-  const find = (name) => files.find((file) => file === name || file === `${name}.gz`);
+  const files = listFiles(dev);
+  const find = (name) => files.find(isCalled(name));
   const read = (file) => readJsonLines(join(dev, file));
   const asked = () => readJsonLines(queries ?? join(dev, find("queries.jsonl") ?? "queries.jsonl"));
 
-  const training = files.filter((file) => /(?:^|\.)train\.jsonl$/.test(file));
-  if (training.length > 0) return { kind: "triage", groups: training.flatMap((file) => readGroup(file)) };
-  const passages = find("passages.jsonl");
-  if (passages !== undefined) return { kind: "passages", passages: read(passages), queries: asked() };
-  const corpus = find("corpus.jsonl");
-  if (corpus === undefined) {
-    throw new Error(`${dev} has none of train.jsonl, NAME.train.jsonl, passages.jsonl and corpus.jsonl (or .gz).`);
+  const training = files.filter(isTraining);
+  const kind = kindOf(folder);
+  const readOfKind = {
+    triage: () => ({ groups: readGroups() }),
+    passages: () => ({ passages: read(find("passages.jsonl")), queries: asked() }),
+    search: () => ({ documents: read(find("corpus.jsonl")), queries: asked(), wantsAnswers: wantsAnswers() }),
+  }[kind];
+  if (readOfKind === undefined) {
+    throw new Error(
+      `${dev} has none of train.jsonl or NAME.train.jsonl with labels, passages.jsonl and corpus.jsonl (or .gz).`,
+    );
   }
-  const known = find("queries.jsonl");
-  const isAnswered = (query) => query.answers !== undefined || query.kind !== undefined;
-  const wantsAnswers = known === undefined || read(known).some(isAnswered);
-  return { kind: "search", documents: read(corpus), queries: asked(), wantsAnswers };
+  return { kind, ...readOfKind() };
 
-  /** One project's training messages and what it is asked; a project that a file of queries does not name has none. */
-  function readGroup(file) {
-    const name = file.slice(0, -".train.jsonl".length);
+  function wantsAnswers() {
+    const known = find("queries.jsonl");
+    const isAnswered = (query) => query.answers !== undefined || query.kind !== undefined;
+    return known === undefined || read(known).some(isAnswered);
+  }
+
+  /** Each project's training messages and what it is asked; a project that a file of queries has nothing for is left out. */
+  function readGroups() {
+    const names = training.map((file) => file.slice(0, -".train.jsonl".length));
+    const rowsOf = queries === undefined ? ownQueries : assignRows(readJsonLines(queries), names, basename(queries));
+    return training.flatMap((file, index) => {
+      const rows = rowsOf(names[index]);
+      return rows.length === 0 ? [] : [{ name: names[index], samples: readSamples(file), queries: rows }];
+    });
+  }
+
+  function ownQueries(name) {
+    return read(name === "" ? "test.jsonl" : `${name}.test.jsonl`);
+  }
+
+  function readSamples(file) {
     const counts = new Map();
-    const samples = read(file).filter(({ label }) => {
+    return read(file).filter(({ label }) => {
       counts.set(label, (counts.get(label) ?? 0) + 1);
       return shots === undefined || counts.get(label) <= Number(shots);
     });
-    if (queries === undefined)
-      return [{ name, samples, queries: read(name === "" ? "test.jsonl" : `${name}.test.jsonl`) }];
-    const isOurs = ({ bot, id }) =>
-      training.length === 1 ||
-      bot === name ||
-      (bot === undefined && belongs(String(id), name)) ||
-      belongs(basename(queries), name);
-    const rows = readJsonLines(queries).filter(isOurs);
-    return rows.length === 0 ? [] : [{ name, samples, queries: rows }];
   }
+}
+
+/**
+ * Gives each message to the one project that it is for: the only one, else the one that its field `bot` names, else the
+ * one that its id begins with, else the one that the name of the file begins with. Fails for a message that nothing says
+ * this of.
+ */
+function assignRows(rows, names, fileName) {
+  const ofFile = names.find((name) => belongs(fileName, name));
+  const projectOf = ({ bot, id }) => {
+    if (names.length === 1) return names[0];
+    if (names.includes(bot)) return bot;
+    const name = names.find((one) => belongs(String(id), one)) ?? ofFile;
+    if (name !== undefined) return name;
+    throw new Error(
+      `Nothing says which project the message ${id} is for. Let its field "bot", its id or the name of the file begin with one of: ${names.join(", ")}.`,
+    );
+  };
+  const assigned = rows.map((row) => ({ row, project: projectOf(row) }));
+  return (name) => assigned.filter(({ project }) => project === name).map(({ row }) => row);
 }
 
 const belongs = (text, name) => text === name || text.startsWith(`${name}-`) || text.startsWith(`${name}.`);

@@ -184,11 +184,11 @@ describe("the product, started with one command on a new folder", () => {
     test("names a bad file with its reason, adds the others, and ends with exit code 1", async () => {
       const folder = await makeFolder();
       await writeFile(join(folder, "good.txt"), "The office is open from nine to five.");
-      await writeFile(join(folder, "bad.md"), Buffer.from([0xff, 0xfe, 0x00]));
+      await writeFile(join(folder, "bad.md"), "%PDF-1.7\nand no more");
       const files = [join(folder, "bad.md"), join(folder, "good.txt"), join(folder, "missing.md")];
       const { stdout, code } = await svc(instance.env, "kb", "add", ...files, "--kb", "office");
       expect(code).toBe(1);
-      expect(stdout).toMatch(/bad\.md +failed: it is not text in UTF-8/);
+      expect(stdout).toMatch(/bad\.md +failed: "bad\.md" /);
       expect(stdout).toMatch(/good\.txt +1 +added/);
       expect(stdout).toMatch(/missing\.md +failed: there is no such file/);
     });
@@ -225,6 +225,7 @@ describe("the product, started with one command on a new folder", () => {
       "This command's key",
       "Channels",
       "Webhook secret",
+      "Knowledge",
       "Queues",
       "Backlog",
       "Dead letters",

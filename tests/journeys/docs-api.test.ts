@@ -22,6 +22,8 @@ import { findDocFile, readDocPage, readDocTable } from "./support/read-doc-page.
 import { createDocRunner } from "./support/run-doc-example.ts";
 import type { DocRunner } from "./support/run-doc-example.ts";
 import { run } from "./support/run-svc.ts";
+import { startDocSite } from "./support/start-doc-site.ts";
+import type { DocSite } from "./support/start-doc-site.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
@@ -36,10 +38,12 @@ let product: Product;
 let receiver: WebhookReceiver;
 let folder: string;
 let runner: DocRunner;
+let site: DocSite;
 let apiUrl: string;
 
 beforeAll(async () => {
-  product = await startProduct();
+  site = await startDocSite();
+  product = await startProduct({ env: { SVC_FETCH_ALLOW: "127.0.0.1" } });
   [apiUrl = ""] = product.composition.apiUrls;
   receiver = await startWebhookReceiver({ answer: ({ path }) => ({ status: path === "/gone" ? 410 : 204 }) });
   folder = await makeFolder();
@@ -50,12 +54,13 @@ beforeAll(async () => {
     project: null,
     createdBy: "test",
   });
-  runner = await createDocRunner({ apiUrl, key, receiver, folder });
+  runner = await createDocRunner({ apiUrl, key, receiver, folder, siteUrl: site.url });
 });
 
 afterAll(async () => {
   await receiver?.close();
   await product?.stop();
+  await site?.close();
   await removeFolders();
 });
 

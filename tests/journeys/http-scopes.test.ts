@@ -20,7 +20,7 @@ const SCOPES = ["admin:*", ...RESOURCES.flatMap((name) => ACTIONS.map((action) =
 
 interface Endpoint {
   method: string;
-  /** `:id` stands for a key or project that is made for each request. */
+  /** `:id` stands for what the path is about, chosen for each request. */
   path: string;
   /** What a caller is told that it lacks; null where no key is needed. */
   scope: string | null;
@@ -50,6 +50,10 @@ const REPLAY = {
   allowed: ["webhooks:write", "webhooks:*", "admin:*"],
 } satisfies Partial<Endpoint>;
 
+const SEE_KBS = { scope: "kb:read", allowed: ["kb:read", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
+const CHANGE_KBS = { scope: "kb:write", allowed: ["kb:write", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
+
+const newKb = () => ({ name: `made-${newId()}` });
 const newKey = () => ({ name: "made in the table", scopes: ["kb:read"] });
 const newProject = () => ({ name: `made-${newId()}` });
 
@@ -78,6 +82,11 @@ const ENDPOINTS: Endpoint[] = [
   { method: "GET", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
   { method: "HEAD", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
   { method: "POST", path: "/admin/deliveries/:id/replay", ...REPLAY, status: 404 },
+  { method: "GET", path: "/admin/kb", ...SEE_KBS, status: 200 },
+  { method: "POST", path: "/admin/kb", ...CHANGE_KBS, json: newKb, status: 201 },
+  // Nor a knowledge base. The other paths of them are in http-kb.test.ts: there is a limit of failed authentications.
+  { method: "DELETE", path: "/admin/kb/:id", ...CHANGE_KBS, status: 404 },
+  { method: "POST", path: "/admin/kb/:id/documents", ...CHANGE_KBS, json: () => ({ text: "a" }), status: 404 },
 ];
 const LOCKED = ENDPOINTS.filter(({ scope }) => scope !== null);
 const titled = (endpoints: Endpoint[]) =>
@@ -122,6 +131,7 @@ const TARGETS: Record<string, () => string | Promise<string>> = {
   keys: makeTarget,
   projects: () => north.id,
   deliveries: newId,
+  kb: newId,
 };
 
 /** What exists, so that it shows whether a refused call has changed anything. */

@@ -3,6 +3,7 @@ import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import { answerHealth, authenticated, createApp, createRateLimit, listen, methodNotAllowed } from "@svc/http";
+import { createFetchGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { addAdminRoutes } from "./admin/add-admin-routes.ts";
@@ -70,6 +71,7 @@ export function apiService(resources: Resources): Service {
     const rateLimit = createRateLimit(queues.counters);
     const host = config.bindHost ?? settings.api.config.bindHost;
     const guard = createWebhookGuard(config, host);
+    const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
     const callbacks = startCallbacks(context);
@@ -96,7 +98,7 @@ export function apiService(resources: Resources): Service {
       routes.use("/api/v1", authenticated(authenticate, rateLimit));
       routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
-      addAdminRoutes(routes, { store, queues, log });
+      addAdminRoutes(routes, { store, queues, log, fetchGuard });
     };
     const app = createApp(log, addRoutes, { trustProxy: config.trustProxy });
 

@@ -6,6 +6,7 @@ import { addChannels } from "./commands/channels.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
 import { addDoctor } from "./commands/doctor.ts";
+import { addEval } from "./commands/eval.ts";
 import { addInit } from "./commands/init.ts";
 import { addKb } from "./commands/kb.ts";
 import { addKeys } from "./commands/keys.ts";
@@ -29,6 +30,7 @@ const COMMANDS = [
   addDeadLetters,
   addDeliveries,
   addWebhook,
+  addEval,
   addDoctor,
 ];
 

@@ -20,9 +20,19 @@ export interface Terminal {
   show(document: object, forPeople: () => string): void;
   /** Progress and remarks for a person. On standard error. */
   note(text: string): void;
+  /** Whether a person watches standard error, so that a line there can change while work goes on. */
+  readonly isWatched: boolean;
+  /**
+   * The line below everything else that says how far the work is; null takes it away. Only where `isWatched`, else
+   * nothing is written. The text must be safe for a terminal and is cut to its width.
+   */
+  status(text: string | null): void;
 }
 
 const WIDTH_WITHOUT_TERMINAL = 100;
+
+/** Back to the beginning of the line, and everything in it erased (ECMA-48, "Erase in line"). */
+const ERASE_LINE = "\r\u001b[2K";
 
 /** Codes of ECMA-48, "Select graphic rendition": on and off. */
 const STYLES: Record<keyof Paint, readonly [on: number, off: number]> = {
@@ -56,15 +66,33 @@ export function createTerminal(options: {
 }): Terminal {
   const { stdout, stderr, isJson, env } = options;
   const isColoured = stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const isWatched = stderr.isTTY === true && !isJson && env["TERM"] !== "dumb";
+  let status: string | null = null;
+
+  /** Writes with the status line out of the way. */
+  function above(write: () => void): void {
+    if (status !== null) stderr.write(ERASE_LINE);
+    write();
+    if (status !== null) stderr.write(status);
+  }
+
   return {
     isJson,
-    width: stdout.columns ?? WIDTH_WITHOUT_TERMINAL,
+    isWatched,
+    // A terminal that does not know its own width says 0.
+    width: stdout.columns || WIDTH_WITHOUT_TERMINAL,
     paint: createPaint(isColoured),
     show(document, forPeople) {
-      stdout.write(`${isJson ? safeJson(document) : forPeople()}\n`);
+      above(() => stdout.write(`${isJson ? safeJson(document) : forPeople()}\n`));
     },
     note(text) {
-      stderr.write(`${text}\n`);
+      above(() => stderr.write(`${text}\n`));
+    },
+    status(text) {
+      if (!isWatched || (text === null && status === null)) return;
+      const width = (stderr.columns || WIDTH_WITHOUT_TERMINAL) - 1;
+      status = text === null ? null : Array.from(text).slice(0, width).join("");
+      stderr.write(`${ERASE_LINE}${status ?? ""}`);
     },
   };
 }

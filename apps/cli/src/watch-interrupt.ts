@@ -6,6 +6,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Something that Ctrl-C must not tear apart. */
 export interface InterruptWatch {
   hasHappened(): boolean;
+  /** Aborts as soon as the person wants the command to end. */
+  readonly signal: AbortSignal;
   /** The result of the work, or an InterruptedError as soon as the person wants the command to end. */
   race<Result>(work: Promise<Result>): Promise<Result>;
   /** Gives the signals back. */
@@ -25,6 +27,7 @@ export function watchInterrupt(): InterruptWatch {
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
     hasHappened: () => controller.signal.aborted,
+    signal: controller.signal,
     async race(work) {
       controller.signal.throwIfAborted();
       let giveUp: () => void = () => undefined;

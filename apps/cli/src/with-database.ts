@@ -22,12 +22,20 @@ export interface Database {
   config: Config;
   /** Silent unless SVC_LOG_LEVEL is set; on standard error, which is not for results. */
   log: Log;
+  /** Aborts at Ctrl-C; only where the work has said that it `endsItself`. */
+  signal: AbortSignal;
 }
 
-/** Whether a command may make a database where there is none yet. */
+/** How a command uses the database. */
 export interface DatabaseOptions {
+  /** Whether it may make one where there is none yet. */
   mayCreate?: boolean;
+  /** Whether the work looks after Ctrl-C by its `signal`, and is waited for; else it is left where it stands. */
+  endsItself?: boolean;
 }
+
+/** For work that is left where it stands. */
+const NEVER = new AbortController().signal;
 
 /** Whether a data folder holds a database: PostgreSQL marks the folder of a cluster with this file. */
 export function hasData(dataDir: string): boolean {
@@ -74,21 +82,28 @@ async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Pr
  */
 export async function withDatabase<Result>(
   cli: Cli,
-  { mayCreate = false }: DatabaseOptions,
+  { mayCreate = false, endsItself = false }: DatabaseOptions,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const environment = withLogLevel(cli.env, "silent");
   const early = readEnvironment(environment);
   const log = createLog({ level: early.logLevel, name: "cli", destination: process.stderr });
-  if (early.databaseUrl !== undefined) return work({ origin: "configured", config: loadConfig(environment), log });
+  if (early.databaseUrl !== undefined && !endsItself) {
+    return work({ origin: "configured", config: loadConfig(environment), log, signal: NEVER });
+  }
 
   const interrupt = watchInterrupt();
+  const run = (database: Omit<Database, "log" | "signal">): Promise<Result> =>
+    endsItself
+      ? work({ ...database, log, signal: interrupt.signal })
+      : interrupt.race(work({ ...database, log, signal: NEVER }));
   try {
+    if (early.databaseUrl !== undefined) return await run({ origin: "configured", config: loadConfig(environment) });
     const server = await findOrStart(cli, early, log, mayCreate);
     try {
       const secret = early.secretKey === undefined ? await secretKeyOf(early, server.origin) : {};
       const config = loadConfig({ ...environment, ...secret, DATABASE_URL: server.url });
-      return await interrupt.race(work({ origin: server.origin, config, log }));
+      return await run({ origin: server.origin, config });
     } finally {
       await server.close();
     }

@@ -24,10 +24,10 @@ export async function onDatabase<Result>(
 export function withResources<Result>(
   cli: Cli,
   options: DatabaseOptions & { prepare?: (database: Database) => Promise<void> },
-  work: (resources: Resources) => Promise<Result>,
+  work: (resources: Resources, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   return withDatabase(cli, options, async (database) => {
     await options.prepare?.(database);
-    return onDatabase(database, work);
+    return onDatabase(database, (resources) => work(resources, database.signal));
   });
 }

@@ -2,6 +2,8 @@ import { keepTriageModels } from "@svc/agents";
 import type { IncomingJob, RunningService, Service } from "@svc/contracts";
 import type { Resources } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
+import { embedKnowledge } from "./embed-knowledge.ts";
+import { startIngests } from "./ingest/start-ingests.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import { startSweeper } from "./sweeper.ts";
 import { createChatWorker } from "./work-on-chat.ts";
@@ -13,7 +15,7 @@ const WAITING_TOO_LONG_MS = 60_000;
 
 /** The pipeline worker: takes incoming messages from their queue, runs the stages, sends the replies. */
 export function pipelineService(resources: Resources): Service {
-  const { store, queues, log } = resources;
+  const { store, queues, embeddings, log } = resources;
 
   async function start(): Promise<RunningService> {
     let isStopping = false;
@@ -26,6 +28,12 @@ export function pipelineService(resources: Resources): Service {
 
     const consumer = queues.consume("incoming-messages", consumeIncoming);
     const sweeper = startSweeper(store, queues, log);
+    const ingests = startIngests(resources);
+    const draining = new AbortController();
+    const embedding =
+      embeddings === null
+        ? Promise.resolve()
+        : embedKnowledge({ store, log, embedder: embeddings.embedder }, draining.signal);
 
     async function findFault(): Promise<string | null> {
       if (isStopping) return "stopping";
@@ -39,6 +47,8 @@ export function pipelineService(resources: Resources): Service {
     let giveUpTimer: NodeJS.Timeout | undefined;
     function drain(): void {
       isStopping = true;
+      ingests.drain();
+      draining.abort();
       giveUpTimer ??= setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
       closing ??= consumer.close(STOP_DEADLINE_MS);
     }
@@ -49,7 +59,7 @@ export function pipelineService(resources: Resources): Service {
       async stop() {
         drain();
         await sweeper.stop();
-        await closing;
+        await Promise.all([closing, ingests.stop(), embedding]);
         clearTimeout(giveUpTimer);
         leases.close();
         triageModels.close();

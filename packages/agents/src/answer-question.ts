@@ -1,74 +1,64 @@
 import type { Agent, Source } from "@svc/contracts";
-import { tokenize } from "@svc/text";
 import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
+import { readFollowUp } from "./follow-up.ts";
+import { holdsWord } from "./holds-word.ts";
 import { pickQuotes } from "./pick-quotes.ts";
 import type { PickedQuotes } from "./pick-quotes.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
+import { sourceUrl } from "./source-url.ts";
 
 /** Passages that a search brings; the best of the first few is the one with the best sentence as well. */
 const SEARCH_LIMIT = 5;
 const CANDIDATES = 3;
 
+/** What counts for a passage of a document that the last answer quoted, when the question goes on with that. */
+const SAME_DOCUMENT_BONUS = 0.1;
+
+/** What counts for a passage that holds all that a question which goes on with another is about. */
+const KEY_WORDS_BONUS = 0.3;
+
+/** A passage that holds nothing of that answers another question: a person should look at it. */
+const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
+
 /** What a passage's best sentence counts against the passage as a whole when the first few are compared. */
 const SENTENCE_WEIGHT = 0.15;
 
 /**
- * A passage that scores this share of what could be scored is as sure as can be. Half of it divides best what a
- * knowledge base answers from what it does not: there the confidence is 0.5.
+ * How sure an answer is: by the passage's share of the best possible score, and by the share of the question's words
+ * that its best sentence holds, which counts less. What a knowledge base answers and what it does not are divided best
+ * by this sum; some way below and above it an answer is hardly ever right, or wrong.
  */
-const CERTAIN_SCORE_SHARE = 0.5;
+const OWN_SHARE_WEIGHT = 0.3;
+const EVEN_EVIDENCE = 0.31;
+const EVIDENCE_STEEPNESS = 9;
 
-/** Of the answers that look certain, about one in ten quotes the wrong passage all the same. */
-const MAX_CONFIDENCE = 0.9;
+/** Of the answers that look certain, some quote the wrong passage all the same. */
+const MAX_CONFIDENCE = 0.95;
 
 /** Below this confidence what was found has next to nothing to do with the question. */
-const MIN_CONFIDENCE = 0.3;
+const MIN_CONFIDENCE = 0.25;
 
 const SMALL_TALK_CONFIDENCE = 0.95;
-
-/** A message of at most so many words that begins like this goes on with what was asked before. */
-const FOLLOW_UP_MAX_WORDS = 8;
-const FOLLOW_UP_BEGINNINGS = new Set([
-  "and",
-  "or",
-  "but",
-  "also",
-  "und",
-  "oder",
-  "aber",
-  "et",
-  "ou",
-  "mais",
-  "y",
-  "o",
-  "pero",
-]);
-const FOLLOW_UP_PHRASES = [
-  "what about",
-  "how about",
-  "was ist mit",
-  "wie ist es mit",
-  "qu'en est il",
-  "qué hay de",
-  "qué pasa con",
-];
 
 /**
  * Answers a question from the agent's knowledge bases in the documents' own words, without a model: the best passage
  * cut to its best sentences, with its sources and a confidence. An agent with a fixed reply answers that to anything;
  * a mere greeting, thanks or goodbye is answered in its language. `text` is null when nothing relevant was found.
- * `history` is the conversation so far, oldest first; it is used to understand "And on Windows?".
+ * `history` is what was said in the chat before the question, oldest first: with it "And on Windows?" is understood, and
+ * "Why?" is not answered with what was said already; ten utterances are plenty. `language` is that of the chat (ISO
+ * 639-1), for words that several languages share.
  */
 export async function answerQuestion(question: {
   agent: Agent;
   text: string;
   history?: readonly HistoryMessage[];
+  language?: string | undefined;
   search: Search;
 }): Promise<Answer> {
-  const { agent, text, history = [], search } = question;
+  const { agent, text, history = [], language, search } = question;
   // Whoever writes a fixed reply may use Markdown, as in an answer.
   if (agent.fixedReply !== null) return plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true);
-  const smallTalk = replyToSmallTalk(text);
+  const smallTalk = replyToSmallTalk(text, { language });
   if (smallTalk !== null) {
     return plainAnswer(
       smallTalk.text,
@@ -79,10 +69,20 @@ export async function answerQuestion(question: {
   }
   if (agent.kbIds.length === 0) return noAnswer(0, `The agent ${agent.name} has no knowledge base to answer from.`);
 
-  const found = await search(withContext(text, history), agent.kbIds, SEARCH_LIMIT);
-  const best = choosePassage(found);
-  if (best === null) return noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
-  const confidence = Math.min(MAX_CONFIDENCE, best.score / found.bestPossible / CERTAIN_SCORE_SHARE);
+  const followUp = readFollowUp(text, history, language);
+  const found = await search(followUp?.query ?? text, agent.kbIds, SEARCH_LIMIT);
+  const said = followUp === null ? [] : lastSources(history);
+  const best = choosePassage(found, {
+    said,
+    wantsMore: followUp?.wantsMore ?? false,
+    keyWords: followUp?.keyWords ?? [],
+  });
+  if (best === null) {
+    return found.hits.length > 0 && found.bestPossible > 0
+      ? noAnswer(0, "What the knowledge bases say about it was answered before.")
+      : noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
+  }
+  const confidence = confidenceOf(best, found);
   const percent = Math.round(confidence * 100);
   if (confidence < MIN_CONFIDENCE || best.picked.text === "") {
     return noAnswer(
@@ -93,7 +93,7 @@ export async function answerQuestion(question: {
   return {
     text: best.picked.text,
     markdown: best.passage.markdown,
-    sources: best.picked.quotes.map((quote) => sourceOf(best.passage, quote)),
+    sources: best.picked.quotes.map(({ text: quote, part }) => sourceOf(best.passages[part] ?? best.passage, quote)),
     confidence,
     why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.`,
   };
@@ -101,42 +101,79 @@ export async function answerQuestion(question: {
 
 interface Candidate {
   passage: Passage;
+  /** With the others that were found of its section, in reading order. */
+  passages: readonly Passage[];
   picked: PickedQuotes;
   /** Score of the best passage of the search, which tells how sure it is. */
   score: number;
+  /** The share of the words that an answer has to hold after an earlier question; 1 where there are none. */
+  keyShare: number;
 }
 
-/** Of the first passages, the one that scores best together with its best sentence. */
-function choosePassage({ hits, bestPossible, words }: SearchResult): Candidate | null {
-  const score = hits[0]?.score ?? 0;
+/**
+ * Of the first passages, the one that scores best together with its best sentence. After an earlier question, one that
+ * holds what the new one is about and one of the document that was quoted last are preferred, and who wants more than was said gets no
+ * quotes again.
+ */
+function choosePassage(
+  { hits, bestPossible, words }: SearchResult,
+  before: { said: readonly Source[]; wantsMore: boolean; keyWords: readonly string[] },
+): Candidate | null {
   if (bestPossible <= 0) return null;
-  const candidates = hits.slice(0, CANDIDATES).map((passage) => {
-    const picked = pickQuotes(passage, words);
-    return { passage, picked, score, value: passage.score / bestPossible + SENTENCE_WEIGHT * picked.share };
-  });
-  return candidates.reduce<(typeof candidates)[number] | null>(
-    (best, next) => (best === null || next.value > best.value ? next : best),
-    null,
+  const documents = new Set(before.said.map(({ documentId }) => documentId));
+  const quotes = new Set(before.said.map(({ quote }) => quote));
+  const pick = (passage: Passage) => {
+    const passages = sectionOf(passage, hits);
+    return { passage, passages, picked: pickQuotes({ ...passage, texts: passages.map(({ text }) => text) }, words) };
+  };
+  const isNew = ({ picked }: { picked: PickedQuotes }): boolean => picked.quotes.some(({ text }) => !quotes.has(text));
+  const isAlone = before.keyWords.length === 0;
+  const considered = isAlone ? hits.slice(0, CANDIDATES).map(pick) : hits.map(pick);
+  const candidates = before.wantsMore ? considered.filter(isNew) : considered;
+  const score = candidates[0]?.passage.score ?? 0;
+  return candidates
+    .map(({ passage, passages, picked }) => {
+      const keyShare = isAlone ? 1 : shareHeld(passage, before.keyWords);
+      const bonus =
+        (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) + (isAlone ? 0 : KEY_WORDS_BONUS * keyShare);
+      const value = passage.score / bestPossible + SENTENCE_WEIGHT * picked.share + bonus;
+      return { passage, passages, picked, score, keyShare, value };
+    })
+    .reduce<(Candidate & { value: number }) | null>(
+      (best, next) => (best === null || next.value > best.value ? next : best),
+      null,
+    );
+}
+
+/** A section that was too long for one passage is read as a whole, as far as it was found. Ids grow in reading order. */
+function sectionOf(passage: Passage, hits: readonly Passage[]): Passage[] {
+  const place = JSON.stringify(passage.headingPath);
+  const others = hits.filter(
+    (hit) => hit.documentId === passage.documentId && JSON.stringify(hit.headingPath) === place,
   );
+  return [...others].sort((a, b) => (a.chunkId < b.chunkId ? -1 : 1));
 }
 
-/** The question, with the customer's message before it when it goes on with that. */
-function withContext(text: string, history: readonly HistoryMessage[]): string {
-  const previous = history.findLast(({ author }) => author === "customer")?.text;
-  return previous !== undefined && isFollowUp(text) ? `${previous}\n${text}` : text;
+function shareHeld({ title, headingPath, text }: Passage, words: readonly string[]): number {
+  const holds = holdsWord([title, ...headingPath, text].join("\n"));
+  return words.filter(holds).length / words.length;
 }
 
-function isFollowUp(text: string): boolean {
-  if (text.length > 200) return false;
-  const terms = tokenize(text).map(({ term }) => term);
-  if (terms.length === 0 || terms.length > FOLLOW_UP_MAX_WORDS) return false;
-  const start = `${terms.join(" ")} `;
-  return FOLLOW_UP_BEGINNINGS.has(terms[0] ?? "") || FOLLOW_UP_PHRASES.some((phrase) => start.startsWith(`${phrase} `));
+/** What the last reply that quoted anything has quoted. */
+function lastSources(history: readonly HistoryMessage[]): readonly Source[] {
+  return history.findLast(({ sources = [] }) => sources.length > 0)?.sources ?? [];
+}
+
+/** From 0 to `MAX_CONFIDENCE`, growing strictly with what speaks for the answer; 0.5 where it is as likely as not. */
+function confidenceOf({ score, picked, keyShare }: Candidate, { bestPossible }: SearchResult): number {
+  const evidence = score / bestPossible + OWN_SHARE_WEIGHT * picked.ownShare;
+  const confidence = MAX_CONFIDENCE / (1 + Math.exp(-EVIDENCE_STEEPNESS * (evidence - EVEN_EVIDENCE)));
+  return keyShare > 0 ? confidence : Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS);
 }
 
 function sourceOf(passage: Passage, quote: string): Source {
-  const { title, url, documentId, chunkId } = passage;
-  return { title, ...(url === undefined ? {} : { url }), documentId, chunkId, quote };
+  const { title, url, documentId, chunkId, page = null } = passage;
+  return { title, ...(url === undefined ? {} : { url: sourceUrl(url, { quote, page }) }), documentId, chunkId, quote };
 }
 
 /** Title and headings of a passage; a first heading that is the title is not said twice. */

@@ -1,4 +1,4 @@
-import type { Source } from "@svc/contracts";
+import type { ReplyAuthor, Source } from "@svc/contracts";
 
 /** A passage of a knowledge base, as a search finds it. */
 export interface Passage {
@@ -11,6 +11,8 @@ export interface Passage {
   text: string;
   /** Whether `text` is Markdown; else it is plain text. */
   markdown: boolean;
+  /** The page of a paged document, such as a PDF, on which it begins, from 1. */
+  page?: number | null;
   score: number;
 }
 
@@ -39,8 +41,10 @@ export interface Answer {
   why: string;
 }
 
-/** A message of the conversation so far. */
+/** What was said in the conversation so far. */
 export interface HistoryMessage {
-  author: "customer" | "agent";
+  author: "customer" | ReplyAuthor;
   text: string;
+  /** What a reply has quoted. */
+  sources?: readonly Source[];
 }

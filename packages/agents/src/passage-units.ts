@@ -19,14 +19,25 @@ export interface Span {
 
 const LIST_MARKER = /^(?:[-*+•‣▪–]|\d{1,9}[.)])\s/;
 
+/** `[name]: https://…`: it says where links lead, and is nothing to read. */
+const LINK_DEFINITION = /^ {0,3}\[[^\]\n]+\]:[ \t]*\S.*$/;
+
 /**
  * Splits a passage into what an answer may be made of: sentences, and whole lists, tables and code fences. Headings
- * are left out unless there is nothing else.
+ * are left out unless there is nothing else. In Markdown, sentences that emphasis, a link or an HTML element spans stay
+ * together while they are at most `maxJoinedChars` long, and definitions of links are left out.
  */
-export function splitUnits(text: string): Unit[] {
+export function splitUnits(text: string, options: { markdown: boolean; maxJoinedChars: number }): Unit[] {
   const sentences = splitSentences(text);
   const units = groupSentences(text, sentences).flatMap((group, paragraph) => unitsOf(text, group, paragraph));
-  const joined = joinLists(units);
+  const lists = joinLists(text, units);
+  const joined = options.markdown
+    ? joinUnclosed(
+        text,
+        lists.filter((unit) => !isLinkDefinition(text, unit)),
+        options.maxJoinedChars,
+      )
+    : lists;
   if (joined.length > 0) return joined;
   return sentences
     .filter(({ kind }) => kind !== "mark")
@@ -103,16 +114,122 @@ function itemsOf(sentences: readonly Sentence[]): Span[] {
   return items;
 }
 
-/** A list whose items are separated by blank lines comes in pieces. */
-function joinLists(units: readonly Unit[]): Unit[] {
+/** How far the first line of a part is indented, in characters. */
+export function indentOf(text: string, start: number): number {
+  let lineStart = start;
+  while (lineStart > 0 && /[ \t]/.test(text.charAt(lineStart - 1))) lineStart -= 1;
+  return lineStart === 0 || /[\n\r]/.test(text.charAt(lineStart - 1)) ? start - lineStart : 0;
+}
+
+/** A list whose items are separated by blank lines comes in pieces; what is indented below an item belongs to it. */
+function joinLists(text: string, units: readonly Unit[]): Unit[] {
   const joined: Unit[] = [];
   for (const unit of units) {
     const previous = joined.at(-1);
+    const last = previous?.rows.at(-1);
     if (previous?.kind === "list" && unit.kind === "list") {
       joined[joined.length - 1] = { ...previous, end: unit.end, rows: [...previous.rows, ...unit.rows] };
+    } else if (previous?.kind === "list" && last !== undefined && belongsToItem(text, unit)) {
+      const rows = [...previous.rows.slice(0, -1), { start: last.start, end: unit.end }];
+      joined[joined.length - 1] = { ...previous, end: unit.end, rows };
     } else {
       joined.push(unit);
     }
   }
   return joined;
+}
+
+const LEAST_ITEM_INDENT = 2;
+
+function belongsToItem(text: string, { start }: Unit): boolean {
+  return indentOf(text, start) >= LEAST_ITEM_INDENT;
+}
+
+function isLinkDefinition(text: string, { kind, start, end }: Unit): boolean {
+  const lines = text.slice(start, end).split("\n");
+  return kind === "sentence" && lines.every((line) => LINK_DEFINITION.test(line));
+}
+
+/** The definitions of links in a passage, each with the name that links call it by, in lower case. */
+export function linkDefinitions(text: string): { name: string; line: string }[] {
+  return text.split("\n").flatMap((line) => {
+    const name = LINK_DEFINITION.test(line) ? /\[([^\]\n]+)\]/.exec(line)?.[1] : undefined;
+    return name === undefined ? [] : [{ name: name.toLowerCase(), line: line.trim() }];
+  });
+}
+
+/** What is open at the end of a text: each count is 0, or even, where nothing is. */
+interface Marks {
+  ticks: number;
+  strong: number;
+  stars: number;
+  brackets: number;
+  parentheses: number;
+  elements: number;
+}
+
+/** Elements without an end. */
+const VOID_ELEMENT = /^<(?:area|br|col|hr|img|input|link|meta|source|wbr)\b/i;
+
+function countMarks(part: string): Marks {
+  const count = (pattern: RegExp): number => part.match(pattern)?.length ?? 0;
+  const tags = part.match(/<\/?[a-z][a-z0-9-]{0,20}(?:\s[^<>]{0,300})?>/gi) ?? [];
+  const withEnd = tags.filter((tag) => !tag.endsWith("/>") && !VOID_ELEMENT.test(tag));
+  const strong = count(/\*\*/g);
+  return {
+    ticks: count(/`/g),
+    strong,
+    stars: count(/\*(?=\S)|(?<=\S)\*/g) - 2 * strong,
+    brackets: count(/\[/g) - count(/\]/g),
+    parentheses: count(/\]\([^()\s]*$/g),
+    elements: withEnd.reduce((sum, tag) => sum + (tag.startsWith("</") ? -1 : 1), 0),
+  };
+}
+
+function addMarks(one: Marks, other: Marks): Marks {
+  return {
+    ticks: one.ticks + other.ticks,
+    strong: one.strong + other.strong,
+    stars: one.stars + other.stars,
+    brackets: one.brackets + other.brackets,
+    parentheses: other.parentheses,
+    elements: one.elements + other.elements,
+  };
+}
+
+function isOpen({ ticks, strong, stars, brackets, parentheses, elements }: Marks): boolean {
+  return ticks % 2 !== 0 || strong % 2 !== 0 || stars % 2 !== 0 || brackets > 0 || parentheses > 0 || elements > 0;
+}
+
+/**
+ * Joins a sentence with those after it until nothing is open any more; only an HTML element reaches over the end of a
+ * paragraph. What is never closed is no markup.
+ */
+function joinUnclosed(text: string, units: readonly Unit[], maxChars: number): Unit[] {
+  const marks = units.map(({ start, end }) => countMarks(text.slice(start, end)));
+  const joined: Unit[] = [];
+  for (let index = 0; index < units.length; index += 1) {
+    const unit = units[index];
+    if (unit === undefined) break;
+    const last = endOfMarkup(units, marks, index, maxChars);
+    joined.push(last === index ? unit : { ...unit, end: units[last]?.end ?? unit.end });
+    index = last;
+  }
+  return joined;
+}
+
+/** The place of the unit at whose end nothing is open any more of what this one opens; its own when there is none. */
+function endOfMarkup(units: readonly Unit[], marks: readonly Marks[], first: number, maxChars: number): number {
+  const unit = units[first];
+  let open = marks[first];
+  if (unit?.kind !== "sentence" || open === undefined || !isOpen(open)) return first;
+  for (let next = first + 1; next < units.length; next += 1) {
+    const unitThere = units[next];
+    const there = marks[next];
+    if (unitThere === undefined || there === undefined || unitThere.end - unit.start > maxChars) return first;
+    if (open.elements <= 0 && (unitThere.paragraph !== unit.paragraph || unitThere.kind !== "sentence")) return first;
+    open = addMarks(open, there);
+    if (!isOpen(open)) return next;
+  }
+  return first;
 }

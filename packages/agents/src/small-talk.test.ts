@@ -1,5 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
 import { replyToSmallTalk } from "./small-talk.ts";
+import { SMALL_TALK } from "./small-talk-phrases.ts";
+
+const TWOFOLD = /^(?:dag|ciao|boa noite|bona nit|moikka|selamat malam|hej hej|moi moi)$/;
 
 describe("replyToSmallTalk", () => {
   test.each([
@@ -27,6 +30,61 @@ describe("replyToSmallTalk", () => {
     expect(reply?.text.startsWith(beginning)).toBe(true);
   });
 
+  test.each(Object.entries(SMALL_TALK))(
+    "%s: each phrase is answered, in that language when the chat is in it",
+    (language, words) => {
+      for (const [topic, phrases] of Object.entries(words.phrases)) {
+        for (const phrase of phrases.split(",")) {
+          const reply = replyToSmallTalk(`${phrase.trim()}!`, { language });
+          expect([phrase, reply?.language]).toEqual([phrase, language]);
+          // Some phrases greet and part alike.
+          if (reply?.topic !== topic) expect(phrase.trim()).toMatch(TWOFOLD);
+        }
+      }
+    },
+  );
+
+  test("there are replies for every language that PostgreSQL has a stemmer for", () => {
+    expect(Object.keys(SMALL_TALK).sort()).toEqual(
+      "ar ca da de el en es eu fi fr ga hi hu hy id it lt ne nl no pt ro ru sr sv ta tr yi".split(" "),
+    );
+  });
+
+  test.each([
+    ["hi", undefined, "en"],
+    ["hi", "de", "de"],
+    ["Hey!", "pt-BR", "pt"],
+    ["thanks", "sv", "sv"],
+    ["hi", "pl", "en"],
+    ["ciao", "de", "de"],
+    ["ciao", undefined, "it"],
+    ["hallo", "nl", "nl"],
+    ["hallo", undefined, "de"],
+    ["Hola", "ca", "ca"],
+    ["Hola", undefined, "es"],
+    ["Guten Tag", "en", "de"],
+    ["Hi, danke!", "en", "de"],
+    ["Merci", "de", "fr"],
+  ])("%s in a chat in %s is answered in %s", (text, language, expected) => {
+    expect(replyToSmallTalk(text, { language })?.language).toBe(expected);
+  });
+
+  test.each([
+    ["Hello Anna", "greeting"],
+    ["Hi Anna Maria, good morning 🌞", "greeting"],
+    ["Guten Morgen Frau Meier!", "greeting"],
+    ["Hi, how are you?", "greeting"],
+    ["hellooooo", "greeting"],
+    ["Thanks Peter!!! 🙏🙏", "thanks"],
+    ["ok thank you, have a nice day :)", "goodbye"],
+    ["Hi, thanks!", "thanks"],
+    ["Спасибо, до свидания", "goodbye"],
+    ["buenos dias", "greeting"],
+    ["MERHABA", "greeting"],
+  ])("%s: names, emoji, case, accents and punctuation change nothing (%s)", (text, topic) => {
+    expect(replyToSmallTalk(text)?.topic).toBe(topic);
+  });
+
   test.each([
     "Hello, how do I reset my password?",
     "Thanks, but it still does not work",
@@ -34,6 +92,14 @@ describe("replyToSmallTalk", () => {
     "Danke, aber wo finde ich die Rechnung?",
     "What does 'hello' mean in the settings?",
     "hello world example",
+    "Hi, is it free?",
+    "Hi What Now",
+    "Bonjour, je voudrais un remboursement",
+    "Hola, ¿cuánto cuesta?",
+    "Привет, как отменить заказ?",
+    "Merhaba, şifremi unuttum",
+    "नमस्ते, मेरा ऑर्डर कहाँ है?",
+    "Hi Anna, where is my order?",
     "ok",
     "no",
     "great team",

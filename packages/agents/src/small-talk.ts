@@ -1,176 +1,147 @@
-import { tokenize } from "@svc/text";
-
-/** What a message can be about when it asks nothing. */
-type Topic = "greeting" | "thanks" | "goodbye";
-
-interface SmallTalkLanguage {
-  phrases: Record<Topic, string>;
-  /** What may stand beside a phrase and changes nothing. */
-  fillers: string;
-  replies: Record<Topic, string>;
-}
-
-/** Phrases and fillers, separated by commas. */
-const LANGUAGES: Readonly<Record<string, SmallTalkLanguage>> = {
-  en: {
-    phrases: {
-      greeting: `
-        hello, hi, hey, hiya, howdy, greetings, good morning, good afternoon, good evening, good day, how
-        are you, how do you do, how's it going, nice to meet you`,
-      thanks: `
-        thanks, thank you, thx, ty, cheers, many thanks, much appreciated, i appreciate it, that helped,
-        that helps`,
-      goodbye: `
-        bye, bye bye, goodbye, good bye, good night, see you, see you later, see you soon, see ya, farewell,
-        take care, have a nice day, have a good day, have a great day, have a nice weekend`,
-    },
-    fillers: `
-        there, all, everyone, everybody, team, folks, guys, again, a, lot, so, very, much, for, your, you,
-        the, help, ok, okay, great, perfect, awesome, cool, no, today, now, and, ever, to, dear, sir, madam,
-        then`,
-    replies: {
-      greeting: "Hello! How can I help you?",
-      thanks: "You're welcome! Is there anything else I can help you with?",
-      goodbye: "Goodbye, and thank you for your message!",
-    },
-  },
-  de: {
-    phrases: {
-      greeting: `
-        hallo, hi, hey, moin, servus, grüezi, grüß gott, guten morgen, guten tag, guten abend, schönen guten
-        tag, wie geht's, wie geht es ihnen, wie geht es dir`,
-      thanks: `
-        danke, danke schön, dankeschön, danke sehr, vielen dank, herzlichen dank, besten dank, tausend dank`,
-      goodbye: `
-        tschüss, tschüß, tschau, ciao, auf wiedersehen, auf wiederhören, bis bald, bis später, bis dann, bis
-        morgen, gute nacht, schönen tag, schönes wochenende, schönen abend`,
-    },
-    fillers: `
-        zusammen, alle, allerseits, liebes, team, nochmal, nochmals, noch, einen, ein, für, die, ihre, eure,
-        deine, hilfe, sehr, ok, okay, super, prima, perfekt, toll, nein, und, ihnen, dir, euch, auch, dann`,
-    replies: {
-      greeting: "Hallo! Wie kann ich Ihnen helfen?",
-      thanks: "Gern geschehen! Kann ich sonst noch etwas für Sie tun?",
-      goodbye: "Auf Wiedersehen und vielen Dank für Ihre Nachricht!",
-    },
-  },
-  fr: {
-    phrases: {
-      greeting: `
-        bonjour, bonsoir, salut, coucou, comment allez vous, comment ça va, ça va, enchanté`,
-      thanks: `
-        merci, merci beaucoup, merci bien, mille mercis, je vous remercie, un grand merci`,
-      goodbye: `
-        au revoir, à bientôt, à plus tard, à plus, à demain, bonne journée, bonne soirée, bonne nuit, bon
-        week end, adieu`,
-    },
-    fillers: `
-        à, tous, toutes, tout, le, monde, madame, monsieur, pour, votre, ton, aide, encore, infiniment, ok,
-        super, parfait, non, et, l'équipe, équipe, l, d, accord`,
-    replies: {
-      greeting: "Bonjour ! Comment puis-je vous aider ?",
-      thanks: "Avec plaisir ! Puis-je faire autre chose pour vous ?",
-      goodbye: "Au revoir, et merci pour votre message !",
-    },
-  },
-  es: {
-    phrases: {
-      greeting: `
-        hola, buenas, buenos días, buenos dias, buen día, buenas tardes, buenas noches, qué tal, que tal,
-        cómo estás, cómo está, como estas, como esta, saludos, mucho gusto`,
-      thanks: `
-        gracias, muchas gracias, mil gracias, muchísimas gracias, te lo agradezco, se lo agradezco`,
-      goodbye: `
-        adiós, adios, chao, chau, hasta luego, hasta pronto, hasta mañana, hasta la vista, nos vemos, que
-        tenga un buen día, buen fin de semana`,
-    },
-    fillers: `
-        a, todos, todas, equipo, por, su, tu, la, el, ayuda, de, nuevo, ok, vale, perfecto, genial, no, y,
-        señor, señora`,
-    replies: {
-      greeting: "¡Hola! ¿En qué puedo ayudarle?",
-      thanks: "¡De nada! ¿Puedo ayudarle en algo más?",
-      goodbye: "¡Hasta luego y gracias por su mensaje!",
-    },
-  },
-};
+import { foldAccents, questionWords, stopWords, tokenize } from "@svc/text";
+import { SHARED_FILLERS, SHARED_PHRASES, SMALL_TALK } from "./small-talk-phrases.ts";
+import type { SmallTalkTopic } from "./small-talk-phrases.ts";
 
 /** The last of these that a message holds is what it is about: "Hello, and thanks!" thanks. */
-const TOPICS: readonly Topic[] = ["greeting", "thanks", "goodbye"];
+const TOPICS: readonly SmallTalkTopic[] = ["greeting", "thanks", "goodbye"];
 
 /** Small talk is short; a longer message says something. */
 const MAX_CHARS = 120;
 const MAX_PHRASE_WORDS = 5;
 
-const PHRASES = Object.entries(LANGUAGES).flatMap(([language, { phrases }]) =>
-  TOPICS.flatMap((topic) =>
-    phrasesOf(phrases[topic]).map((phrase): [string, { language: string; topic: Topic }] => [
-      phrase,
-      { language, topic },
-    ]),
-  ),
-);
+/** Whoever is greeted has a name of at most so many words. */
+const MAX_NAME_WORDS = 2;
 
-/** A phrase that two languages share counts for both; the rest of the message decides. */
-const PHRASE_INDEX = new Map(
-  PHRASES.map(([key]) => [key, PHRASES.filter(([other]) => other === key).map(([, meaning]) => meaning)]),
-);
-const FILLERS = new Map(
-  Object.entries(LANGUAGES).map(([language, { fillers }]) => [language, new Set(phrasesOf(fillers))]),
-);
-
-/**
- * The reply to a message that is nothing but a greeting, thanks or a goodbye (or several), in its language; null for
- * any other message. Knows English, German, French and Spanish.
- */
-export function replyToSmallTalk(text: string): { text: string; topic: Topic } | null {
-  const trimmed = text.trim();
-  if (trimmed.length > MAX_CHARS) return null;
-  const terms = termsOf(trimmed);
-  for (const [language, { replies }] of Object.entries(LANGUAGES)) {
-    const topics = topicsIn(terms, language);
-    const topic = topics === null ? undefined : TOPICS.findLast((one) => topics.has(one));
-    if (topic !== undefined) return { text: replies[topic], topic };
-  }
-  return null;
+interface Phrases {
+  phrases: ReadonlyMap<string, SmallTalkTopic>;
+  fillers: ReadonlySet<string>;
 }
 
-/** What a message is about if phrases and fillers of this language are all that it holds, else null. */
-function topicsIn(terms: readonly string[], language: string): Set<Topic> | null {
-  const topics = new Set<Topic>();
+const SHARED: Phrases = { phrases: phraseIndex(SHARED_PHRASES), fillers: new Set(phrasesOf(SHARED_FILLERS)) };
+
+const LANGUAGES = new Map(
+  Object.entries(SMALL_TALK).map(([language, { phrases, fillers }]): [string, Phrases] => [
+    language,
+    { phrases: phraseIndex(phrases), fillers: new Set(phrasesOf(fillers)) },
+  ]),
+);
+
+const DEFAULT_LANGUAGE = "en";
+
+/**
+ * The reply to a message that is nothing but a greeting, thanks or a goodbye (or several, or to somebody by name); null
+ * for any other message, such as one that asks something as well. It is in the language of the message, of those that
+ * PostgreSQL has a stemmer for. Where several have the same words ("hi", "ciao"), in `language`, that of the chat, if
+ * it is one of them.
+ */
+export function replyToSmallTalk(
+  text: string,
+  options: { language?: string | undefined } = {},
+): { text: string; topic: SmallTalkTopic; language: string } | null {
+  const trimmed = text.trim();
+  if (trimmed.length > MAX_CHARS) return null;
+  const words = wordsOf(trimmed);
+  const chatLanguage = options.language?.toLowerCase().split("-")[0] ?? DEFAULT_LANGUAGE;
+  const readings = [...LANGUAGES.keys()].flatMap((language) => {
+    const reading = readAs(words, language);
+    return reading === null ? [] : [{ ...reading, language }];
+  });
+  const telling = readings.filter(({ isShared }) => !isShared);
+  const possible = telling.length > 0 ? telling : readings;
+  const chosen = possible.find(({ language }) => language === chatLanguage) ?? possible[0];
+  const reply = SMALL_TALK[chosen?.language ?? ""];
+  return chosen === undefined || reply === undefined
+    ? null
+    : { text: reply.replies[chosen.topic], topic: chosen.topic, language: chosen.language };
+}
+
+interface Word {
+  term: string;
+  /** Begins with a capital and goes on without, as names do. */
+  isCapitalized: boolean;
+}
+
+function isName({ term, isCapitalized }: Word, language: string): boolean {
+  const hasMeaning = (one: string): boolean => stopWords(one).has(term) || questionWords(one).has(term);
+  return isCapitalized && !hasMeaning(language) && !hasMeaning(DEFAULT_LANGUAGE);
+}
+
+/**
+ * What a message is about if phrases and fillers of this language, those that all share, and a name are all that it
+ * holds, else null. `isShared` when nothing in it is of this language alone.
+ */
+function readAs(words: readonly Word[], language: string): { topic: SmallTalkTopic; isShared: boolean } | null {
+  const own = LANGUAGES.get(language) ?? SHARED;
+  const topics = new Set<SmallTalkTopic>();
+  let isShared = true;
+  let canName = false;
+  let nameWords = 0;
   let place = 0;
-  while (place < terms.length) {
-    const found = longestPhrase(terms, place, language);
-    if (found !== null) {
-      topics.add(found.topic);
-      place += found.length;
-    } else if (FILLERS.get(language)?.has(terms[place] ?? "") === true) {
+  while (place < words.length) {
+    const word = words[place];
+    const ownPhrase = longestPhrase(words, place, own);
+    const phrase = ownPhrase ?? longestPhrase(words, place, SHARED);
+    if (phrase !== null) {
+      topics.add(phrase.topic);
+      isShared &&= ownPhrase === null || isPhrase(words, place, phrase.length, SHARED);
+      place += phrase.length;
+      canName = true;
+    } else if (word !== undefined && (own.fillers.has(word.term) || SHARED.fillers.has(word.term))) {
+      isShared &&= SHARED.fillers.has(word.term);
+      place += 1;
+    } else if (canName && word !== undefined && isName(word, language) && nameWords < MAX_NAME_WORDS) {
+      nameWords += 1;
       place += 1;
     } else {
       return null;
     }
   }
-  return topics;
+  const topic = TOPICS.findLast((one) => topics.has(one));
+  return topic === undefined ? null : { topic, isShared };
 }
 
 function longestPhrase(
-  terms: readonly string[],
+  words: readonly Word[],
   place: number,
-  language: string,
-): { topic: Topic; length: number } | null {
-  for (let length = Math.min(MAX_PHRASE_WORDS, terms.length - place); length > 0; length -= 1) {
-    const meanings = PHRASE_INDEX.get(terms.slice(place, place + length).join(" "));
-    const meaning = meanings?.find((one) => one.language === language);
-    if (meaning !== undefined) return { topic: meaning.topic, length };
+  { phrases }: Phrases,
+): { topic: SmallTalkTopic; length: number } | null {
+  for (let length = Math.min(MAX_PHRASE_WORDS, words.length - place); length > 0; length -= 1) {
+    const topic = phrases.get(termsAt(words, place, length));
+    if (topic !== undefined) return { topic, length };
   }
   return null;
 }
 
-function termsOf(text: string): string[] {
-  return tokenize(text).map(({ term }) => term);
+function isPhrase(words: readonly Word[], place: number, length: number, { phrases }: Phrases): boolean {
+  return phrases.has(termsAt(words, place, length));
+}
+
+function termsAt(words: readonly Word[], place: number, length: number): string {
+  return words
+    .slice(place, place + length)
+    .map(({ term }) => term)
+    .join(" ");
+}
+
+/** The words of a message without accents; of a letter that is written many times ("hiii") one remains. */
+function wordsOf(text: string): Word[] {
+  return tokenize(text).map(({ term, start, end }) => ({
+    term: foldAccents(term).replace(/(\p{L})\1{2,}/gu, "$1"),
+    isCapitalized: /^\p{Lu}\p{Ll}+$/u.test(text.slice(start, end)),
+  }));
 }
 
 /** The phrases of a list in the form in which a message is compared with them. */
 function phrasesOf(list: string): string[] {
-  return list.split(",").map((phrase) => termsOf(phrase).join(" "));
+  return list.split(",").map((phrase) =>
+    wordsOf(phrase)
+      .map(({ term }) => term)
+      .join(" "),
+  );
+}
+
+function phraseIndex(lists: Record<SmallTalkTopic, string>): ReadonlyMap<string, SmallTalkTopic> {
+  return new Map(
+    TOPICS.flatMap((topic) => phrasesOf(lists[topic]).map((phrase): [string, SmallTalkTopic] => [phrase, topic])),
+  );
 }

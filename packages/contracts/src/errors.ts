@@ -85,8 +85,8 @@ export const ERRORS = {
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
-    when: "The body is not application/json, or is compressed.",
-    mend: "Send `Content-Type: application/json` and no `Content-Encoding`.",
+    when: "The body has no media type that this endpoint takes, or is compressed.",
+    mend: "Send `Content-Type: application/json`, or what the answer names, and no `Content-Encoding`.",
   },
   idempotency_mismatch: {
     status: 422,
@@ -111,7 +111,7 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     title: "Too many requests",
-    when: "The limit of requests, or of failed authentications, is used up for now.",
+    when: "The limit of requests, of failed authentications, or of documents that wait to be read, is used up for now.",
     mend: "Wait for the seconds of `Retry-After`.",
     also: "`Retry-After`, `RateLimit-Policy`, `RateLimit`",
   },

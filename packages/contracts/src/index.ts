@@ -19,6 +19,33 @@ export { ERRORS, ServiceError } from "./errors.ts";
 export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
 export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
+export {
+  KB_LIMITS,
+  TEXT_MIMES,
+  documentInputSchema,
+  documentItemSchema,
+  documentStatusSchema,
+  fileFactsSchema,
+  importItemSchema,
+  kbChangeSchema,
+  kbHitSchema,
+  kbInputSchema,
+  kbItemSchema,
+  kbNameSchema,
+  kbSearchSchema,
+} from "./kb.ts";
+export type {
+  DocumentItem,
+  DocumentItemStatus,
+  DocumentRequest,
+  FileFacts,
+  ImportItem,
+  KbChange,
+  KbHit,
+  KbInput,
+  KbItem,
+  KbSearchInput,
+} from "./kb.ts";
 export { KEY_LIMITS, keyInputSchema, keyItemSchema, rotateInputSchema } from "./key.ts";
 export type { KeyInput, KeyItem, RotateInput } from "./key.ts";
 export { LIMITS } from "./limits.ts";
@@ -36,7 +63,7 @@ export type { DrainQuery, MessageMode, MessageRequest } from "./message-request.
 export { PROJECT_LIMITS, projectInputSchema, projectItemSchema, projectNameSchema } from "./project.ts";
 export type { ProjectInput, ProjectItem } from "./project.ts";
 export { REPLY_QUEUES } from "./queues.ts";
-export type { DeliveryJob, IncomingJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";
+export type { DeliveryJob, IncomingJob, IngestJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
 export { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";

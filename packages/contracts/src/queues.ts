@@ -27,6 +27,12 @@ export interface DeliveryJob {
   ticketId: string;
 }
 
+/** Something waits to be read into a knowledge base. */
+export interface IngestJob {
+  project: string;
+  ingestId: string;
+}
+
 /** Every queue and the job that it carries. Names have no colon, which BullMQ forbids. */
 export interface QueueJobs {
   "incoming-messages": IncomingJob;
@@ -34,6 +40,7 @@ export interface QueueJobs {
   "replies-widget": ReplyJob;
   "replies-messenger": ReplyJob;
   "webhook-deliveries": DeliveryJob;
+  "ingest-documents": IngestJob;
 }
 export type QueueName = keyof QueueJobs;
 

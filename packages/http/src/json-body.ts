@@ -64,11 +64,8 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   });
 }
 
-/**
- * The bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
- * `maxBytes`. Throws unsupported_media_type, payload_too_large.
- */
-export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
+/** Throws unsupported_media_type for a body that would have to be decoded first. */
+function refuseCodings(request: Request): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw new ServiceError("unsupported_media_type", "Send the body without Content-Encoding.");
@@ -78,6 +75,23 @@ export async function readJsonBytes(request: Request, maxBytes: number): Promise
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     throw new ServiceError("unsupported_media_type", "Send the body with no Transfer-Encoding but chunked.");
   }
+}
+
+/**
+ * The bytes of a body of any media type, without Content-Encoding, at most `maxBytes`. Throws unsupported_media_type,
+ * payload_too_large, and invalid_request when the connection is cut before the end.
+ */
+export async function readBodyBytes(request: Request, maxBytes: number): Promise<Buffer> {
+  refuseCodings(request);
+  return readBytes(request, maxBytes);
+}
+
+/**
+ * The bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
+ * `maxBytes`. Throws unsupported_media_type, payload_too_large.
+ */
+export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
+  refuseCodings(request);
   // Of a header that came twice Node shows the first value, and a proxy may have looked at the other one.
   const types = request.headersDistinct["content-type"] ?? [];
   const [type] = types;

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import type { ProjectId, PutDocument, Store } from "@svc/store";
+import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
 import { cutText, detectLanguage, postgresConfigOf } from "@svc/text";
 import { checkDocument } from "./check-document.ts";
 import type { DocumentInput } from "./check-document.ts";
 import { chunkDocument } from "./chunk-document.ts";
-import { indexWords } from "./index-words.ts";
+import { indexChunks } from "./index-words.ts";
 
 /** What became of a document that was added. */
 export interface AddedDocument {
@@ -16,8 +16,17 @@ export interface AddedDocument {
   chunks: number;
 }
 
-/** Raised whenever passages are cut or counted in another way, so that documents added again are read anew. */
-const INDEX_VERSION = 1;
+/** A document that was checked, and its identity; it is not cut into passages yet. */
+export interface CheckedDocument {
+  key: string;
+  /** Hash of all that its passages are made from: the same hash means that there is nothing to do. */
+  contentHash: Buffer;
+  /** Cuts it into passages. Throws `invalid_request` when there are more than a real document has. */
+  cut(): Promise<{ document: NewDocument; indexed: IndexedChunks }>;
+}
+
+/** Raised whenever passages are cut in another way, so that documents added again are read anew. */
+const CUT_VERSION = 1;
 
 /** More passages than a document of 10 MB has when it is no attack. */
 const MAX_CHUNKS = 25_000;
@@ -37,42 +46,42 @@ export async function addDocument(
   input: DocumentInput,
 ): Promise<AddedDocument> {
   const { store, log } = deps;
-  const { mime, sizeBytes } = checkDocument(input);
-  const url = input.url ?? null;
-  const contentHash = createHash("sha256")
-    .update(JSON.stringify([INDEX_VERSION, mime, input.title ?? null, url]))
-    .update("\n")
-    .update(input.text)
-    .digest();
-  const unchanged = await store.documents.findUnchanged(project, kbId, { key: input.key, contentHash });
-  const put = unchanged ?? (await putDocument());
+  const checked = identifyDocument(input);
+  const put = (await store.documents.findUnchanged(project, kbId, checked)) ?? (await putDocument());
   log.debug({ kbId, documentId: put.documentId, chunks: put.chunkCount }, `document ${put.status}`);
   return { documentId: put.documentId, status: put.status, chunks: put.chunkCount };
 
-  function putDocument(): Promise<PutDocument> {
-    const { heading, chunks } = chunkDocument({ text: input.text, mime });
+  async function putDocument(): Promise<PutDocument> {
+    const { document, indexed } = await checked.cut();
+    return store.documents.put(project, kbId, document, indexed);
+  }
+}
+
+/** Checks a document and says what it is known by. Throws as `addDocument` for what cannot be read. */
+export function identifyDocument(input: DocumentInput): CheckedDocument {
+  const { mime, sizeBytes } = checkDocument(input);
+  const { key, text, pageStarts } = input;
+  const url = input.url ?? null;
+  const contentHash = createHash("sha256")
+    .update(JSON.stringify([CUT_VERSION, mime, input.title ?? null, url, ...(pageStarts ?? [])]))
+    .update("\n")
+    .update(text)
+    .digest();
+
+  async function cut() {
+    const { heading, chunks } = chunkDocument({ text, mime });
     if (chunks.length > MAX_CHUNKS) {
       throw new ServiceError(
         "invalid_request",
         `The document falls into ${chunks.length} passages, ${MAX_CHUNKS} is the most; split it into several documents.`,
       );
     }
-    const title = cutText((input.title ?? heading ?? input.key).trim(), TITLE_CHARS);
-    const { language } = detectLanguage(input.text);
-    return store.documents.put(
-      project,
-      kbId,
-      {
-        key: input.key,
-        title,
-        url,
-        mime,
-        sizeBytes,
-        contentHash,
-        language,
-        textSearchConfig: postgresConfigOf(language),
-      },
-      chunks.map((chunk) => ({ ...chunk, ...indexWords(chunk, { title, language }) })),
-    );
+    const title = cutText((input.title ?? heading ?? key).trim(), TITLE_CHARS);
+    const { language } = detectLanguage(text);
+    const textSearchConfig = postgresConfigOf(language);
+    const document = { key, title, url, mime, sizeBytes, contentHash, language, textSearchConfig };
+    return { document, indexed: await indexChunks(chunks, { title, language, pageStarts }) };
   }
+
+  return { key, contentHash, cut };
 }

@@ -1,4 +1,4 @@
-import { ServiceError, isMalformedText } from "@svc/contracts";
+import { KB_LIMITS, ServiceError, isMalformedText } from "@svc/contracts";
 import type { FieldFault } from "@svc/contracts";
 
 /** A document as it is handed in. */
@@ -13,15 +13,15 @@ export interface DocumentInput {
   mime: string;
   /** Where people can read it; http or https. */
   url?: string;
+  /** Where each page of a paged document begins in `text` (UTF-16 units), ascending. */
+  pageStarts?: number[];
 }
 
 /** Most bytes of a document's text in UTF-8. */
 export const DOCUMENT_MAX_BYTES = 10 * 1024 * 1024;
 
-/** A key has to fit into an entry of the index that makes it unique. */
-const KEY_MAX_BYTES = 2_000;
-const TITLE_MAX_BYTES = 4_000;
-const URL_MAX_CHARS = 2_000;
+// A key has to fit into an entry of the index that makes it unique.
+const { keyMaxBytes: KEY_MAX_BYTES, titleMaxBytes: TITLE_MAX_BYTES, urlMaxChars: URL_MAX_CHARS } = KB_LIMITS;
 
 const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
   "text/markdown": "text/markdown",

@@ -1,18 +1,29 @@
 import { describe, expect, test } from "@jest/globals";
-import { indexWords } from "./index-words.ts";
+import { bodyCountOf, headingCountOf, titleCountOf } from "@svc/store";
+import { indexChunks } from "./index-words.ts";
 
-const count = (chunk: { text: string; headingPath: string[] }, title: string) => {
-  const { words, termCount } = indexWords(chunk, { title, language: "en" });
-  const fields = words.map(({ word, titleCount, headingCount, bodyCount }) => [
-    word,
-    [titleCount, headingCount, bodyCount],
+/** Counts of title, headings and body of each term, with stems as given. */
+const count = async (
+  chunk: { text: string; headingPath: string[] },
+  title: string,
+  stems: Record<string, string> = {},
+  language = "en",
+) => {
+  const indexed = await indexChunks([{ ...chunk, startOffset: 0, endOffset: chunk.text.length }], { title, language });
+  const postings = await indexed.post(new Map(Object.entries(stems)));
+  const fields = [...postings].map(([term, [, , counts = 0]]) => [
+    term,
+    [titleCountOf(counts), headingCountOf(counts), bodyCountOf(counts)],
   ]);
-  return { fields: Object.fromEntries(fields) as Record<string, number[]>, termCount };
+  return { fields: Object.fromEntries(fields) as Record<string, number[]>, indexed, postings };
 };
 
-describe("indexWords", () => {
-  test("counts each word by the field that it stands in", () => {
-    const { fields } = count({ text: "Backup daily. Backup offsite.", headingPath: ["Guide", "Backup"] }, "Manual");
+describe("indexChunks", () => {
+  test("counts each word by the field that it stands in", async () => {
+    const { fields } = await count(
+      { text: "Backup daily. Backup offsite.", headingPath: ["Guide", "Backup"] },
+      "Manual",
+    );
     expect(fields).toEqual({
       manual: [1, 0, 0],
       guide: [0, 1, 0],
@@ -22,13 +33,43 @@ describe("indexWords", () => {
     });
   });
 
-  test("leaves stop words of the body out, and keeps those of title and headings", () => {
-    const { fields, termCount } = count({ text: "It is the default.", headingPath: ["Who are we?"] }, "All of it");
+  test("leaves stop words of the body out, and keeps those of title and headings", async () => {
+    const { fields, indexed } = await count({ text: "It is the default.", headingPath: ["Who are we?"] }, "All of it");
     expect(Object.keys(fields)).toEqual(["all", "of", "it", "who", "are", "we", "default"]);
-    expect(termCount).toBe(1);
+    expect(indexed.chunks.map(({ termCount }) => termCount)).toEqual([1]);
   });
 
-  test("a heading that is the title counts once", () => {
-    expect(count({ text: "x", headingPath: ["Backup", "Daily"] }, "Backup").fields["backup"]).toEqual([1, 0, 0]);
+  test("a heading that is the title counts once", async () => {
+    const { fields } = await count({ text: "x", headingPath: ["Backup", "Daily"] }, "Backup");
+    expect(fields["backup"]).toEqual([1, 0, 0]);
+  });
+
+  test("forms with one stem are counted together", async () => {
+    const stems = { backups: "backup", backup: "backup" };
+    const { fields } = await count({ text: "Backups of a backup", headingPath: [] }, "Backup", stems);
+    expect(fields).toEqual({ backup: [1, 0, 2] });
+  });
+
+  test("a word with accents is found by whoever leaves them out, whatever the stemmer makes of that", async () => {
+    const stems = { configuração: "configur", configuracao: "configuraca" };
+    const { fields } = await count({ text: "configuração", headingPath: [] }, "x", stems, "pt");
+    expect(Object.keys(fields).toSorted()).toEqual(["configur", "configuraca", "x"]);
+  });
+
+  test("more of a word than a posting can hold counts as the most", async () => {
+    const headingPath = ["word ".repeat(20)];
+    const { fields } = await count({ text: "word ".repeat(1_000), headingPath }, "word ".repeat(30));
+    expect(fields["word"]).toEqual([15, 15, 255]);
+  });
+
+  test("says on which page each passage begins; nothing where there are no pages", async () => {
+    const chunk = (startOffset: number) => ({ text: "x", headingPath: [], startOffset, endOffset: startOffset + 1 });
+    const pagesOf = async (pageStarts?: number[]) =>
+      (
+        await indexChunks([chunk(0), chunk(99), chunk(100), chunk(350)], { title: "", language: "en", pageStarts })
+      ).chunks.map(({ page }) => page);
+    expect(await pagesOf([0, 100, 200, 300])).toEqual([1, 1, 2, 4]);
+    expect(await pagesOf([5])).toEqual([1, 1, 1, 1]);
+    expect(await pagesOf()).toEqual([null, null, null, null]);
   });
 });

@@ -1,7 +1,11 @@
-import { MAX_SATURATION } from "@svc/store";
-import type { ProjectId, Store } from "@svc/store";
-import { postgresConfigOf } from "@svc/text";
+import { formBit } from "@svc/store";
+import type { FoundChunk, NumberedDocument, ProjectId, Store } from "@svc/store";
+import { foldAccents, postgresConfigOf } from "@svc/text";
+import { nearestWords, readMisspelling } from "./correct-word.ts";
+import { formsToStem, termsOf } from "./index-words.ts";
 import { queryWords } from "./query-words.ts";
+import { MAX_SATURATION, MAX_SCORED_PLACES, rankPassages } from "./rank-passages.ts";
+import type { Candidate, PassageRanking, QueryPlace } from "./rank-passages.ts";
 
 /** A passage that a search found. */
 export interface SearchHit {
@@ -14,6 +18,8 @@ export interface SearchHit {
   headingPath: string[];
   /** The passage as it stands in the document. */
   text: string;
+  /** Page of the document that it begins on, from 1, where it has pages. */
+  page?: number;
   /** Whether `text` is Markdown; else it is plain text. */
   markdown: boolean;
   score: number;
@@ -26,27 +32,41 @@ export interface SearchResult {
   bestPossible: number;
   /**
    * What the query was searched for, and how rare each word is in these knowledge bases: the rarer the heavier. Another
-   * form of a word that has come before weighs nothing.
+   * form of a word that has come before weighs nothing. In place of a misspelt word stands the one that was searched for.
    */
   words: { word: string; weight: number }[];
 }
 
-/** Of a long query, the words that count for its best possible score: as many as are searched for. */
-const MAX_SCORED_WORDS = 32;
+/** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
+const MIN_CANDIDATES = 200;
+
+/** How often a search begins anew because a document that it had found was replaced meanwhile. */
+const MAX_ATTEMPTS = 4;
+
+/** Words that stand nowhere and are looked up as misspelt ones; each costs a look at the list of words. */
+const MAX_CORRECTED_WORDS = 3;
+
+/** Words that one misspelt word is searched as. */
+const MAX_CORRECTIONS = 3;
+
+/** What the match of a corrected word counts against that of the word itself. */
+const CORRECTION_FACTOR = 0.7;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Finds the passages that match a query best, by BM25 over text, headings and title, in those of the knowledge bases
  * that belong to this project. Any query is fine, however long and whatever it holds; one without words finds nothing.
- * What it costs is bounded: at most the 32 rarest of its words are searched for.
+ * A word that stands nowhere is taken for a misspelt one. What a search sees is committed, and of one moment. What it
+ * costs is bounded: at most the 32 rarest words are scored, from 400,000 postings at most.
  */
 export async function searchKnowledge(
-  deps: { store: Store },
+  deps: { store: Pick<Store, "kbs" | "chunks"> },
   project: ProjectId,
   search: { query: string; kbIds: readonly string[]; limit: number },
 ): Promise<SearchResult> {
-  const kbs = await deps.store.kbs.findAll(
+  const { store } = deps;
+  const kbs = await store.kbs.findAll(
     project,
     search.kbIds.filter((id) => UUID.test(id)),
   );
@@ -54,21 +74,180 @@ export async function searchKnowledge(
   const words = queryWords(search.query, languages);
   if (words.length === 0 || languages.length === 0) return { hits: [], bestPossible: 0, words: [] };
   const configs = [...new Set(languages.map(postgresConfigOf))];
-  const { hits, weights } = await deps.store.chunks.search(project, {
-    kbIds: kbs.map((kb) => kb.id),
-    words: words.flatMap((word, place) => configs.map((textSearchConfig) => ({ place, word, textSearchConfig }))),
-    limit: search.limit,
+  const searched = await readQuery(store, configs, words);
+  const kbIds = kbs.map((kb) => kb.id);
+
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await findPassages(store, project, { kbIds, configs, searched, limit: search.limit });
+    if (found.isWhole || attempt === MAX_ATTEMPTS) return asResult(found);
+  }
+}
+
+/** A word of the query and the terms that it is searched as; none for another form of a word that has come before. */
+interface SearchedWord {
+  word: string;
+  terms: string[];
+  form: number;
+  factor: number;
+}
+
+/** Words that have a term in common, in any of the languages, count as one: the first of them. */
+async function readQuery(
+  store: Pick<Store, "chunks">,
+  configs: readonly string[],
+  words: readonly string[],
+): Promise<SearchedWord[]> {
+  const termsOfWords = await stemAll(store, configs, words);
+  const ownerOf = new Map<string, SearchedWord>();
+  return words.map((word): SearchedWord => {
+    const terms = termsOfWords.get(word) ?? [];
+    const owner = terms.map((term) => ownerOf.get(term)).find((known) => known !== undefined);
+    const searched = { word, terms: owner === undefined ? terms : [], form: formBit(foldAccents(word)), factor: 1 };
+    const added = terms.filter((term) => !ownerOf.has(term));
+    for (const term of added) ownerOf.set(term, owner ?? searched);
+    if (owner !== undefined) owner.terms = [...owner.terms, ...added];
+    return searched;
   });
-  const weighed = words.map((word, place) => ({ word, weight: weights.get(place) ?? 0 }));
-  const heaviest = weighed.map(({ weight }) => weight).sort((a, b) => b - a);
-  const bestPossible = heaviest.slice(0, MAX_SCORED_WORDS).reduce((sum, weight) => sum + weight * MAX_SATURATION, 0);
+}
+
+async function stemAll(
+  store: Pick<Store, "chunks">,
+  configs: readonly string[],
+  words: readonly string[],
+): Promise<Map<string, string[]>> {
+  const terms = new Map(words.map((word): [string, string[]] => [word, []]));
+  for (const config of configs) {
+    const stems = await store.chunks.stem(config, words.flatMap(formsToStem));
+    for (const word of words) terms.set(word, [...new Set([...(terms.get(word) ?? []), ...termsOf(word, stems)])]);
+  }
+  return terms;
+}
+
+interface FoundPassages {
+  hits: { chunk: FoundChunk; score: number }[];
+  /** False when a document was replaced while it was read. */
+  isWhole: boolean;
+  words: SearchedWord[];
+  weights: PassageRanking["weights"];
+}
+
+async function findPassages(
+  store: Pick<Store, "chunks">,
+  project: ProjectId,
+  query: { kbIds: readonly string[]; configs: readonly string[]; searched: readonly SearchedWord[]; limit: number },
+): Promise<FoundPassages> {
+  const first = await readAndRank(store, project, query);
+  const words = await correctWords(store, query, first);
+  // What the misspelt words weigh is what they weighed while they stood nowhere: finding others instead proves less.
+  const { ranking, kbs } = words === null ? first : await readAndRank(store, project, { ...query, searched: words });
+
+  const idOf = new Map(kbs.map(({ id, number }) => [number, id]));
+  const kbIdOf = ({ kbNumber }: Candidate): string => idOf.get(kbNumber) ?? "";
+  const { candidates } = ranking;
+  const documents = await store.chunks.findDocuments(
+    candidates.map((candidate) => ({ kbId: kbIdOf(candidate), number: candidate.number })),
+  );
+  const documentOf = createDocumentFinder(documents);
+  const placed = candidates.flatMap((candidate) => {
+    const document = documentOf(candidate);
+    return document === null ? [] : [{ candidate, document, score: ranking.scoreInDocument(candidate, document) }];
+  });
+  const best = placed.sort((a, b) => b.score - a.score).slice(0, query.limit);
+  const chunks = await store.chunks.read(
+    project,
+    best.map(({ candidate, document }) => ({ document, ordinal: candidate.number - document.firstChunkNumber })),
+  );
+  const hits = best.flatMap(({ score }, index) => {
+    const chunk = chunks[index];
+    return chunk === null || chunk === undefined ? [] : [{ chunk, score }];
+  });
   return {
-    hits: hits.map(({ url, mime, ...hit }) => ({
-      ...hit,
+    hits,
+    isWhole: placed.length === candidates.length && hits.length === best.length,
+    words: [...(words ?? query.searched)],
+    weights: first.ranking.weights,
+  };
+}
+
+async function readAndRank(
+  store: Pick<Store, "chunks">,
+  project: ProjectId,
+  query: { kbIds: readonly string[]; searched: readonly SearchedWord[]; limit: number },
+) {
+  const terms = [...new Set(query.searched.flatMap((word) => word.terms))];
+  const indexOf = new Map(terms.map((term, index) => [term, index]));
+  const found = await store.chunks.readPostings(project, { kbIds: query.kbIds, terms });
+  const places = query.searched.map((word): QueryPlace => ({
+    terms: word.terms.map((term) => indexOf.get(term) ?? -1),
+    form: word.form,
+    factor: word.factor,
+  }));
+  const ranking = rankPassages(found, places, Math.max(MIN_CANDIDATES, 2 * query.limit));
+  const known = new Set(found.blocks.map(({ term }) => term));
+  const isKnown = places.map((place) => place.terms.some((term) => known.has(term)));
+  return { ranking, kbs: found.kbs, isKnown };
+}
+
+/** The words of the query with others in place of those that stand nowhere; null when there is nothing to correct. */
+async function correctWords(
+  store: Pick<Store, "chunks">,
+  query: { configs: readonly string[]; searched: readonly SearchedWord[] },
+  { kbs, isKnown }: { kbs: readonly { number: number }[]; isKnown: readonly boolean[] },
+): Promise<SearchedWord[] | null> {
+  const numbers = kbs.map(({ number }) => number);
+  const corrections = new Map<SearchedWord, string[]>();
+  for (const [index, searched] of query.searched.entries()) {
+    const isUnknown = searched.terms.length > 0 && isKnown[index] === false;
+    const misspelling = isUnknown ? readMisspelling(searched.word) : null;
+    if (misspelling === null || corrections.size === MAX_CORRECTED_WORDS) continue;
+    const found = await store.chunks.findSimilarWords(numbers, misspelling);
+    corrections.set(searched, nearestWords(misspelling.word, found).slice(0, MAX_CORRECTIONS));
+  }
+  const words = [...new Set([...corrections.values()].flat())];
+  if (words.length === 0) return null;
+  const terms = await stemAll(store, query.configs, words);
+  const taken = new Set(query.searched.flatMap((searched) => searched.terms));
+  return query.searched.map((searched) => {
+    const meant = corrections.get(searched) ?? [];
+    const added = meant.flatMap((word) => terms.get(word) ?? []).filter((term) => !taken.has(term));
+    const word = meant[0];
+    return word === undefined || added.length === 0
+      ? searched
+      : { word, terms: added, form: 0, factor: CORRECTION_FACTOR };
+  });
+}
+
+function createDocumentFinder(
+  documents: readonly NumberedDocument[],
+): (candidate: Candidate) => NumberedDocument | null {
+  const byKb = new Map<number, NumberedDocument[]>();
+  for (const document of documents) byKb.set(document.kbNumber, [...(byKb.get(document.kbNumber) ?? []), document]);
+  return ({ kbNumber, number }) =>
+    byKb
+      .get(kbNumber)
+      ?.find(
+        ({ firstChunkNumber, chunkCount }) => firstChunkNumber <= number && number < firstChunkNumber + chunkCount,
+      ) ?? null;
+}
+
+function asResult({ hits, words, weights }: FoundPassages): SearchResult {
+  const weighed = words.map(({ word, terms }, index) => {
+    const { weight, formWeight } = terms.length > 0 ? (weights[index] ?? { weight: 0, formWeight: 0 }) : NOTHING;
+    return { word, weight: weight + formWeight };
+  });
+  const heaviest = weighed.map(({ weight }) => weight).sort((a, b) => b - a);
+  const bestPossible = heaviest.slice(0, MAX_SCORED_PLACES).reduce((sum, weight) => sum + weight * MAX_SATURATION, 0);
+  return {
+    hits: hits.map(({ chunk: { url, mime, page, ...chunk }, score }) => ({
+      ...chunk,
       ...(url === null ? {} : { url }),
+      ...(page === null ? {} : { page }),
       markdown: mime === "text/markdown",
+      score,
     })),
     bestPossible,
     words: weighed,
   };
 }
+
+const NOTHING = { weight: 0, formWeight: 0 } as const;

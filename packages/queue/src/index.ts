@@ -5,6 +5,8 @@ export type { DeliveryAnnouncement } from "./deliveries.ts";
 export type { CountLimit, Counted, CounterState, Counters } from "./counters.ts";
 export { publishIncoming } from "./incoming.ts";
 export type { IncomingAnnouncement } from "./incoming.ts";
+export { publishIngests } from "./ingests.ts";
+export type { IngestAnnouncement } from "./ingests.ts";
 export { migrateQueues } from "./migrate-queues.ts";
 export { openQueues } from "./open-queues.ts";
 export type { Consumer, JobToPublish, Queues } from "./open-queues.ts";

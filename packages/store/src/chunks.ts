@@ -1,16 +1,12 @@
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import { loadKbIndex, markDead, saveKbIndex, tidyIndex } from "./kb-index.ts";
+import { POSTING_BYTES, decodePostings } from "./postings.ts";
+import type { TermPostings } from "./postings.ts";
+import { createStemmer } from "./stem-words.ts";
 
-/** How often a word stands in the fields of a chunk. */
-export interface ChunkWord {
-  word: string;
-  titleCount: number;
-  headingCount: number;
-  bodyCount: number;
-}
-
-/** A passage of a document, cut and counted; its words are not stemmed yet. */
+/** A passage of a document. */
 export interface NewChunk {
   headingPath: string[];
   text: string;
@@ -19,19 +15,57 @@ export interface NewChunk {
   endOffset: number;
   /** Length of the body in words. */
   termCount: number;
-  /** Its distinct words. */
-  words: ChunkWord[];
+  /** Page of the document that it begins on, from 1; null where the document has no pages. */
+  page: number | null;
 }
 
-/** A word of a query in one of the languages that are searched. Entries of one `place` are one word of the query. */
-export interface QueryWord {
-  place: number;
-  word: string;
-  /** Postgres's text search configuration of the language, as in `english`. */
-  textSearchConfig: string;
+/** The passages of a document with what it takes to index them. */
+export interface IndexedChunks {
+  chunks: readonly NewChunk[];
+  /** Version of the indexing. */
+  version: number;
+  /** Every distinct word as it is stemmed. */
+  words: readonly string[];
+  /** Every distinct word without accents: what a misspelt word may stand for. */
+  plainWords: readonly string[];
+  /** The postings by term, from the stems of `words`. */
+  post(stems: ReadonlyMap<string, string>): Promise<Map<string, TermPostings>>;
 }
 
-/** A passage that a search found. */
+/** A knowledge base with what ranking needs to know of it. */
+export interface SearchedKb {
+  id: string;
+  number: number;
+  documentCount: number;
+  chunkCount: number;
+  /** Sum of the chunks' term counts. */
+  termTotal: number;
+  /** Runs of numbers that have no passage any more: the first of each and the one behind its last, in turns. */
+  deadNumbers: number[];
+}
+
+/** In which passages of a block a term stands. */
+export interface PostingBlock {
+  kbNumber: number;
+  /** Index of the term in the search. */
+  term: number;
+  block: number;
+  /** How many passages that is. */
+  count: number;
+  /** See `decodePostings`; null for a term that is too common for the bounds of a search. */
+  postings: Uint16Array | null;
+}
+
+/** A document whose passages a search looks at, by their numbers in its knowledge base. */
+export interface NumberedDocument {
+  id: string;
+  kbNumber: number;
+  firstChunkNumber: number;
+  chunkCount: number;
+  termCount: number;
+}
+
+/** A passage as it is shown. */
 export interface FoundChunk {
   chunkId: string;
   documentId: string;
@@ -41,217 +75,290 @@ export interface FoundChunk {
   mime: string;
   headingPath: string[];
   text: string;
-  score: number;
+  page: number | null;
 }
-
-/** Passages found, best first, and how much each word of the query weighs in these knowledge bases. */
-export interface FoundChunks {
-  hits: FoundChunk[];
-  /**
-   * By place in the query: the word's inverse document frequency, the higher the rarer. A word whose stem has come
-   * before has none.
-   */
-  weights: Map<number, number>;
-}
-
-/**
- * What a match in a title or heading counts against one in the body, and BM25's two constants: how soon further
- * matches stop counting (k1), how much a long passage is marked down (b).
- */
-const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6 } as const;
-
-/** The score of a word is at most this many times its weight: BM25's limit for ever more matches. */
-export const MAX_SATURATION = RANKING.k1 + 1;
-
-/** Words of a query that are searched for, rarest first: what a query costs at most is this many lists of postings. */
-const MAX_SEARCHED_TERMS = 32;
 
 /** Chunks that one statement inserts: bounds the size of its parameters. */
-const INSERT_BATCH = 200;
+const INSERT_BATCH = 1_000;
 
-const MAX_SMALLINT = 32_767;
+/** Postings that a search reads at most: bounds its time and its memory. The rarest terms come first. */
+const MAX_READ_POSTINGS = 400_000;
 
-/** SQL for the stemmer of a text search configuration; `simple` where this version of Postgres has none. */
-function dictionaryOf(config: string): string {
-  return `coalesce((SELECT oid FROM pg_catalog.pg_ts_dict WHERE dictname = ${config} || '_stem'
-    AND dictnamespace = 'pg_catalog'::regnamespace), 'pg_catalog.simple'::regdictionary)::regdictionary`;
-}
+/** Words that stand for a misspelt one, looked at by their trigrams. */
+const MAX_SIMILAR = 30;
 
-/** SQL for the stem of a word; one that the dictionary takes for a stop word or does not know stands for itself. */
-function stemOf(dictionary: string, word: string): string {
-  return `coalesce((ts_lexize(${dictionary}, ${word}))[1], ${word})`;
-}
-
-/** Chunks of documents and the postings of their words. */
+/** The passages of documents, and the index by which they are searched. */
 export function chunksTable(db: Db) {
-  // Stems each distinct word once with Postgres's own stemmer. Forms of one word fall together, so counts are summed.
-  // Only a transaction that holds the lock on the knowledge base comes here.
-  const INSERT_TERMS = `
-    WITH input AS (
-      SELECT * FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::smallint[], $6::smallint[], $7::smallint[])
-        AS i (chunk_id, chunk_term_count, word, title_count, heading_count, body_count)
-    ), stems AS MATERIALIZED (
-      SELECT word, ${stemOf("s.dictionary", "word")} AS term
-      FROM (SELECT DISTINCT word FROM input) AS words CROSS JOIN (SELECT ${dictionaryOf("$8")} AS dictionary) s
-    ), posted AS (
-      INSERT INTO chunk_terms (kb_id, term, chunk_id, title_count, heading_count, body_count, chunk_term_count)
-      SELECT $1, s.term, i.chunk_id, least(sum(i.title_count), ${MAX_SMALLINT}),
-        least(sum(i.heading_count), ${MAX_SMALLINT}), least(sum(i.body_count), ${MAX_SMALLINT}), i.chunk_term_count
-      FROM input i JOIN stems s USING (word)
-      GROUP BY s.term, i.chunk_id, i.chunk_term_count
-      RETURNING term
-    )
-    INSERT INTO kb_terms AS t (kb_id, term, chunk_count)
-    SELECT $1, term, count(*) FROM posted GROUP BY term ORDER BY term
-    ON CONFLICT (kb_id, term) DO UPDATE SET chunk_count = t.chunk_count + excluded.chunk_count`;
+  let hasTrigrams: Promise<boolean> | null = null;
 
-  // Takes a document's postings out of the counts of its words, and words that stand nowhere else out of the list.
-  // The two conditions exclude each other, since one statement may not change a row twice. Only a transaction that
-  // holds the lock on the knowledge base comes here.
-  const REMOVE_TERMS = `
-    WITH gone AS (
-      DELETE FROM chunk_terms WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = $2) RETURNING term
-    ), less AS MATERIALIZED (
-      SELECT term, count(*)::integer AS chunk_count FROM gone GROUP BY term
-    ), dropped AS (
-      DELETE FROM kb_terms t USING less l
-      WHERE t.kb_id = $1 AND t.term = l.term AND t.chunk_count <= l.chunk_count
-    )
-    UPDATE kb_terms t SET chunk_count = t.chunk_count - l.chunk_count FROM less l
-    WHERE t.kb_id = $1 AND t.term = l.term AND t.chunk_count > l.chunk_count`;
-
-  // BM25 with weighted fields in one statement and so on one snapshot; it locks nothing. Words of the query that have a
-  // stem in common, in any of the languages, count as one: the first of them. Its weight counts its forms together.
-  // Words that stand nowhere have a weight too, so that a query about something else scores low against what it could
-  // score. `known` keeps the rarest words, which bounds the cost. OFFSET 0 makes the planner read the postings of one
-  // word after the other by the index, whatever it believes about them.
-  const SEARCH = `
+  // The blocks of each term are read by the primary key: OFFSET 0 keeps the planner from joining in another way, whatever
+  // it believes about the table. Long postings stay where they are until it is clear that they are wanted.
+  const READ_POSTINGS = `
     WITH scope AS (
-      SELECT id, chunk_count, term_total FROM kbs WHERE project_id = $1 AND id = ANY ($2::uuid[])
-    ), totals AS (
-      SELECT coalesce(sum(chunk_count), 0)::float8 AS chunk_count,
-        greatest(sum(term_total) / greatest(sum(chunk_count), 1), 1)::float8 AS mean_term_count
-      FROM scope
-    ), stems AS (
-      SELECT DISTINCT i.place, ${stemOf("s.dictionary", "i.word")} AS term
-      FROM unnest($3::integer[], $4::text[], $5::text[]) AS i (place, word, config)
-      JOIN (SELECT config, ${dictionaryOf("config")} AS dictionary FROM unnest($5::text[]) AS c (config) GROUP BY config)
-        AS s USING (config)
-    ), firsts AS (
-      SELECT place, term, min(place) OVER (PARTITION BY term) AS first_place FROM stems
-    ), joined AS (
-      SELECT term, min(first_place) OVER (PARTITION BY place) AS place FROM firsts
-    ), forms AS MATERIALIZED (
-      SELECT min(place) AS place, term FROM joined GROUP BY term
-    ), counted AS MATERIALIZED (
-      SELECT f.place, f.term, coalesce(sum(t.chunk_count), 0)::float8 AS chunk_count
-      FROM forms f LEFT JOIN kb_terms t ON t.term = f.term AND t.kb_id IN (SELECT id FROM scope)
-      GROUP BY f.place, f.term
-    ), weights AS MATERIALIZED (
-      SELECT place, ln(1 + (greatest(n.chunk_count - sum(c.chunk_count), 0) + 0.5) / (sum(c.chunk_count) + 0.5)) AS weight
-      FROM counted c CROSS JOIN totals n GROUP BY place, n.chunk_count
-    ), known AS MATERIALIZED (
-      SELECT c.term, w.weight FROM counted c JOIN weights w USING (place) WHERE c.chunk_count > 0
-      ORDER BY w.weight DESC, c.term LIMIT ${MAX_SEARCHED_TERMS}
-    ), ranked AS (
-      SELECT p.chunk_id, sum(k.weight * p.frequency * ${RANKING.k1 + 1} / (p.frequency + ${RANKING.k1})) AS score
-      FROM known k CROSS JOIN scope s CROSS JOIN totals n CROSS JOIN LATERAL (
-        SELECT chunk_id, title_count * ${RANKING.titleWeight} + heading_count * ${RANKING.headingWeight} + body_count
-          / (${1 - RANKING.b} + ${RANKING.b} * chunk_term_count / n.mean_term_count) AS frequency
-        FROM chunk_terms WHERE kb_id = s.id AND term = k.term OFFSET 0
-      ) p
-      GROUP BY p.chunk_id ORDER BY score DESC, p.chunk_id LIMIT $6
+      SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers FROM kbs
+      WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL
+    ), found AS MATERIALIZED (
+      SELECT s.number AS kb_number, t.place::integer AS term, b.block, p.postings
+      FROM scope s CROSS JOIN unnest($3::text[]) WITH ORDINALITY AS t (term, place) CROSS JOIN unnest(s.blocks) AS b (block)
+      CROSS JOIN LATERAL (
+        SELECT postings FROM kb_postings WHERE kb_number = s.number AND block = b.block AND term = t.term OFFSET 0
+      ) AS p
+    ), sizes AS (
+      SELECT term, sum(octet_length(postings)) AS bytes FROM found GROUP BY term
+    ), bounds AS MATERIALIZED (
+      SELECT term, sum(bytes) OVER (ORDER BY bytes, term) <= ${MAX_READ_POSTINGS * POSTING_BYTES} AS is_read FROM sizes
     )
-    SELECT r.chunk_id, r.score, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, w.weights
-    FROM (SELECT json_object_agg(place, weight) AS weights FROM weights) w
-    LEFT JOIN (ranked r JOIN chunks c ON c.id = r.chunk_id JOIN documents d ON d.id = c.document_id) ON true
-    ORDER BY r.score DESC, r.chunk_id`;
+    SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, NULL::integer AS term,
+      NULL::integer AS block, NULL::integer AS bytes, NULL::bytea AS postings
+    FROM scope s
+    UNION ALL
+    SELECT NULL, f.kb_number, NULL, NULL, NULL, NULL, f.term - 1, f.block, octet_length(f.postings),
+      CASE WHEN b.is_read THEN f.postings END
+    FROM found f JOIN bounds b USING (term)`;
 
   return {
+    /** Postgres's stemmers: see `createStemmer`. */
+    stem: createStemmer(db),
+
     /**
-     * Inserts the chunks of a document in their order, and the postings of their words. Part of
-     * `documents.put`, in a transaction that has locked the knowledge base.
+     * Inserts the chunks of documents in their order. Part of `documents.put`, in a transaction that has locked the
+     * knowledge base.
      */
     async insert(
       project: ProjectId,
-      owner: { kbId: string; documentId: string; textSearchConfig: string },
-      chunks: readonly NewChunk[],
+      kbId: string,
+      documents: readonly { id: string; chunks: readonly NewChunk[] }[],
     ): Promise<void> {
-      for (let first = 0; first < chunks.length; first += INSERT_BATCH) {
-        const batch = chunks.slice(first, first + INSERT_BATCH).map((chunk) => ({ ...chunk, id: newId() }));
+      const all = documents.flatMap(({ id, chunks }) =>
+        chunks.map((chunk, ordinal) => ({ ...chunk, documentId: id, ordinal })),
+      );
+      for (let first = 0; first < all.length; first += INSERT_BATCH) {
+        const batch = all.slice(first, first + INSERT_BATCH);
         // Headings go as JSON: unnest would flatten an array of arrays.
         await db.query(
           `INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, text, start_offset,
-             end_offset, term_count)
-           SELECT i.id, $1, $2, $3, $4 + i.place, ARRAY(SELECT jsonb_array_elements_text(i.heading_path)), i.text,
-             i.start_offset, i.end_offset, i.term_count
-           FROM unnest($5::uuid[], $6::jsonb[], $7::text[], $8::integer[], $9::integer[], $10::integer[])
-             WITH ORDINALITY AS i (id, heading_path, text, start_offset, end_offset, term_count, place)`,
+             end_offset, term_count, page)
+           SELECT i.id, $1, $2, i.document_id, i.ordinal, ARRAY(SELECT jsonb_array_elements_text(i.heading_path)),
+             i.text, i.start_offset, i.end_offset, i.term_count, i.page
+           FROM unnest($3::uuid[], $4::uuid[], $5::integer[], $6::jsonb[], $7::text[], $8::integer[], $9::integer[],
+               $10::integer[], $11::integer[])
+             AS i (id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count, page)`,
           [
             project,
-            owner.kbId,
-            owner.documentId,
-            first,
-            batch.map((chunk) => chunk.id),
-            batch.map((chunk) => JSON.stringify(chunk.headingPath)),
-            batch.map((chunk) => chunk.text),
-            batch.map((chunk) => chunk.startOffset),
-            batch.map((chunk) => chunk.endOffset),
-            batch.map((chunk) => chunk.termCount),
+            kbId,
+            batch.map(() => newId()),
+            batch.map(({ documentId }) => documentId),
+            batch.map(({ ordinal }) => ordinal),
+            batch.map(({ headingPath }) => JSON.stringify(headingPath)),
+            batch.map(({ text }) => text),
+            batch.map(({ startOffset }) => startOffset),
+            batch.map(({ endOffset }) => endOffset),
+            batch.map(({ termCount }) => termCount),
+            batch.map(({ page }) => page),
           ],
         );
-        const words = batch.flatMap((chunk) => chunk.words.map((word) => ({ chunk, ...word })));
-        await db.query(INSERT_TERMS, [
-          owner.kbId,
-          words.map(({ chunk }) => chunk.id),
-          words.map(({ chunk }) => chunk.termCount),
-          words.map(({ word }) => word),
-          words.map(({ titleCount }) => Math.min(titleCount, MAX_SMALLINT)),
-          words.map(({ headingCount }) => Math.min(headingCount, MAX_SMALLINT)),
-          words.map(({ bodyCount }) => Math.min(bodyCount, MAX_SMALLINT)),
-          owner.textSearchConfig,
-        ]);
       }
     },
 
     /**
-     * Removes the chunks of a document with their postings and answers how much that was. Part of `documents.put`, in
-     * a transaction that has locked the knowledge base.
+     * Removes the chunks of a document from the base and from its index, and answers how much that was. Part of a
+     * transaction that has locked the knowledge base.
      */
     async removeOfDocument(kbId: string, documentId: string): Promise<{ chunkCount: number; termCount: number }> {
-      await db.query(REMOVE_TERMS, [kbId, documentId]);
-      const rows = await db.query<{ term_count: number }>(
-        "DELETE FROM chunks WHERE kb_id = $1 AND document_id = $2 RETURNING term_count",
+      const index = await loadKbIndex(db, kbId);
+      if (index !== null) {
+        markDead(index, await rangesOf(db, [documentId]));
+        await db.query("UPDATE documents SET first_chunk_number = NULL WHERE id = $1", [documentId]);
+        await tidyIndex(db, index);
+        await saveKbIndex(db, index);
+      }
+      const rows = await db.query<{ chunk_count: number; term_count: number }>(
+        `WITH gone AS (DELETE FROM chunks WHERE kb_id = $1 AND document_id = $2 RETURNING term_count)
+         SELECT count(*) AS chunk_count, coalesce(sum(term_count), 0) AS term_count FROM gone`,
         [kbId, documentId],
       );
-      return { chunkCount: rows.length, termCount: rows.reduce((sum, row) => sum + row.term_count, 0) };
+      return { chunkCount: rows[0]?.chunk_count ?? 0, termCount: rows[0]?.term_count ?? 0 };
     },
 
     /**
-     * The passages of these knowledge bases that match the words best, by BM25 over body, headings and title. A
-     * knowledge base of another project holds nothing.
+     * The postings of these terms in those of these knowledge bases that belong to the project, of one moment. The
+     * commonest terms come without their postings when there are too many.
      */
-    async search(
+    async readPostings(
       project: ProjectId,
-      query: { kbIds: readonly string[]; words: readonly QueryWord[]; limit: number },
-    ): Promise<FoundChunks> {
-      const rows = await db.prepared<SearchRow>("chunks_search", SEARCH, [
+      search: { kbIds: readonly string[]; terms: readonly string[] },
+    ): Promise<{ kbs: SearchedKb[]; blocks: PostingBlock[] }> {
+      const rows = await db.prepared<PostingRow>("chunks_read_postings", READ_POSTINGS, [
         project,
-        query.kbIds,
-        query.words.map(({ place }) => place),
-        query.words.map(({ word }) => word),
-        query.words.map(({ textSearchConfig }) => textSearchConfig),
-        query.limit,
+        search.kbIds,
+        search.terms,
       ]);
-      const weights = Object.entries(rows[0]?.weights ?? {}).map(([place, weight]) => [Number(place), weight] as const);
-      return { hits: rows.filter(isHit).map(asFound), weights: new Map(weights) };
+      return {
+        kbs: rows.filter(isKb).map((row) => ({
+          id: row.id,
+          number: row.number,
+          documentCount: row.document_count,
+          chunkCount: row.chunk_count,
+          termTotal: row.term_total,
+          deadNumbers: row.dead_numbers,
+        })),
+        blocks: rows.flatMap((row) =>
+          isKb(row)
+            ? []
+            : [
+                {
+                  kbNumber: row.number,
+                  term: row.term,
+                  block: row.block,
+                  count: row.bytes / POSTING_BYTES,
+                  postings: row.postings === null ? null : decodePostings(row.postings),
+                },
+              ],
+        ),
+      };
+    },
+
+    /** The passages of documents of this project, in their order. */
+    async list(project: ProjectId, documentIds: readonly string[]): Promise<(NewChunk & { documentId: string })[]> {
+      const rows = await db.query<{
+        document_id: string;
+        heading_path: string[];
+        text: string;
+        start_offset: number;
+        end_offset: number;
+        term_count: number;
+        page: number | null;
+      }>(
+        `SELECT document_id, heading_path, text, start_offset, end_offset, term_count, page FROM chunks
+         WHERE project_id = $1 AND document_id = ANY ($2::uuid[]) ORDER BY document_id, ordinal`,
+        [project, documentIds],
+      );
+      return rows.map((row) => ({
+        documentId: row.document_id,
+        headingPath: row.heading_path,
+        text: row.text,
+        startOffset: row.start_offset,
+        endOffset: row.end_offset,
+        termCount: row.term_count,
+        page: row.page,
+      }));
+    },
+
+    /** The documents of passages, each once. A number that has no passage any more has none. */
+    async findDocuments(passages: readonly { kbId: string; number: number }[]): Promise<NumberedDocument[]> {
+      const rows = await db.prepared<{
+        id: string;
+        kb_number: number;
+        first_chunk_number: number;
+        chunk_count: number;
+        term_count: number;
+      }>(
+        "chunks_find_documents",
+        `SELECT DISTINCT d.id, k.number AS kb_number, d.first_chunk_number, d.chunk_count, d.term_count
+         FROM unnest($1::uuid[], $2::integer[]) AS p (kb_id, number) CROSS JOIN LATERAL (
+           SELECT id, first_chunk_number, chunk_count, term_count FROM documents
+           WHERE kb_id = p.kb_id AND first_chunk_number <= p.number ORDER BY first_chunk_number DESC LIMIT 1
+         ) AS d JOIN kbs k ON k.id = p.kb_id
+         WHERE p.number < d.first_chunk_number + d.chunk_count`,
+        [passages.map(({ kbId }) => kbId), passages.map(({ number }) => number)],
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        kbNumber: row.kb_number,
+        firstChunkNumber: row.first_chunk_number,
+        chunkCount: row.chunk_count,
+        termCount: row.term_count,
+      }));
+    },
+
+    /**
+     * Passages of this project by their documents and ordinals, in this order; null for one that is not there any more,
+     * or whose document has other numbers by now.
+     */
+    async read(
+      project: ProjectId,
+      passages: readonly { document: Pick<NumberedDocument, "id" | "firstChunkNumber">; ordinal: number }[],
+    ): Promise<(FoundChunk | null)[]> {
+      const rows = await db.prepared<ChunkRow & { place: number }>(
+        "chunks_read",
+        `SELECT p.place::integer, c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, c.page
+         FROM unnest($2::uuid[], $3::integer[], $4::integer[]) WITH ORDINALITY
+           AS p (document_id, first_chunk_number, ordinal, place)
+         JOIN documents d ON d.id = p.document_id AND d.first_chunk_number = p.first_chunk_number
+         JOIN chunks c ON c.document_id = p.document_id AND c.ordinal = p.ordinal
+         WHERE c.project_id = $1`,
+        [
+          project,
+          passages.map(({ document }) => document.id),
+          passages.map(({ document }) => document.firstChunkNumber),
+          passages.map(({ ordinal }) => ordinal),
+        ],
+      );
+      const byPlace = new Map(rows.map((row) => [row.place - 1, asFound(row)]));
+      return passages.map((_, place) => byPlace.get(place) ?? null);
+    },
+
+    /**
+     * Words of knowledge bases that a misspelt word may stand for: those of `variants` that there are, and, where the
+     * extension pg_trgm is there, the words most like it, best first.
+     */
+    async findSimilarWords(
+      kbNumbers: readonly number[],
+      misspelt: { word: string; variants: readonly string[] },
+    ): Promise<string[]> {
+      const rows = await db.prepared<{ word: string }>(
+        "chunks_find_variants",
+        "SELECT DISTINCT word FROM kb_words WHERE kb_number = ANY ($1::integer[]) AND word = ANY ($2::text[])",
+        [kbNumbers, misspelt.variants],
+      );
+      hasTrigrams ??= readHasTrigrams(db);
+      if (rows.length > 0 || !(await hasTrigrams)) return rows.map(({ word }) => word);
+      const similar = await db.query<{ word: string }>(
+        `SELECT word FROM kb_words WHERE kb_number = ANY ($1::integer[]) AND word % $2
+         GROUP BY word ORDER BY similarity(word, $2) DESC, word LIMIT ${MAX_SIMILAR}`,
+        [kbNumbers, misspelt.word],
+      );
+      return similar.map(({ word }) => word);
     },
   };
 }
 
-interface HitRow {
-  chunk_id: string;
-  score: number;
+/** The numbers of documents' passages. */
+export async function rangesOf(
+  db: Db,
+  documentIds: readonly string[],
+): Promise<{ id: string; first: number; count: number }[]> {
+  return db.query(
+    `SELECT id, first_chunk_number AS first, chunk_count AS count FROM documents
+     WHERE id = ANY ($1::uuid[]) AND first_chunk_number IS NOT NULL`,
+    [documentIds],
+  );
+}
+
+async function readHasTrigrams(db: Db): Promise<boolean> {
+  const rows = await db.query("SELECT FROM pg_extension WHERE extname = 'pg_trgm'");
+  return rows.length > 0;
+}
+
+interface KbRow {
+  id: string;
+  number: number;
+  document_count: number;
+  chunk_count: number;
+  term_total: number;
+  dead_numbers: number[];
+}
+
+type PostingRow =
+  | KbRow
+  | { id: null; number: number; term: number; block: number; bytes: number; postings: Buffer | null };
+
+function isKb(row: PostingRow): row is KbRow {
+  return row.id !== null;
+}
+
+interface ChunkRow {
+  id: string;
   document_id: string;
   kb_id: string;
   title: string;
@@ -259,17 +366,12 @@ interface HitRow {
   mime: string;
   heading_path: string[];
   text: string;
+  page: number | null;
 }
 
-type SearchRow = { weights: Record<string, number> | null } & (HitRow | { chunk_id: null });
-
-function isHit(row: SearchRow): row is SearchRow & HitRow {
-  return row.chunk_id !== null;
-}
-
-function asFound(row: HitRow): FoundChunk {
+function asFound(row: ChunkRow): FoundChunk {
   return {
-    chunkId: row.chunk_id,
+    chunkId: row.id,
     documentId: row.document_id,
     kbId: row.kb_id,
     title: row.title,
@@ -277,6 +379,6 @@ function asFound(row: HitRow): FoundChunk {
     mime: row.mime,
     headingPath: row.heading_path,
     text: row.text,
-    score: row.score,
+    page: row.page,
   };
 }

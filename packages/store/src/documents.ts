@@ -1,9 +1,11 @@
-import { ServiceError } from "@svc/contracts";
 import { chunksTable } from "./chunks.ts";
-import type { NewChunk } from "./chunks.ts";
+import type { IndexedChunks } from "./chunks.ts";
 import type { Db } from "./db.ts";
-import { newId } from "./ids.ts";
+import { asProjectId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import type { TermPostings } from "./postings.ts";
+import { indexAgain, putDocuments } from "./put-documents.ts";
+import type { DocumentToPut } from "./put-documents.ts";
 
 /** What became of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
 export type DocumentStatus = "queued" | "ready" | "failed";
@@ -24,6 +26,20 @@ export interface KbDocument {
   error: string | null;
   chunkCount: number;
   updatedAt: Date;
+}
+
+/** A document with what waits to be read for it. */
+export interface DocumentState extends Omit<KbDocument, "language"> {
+  /** ISO 639-1; null until it was read for the first time. */
+  language: string | null;
+}
+
+/** What a document was read from. */
+export interface DocumentSource {
+  /** Hash of all that was handed in. */
+  hash: Buffer;
+  mime: string;
+  sizeBytes: number;
 }
 
 /** A document as it is put into a knowledge base. */
@@ -62,10 +78,56 @@ interface DocumentRow {
   updated_at: Date;
 }
 
+type DocumentStateRow = Omit<DocumentRow, "language"> & { language: string | null };
+
 const COLUMNS = "id, kb_id, key, title, url, mime, size_bytes, language, status, error, chunk_count, updated_at";
+
+/** The language of a document that was not read yet (ISO 639-2: undetermined). */
+export const UNREAD_LANGUAGE = "und";
+
+const HAS_SOURCE = "d.source_content_hash = d.content_hash";
+
+// What is queued for a document shows before what it is; until then its old passages can be found.
+const STATE = `d.id, d.kb_id, d.key, d.title, d.url, d.chunk_count, d.updated_at,
+  CASE WHEN d.language = '${UNREAD_LANGUAGE}' THEN NULL ELSE d.language END AS language,
+  CASE WHEN ${HAS_SOURCE} THEN d.source_mime ELSE d.mime END AS mime,
+  CASE WHEN ${HAS_SOURCE} THEN d.source_size_bytes ELSE d.size_bytes END AS size_bytes,
+  CASE WHEN i.id IS NULL THEN d.status ELSE 'queued' END AS status,
+  CASE WHEN i.id IS NULL THEN d.error END AS error`;
+const WITH_INGEST = "documents d LEFT JOIN ingests i ON i.document_id = d.id";
+
+/** A document whose postings are to be made anew. */
+export interface OutdatedDocument {
+  id: string;
+  project: ProjectId;
+  kbId: string;
+  title: string;
+  /** ISO 639-1. */
+  language: string;
+  chunkCount: number;
+  indexVersion: number;
+}
 
 /** Documents of knowledge bases. */
 export function documentsTable(db: Db) {
+  const { stem } = chunksTable(db);
+
+  async function post(config: string, indexed: IndexedChunks): Promise<Map<string, TermPostings>> {
+    return indexed.post(await stem(config, indexed.words));
+  }
+
+  async function putAll(
+    project: ProjectId,
+    kbId: string,
+    documents: readonly { document: NewDocument; indexed: IndexedChunks }[],
+  ): Promise<PutDocument[]> {
+    // Outside the transaction, since whoever puts into the same base waits for its end.
+    const items: DocumentToPut[] = [];
+    for (const { document, indexed } of documents)
+      items.push({ document, indexed, terms: await post(document.textSearchConfig, indexed) });
+    return db.transaction((tx) => putDocuments(tx, project, kbId, items));
+  }
+
   async function findUnchanged(
     on: Db,
     project: ProjectId,
@@ -91,6 +153,89 @@ export function documentsTable(db: Db) {
       return rows.map(asDocument);
     },
 
+    /** A document of a knowledge base of this project, or null. */
+    async find(project: ProjectId, kbId: string, id: string): Promise<DocumentState | null> {
+      const rows = await db.query<DocumentStateRow>(
+        `SELECT ${STATE} FROM ${WITH_INGEST} WHERE d.project_id = $1 AND d.kb_id = $2 AND d.id = $3`,
+        [project, kbId, id],
+      );
+      const row = rows[0];
+      return row === undefined ? null : asState(row);
+    },
+
+    /**
+     * Documents of a knowledge base, newest first: those made before the one with the id `before`, with `q` in title or
+     * key, and of one status.
+     */
+    async listPage(
+      project: ProjectId,
+      kbId: string,
+      options: {
+        limit: number;
+        before?: string | undefined;
+        q?: string | undefined;
+        status?: DocumentStatus | undefined;
+      },
+    ): Promise<DocumentState[]> {
+      const rows = await db.query<DocumentStateRow>(
+        `SELECT ${STATE} FROM ${WITH_INGEST}
+         WHERE d.project_id = $1 AND d.kb_id = $2 AND ($4::uuid IS NULL OR d.id < $4)
+           AND ($5::text IS NULL OR strpos(lower(d.title), lower($5)) > 0 OR strpos(lower(d.key), lower($5)) > 0)
+           AND ($6::text IS NULL OR $6 = CASE WHEN i.id IS NULL THEN d.status ELSE 'queued' END)
+         ORDER BY d.id DESC LIMIT $3`,
+        [project, kbId, options.limit, options.before ?? null, options.q ?? null, options.status ?? null],
+      );
+      return rows.map(asState);
+    },
+
+    /** The ready document of this key if it was read from a source with this hash, else null. */
+    async findBySource(project: ProjectId, kbId: string, key: string, hash: Buffer): Promise<PutDocument | null> {
+      const rows = await db.query<{ id: string; chunk_count: number }>(
+        `SELECT d.id, d.chunk_count FROM documents d
+         WHERE d.project_id = $1 AND d.kb_id = $2 AND d.key = $3 AND d.source_hash = $4 AND ${HAS_SOURCE}
+           AND d.status = 'ready'`,
+        [project, kbId, key, hash],
+      );
+      const row = rows[0];
+      return row === undefined ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunk_count };
+    },
+
+    /** Notes what a document was read from; it holds until another text is put. */
+    async noteSource(project: ProjectId, id: string, source: DocumentSource): Promise<void> {
+      await db.query(
+        `UPDATE documents SET source_content_hash = content_hash, source_hash = $3, source_mime = $4,
+           source_size_bytes = $5
+         WHERE project_id = $1 AND id = $2`,
+        [project, id, source.hash, source.mime, source.sizeBytes],
+      );
+    },
+
+    /**
+     * Removes a document with its passages and what waits to be read for it. One transaction: a search finds all of it
+     * or nothing. False when the knowledge base has none of this id.
+     */
+    remove(project: ProjectId, kbId: string, id: string): Promise<boolean> {
+      return db.transaction(async (tx) => {
+        // As in `put`: whoever changes documents of one base takes turns.
+        await tx.query("SELECT id FROM kbs WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE", [project, kbId]);
+        const [document] = await tx.query<{ was_read: boolean }>(
+          `SELECT content_hash <> '' AS was_read FROM documents WHERE project_id = $1 AND kb_id = $2 AND id = $3
+           FOR UPDATE`,
+          [project, kbId, id],
+        );
+        if (document === undefined) return false;
+        const removed = await chunksTable(tx).removeOfDocument(kbId, id);
+        await tx.query("DELETE FROM documents WHERE id = $1", [id]);
+        await tx.query(
+          `UPDATE kbs SET document_count = greatest(document_count - $2, 0), chunk_count = chunk_count - $3,
+             term_total = term_total - $4, updated_at = now()
+           WHERE id = $1`,
+          [kbId, document.was_read ? 1 : 0, removed.chunkCount, removed.termCount],
+        );
+        return true;
+      });
+    },
+
     /** The ready document of this key if it has this hash, so that it need not be cut again; else null. */
     findUnchanged: (
       project: ProjectId,
@@ -103,62 +248,80 @@ export function documentsTable(db: Db) {
      * a search sees the old document or the new one, never half of it. Throws `not_found` when this project has no
      * such knowledge base.
      */
-    put(project: ProjectId, kbId: string, document: NewDocument, chunks: readonly NewChunk[]): Promise<PutDocument> {
-      return db.transaction(async (tx) => {
-        // Locks the knowledge base until the commit: writers to one base take turns, so that its counts and those of
-        // its words are right and two writers cannot wait for each other. Searches are not held up.
-        const kbs = await tx.query("SELECT id FROM kbs WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE", [
-          project,
-          kbId,
-        ]);
-        if (kbs.length === 0) throw new ServiceError("not_found", "There is no such knowledge base in this project.");
-        const unchanged = await findUnchanged(tx, project, kbId, document);
-        if (unchanged !== null) return unchanged;
+    async put(project: ProjectId, kbId: string, document: NewDocument, indexed: IndexedChunks): Promise<PutDocument> {
+      const [put] = await putAll(project, kbId, [{ document, indexed }]);
+      if (put === undefined) throw new Error("the document was not put");
+      return put;
+    },
 
-        const id = newId();
-        // A replaced document keeps its id, and with it the links to it.
-        const rows = await tx.query<{ id: string }>(
-          `INSERT INTO documents AS d (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language,
-             status, chunk_count)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'ready', $11)
-           ON CONFLICT (kb_id, key) DO UPDATE SET title = excluded.title, url = excluded.url, mime = excluded.mime,
-             size_bytes = excluded.size_bytes, content_hash = excluded.content_hash, language = excluded.language,
-             status = 'ready', error = NULL, chunk_count = excluded.chunk_count, updated_at = now()
-           RETURNING id`,
-          [
-            id,
-            project,
-            kbId,
-            document.key,
-            document.title,
-            document.url,
-            document.mime,
-            document.sizeBytes,
-            document.contentHash,
-            document.language,
-            chunks.length,
-          ],
-        );
-        const documentId = rows[0]?.id;
-        if (documentId === undefined) throw new Error("the document was not put");
-        const added = documentId === id;
+    /** As `put` for documents of different keys at once, all in one transaction. */
+    putAll,
 
-        const removed = await chunksTable(tx).removeOfDocument(kbId, documentId);
-        await chunksTable(tx).insert(
-          project,
-          { kbId, documentId, textSearchConfig: document.textSearchConfig },
-          chunks,
-        );
-        const termCount = chunks.reduce((sum, chunk) => sum + chunk.termCount, 0);
-        await tx.query(
-          `UPDATE kbs SET document_count = document_count + $2, chunk_count = chunk_count + $3,
-             term_total = term_total + $4, updated_at = now(),
-             languages = CASE WHEN $5 = ANY (languages) THEN languages ELSE languages || $5::text END
-           WHERE id = $1`,
-          [kbId, added ? 1 : 0, chunks.length - removed.chunkCount, termCount - removed.termCount, document.language],
-        );
-        return { documentId, status: added ? "added" : "changed", chunkCount: chunks.length };
+    /** As `findUnchanged` for many documents at once: of each, or null. */
+    async findAllUnchanged(
+      project: ProjectId,
+      kbId: string,
+      documents: readonly Pick<NewDocument, "key" | "contentHash">[],
+    ): Promise<(PutDocument | null)[]> {
+      const rows = await db.query<{ place: number; id: string; chunk_count: number }>(
+        `SELECT i.place::integer, d.id, d.chunk_count
+         FROM unnest($3::text[], $4::bytea[]) WITH ORDINALITY AS i (key, content_hash, place)
+         JOIN documents d ON d.project_id = $1 AND d.kb_id = $2 AND d.key = i.key
+           AND d.content_hash = i.content_hash AND d.status = 'ready'`,
+        [project, kbId, documents.map(({ key }) => key), documents.map(({ contentHash }) => contentHash)],
+      );
+      const byPlace = new Map(rows.map((row) => [row.place - 1, row]));
+      return documents.map((_, place) => {
+        const row = byPlace.get(place);
+        return row === undefined ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunk_count };
       });
+    },
+
+    /**
+     * Documents of all projects whose postings were made in an older way than `version`, in one order, those after
+     * `after` if that is given.
+     */
+    async findOutdated(version: number, limit: number, after: OutdatedDocument | null): Promise<OutdatedDocument[]> {
+      const rows = await db.query<{
+        id: string;
+        project_id: string;
+        kb_id: string;
+        title: string;
+        language: string;
+        chunk_count: number;
+        index_version: number;
+      }>(
+        `SELECT d.id, d.project_id, d.kb_id, d.title, d.language, d.chunk_count, d.index_version
+         FROM documents d JOIN kbs k ON k.id = d.kb_id AND k.deleted_at IS NULL
+         WHERE d.index_version < $1 AND d.chunk_count > 0
+           AND ($3::smallint IS NULL OR (d.index_version, d.id) > ($3, $4::uuid))
+         ORDER BY d.index_version, d.id LIMIT $2`,
+        [version, limit, after?.indexVersion ?? null, after?.id ?? null],
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        project: asProjectId(row.project_id),
+        kbId: row.kb_id,
+        title: row.title,
+        language: row.language,
+        chunkCount: row.chunk_count,
+        indexVersion: row.index_version,
+      }));
+    },
+
+    /**
+     * Makes the postings of documents of one knowledge base anew, from their passages as they were read; one that has
+     * changed meanwhile is left out. One transaction; answers how many were indexed.
+     */
+    async indexAgain(
+      project: ProjectId,
+      kbId: string,
+      items: readonly { id: string; textSearchConfig: string; indexed: IndexedChunks }[],
+    ): Promise<number> {
+      const ready = await Promise.all(
+        items.map(async (item) => ({ ...item, terms: await post(item.textSearchConfig, item.indexed) })),
+      );
+      return db.transaction((tx) => indexAgain(tx, project, kbId, ready));
     },
   };
 }
@@ -178,4 +341,8 @@ function asDocument(row: DocumentRow): KbDocument {
     chunkCount: row.chunk_count,
     updatedAt: row.updated_at,
   };
+}
+
+function asState(row: DocumentStateRow): DocumentState {
+  return { ...asDocument({ ...row, language: "" }), language: row.language };
 }

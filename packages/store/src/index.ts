@@ -4,23 +4,36 @@ export { createBriefCache } from "./brief-cache.ts";
 export type { CallbackRef, DueDelivery } from "./callbacks.ts";
 export { LEASE_MS } from "./chats.ts";
 export type { LeaseRef } from "./chats.ts";
-export { MAX_SATURATION } from "./chunks.ts";
-export type { ChunkWord, FoundChunk, FoundChunks, NewChunk, QueryWord } from "./chunks.ts";
+export type { ChunkEmbedding, ClaimedChunk, EmbeddedKb, EmbeddingModel } from "./chunk-embeddings.ts";
+export type { FoundChunk, IndexedChunks, NewChunk, NumberedDocument, PostingBlock, SearchedKb } from "./chunks.ts";
 export { isUnavailable } from "./db.ts";
 export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
-export type { DocumentStatus, KbDocument, NewDocument, PutDocument } from "./documents.ts";
+export type { DocumentSource, DocumentState, DocumentStatus, KbDocument, NewDocument, OutdatedDocument, PutDocument } from "./documents.ts";
 export type { Utterance } from "./history.ts";
 export { ALIVE_MS } from "./instances.ts";
 export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency-keys.ts";
 export { asProjectId, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
-export type { Kb } from "./kbs.ts";
+export { INGEST_LEASE_MS } from "./ingests.ts";
+export type { ClaimedIngest, DocumentPutter, DueIngest, IngestKind, NewIngest, QueuedIngest } from "./ingests.ts";
+export type { Kb, KbState } from "./kbs.ts";
 export type { ClaimedMessage, DeadLetter, DueMessage, NewMessage } from "./messages.ts";
 export { migrateStore, readSchemaState } from "./migrate.ts";
 export type { SchemaState } from "./migrate.ts";
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
+export {
+  BLOCK_CHUNKS,
+  POSTING_UNITS,
+  addPosting,
+  bodyCountOf,
+  decodePostings,
+  formBit,
+  headingCountOf,
+  titleCountOf,
+} from "./postings.ts";
+export type { ChunkWord, TermPostings } from "./postings.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project } from "./projects.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";

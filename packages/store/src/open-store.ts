@@ -5,12 +5,14 @@ import { apiKeysTable } from "./api-keys.ts";
 import { callbacksTable } from "./callbacks.ts";
 import { channelsConfigTable } from "./channels-config.ts";
 import { chatsTable } from "./chats.ts";
+import { chunkEmbeddingsTable } from "./chunk-embeddings.ts";
 import { chunksTable } from "./chunks.ts";
 import { openDb } from "./db.ts";
 import { deliveriesTable } from "./deliveries.ts";
 import { documentsTable } from "./documents.ts";
 import { historyOf } from "./history.ts";
 import { idempotencyKeysTable } from "./idempotency-keys.ts";
+import { ingestsTable } from "./ingests.ts";
 import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
 import { kbsTable } from "./kbs.ts";
@@ -38,11 +40,13 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     callbacks: callbacksTable(hot),
     channelsConfig: channelsConfigTable(db),
     chats: chatsTable(leases),
+    chunkEmbeddings: chunkEmbeddingsTable(db),
     chunks: chunksTable(db),
     deliveries: deliveriesTable(hot),
     documents: documentsTable(db),
     history: historyOf(hot),
     idempotencyKeys: idempotencyKeysTable(hot),
+    ingests: ingestsTable(db, leases),
     installation: installationTable(db),
     instances: instancesTable(leases),
     kbs: kbsTable(db),

@@ -15,6 +15,8 @@ export { startComposition } from "./start-composition.ts";
 export type { Composition, CompositionOptions, CompositionProcess } from "./start-composition.ts";
 export { startCuttingProxy } from "./start-cutting-proxy.ts";
 export type { CutDecision, CuttingProxy, RequestHead } from "./start-cutting-proxy.ts";
+export { startEmbeddingServer } from "./start-embedding-server.ts";
+export type { EmbeddingServer, EmbeddingServerOptions, EmbeddingServerRequest } from "./start-embedding-server.ts";
 export { startPostgres } from "./start-postgres.ts";
 export type { PrivatePostgres } from "./start-postgres.ts";
 export { startProcess } from "./start-process.ts";

@@ -150,8 +150,9 @@ function findByWords(
   addWordScores(scores, words);
   const withWords = new Set(candidates.filter((language) => (scores.get(language) ?? 0) > 0));
   addLetterScores(scores, words, alphabets);
-  addGramScores(scores, sample, words.length);
   add(scores, expected.language, expected.bonus);
+  // Most of the time that a detection takes: left out where it could not change which language it is.
+  if (leadOf(scores) <= gramWeight(words.length)) addGramScores(scores, sample, words.length);
   return decide(scores, expected, { withWords, wordCount: words.length });
 }
 
@@ -186,10 +187,20 @@ function addLetterScores(scores: Scores, words: readonly string[], alphabets: Re
 function addGramScores(scores: Scores, sample: string, wordCount: number): void {
   const guesses = detectAll(sample, { only: [...scores.keys()] });
   const total = guesses.reduce((sum, { accuracy }) => sum + accuracy, 0);
-  const weight = 0.25 * Math.min(1, 8 / Math.max(1, wordCount));
+  const weight = gramWeight(wordCount);
   for (const { lang, accuracy } of guesses) {
     add(scores, lang, weight * (accuracy === 1 ? 1 : (0.6 * accuracy) / total));
   }
+}
+
+/** What the n-grams can add to a language at most. */
+function gramWeight(wordCount: number): number {
+  return 0.25 * Math.min(1, 8 / Math.max(1, wordCount));
+}
+
+function leadOf(scores: Scores): number {
+  const [best = 0, second = 0] = [...scores.values()].sort((a, b) => b - a);
+  return best - second;
 }
 
 function decide(

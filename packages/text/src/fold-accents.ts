@@ -28,6 +28,8 @@ const SPECIAL: Readonly<Record<string, string>> = {
  * The result is in NFC. Its length may differ from that of the text.
  */
 export function foldAccents(text: string): string {
+  // Most words have nothing to fold, and looking for it takes ten times as long.
+  if (isAscii(text)) return text;
   return text
     .normalize("NFD")
     .replace(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, "$1")
@@ -35,4 +37,9 @@ export function foldAccents(text: string): string {
     .replace(/[\u064B-\u0652\u0670\u0640]/g, "")
     .normalize("NFC")
     .replace(/[ßẞæÆœŒøØđĐðÐþÞłŁħĦı]/g, (letter) => SPECIAL[letter] ?? letter);
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 0x7f) return false;
+  return true;
 }

@@ -11,6 +11,8 @@ import { run } from "./run-svc.ts";
 /** Where the pages say that the API and a receiver are. */
 const SHOWN_API = "http://127.0.0.1:31416";
 const SHOWN_RECEIVER = "http://127.0.0.1:8787";
+/** The web site whose pages they add to a knowledge base. */
+const SHOWN_SITE = "https://shop.example";
 /** How long an example that only looks may take to see what the one before it has caused, and how often it looks. */
 const SETTLE_MS = 10_000;
 const LOOK_AGAIN_MS = 250;
@@ -30,14 +32,17 @@ export async function createDocRunner(options: {
   key: string;
   receiver: WebhookReceiver;
   folder: string;
+  /** Where the pages of that site are. */
+  siteUrl?: string;
 }): Promise<DocRunner> {
-  const { apiUrl, key, receiver, folder } = options;
+  const { apiUrl, key, receiver, folder, siteUrl = SHOWN_SITE } = options;
   const env: Record<string, string> = { KEY: key, CURL_HOME: folder };
   const comparison = createDocComparison();
   const real = (text: string) =>
     comparison
       .translate(text)
       .replaceAll(SHOWN_API, apiUrl)
+      .replaceAll(SHOWN_SITE, siteUrl)
       .replaceAll(SHOWN_RECEIVER, receiver.url(""))
       .replaceAll(SHOWN_RECEIVER.replace("http://", ""), `127.0.0.1:${receiver.port}`);
   await mkdir(folder, { recursive: true });

@@ -1,14 +1,20 @@
 import type { Log } from "@svc/log";
+import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
 import type { IRouter } from "express";
 import { addDeliveryRoutes } from "./add-delivery-routes.ts";
+import { addKbRoutes } from "./add-kb-routes.ts";
 import { addKeyRoutes } from "./add-key-routes.ts";
 import { addProjectRoutes } from "./add-project-routes.ts";
 
 /** The administration endpoints (service document, section 4.4). They belong behind the check of keys. */
-export function addAdminRoutes(routes: IRouter, context: { store: Store; queues: Queues; log: Log }): void {
+export function addAdminRoutes(
+  routes: IRouter,
+  context: { store: Store; queues: Queues; log: Log; fetchGuard: AddressGuard },
+): void {
   addDeliveryRoutes(routes, context);
+  addKbRoutes(routes, context);
   addKeyRoutes(routes, context);
   addProjectRoutes(routes, context);
 }

@@ -11,7 +11,9 @@ import { checkApi } from "./check-api.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkDataFolder } from "./check-data-folder.ts";
 import { checkDatabase } from "./check-database.ts";
+import { checkEmbeddings } from "./check-embeddings.ts";
 import { checkInstallation } from "./check-installation.ts";
+import { checkKnowledge } from "./check-knowledge.ts";
 import { checkNode } from "./check-node.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
@@ -50,6 +52,8 @@ async function lookInside(cli: Cli, database: Database, key: string | null): Pro
       // The store is not opened with another key than the one that it was set up with.
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
+      ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
+      ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),
       ...(await look("Queues", () => checkQueues(cli, resources))),
     ]),
   );

@@ -5,6 +5,9 @@ import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
+/** So much of what was said before is enough to know what a message goes on with. */
+const HISTORY_LIMIT = 10;
+
 /**
  * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
  * The answer is kept between tries.
@@ -15,10 +18,15 @@ export async function answer({ store, log }: StageContext, run: Run): Promise<vo
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
   if (run.answer !== null) return;
   const { message, passages } = run;
+  const history =
+    message.seq === 1
+      ? []
+      : await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT);
   try {
     run.answer = await answerQuestion({
       agent,
       text: message.text,
+      history,
       search: (query, kbIds, limit) =>
         passages !== null && query === message.text
           ? Promise.resolve(passages)

@@ -1,0 +1,89 @@
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import type { DocumentRequest, FileFacts } from "@svc/contracts";
+import { readBodyBytes, readJsonBody } from "@svc/http";
+import type { UploadedFile } from "@svc/operations";
+import type { Request } from "express";
+import { readForm } from "./read-form.ts";
+import type { UploadGate } from "./upload-gate.ts";
+
+/** What is handed in: a document that is described in JSON, or files. */
+export type Upload = { json: DocumentRequest } | { files: UploadedFile[] };
+
+/** What a form has besides its files. */
+const FORM_OVERHEAD_BYTES = 1024 * 1024;
+const DECLARED_MAX_CHARS = 200;
+
+/** The media type of a body, in lower case and without parameters. Throws unsupported_media_type. */
+function mediaTypeOf(request: Request): string {
+  const types = request.headersDistinct["content-type"] ?? [];
+  const type = types[0]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  // What curl says of --data-binary when nobody tells it: it could be anything.
+  if (types.length !== 1 || type === "" || type === "application/x-www-form-urlencoded") {
+    throw new ServiceError(
+      "unsupported_media_type",
+      "Say in Content-Type what the body is: application/json, multipart/form-data, or the type of the file, as in application/pdf; application/octet-stream when you do not know.",
+    );
+  }
+  return type;
+}
+
+/** Leaves out what was sent empty. */
+function filled(values: Iterable<[string, unknown]>): FileFacts {
+  return Object.fromEntries([...values].filter(([, value]) => value !== ""));
+}
+
+async function readFormFiles(request: Request): Promise<UploadedFile[]> {
+  const body = await readBodyBytes(request, KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES);
+  const { fields, files } = await readForm(body, request.headers["content-type"] ?? "");
+  const facts = filled(fields);
+  if (files.length > 1 && Object.keys(facts).length > 0) {
+    const detail = "goes with one file only; several files are known by their names";
+    const errors = Object.keys(facts).map((name) => ({ pointer: `/${name}`, code: "not_allowed", detail }));
+    throw new ServiceError("invalid_request", "Send several files without name, title, url and key.", { errors });
+  }
+  return files.map(({ name, mime, bytes }) => ({
+    facts: { ...(name === "" ? {} : { name }), ...facts },
+    // Clients that do not know the type of a part leave it out, and busboy then says text/plain.
+    mime: mime === "text/plain" ? null : mime.slice(0, DECLARED_MAX_CHARS),
+    bytes,
+  }));
+}
+
+async function readRawFile(request: Request): Promise<UploadedFile[]> {
+  const bytes = await readBodyBytes(request, KB_LIMITS.fileMaxBytes);
+  const mime = request.headers["content-type"]?.slice(0, DECLARED_MAX_CHARS) ?? null;
+  return [{ facts: filled(Object.entries(request.query)), mime, bytes }];
+}
+
+/** How bodies that are no file are read, and how large they may be. */
+const KINDS: Readonly<Record<string, { maxBytes: number; read: (request: Request) => Promise<Upload> }>> = {
+  "application/json": {
+    maxBytes: KB_LIMITS.jsonMaxBytes,
+    read: async (request) => ({
+      json: (await readJsonBody(request, KB_LIMITS.jsonMaxBytes)) as DocumentRequest,
+    }),
+  },
+  "multipart/form-data": {
+    maxBytes: KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES,
+    read: async (request) => ({ files: await readFormFiles(request) }),
+  },
+};
+const RAW = {
+  maxBytes: KB_LIMITS.fileMaxBytes,
+  read: async (request: Request): Promise<Upload> => ({ files: await readRawFile(request) }),
+};
+
+/**
+ * Reads what is handed in and does `work` with it, while the gate has room for it: JSON, a form with files, or the bytes
+ * of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large, rate_limited,
+ * invalid_json, and invalid_request with every fault, also when the connection was cut: then nothing was done.
+ */
+export async function withUpload<Result>(
+  request: Request,
+  gate: UploadGate,
+  work: (upload: Upload) => Promise<Result>,
+): Promise<Result> {
+  const { maxBytes, read } = KINDS[mediaTypeOf(request)] ?? RAW;
+  const announced = Number(request.headers["content-length"] ?? maxBytes);
+  return gate.admit(Math.min(announced, maxBytes), async () => work(await read(request)));
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { addDocument, ensureKb, openEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
+import { openStore } from "@svc/store";
+import type { Store } from "@svc/store";
+import { createTestDatabase, startEmbeddingServer, testLog } from "@svc/testing";
+import type { EmbeddingServer, TestDatabase } from "@svc/testing";
+import { checkEmbeddings } from "./check-embeddings.ts";
+
+let database: TestDatabase;
+let store: Store;
+let server: EmbeddingServer;
+let embeddings: Embeddings;
+
+beforeAll(async () => {
+  [database, server] = await Promise.all([createTestDatabase(), startEmbeddingServer()]);
+  const log = testLog();
+  store = openStore({ url: database.url, secretKey: "a key of a test that seals nothing", log });
+  embeddings = openEmbeddings({ baseUrl: server.baseUrl, model: "nomic", store, log, firstRetryMs: 1 });
+  const { project } = await store.projects.ensure("default");
+  const { kb } = await ensureKb({ store }, project.id, "manual");
+  await addDocument({ store, log }, project.id, kb.id, { key: "a", text: "Cars.", mime: "text/plain" });
+});
+afterAll(async () => {
+  await embeddings.close();
+  await server.close();
+  await store.close();
+  await database.drop();
+});
+
+test("says nothing where no endpoint is configured", async () => {
+  expect(await checkEmbeddings(store, null)).toEqual([]);
+});
+
+test("says how many passages have an embedding, and who makes the others", async () => {
+  expect(await checkEmbeddings(store, embeddings)).toEqual([
+    {
+      name: "Embeddings",
+      status: "ok",
+      detail: "nomic: 0 of 1 passages have an embedding",
+      advice: expect.stringContaining("pipeline"),
+    },
+  ]);
+});
+
+test("warns with the reason and what to do when the endpoint does not work", async () => {
+  server.answerWith({ status: 404, body: '{"error":{"message":"model \\"nomic\\" not found"}}' });
+  expect(await checkEmbeddings(store, embeddings)).toEqual([
+    {
+      name: "Embeddings",
+      status: "warn",
+      detail: expect.stringContaining("does not work: it answers 404"),
+      advice: expect.stringContaining("SVC_EMBEDDINGS_MODEL"),
+    },
+  ]);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "@jest/globals";
+import type { Agent } from "@svc/contracts";
+import type { Asked } from "./ask-product.ts";
+import { isSent } from "./is-sent.ts";
+import { badnessOf, judgeLine } from "./judge-line.ts";
+import type { JudgedLine } from "./judge-line.ts";
+import type { ResolvedLine } from "./resolve-lines.ts";
+
+const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
+  id: name,
+  name,
+  description: "",
+  instructions: "",
+  model: null,
+  kbIds: [],
+  examples: [],
+  reviewPolicy: "auto_if",
+  autoThreshold: 0.5,
+  fixedReply: null,
+  tools: [],
+  enabled: true,
+  version: 1,
+  ...change,
+});
+
+const lineOf = (change: Partial<ResolvedLine>): ResolvedLine => ({
+  line: 1,
+  id: "1",
+  text: "hello",
+  chat: [],
+  ...change,
+});
+
+/** What the product made of a line: billing answers, sure enough. */
+function askedOf(change: Partial<Asked> = {}, answer: Partial<Asked["answer"]> = {}): Asked {
+  return {
+    agent: agent("billing"),
+    triage: { confidence: 0.8, why: "" },
+    ranked: [],
+    answer: { text: "It takes five days.", confidence: 0.7, why: "", sources: [], ...answer },
+    ms: 1,
+    ...change,
+  };
+}
+
+const judge = (line: Partial<ResolvedLine>, asked: Asked = askedOf(), hasTriage = true): JudgedLine =>
+  judgeLine(lineOf(line), asked, hasTriage);
+
+test("what a line does not say is not looked at", () => {
+  expect(judge({})).toMatchObject({ agent: null, retrieval: null, answer: null, isAsExpected: null });
+});
+
+describe("triage", () => {
+  test.each([
+    ["billing", "billing", true],
+    ["tech", "billing", false],
+    [null, "billing", false],
+    [null, null, true],
+    ["billing", null, false],
+  ])("wanted %s, got %s: %s", (agentId, got, isRight) => {
+    const asked = askedOf({ agent: got === null ? null : agent(got) });
+    expect(judge({ agentId }, asked)).toMatchObject({ agent: { isRight }, isAsExpected: isRight });
+  });
+
+  test("is not looked at when the agent was given", () => {
+    expect(judge({ agentId: "tech" }, askedOf(), false)).toMatchObject({ agent: null, isAsExpected: null });
+  });
+});
+
+describe("retrieval", () => {
+  const documents = [
+    { name: "Refunds", ids: ["d1", "d2"] },
+    { name: "returns.md", ids: ["d3"] },
+  ];
+
+  test("knows a document by any of its ids, and counts each wanted one once", () => {
+    const { retrieval } = judge({ documents }, askedOf({ ranked: ["d9", "d2", "d1", "d3"] }));
+    expect(retrieval).toEqual({ wanted: ["Refunds", "returns.md"], ranked: ["d9", "Refunds", "returns.md"], place: 2 });
+  });
+
+  test("is as expected when a wanted document is among the first three", () => {
+    expect(judge({ documents }, askedOf({ ranked: ["a", "b", "d1"] })).isAsExpected).toBe(true);
+    expect(judge({ documents }, askedOf({ ranked: ["a", "b", "c", "d1"] })).isAsExpected).toBe(false);
+    expect(judge({ documents })).toMatchObject({ retrieval: { place: null }, isAsExpected: false });
+  });
+});
+
+describe("an answer", () => {
+  test("is right with any of the texts in it, wrong without, and handed over when the agent is not sure enough", () => {
+    const answers = ["5 days", "Five days"];
+    expect(judge({ answers }).answer).toMatchObject({ outcome: "right", isRight: true });
+    expect(judge({ answers: ["six"] }).answer).toMatchObject({ outcome: "wrong", isRight: false });
+    expect(judge({ answers }, askedOf({}, { confidence: 0.49 })).answer).toMatchObject({
+      outcome: "handed_over",
+      isTextRight: true,
+      isRight: false,
+    });
+  });
+
+  test.each([{ answers: null }, { documents: null }])("must be handed over with %j", (line) => {
+    expect(judge(line).answer).toMatchObject({ outcome: "wrong", expectsHandover: true, isRight: false });
+    expect(judge(line, askedOf({}, { text: null })).answer).toMatchObject({ outcome: "handed_over", isRight: true });
+  });
+
+  test("that no document has may still be wanted, as for a greeting", () => {
+    expect(judge({ documents: null, answers: ["five"] }).answer).toMatchObject({ outcome: "right", isRight: true });
+  });
+
+  test.each([
+    ["auto", 0, true],
+    ["auto_if", 0.5, true],
+    ["auto_if", 0.49, false],
+    ["review", 0.5, true],
+    ["review", 0.49, false],
+  ] as const)("of an agent with %s that is %d sure is sent: %s", (reviewPolicy, confidence, sent) => {
+    const { answer } = askedOf({}, { confidence });
+    expect(isSent(agent("billing", { reviewPolicy }), answer)).toBe(sent);
+    expect(isSent(agent("billing", { reviewPolicy }), { ...answer, text: null })).toBe(false);
+    expect(isSent(null, answer)).toBe(false);
+  });
+});
+
+test("a sure wrong answer is worse than a wrong agent, that worse than a document that is far down", () => {
+  const wrong = (confidence: number) => badnessOf(judge({ answers: ["six"] }, askedOf({}, { confidence })));
+  const down = (place: number) =>
+    badnessOf(
+      judge(
+        { documents: [{ name: "d", ids: ["d"] }] },
+        askedOf({ ranked: [...Array.from({ length: place - 1 }, (_, index) => `x${index}`), "d"] }),
+      ),
+    );
+  const order = [wrong(0.9), wrong(0.6), badnessOf(judge({ agentId: "tech" })), down(9), down(4), down(3)];
+  expect(order.toSorted((a, b) => b - a)).toEqual(order);
+  expect(order.at(-1)).toBe(0);
+});

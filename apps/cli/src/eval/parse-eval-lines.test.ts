@@ -1,0 +1,80 @@
+import { describe, expect, test } from "@jest/globals";
+import { parseEvalLines } from "./parse-eval-lines.ts";
+
+const parseOne = (line: object) => parseEvalLines(JSON.stringify(line));
+const faultsOf = (line: unknown) => parseEvalLines(JSON.stringify(line)).faults.map(({ fault }) => fault);
+
+describe("a line", () => {
+  test("may say only what is asked; the rest stays unsaid", () => {
+    const [line] = parseOne({ text: "hello" }).lines;
+    expect(line).toEqual({ text: "hello", chat: [], line: 1 });
+  });
+
+  test("tells what is not said from what is none", () => {
+    const [line] = parseOne({ text: "hello", agent: null, document: null, answer: null }).lines;
+    expect(line).toMatchObject({ agent: null, document: null, answer: null });
+  });
+
+  test("takes one or a list, and earlier messages in two forms", () => {
+    const chat = ["first", { author: "agent", text: "second" }, { text: "third" }];
+    const [line] = parseOne({ text: "x", id: 7, document: "a.md", answer: ["b", "c"], chat }).lines;
+    expect(line).toMatchObject({
+      id: "7",
+      document: ["a.md"],
+      answer: ["b", "c"],
+      chat: [
+        { author: "customer", text: "first" },
+        { author: "agent", text: "second" },
+        { author: "customer", text: "third" },
+      ],
+    });
+  });
+
+  test.each([
+    [[1], /object in braces/],
+    ["text", /object in braces/],
+    [null, /object in braces/],
+    [{}, /text: a text is needed/],
+    [{ text: " \n" }, /text: it has no characters/],
+    [{ text: "x".repeat(50_001) }, /text: it has more than 50000 characters/],
+    [{ text: "x", agent: 5 }, /agent: the name or id of an agent/],
+    [{ text: "x", document: [] }, /document: a document's key, title, URL or id is needed/],
+    [{ text: "x", answer: { a: 1 } }, /answer: text that the answer must contain/],
+    [{ text: "x", answer: ["**"] }, /answer: it has no characters to look for/],
+    [{ text: "x", chat: "y" }, /chat: a list/],
+    [{ text: "x", chat: [{ author: "bot", text: "y" }] }, /chat\.0: a text or/],
+    [{ text: "x", id: {} }, /id: a text or a number/],
+  ])("that is wrong is reported with what is needed: %j", (line, fault) => {
+    expect(faultsOf(line)).toEqual([expect.stringMatching(fault)]);
+  });
+});
+
+describe("a file", () => {
+  test("has all of its faults reported at once, with their lines; empty lines do not count", () => {
+    const { lines, faults } = parseEvalLines('{"text":"a"}\r\n\n{oops}\n{"text":5}\n  \n{"text":"b"}\n');
+    expect(lines.map(({ line, text }) => [line, text])).toEqual([
+      [1, "a"],
+      [6, "b"],
+    ]);
+    expect(faults.map(({ line }) => line)).toEqual([3, 4]);
+  });
+
+  test("has every id once", () => {
+    const { lines, faults } = parseEvalLines('{"text":"a","id":1}\n{"text":"b","id":"1"}');
+    expect(lines).toHaveLength(1);
+    expect(faults).toEqual([{ line: 2, fault: "id: line 1 has the same" }]);
+  });
+
+  test("may have fields of its own, which are counted", () => {
+    const { faults, unknownFields } = parseEvalLines('{"text":"a","anwser":1}\n{"text":"b","anwser":2,"by":"me"}');
+    expect(faults).toEqual([]);
+    expect([...unknownFields]).toEqual([
+      ["anwser", 2],
+      ["by", 1],
+    ]);
+  });
+
+  test("may be empty", () => {
+    expect(parseEvalLines(" \n\n")).toMatchObject({ lines: [], faults: [] });
+  });
+});

@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { documentKeyOf, findSources, isWebAddress, pageKeyOf } from "./find-sources.ts";
+import { walkFolder } from "./walk-folder.ts";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-cli-"));
+  const files = [
+    "docs/b.md",
+    "docs/a.PDF",
+    "docs/deep/er/c.html",
+    "docs/photo.png",
+    "docs/deep/photo.PNG",
+    "docs/Makefile",
+    "docs/.hidden.md",
+    "docs/.git/config.txt",
+    "docs/node_modules/x/readme.md",
+    "elsewhere/linked.txt",
+    "single.rst",
+  ];
+  for (const file of files) {
+    await mkdir(join(folder, file, ".."), { recursive: true });
+    await writeFile(join(folder, file), "text");
+  }
+  await mkdir(join(folder, "empty"));
+  await symlink(join(folder, "docs"), join(folder, "docs", "deep", "circle"));
+  await symlink(join(folder, "elsewhere"), join(folder, "docs", "link"));
+  await symlink(join(folder, "nothing"), join(folder, "docs", "broken.md"));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("what a folder holds", () => {
+  test("is every file that can be read, in it and below, by name; links are followed and circles end", async () => {
+    const { files, skipped, unread } = await walkFolder(join(folder, "docs"));
+    expect(files).toEqual(
+      ["a.PDF", "b.md", "deep/er/c.html", "link/linked.txt"].map((file) => join(folder, "docs", file)),
+    );
+    expect(Object.fromEntries(skipped)).toEqual({ ".png": 2, "": 1 });
+    expect(unread).toEqual([{ path: join(folder, "docs", "broken.md"), error: "there is no such file" }]);
+  });
+
+  test("is nothing where it is empty", async () => {
+    expect(await walkFolder(join(folder, "empty"))).toMatchObject({ files: [], unread: [] });
+  });
+
+  const testAsUser = process.getuid?.() === 0 ? test.skip : test;
+  testAsUser("names a folder in it that this user may not read, and goes on", async () => {
+    const outer = await mkdtemp(join(folder, "outer-"));
+    await mkdir(join(outer, "closed"));
+    await writeFile(join(outer, "open.md"), "text");
+    await chmod(join(outer, "closed"), 0);
+    const { files, unread } = await walkFolder(outer);
+    await chmod(join(outer, "closed"), 0o700);
+    expect(files).toEqual([join(outer, "open.md")]);
+    expect(unread).toEqual([{ path: join(outer, "closed"), error: "this user may not read it" }]);
+  });
+
+  const testPipes = process.platform === "win32" ? test.skip : test;
+  testPipes("is no pipe, which could never end", async () => {
+    const outer = await mkdtemp(join(folder, "pipes-"));
+    execFileSync("mkfifo", [join(outer, "pipe.md")]);
+    expect((await walkFolder(outer)).files).toEqual([]);
+  });
+});
+
+describe("words of the command line", () => {
+  test("lead to files, folders and pages, each once; a file that is named may have any ending", async () => {
+    const words = ["single.rst", "docs", "./docs/b.md", "https://example.com/a#part", "HTTPS://example.com/a"];
+    const { sources, failed, skipped } = await findSources(folder, words);
+    expect(sources.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+      "file single.rst",
+      "file docs/a.PDF",
+      "file docs/b.md",
+      "file docs/deep/er/c.html",
+      "file docs/link/linked.txt",
+      "page https://example.com/a",
+    ]);
+    expect(failed).toEqual([{ file: "docs/broken.md", error: "there is no such file" }]);
+    expect(skipped).toEqual({ ".png": 2, "": 1 });
+  });
+
+  test("that lead nowhere are failures of their own", async () => {
+    const { sources, failed } = await findSources(folder, ["gone.md", "single.rst/x.md", "http://", "single.rst"]);
+    expect(sources).toHaveLength(1);
+    expect(failed).toEqual([
+      { file: "gone.md", error: "there is no such file" },
+      { file: "single.rst/x.md", error: "there is no such file" },
+      { file: "http://", error: "it is no valid URL; check it for typing errors" },
+    ]);
+  });
+});
+
+describe("the key of a document", () => {
+  test("is the same however the path of its file is written", () => {
+    expect(documentKeyOf("/docs", "./a/../guide.md")).toBe("guide.md");
+    expect(documentKeyOf("/docs", "/docs/guide.md")).toBe("guide.md");
+    expect(documentKeyOf("/docs/a", "../guide.md")).toBe("/docs/guide.md");
+    expect(documentKeyOf("/docs", "..guide.md")).toBe("..guide.md");
+    expect(documentKeyOf("/docs", ".")).toBe("");
+  });
+
+  test("is the address of its page without a fragment", () => {
+    expect(pageKeyOf("HTTPS://Example.com:443/a b?c#d")).toBe("https://example.com/a%20b?c");
+    expect(pageKeyOf("https://")).toBeNull();
+    expect(isWebAddress("Http://x")).toBe(true);
+    expect(isWebAddress("http.md")).toBe(false);
+  });
+});

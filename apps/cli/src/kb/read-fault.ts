@@ -1,0 +1,24 @@
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+
+const READ_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EACCES: "this user may not read it",
+  EPERM: "this user may not read it",
+  ENAMETOOLONG: "the name is too long",
+  ELOOP: "it is a link that leads to itself",
+};
+
+/** A file that cannot become a document, with the reason as half a sentence. */
+export const badFile = (message: string, cause?: unknown): CliError =>
+  new CliError("bad_file", EXIT.failed, message, { cause });
+
+/** Why a path cannot be read, as a CliError. Rethrows what is no fault of the path. */
+export function faultOfPath(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  if (reason === undefined) throw error;
+  return badFile(reason, error);
+}

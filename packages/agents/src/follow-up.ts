@@ -1,0 +1,227 @@
+import { detectLanguage, questionWords, stopWords, tokenize } from "@svc/text";
+import type { Token } from "@svc/text";
+import type { HistoryMessage } from "./answer.ts";
+import { EMPTY_PRONOUN_PHRASES, FOLLOW_UP_WORDS } from "./follow-up-words.ts";
+import type { FollowUpWords } from "./follow-up-words.ts";
+import { isSameWord } from "./is-same-word.ts";
+import { replyToSmallTalk } from "./small-talk.ts";
+
+/** What a message asks together with what was said before. */
+export interface FollowUp {
+  /** What to search for. */
+  query: string;
+  /**
+   * Words that an answer has to hold some of, in lower case: its own that say what it is about, or where it only asks
+   * for more, those of the earlier question. None for "How much is it?".
+   */
+  keyWords: string[];
+  /** Whether it wants more than was answered ("Why?", "Can you give an example?"). */
+  wantsMore: boolean;
+}
+
+/** A longer message says what it is about. */
+const MAX_CHARS = 200;
+const MAX_WORDS = 10;
+
+/** A message with more words of its own than this needs no other to be understood, in spite of a pronoun. */
+const MAX_OWN_WORDS = 2;
+
+/** The same of a message that begins with "and" or its like. */
+const MAX_OWN_WORDS_GOING_ON = 4;
+
+/** So many messages of the customer, at most, are looked back to. */
+const MAX_LOOK_BACK = 6;
+
+/** Of what was asked before, so much is searched for again. */
+const MAX_EARLIER_WORDS = 24;
+
+/**
+ * Understands a message that goes on with the customer's messages before it: "And on Windows?", "What about the Pro
+ * plan?", "How much is it?", "Why?", "Und unter Linux?". Null for one that stands for itself. A word that takes the
+ * place of an earlier one replaces it ("for Windows" replaces "for Mac"). Knows the languages that PostgreSQL has a
+ * stemmer for, by lists of words; `language` is that of the chat, where it is known. `history` is in the order of time.
+ */
+export function readFollowUp(text: string, history: readonly HistoryMessage[], language?: string): FollowUp | null {
+  const asked = history
+    .filter((message) => message.author === "customer" && replyToSmallTalk(message.text, { language }) === null)
+    .slice(-MAX_LOOK_BACK)
+    .map((message) => message.text.slice(0, 1_000));
+  const [first, ...later] = asked;
+  if (first === undefined || text.length > MAX_CHARS) return null;
+  const detected = detectLanguage(`${asked.join("\n")}\n${text}`, language).language;
+  const lexicon = lexiconOf(detected);
+  const topic = later.reduce((before, next) => goOn(next, before, lexicon)?.query ?? next, first);
+  return goOn(text, topic, lexicon);
+}
+
+/** What tells words with a topic from others in a language. */
+interface Lexicon {
+  beginnings: ReadonlySet<string>;
+  phrases: readonly (readonly string[])[];
+  pronouns: ReadonlySet<string>;
+  articles: ReadonlySet<string>;
+  more: ReadonlySet<string>;
+  questionWords: ReadonlySet<string>;
+  hasStopWords: boolean;
+  /** A word that says what a message is about. */
+  isTopic: (term: string) => boolean;
+  /** German writes all nouns with a capital; elsewhere one within a sentence is a name. */
+  hasCapitalNouns: boolean;
+}
+
+const NO_WORDS: FollowUpWords = { beginnings: "", phrases: "", pronouns: "", articles: "", more: "" };
+
+const lexicons = new Map<string, Lexicon>();
+
+function lexiconOf(language: string): Lexicon {
+  const known = lexicons.get(language);
+  if (known !== undefined) return known;
+  const words = FOLLOW_UP_WORDS[language] ?? NO_WORDS;
+  const setOf = (list: string): ReadonlySet<string> => new Set(termsOf(list));
+  const stops = stopWords(language);
+  const beginnings = setOf(words.beginnings);
+  const pronouns = setOf(words.pronouns);
+  const articles = setOf(words.articles);
+  const more = setOf(words.more);
+  const phrases = words.phrases
+    .split(",")
+    .map(termsOf)
+    .filter((phrase) => phrase.length > 0);
+  const grammar = [beginnings, pronouns, articles, stops, questionWords(language)];
+  const lexicon: Lexicon = {
+    beginnings,
+    phrases,
+    pronouns,
+    articles,
+    more,
+    questionWords: questionWords(language),
+    hasStopWords: stops.size > 0,
+    isTopic: (term) => !grammar.some((set) => set.has(term)),
+    hasCapitalNouns: language === "de",
+  };
+  if (Object.hasOwn(FOLLOW_UP_WORDS, language)) lexicons.set(language, lexicon);
+  return lexicon;
+}
+
+/** What a message asks when `topic` was asked before; null when it does not go on with that. */
+function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
+  const tokens = tokenize(text.slice(0, MAX_CHARS + 1));
+  const terms = tokens.map(({ term }) => term);
+  if (text.length > MAX_CHARS || terms.length === 0 || terms.length > MAX_WORDS) return null;
+  const phrase = lexicon.phrases.find((words) => words.every((word, place) => terms[place] === word)) ?? [];
+  const isOwn = ({ term }: Token, place: number): boolean =>
+    place >= phrase.length && lexicon.isTopic(term) && !lexicon.more.has(term);
+  const own = tokens.filter(isOwn);
+  const wantsMore = own.length === 0 && terms.some((term) => lexicon.more.has(term));
+  const asks = wantsMore || terms.some((term) => lexicon.questionWords.has(term));
+  const begins = phrase.length > 0 || (lexicon.beginnings.has(terms[0] ?? "") && terms.length > 1);
+  const isMarked = begins && own.length <= MAX_OWN_WORDS_GOING_ON;
+  const refersBack = own.length <= MAX_OWN_WORDS && hasPronoun(terms, lexicon);
+  if (!isMarked && !refersBack && !(own.length === 0 && asks)) return null;
+  const earlier = topicWords(topic, lexicon);
+  const query = own.length === 0 ? `${text}\n${earlier.join(" ")}` : merge(text, own, topic, lexicon);
+  return { query, keyWords: wantsMore ? earlier : own.map(({ term }) => term), wantsMore };
+}
+
+function hasPronoun(terms: readonly string[], lexicon: Lexicon): boolean {
+  const text = ` ${terms.join(" ")} `;
+  if (EMPTY_PRONOUN_PHRASES.some((phrase) => text.includes(` ${phrase} `))) return false;
+  return terms.some((_, place) => isPronoun(terms, place, lexicon));
+}
+
+function isPronoun(terms: readonly string[], place: number, lexicon: Lexicon): boolean {
+  const term = terms[place] ?? "";
+  const next = terms[place + 1];
+  if (lexicon.articles.has(term)) return next === undefined || !lexicon.isTopic(next);
+  return lexicon.pronouns.has(term);
+}
+
+/** The earlier question with the new words in the place of those that they replace, or beside it. */
+function merge(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): string {
+  const replaced = findReplaced(text, own, topic, lexicon);
+  if (replaced === null) return `${text}\n${topicWords(topic, lexicon).join(" ")}`;
+  const { start, end } = replaced;
+  const added = own.map((token) => text.slice(token.start, token.end)).join(" ");
+  return `${topic.slice(0, start)}${added}${topic.slice(end)}`;
+}
+
+interface Place {
+  start: number;
+  end: number;
+}
+
+/**
+ * What of the earlier question the new words replace: what stands there behind the same word ("for Mac", "for
+ * Windows"), beside the same word ("Basic plan", "Pro plan"), or is the only name in it when the new one is a name. Only
+ * when there is one such place.
+ */
+function findReplaced(text: string, own: readonly Token[], topic: string, lexicon: Lexicon): Place | null {
+  if (!lexicon.hasStopWords) return null;
+  const before = tokenize(topic);
+  const found = [
+    besideSameWord(own, before, lexicon),
+    behindSameWord(tokenize(text), own, before, lexicon),
+    lexicon.hasCapitalNouns ? [] : names(text, own, topic, before, lexicon),
+  ];
+  return found.find((places) => places.length === 1)?.[0] ?? null;
+}
+
+function behindSameWord(
+  tokens: readonly Token[],
+  own: readonly Token[],
+  before: readonly Token[],
+  lexicon: Lexicon,
+): Place[] {
+  const first = own[0];
+  const marker = tokens[tokens.findIndex((token) => token.start === first?.start) - 1]?.term;
+  if (marker === undefined || lexicon.isTopic(marker) || lexicon.beginnings.has(marker)) return [];
+  return before.flatMap((token, index) =>
+    token.term === marker ? runAt(before.slice(index + 1, index + 1 + own.length), lexicon) : [],
+  );
+}
+
+/** The words with a topic that these begin with. */
+function runAt(tokens: readonly Token[], { isTopic }: Lexicon): Place[] {
+  const end = tokens.findIndex(({ term }) => !isTopic(term));
+  const run = end === -1 ? tokens : tokens.slice(0, end);
+  const [first, last] = [run[0], run.at(-1)];
+  return first === undefined || last === undefined ? [] : [{ start: first.start, end: last.end }];
+}
+
+function besideSameWord(own: readonly Token[], before: readonly Token[], { isTopic }: Lexicon): Place[] {
+  const shared = own.findIndex(({ term }) => before.some((token) => isSameWord(token.term, term)));
+  const head = own[shared];
+  if (head === undefined || own.length === 1) return [];
+  // The new word stands before the shared one or behind it; so does the one that it replaces, as a rule.
+  const step = shared > 0 ? -1 : 1;
+  return before.flatMap((token, index) => {
+    const neighbour = before[index + step];
+    if (!isSameWord(token.term, head.term) || neighbour === undefined || !isTopic(neighbour.term)) return [];
+    return [{ start: Math.min(token.start, neighbour.start), end: Math.max(token.end, neighbour.end) }];
+  });
+}
+
+function names(
+  text: string,
+  own: readonly Token[],
+  topic: string,
+  before: readonly Token[],
+  { isTopic }: Lexicon,
+): Place[] {
+  const isName = (whole: string, { start, end }: Token): boolean => /\p{Lu}/u.test(whole.slice(start, end));
+  const startsSentence = ({ start }: Token): boolean => /(?:^|[.?!¿¡]\s*|\n)$/.test(topic.slice(0, start).slice(-4));
+  if (!own.every((token) => isName(text, token))) return [];
+  return before
+    .filter((token) => isTopic(token.term) && isName(topic, token) && !startsSentence(token))
+    .map(({ start, end }) => ({ start, end }));
+}
+
+/** The words of the earlier question that say what it was about. */
+function topicWords(topic: string, { isTopic }: Lexicon): string[] {
+  const terms = tokenize(topic).map(({ term }) => term);
+  return [...new Set(terms.filter(isTopic))].slice(0, MAX_EARLIER_WORDS);
+}
+
+function termsOf(text: string): string[] {
+  return tokenize(text).map(({ term }) => term);
+}

@@ -1,0 +1,235 @@
+import { z } from "zod";
+import { countChars, isMalformedText, wellFormedString } from "./well-formed.ts";
+
+/** Bounds of knowledge bases and of what is put into them. */
+export const KB_LIMITS = {
+  /** UTF-16 units of a name. */
+  nameMaxChars: 200,
+  /** Bytes in UTF-8 of a document's key and title, characters of its URL and of a file's name. */
+  keyMaxBytes: 2_000,
+  titleMaxBytes: 4_000,
+  urlMaxChars: 2_000,
+  fileNameMaxChars: 255,
+  /** Bytes of one file, and of all files of a request together. */
+  fileMaxBytes: 50 * 1024 * 1024,
+  /** Files of one request. */
+  filesMaxCount: 20,
+  /** Bytes of a body of JSON that carries a text. */
+  jsonMaxBytes: 15 * 1024 * 1024,
+  /** Pages that are read of one sitemap, at most and where nothing is said. */
+  pagesMaxCount: 10_000,
+  pagesDefaultCount: 1_000,
+  /** What of one project may wait to be read: bytes, and documents. */
+  queuedMaxBytes: 1024 * 1024 * 1024,
+  queuedMaxCount: 20_000,
+  /** Passages of one search, at most and where nothing is said. */
+  hitsMaxCount: 50,
+  hitsDefaultCount: 5,
+  /** Times that a document is tried when it fails for what is no fault of its own. */
+  maxAttempts: 5,
+} as const;
+
+/** What a text that is sent as JSON may be. */
+export const TEXT_MIMES = ["text/markdown", "text/plain", "text/html", "text/csv"] as const;
+
+/** Name of a knowledge base, unique in its project. */
+export const kbNameSchema = z
+  .string()
+  .refine((name) => name.trim() !== "" && name.length <= KB_LIMITS.nameMaxChars && !isMalformedText(name), {
+    error: `1 to ${KB_LIMITS.nameMaxChars} characters, not only white space`,
+    params: { code: "invalid_name" },
+  });
+
+/** Body of `POST /api/v1/admin/kb`. Unknown fields are faults. */
+export const kbInputSchema = z.strictObject({ name: kbNameSchema });
+export type KbInput = z.infer<typeof kbInputSchema>;
+
+/** Body of `PATCH /api/v1/admin/kb/:id`. Unknown fields are faults. */
+export const kbChangeSchema = z.strictObject({ name: kbNameSchema.optional() });
+export type KbChange = z.infer<typeof kbChangeSchema>;
+
+/** A knowledge base as the administration shows it. */
+export const kbItemSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  /** Name of its project. */
+  project: z.string(),
+  /** Its documents, those that wait and those that failed included. */
+  documents: z.int(),
+  /** Passages that a search can find. */
+  chunks: z.int(),
+  /** Of its documents, those that wait to be read and those that could not be read. */
+  queued: z.int(),
+  failed: z.int(),
+  /** `ingesting` while anything waits to be read. */
+  status: z.enum(["ready", "ingesting"]),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  version: z.int(),
+});
+export type KbItem = z.infer<typeof kbItemSchema>;
+
+export const documentStatusSchema = z.enum(["queued", "ready", "failed"]);
+
+/** A document of a knowledge base as the administration shows it. */
+export const documentItemSchema = z.object({
+  id: z.uuid(),
+  kbId: z.uuid(),
+  /** What its source calls it: the same key again replaces the document. */
+  key: z.string(),
+  title: z.string(),
+  url: z.string().nullable(),
+  /** What was handed in, as in application/pdf. */
+  mime: z.string(),
+  /** Size of what was handed in. */
+  bytes: z.int(),
+  /** ISO 639-1; null until it was read for the first time. */
+  language: z.string().nullable(),
+  /** Passages that a search can find now: while a new version waits or has failed, those of the version before. */
+  chunks: z.int(),
+  status: documentStatusSchema,
+  /** Why it could not be read, in words; null unless it failed. */
+  error: z.string().nullable(),
+  updatedAt: z.iso.datetime(),
+});
+export type DocumentItem = z.infer<typeof documentItemSchema>;
+export type DocumentItemStatus = DocumentItem["status"];
+
+/** The reading of a sitemap as the administration shows it. */
+export const importItemSchema = z.object({
+  id: z.uuid(),
+  kbId: z.uuid(),
+  sitemap: z.string(),
+  maxPages: z.int(),
+  /** `queued` until the sitemap was read, `running` until all its pages were, `failed` when it could not be read. */
+  status: z.enum(["queued", "running", "ready", "failed"]),
+  /** Pages to read; null until the sitemap was read. */
+  found: z.int().nullable(),
+  /** Pages that became documents, and pages that could not be read. */
+  done: z.int(),
+  failed: z.int(),
+  error: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type ImportItem = z.infer<typeof importItemSchema>;
+
+/** A passage that `GET /api/v1/admin/kb/:id/search` found. */
+export const kbHitSchema = z.object({
+  documentId: z.uuid(),
+  chunkId: z.uuid(),
+  title: z.string(),
+  url: z.string().optional(),
+  /** The headings that it stands under, outermost first. */
+  headingPath: z.array(z.string()),
+  /** As it stands in the document. */
+  text: z.string(),
+  score: z.number(),
+  /** From 1, of a document with pages. */
+  page: z.int().optional(),
+});
+export type KbHit = z.infer<typeof kbHitSchema>;
+
+/** A text that has characters to show, of so many bytes in UTF-8 at most. */
+function lineSchema(maxBytes: number) {
+  return wellFormedString
+    .refine((text) => text.trim() !== "", {
+      error: "at least 1 character that is not white space",
+      params: { code: "too_short" },
+    })
+    .refine((text) => Buffer.byteLength(text) <= maxBytes, {
+      error: `at most ${maxBytes} bytes in UTF-8`,
+      params: { code: "too_long" },
+    });
+}
+
+const documentKeySchema = lineSchema(KB_LIMITS.keyMaxBytes);
+const documentTitleSchema = lineSchema(KB_LIMITS.titleMaxBytes);
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+}
+
+const webUrlSchema = wellFormedString
+  .refine((url) => countChars(url) <= KB_LIMITS.urlMaxChars, {
+    error: `at most ${KB_LIMITS.urlMaxChars} characters`,
+    params: { code: "too_long" },
+  })
+  .refine(isWebUrl, { error: "must be an http or https URL", params: { code: "invalid_url" } });
+
+/** What a document is told besides its bytes: in the query of an upload, or in the fields of a form. */
+export const fileFactsSchema = z.strictObject({
+  /** Its ending is a hint of what is in the file. */
+  name: lineSchema(KB_LIMITS.keyMaxBytes)
+    .refine((name) => countChars(name) <= KB_LIMITS.fileNameMaxChars, {
+      error: `at most ${KB_LIMITS.fileNameMaxChars} characters`,
+      params: { code: "too_long" },
+    })
+    .optional(),
+  title: documentTitleSchema.optional(),
+  url: webUrlSchema.optional(),
+  key: documentKeySchema.optional(),
+});
+export type FileFacts = z.infer<typeof fileFactsSchema>;
+
+/** The fields that each kind of document has, by the field that makes it one. */
+const FIELDS_OF = {
+  text: ["text", "title", "mime", "url", "key"],
+  sitemap: ["sitemap", "maxPages"],
+  url: ["url", "key", "title"],
+} as const;
+
+/**
+ * Body of `POST /api/v1/admin/kb/:id/documents` as JSON: a text (`text`), a page to fetch (`url` without `text`), or all
+ * pages of a sitemap (`sitemap`). Unknown fields are faults, and so are those of another kind.
+ */
+export const documentInputSchema = z
+  .strictObject({
+    text: z.string().optional(),
+    title: documentTitleSchema.optional(),
+    /** Of the text; `text/markdown` where absent. */
+    mime: z.enum(TEXT_MIMES, { error: `one of ${TEXT_MIMES.join(", ")}` }).optional(),
+    /** Where people can read the text; without a text, the page to fetch. */
+    url: webUrlSchema.optional(),
+    key: documentKeySchema.optional(),
+    sitemap: webUrlSchema.optional(),
+    maxPages: z
+      .int()
+      .min(1, { error: `a whole number from 1 to ${KB_LIMITS.pagesMaxCount}` })
+      .max(KB_LIMITS.pagesMaxCount, { error: `a whole number from 1 to ${KB_LIMITS.pagesMaxCount}` })
+      .optional(),
+  })
+  .check((context) => {
+    const given = context.value;
+    const kind = (["text", "sitemap", "url"] as const).find((name) => given[name] !== undefined);
+    const fault = (path: string[], message: string, code: string) =>
+      context.issues.push({ code: "custom", message, input: given, path, params: { code } });
+    if (kind === undefined) {
+      fault([], "needs a text, a url to fetch, or a sitemap", "required");
+      return;
+    }
+    const allowed: readonly string[] = FIELDS_OF[kind];
+    for (const [name, value] of Object.entries(given)) {
+      if (value !== undefined && !allowed.includes(name)) fault([name], `does not go with ${kind}`, "not_allowed");
+    }
+  });
+export type DocumentRequest = z.infer<typeof documentInputSchema>;
+
+/** Query of `GET /api/v1/admin/kb/:id/search`. */
+export const kbSearchSchema = z.object({
+  q: z
+    .string({ error: "is required, once" })
+    .refine((text) => text.trim() !== "", { error: "is required", params: { code: "required" } }),
+  limit: z
+    .int({ error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .min(1, { error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .max(KB_LIMITS.hitsMaxCount, { error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .default(KB_LIMITS.hitsDefaultCount),
+});
+/** What is asked of a search. */
+export interface KbSearchInput {
+  /** Not empty; of any length. */
+  q: string;
+  /** 1 to 50; 5 where absent. */
+  limit?: number | undefined;
+}

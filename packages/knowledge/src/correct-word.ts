@@ -1,0 +1,75 @@
+import { foldAccents } from "@svc/text";
+
+/** Shorter words have too many neighbours that are other words. */
+const MIN_CHARS = 5;
+
+/** From this length on a word may have two faults. */
+const MIN_CHARS_OF_TWO_FAULTS = 10;
+
+/** No longer word is corrected: what is tried grows with its length. */
+const MAX_CHARS = 24;
+
+/** The letters that may have been meant, by the script of a word. */
+const ALPHABETS: readonly (readonly [pattern: RegExp, letters: string])[] = [
+  [/^[a-z]+$/, "abcdefghijklmnopqrstuvwxyz"],
+  [/^\p{Script=Cyrillic}+$/u, "абвгґдеєжзиіїйклмнопрстуўфхцчшщъыьэюя"],
+  [/^\p{Script=Greek}+$/u, "αβγδεζηθικλμνξοπρσςτυφχψω"],
+];
+
+/** What a misspelt word may have been. */
+export interface Misspelling {
+  /** The word without accents. */
+  word: string;
+  /** Every word that is one fault away: a letter too many or too few, another letter, or two that changed places. */
+  variants: string[];
+}
+
+/** What a word may stand for that is not known: null for one that is too short or too long, or has digits. */
+export function readMisspelling(word: string): Misspelling | null {
+  const plain = foldAccents(word);
+  const letters = ALPHABETS.find(([pattern]) => pattern.test(plain))?.[1];
+  if (letters === undefined || plain.length < MIN_CHARS || plain.length > MAX_CHARS) return null;
+  const variants = new Set<string>();
+  for (let at = 0; at <= plain.length; at += 1) {
+    const [head, tail] = [plain.slice(0, at), plain.slice(at)];
+    if (tail.length > 1) variants.add(head + tail.charAt(1) + tail.charAt(0) + tail.slice(2));
+    // Hardly anybody gets the first letter wrong, and other words begin with another one.
+    if (at === 0) continue;
+    if (tail !== "") variants.add(head + tail.slice(1));
+    for (const letter of letters) {
+      variants.add(head + letter + tail);
+      if (tail !== "") variants.add(head + letter + tail.slice(1));
+    }
+  }
+  variants.delete(plain);
+  return { word: plain, variants: [...variants] };
+}
+
+/** Of the words found, those that are nearest to the misspelt one, and near enough to have been meant. */
+export function nearestWords(misspelt: string, found: readonly string[]): string[] {
+  const maxFaults = misspelt.length >= MIN_CHARS_OF_TWO_FAULTS ? 2 : 1;
+  const distances = found
+    .filter((word) => Math.abs(word.length - misspelt.length) <= maxFaults)
+    .map((word) => ({ word, faults: countFaults(misspelt, word) }))
+    .filter(({ word, faults }) => faults <= 1 || (faults <= maxFaults && word.charAt(0) === misspelt.charAt(0)));
+  const least = Math.min(...distances.map(({ faults }) => faults));
+  return distances.filter(({ faults }) => faults === least).map(({ word }) => word);
+}
+
+/** Letters to put in, leave out, change or swap with their neighbour (optimal string alignment). */
+function countFaults(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swapped = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(changed, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    before = row;
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

@@ -1,0 +1,187 @@
+import type { Log } from "@svc/log";
+import { cutText } from "@svc/text";
+import { createBreaker } from "./create-breaker.ts";
+import { embedTexts } from "./embed-texts.ts";
+import { EmbeddingError } from "./embedding-error.ts";
+import { promptsOf } from "./prompts-of.ts";
+import { createEmbeddingRequest } from "./request-embeddings.ts";
+import type { EmbeddingEndpoint } from "./request-embeddings.ts";
+
+/** Makes embeddings of texts by an endpoint. All of them have length 1. */
+export interface Embedder {
+  readonly model: string;
+  /**
+   * Embeddings of passages in their order; null for one that the endpoint does not take however short it is cut.
+   * Faults are tried again for some seconds; rejects with an `EmbeddingError` when it does not work, and with the
+   * reason of the signal when that is aborted.
+   */
+  embedTexts(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | null)[]>;
+  /**
+   * The embedding of a query, or null when there is none within 0.8 s: whatever is wrong with the endpoint, a search
+   * goes on without it. Never rejects.
+   */
+  embedQuery(text: string): Promise<Float32Array | null>;
+  /** Ends what is on its way. */
+  close(): void;
+}
+
+/** What of an embedder can be set; the defaults are those of `createEmbedder`. */
+export interface EmbedderOptions extends EmbeddingEndpoint {
+  log: Log;
+  /** How long a search waits for the embedding of its query. */
+  queryDeadlineMs?: number;
+  /** How long the endpoint is left alone after three failures in a row. */
+  restMs?: number;
+  /** The wait before passages are tried again. */
+  firstRetryMs?: number;
+}
+
+const QUERY_DEADLINE_MS = 800;
+const MAX_FAILURES = 3;
+const REST_MS = 30_000;
+
+/**
+ * A request for a query goes on for so long when nobody waits for it any more: the server may be loading its model, and
+ * the next query gains by it.
+ */
+const QUERY_TIMEOUT_MS = 15_000;
+
+/** Requests for queries at once: of more, each would make the others late. */
+const MAX_QUERIES_AT_ONCE = 8;
+
+/** Of a longer query the beginning is embedded; less of it when the endpoint does not take that. */
+const MAX_QUERY_CHARS = 2_000;
+const SHORT_QUERY_CHARS = 400;
+
+/** Embeddings of queries that are remembered: triage and retrieval, and customers, ask the same again. */
+const MAX_REMEMBERED = 500;
+
+/**
+ * Makes an embedder for an OpenAI-compatible endpoint. For queries it is left alone for 30 s after three failures in a
+ * row (an answer later than 0.8 s is one), then tried by one query; the log has one line when it goes and one when it
+ * is back. The key is in no line of the log.
+ */
+export function createEmbedder(options: EmbedderOptions): Embedder {
+  const { model, log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
+  const request = createEmbeddingRequest(options);
+  const prompts = promptsOf(model);
+  const closing = new AbortController();
+  const remembered = new Map<string, Promise<Float32Array | null>>();
+  let dimensions: number | null = null;
+  let queriesAtOnce = 0;
+  const breaker = createBreaker({
+    maxFailures: MAX_FAILURES,
+    restMs,
+    onOpen: (reason) =>
+      log.warn({ model }, `the embedding endpoint gives nothing for queries: ${reason}; searches go by words alone`),
+    onClose: () => log.info({ model }, "the embedding endpoint answers queries again"),
+  });
+
+  /** All embeddings of a model have one length; another one is another model's. */
+  function check(embeddings: (Float32Array | null)[]): (Float32Array | null)[] {
+    for (const embedding of embeddings) {
+      if (embedding === null) continue;
+      dimensions ??= embedding.length;
+      if (embedding.length !== dimensions) {
+        throw new EmbeddingError(
+          `its embeddings have ${embedding.length} numbers and had ${dimensions} before; restart this process if its model was changed on purpose`,
+        );
+      }
+    }
+    return embeddings;
+  }
+
+  async function askOnce(query: string): Promise<Float32Array | null> {
+    const requested = { timeoutMs: QUERY_TIMEOUT_MS, signal: closing.signal };
+    const [embedding = null] = check(await request([prompts.query + query], requested));
+    return embedding;
+  }
+
+  async function ask(query: string): Promise<Float32Array | null> {
+    queriesAtOnce += 1;
+    try {
+      return await askOnce(query);
+    } catch (error) {
+      const isTooLong = error instanceof EmbeddingError && error.isRefusal && query.length > SHORT_QUERY_CHARS;
+      if (!isTooLong) throw error;
+      return await askOnce(cutText(query, SHORT_QUERY_CHARS));
+    } finally {
+      queriesAtOnce -= 1;
+    }
+  }
+
+  /** Asks, tells the breaker what became of it within the deadline, and remembers what comes, even if it comes late. */
+  function askWatched(query: string): Promise<Float32Array | null> {
+    let isJudged = false;
+    const judge = (fault: string | null) => {
+      clearTimeout(timer);
+      if (isJudged || closing.signal.aborted) return;
+      isJudged = true;
+      if (fault === null) breaker.succeed();
+      else breaker.fail(fault);
+    };
+    const timer = setTimeout(() => judge(`it has not answered within ${queryDeadlineMs} ms`), queryDeadlineMs);
+    return ask(query).then(
+      (embedding) => {
+        judge(null);
+        return embedding;
+      },
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.debug({ model, error }, "a query could not be embedded");
+        judge(reason);
+        return null;
+      },
+    );
+  }
+
+  function recall(query: string): Promise<Float32Array | null> | undefined {
+    const known = remembered.get(query);
+    if (known === undefined) return undefined;
+    // The one used last comes last, and the first one goes.
+    remembered.delete(query);
+    remembered.set(query, known);
+    return known;
+  }
+
+  function remember(query: string, asked: Promise<Float32Array | null>): void {
+    remembered.set(query, asked);
+    const [oldest] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+    void asked.then((embedding) => {
+      if (embedding === null && remembered.get(query) === asked) remembered.delete(query);
+    });
+  }
+
+  return {
+    model,
+    async embedTexts(texts, signal) {
+      const prompt = prompts.document;
+      const ending = AbortSignal.any([signal, closing.signal]);
+      const retry = firstRetryMs === undefined ? {} : { firstRetryMs };
+      return check(await embedTexts(request, texts, { prompt, signal: ending, ...retry }));
+    },
+    async embedQuery(text) {
+      const query = cutText(text.trim(), MAX_QUERY_CHARS);
+      if (query === "" || closing.signal.aborted) return null;
+      const known = recall(query);
+      if (known !== undefined) return withinMs(known, queryDeadlineMs);
+      if (queriesAtOnce >= MAX_QUERIES_AT_ONCE || !breaker.allows()) return null;
+      const asked = askWatched(query);
+      remember(query, asked);
+      return withinMs(asked, queryDeadlineMs);
+    },
+    close: () => closing.abort(new Error("the embedder was closed")),
+  };
+}
+
+/** What comes within the time, else null; the promise must not reject. */
+async function withinMs(promise: Promise<Float32Array | null>, timeoutMs: number): Promise<Float32Array | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, null);
+  });
+  const first = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return first;
+}

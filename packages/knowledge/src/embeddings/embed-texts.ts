@@ -1,0 +1,122 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { cutText } from "@svc/text";
+import { EmbeddingError } from "./embedding-error.ts";
+import type { EmbeddingRequest } from "./request-embeddings.ts";
+
+/** Limits of one request: some servers take no more than 32 texts. */
+const MAX_BATCH_TEXTS = 32;
+const MAX_BATCH_CHARS = 48_000;
+
+/** Of a longer text the beginning is embedded: about 2,000 tokens, which is what the usual models read. */
+const MAX_TEXT_CHARS = 6_000;
+
+/** A text is not cut further than this: every model reads so much. */
+const LEAST_CHARS = 150;
+
+const TRIES = 3;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+
+/** Time for one request: a model on a slow processor takes a second a text, and one has to be loaded first. */
+const TIMEOUT_MS = 60_000;
+
+/** Known to be taken by whatever server works. */
+const PROBE = "test";
+
+/** Times for tests; the ones above by default. */
+export interface EmbedTextsOptions {
+  prompt: string;
+  signal: AbortSignal;
+  timeoutMs?: number;
+  firstRetryMs?: number;
+}
+
+/**
+ * Embeds texts in their order, each after `prompt`, in requests of at most 32 texts and 48,000 characters. Faults of the
+ * endpoint are tried again up to three times, after 0.5 and 2 seconds or as long as it asks for. What it does not take
+ * is tried one by one, and shorter: null for a text that it does not take at any length although it takes others.
+ * Rejects with the last `EmbeddingError` when the endpoint does not work, and with the reason of the signal.
+ */
+export async function embedTexts(
+  request: EmbeddingRequest,
+  texts: readonly string[],
+  options: EmbedTextsOptions,
+): Promise<(Float32Array | null)[]> {
+  const cut = texts.map((text) => cutText(text, MAX_TEXT_CHARS));
+  const embeddings: (Float32Array | null)[] = [];
+  for (const batch of batchesOf(cut)) embeddings.push(...(await embedBatch(request, batch, options)));
+  return embeddings;
+}
+
+function batchesOf(texts: readonly string[]): string[][] {
+  const batches: string[][] = [];
+  let chars = 0;
+  for (const text of texts) {
+    const batch = batches.at(-1);
+    if (batch === undefined || batch.length >= MAX_BATCH_TEXTS || chars + text.length > MAX_BATCH_CHARS) {
+      batches.push([text]);
+      chars = text.length;
+    } else {
+      batch.push(text);
+      chars += text.length;
+    }
+  }
+  return batches;
+}
+
+async function embedBatch(
+  request: EmbeddingRequest,
+  texts: readonly string[],
+  options: EmbedTextsOptions,
+): Promise<(Float32Array | null)[]> {
+  try {
+    return await requestPatiently(request, texts, options);
+  } catch (error) {
+    if (!(error instanceof EmbeddingError) || !error.isRefusal) throw error;
+    const [only = ""] = texts;
+    if (texts.length === 1) return [await embedShorter(request, only, { ...options, refusal: error })];
+    const middle = Math.ceil(texts.length / 2);
+    return [
+      ...(await embedBatch(request, texts.slice(0, middle), options)),
+      ...(await embedBatch(request, texts.slice(middle), options)),
+    ];
+  }
+}
+
+/** Embeds as much of the beginning of a text as is taken. */
+async function embedShorter(
+  request: EmbeddingRequest,
+  text: string,
+  options: EmbedTextsOptions & { refusal: EmbeddingError },
+): Promise<Float32Array | null> {
+  for (let chars = Math.floor(text.length / 2); chars >= LEAST_CHARS; chars = Math.floor(chars / 2)) {
+    try {
+      const [embedding = null] = await requestPatiently(request, [cutText(text, chars)], options);
+      return embedding;
+    } catch (error) {
+      if (!(error instanceof EmbeddingError) || !error.isRefusal) throw error;
+    }
+  }
+  // Whoever refuses even this refuses everything: then it is not the text's fault.
+  const [probe] = await requestPatiently(request, [PROBE], options);
+  if (probe == null) throw options.refusal;
+  return null;
+}
+
+/** Asks up to three times; what the endpoint refuses is not asked again. */
+async function requestPatiently(
+  request: EmbeddingRequest,
+  texts: readonly string[],
+  { prompt, signal, timeoutMs = TIMEOUT_MS, firstRetryMs = FIRST_RETRY_MS }: EmbedTextsOptions,
+): Promise<(Float32Array | null)[]> {
+  const prompted = texts.map((text) => prompt + text);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await request(prompted, { timeoutMs, signal });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof EmbeddingError) || error.isRefusal || attempt >= TRIES) throw error;
+      const backoffMs = firstRetryMs * 4 ** (attempt - 1);
+      await delay(Math.min(MAX_RETRY_MS, Math.max(backoffMs, error.retryAfterMs ?? 0)), undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import type { Log } from "@svc/log";
+import { createBriefCache } from "@svc/store";
+import type { EmbeddedKb, ProjectId, Store } from "@svc/store";
+import { addRows, createVectorTable, removeRow, sizeOfTable } from "./vector-table.ts";
+import type { VectorTable } from "./vector-table.ts";
+
+/** Embeddings of whole knowledge bases, kept in the memory of this process. */
+export interface KeptVectors {
+  /**
+   * The embeddings of all passages of those of these bases that the project has, or null when they cannot be compared as
+   * a whole: the bases have more than 20,000 passages together, need more memory than there is, or are still being read.
+   * A change is there within about two seconds. Rejects when the store does.
+   */
+  find(project: ProjectId, kbIds: readonly string[], dimensions: number): Promise<VectorTable[] | null>;
+  /** Ends what goes on in the background and resolves when the store is not used any more. */
+  close(): Promise<void>;
+}
+
+/** What can be set; the defaults are those of `keepVectors`. */
+export interface KeepVectorsOptions {
+  store: Store;
+  log: Log;
+  model: string;
+  /** Memory for all bases together. */
+  maxBytes?: number;
+  /** How long it is believed that a base has not changed. */
+  freshMs?: number;
+  /** What was used within this time is not thrown out. */
+  keptMs?: number;
+}
+
+/** Larger bases are not compared as a whole: that would take longer than a search may, and too much memory. */
+const MAX_COMPARED_CHUNKS = 20_000;
+
+const MAX_BYTES = 256 * 1024 * 1024;
+const FRESH_MS = 1_000;
+
+/** A search waits so long for bases that are read for the first time. */
+const FIRST_READ_WAIT_MS = 300;
+
+/** What was used within this time is not thrown out for something else, so that two bases do not chase each other. */
+const KEPT_MS = 30_000;
+
+/** After a read that failed, or found no room, the next one waits so long. */
+const REST_MS = 5_000;
+
+/** Rows that are read at once: some 5 ms of this process's time for 768 numbers. */
+const PAGE_ROWS = 100;
+
+interface Entry {
+  readonly project: ProjectId;
+  readonly kbId: string;
+  table: VectorTable | null;
+  sizeBytes: number;
+  /** The mark that the table is at. */
+  mark: string | null;
+  usedAtMs: number;
+  isBeingRead: boolean;
+  /** Resolves when the last read has ended, however it ended. */
+  reading: Promise<void>;
+  restsUntilMs: number;
+}
+
+/**
+ * Keeps the embeddings of knowledge bases in memory: read when a search first needs them, brought up to date in the
+ * background when a mark that is looked at once a second says so, thrown out when others need the room. All together
+ * take at most 256 MB in a process, which is 80,000 passages of 768 numbers.
+ */
+export function keepVectors(options: KeepVectorsOptions): KeptVectors {
+  const { store, log, model, maxBytes = MAX_BYTES, freshMs = FRESH_MS, keptMs = KEPT_MS } = options;
+  const entries = new Map<string, Entry>();
+  const marks = createBriefCache<EmbeddedKb[]>(freshMs);
+  const closing = new AbortController();
+
+  function entryOf(project: ProjectId, kbId: string): Entry {
+    const name = `${project} ${kbId}`;
+    const entry = entries.get(name) ?? {
+      project,
+      kbId,
+      table: null,
+      sizeBytes: 0,
+      mark: null,
+      usedAtMs: 0,
+      isBeingRead: false,
+      reading: Promise.resolve(),
+      restsUntilMs: 0,
+    };
+    entries.set(name, entry);
+    entry.usedAtMs = performance.now();
+    return entry;
+  }
+
+  /** Makes room by throwing out what was not used for the longest time; false when there is not enough to throw out. */
+  function makeRoom(entry: Entry, sizeBytes: number): boolean {
+    const others = [...entries].filter(([, other]) => other !== entry);
+    let total = others.reduce((sum, [, other]) => sum + other.sizeBytes, sizeBytes);
+    const idle = others
+      .filter(([, other]) => !other.isBeingRead && performance.now() - other.usedAtMs > keptMs)
+      .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs);
+    for (const [name, other] of idle) {
+      if (total <= maxBytes) break;
+      total -= other.sizeBytes;
+      entries.delete(name);
+    }
+    return total <= maxBytes;
+  }
+
+  async function read(entry: Entry, base: EmbeddedKb, dimensions: number): Promise<void> {
+    const { project, kbId } = entry;
+    const ids = await store.chunkEmbeddings.listEmbedded(project, kbId, { model, dimensions });
+    const sizeBytes = sizeOfTable(ids.length, dimensions);
+    if (!makeRoom(entry, sizeBytes)) {
+      log.debug({ kbId, sizeBytes }, "there is no room to compare a knowledge base as a whole now");
+      Object.assign(entry, { table: null, sizeBytes: 0, mark: null, restsUntilMs: performance.now() + REST_MS });
+      return;
+    }
+    entry.sizeBytes = sizeBytes;
+    const known = entry.table?.dimensions === dimensions ? entry.table : null;
+    const table = known ?? createVectorTable(dimensions, ids.length);
+    const live = new Set(ids);
+    for (const id of table.ids.filter((held) => !live.has(held))) removeRow(table, id);
+    const missing = ids.filter((id) => !table.rows.has(id));
+    for (let first = 0; first < missing.length && !closing.signal.aborted; first += PAGE_ROWS) {
+      const page = missing.slice(first, first + PAGE_ROWS);
+      addRows(table, await store.chunkEmbeddings.read(project, [kbId], page, { model, dimensions }));
+    }
+    // The mark was read before the ids: whatever came in between changes it again.
+    entry.table = table;
+    entry.mark = base.mark;
+  }
+
+  /** Brings an entry up to date if it is not, one reader at a time. */
+  function refresh(entry: Entry, base: EmbeddedKb, dimensions: number): void {
+    const isCurrent = entry.mark === base.mark && entry.table?.dimensions === dimensions;
+    if (isCurrent || entry.isBeingRead || closing.signal.aborted || performance.now() < entry.restsUntilMs) return;
+    entry.isBeingRead = true;
+    entry.reading = read(entry, base, dimensions)
+      .catch((error: unknown) => {
+        entry.restsUntilMs = performance.now() + REST_MS;
+        log.debug({ error, kbId: entry.kbId }, "embeddings could not be read");
+      })
+      .finally(() => {
+        entry.isBeingRead = false;
+      });
+  }
+
+  return {
+    async find(project, kbIds, dimensions) {
+      const sorted = [...new Set(kbIds)].sort();
+      const bases =
+        (await marks.get(`${project} ${sorted.join(" ")}`, () =>
+          store.chunkEmbeddings.findMarks(project, { kbIds: sorted, model, maxChunks: MAX_COMPARED_CHUNKS }),
+        )) ?? [];
+      const chunkCount = bases.reduce((sum, base) => sum + base.chunkCount, 0);
+      const rowCount = bases.reduce((sum, base) => sum + base.embeddedCount, 0);
+      if (chunkCount > MAX_COMPARED_CHUNKS || sizeOfTable(rowCount, dimensions) > maxBytes) return null;
+
+      const filled = bases.filter((base) => base.embeddedCount > 0);
+      const used = filled.map((base) => {
+        const entry = entryOf(project, base.kbId);
+        refresh(entry, base, dimensions);
+        return entry;
+      });
+      const unread = used.filter(({ table }) => table?.dimensions !== dimensions);
+      if (unread.length > 0) await withinMs(Promise.all(unread.map(({ reading }) => reading)), FIRST_READ_WAIT_MS);
+      const tables = used.flatMap(({ table }) => (table?.dimensions === dimensions ? [table] : []));
+      return tables.length === used.length ? tables : null;
+    },
+
+    async close() {
+      closing.abort();
+      await Promise.all([...entries.values()].map(({ reading }) => reading));
+      entries.clear();
+    },
+  };
+}
+
+async function withinMs(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

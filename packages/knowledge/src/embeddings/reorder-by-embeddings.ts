@@ -1,0 +1,116 @@
+import type { ProjectId, Store } from "@svc/store";
+import { fuseRanks } from "./fuse-ranks.ts";
+import type { Embeddings } from "./open-embeddings.ts";
+import { addRows, createVectorTable, findClosestRows } from "./vector-table.ts";
+
+/**
+ * How many passages found by words a search should hand over to be put in order: the best ones. A search for so many
+ * ranks as one for a few does.
+ */
+export const EMBEDDING_CANDIDATES = 100;
+
+/** Passages whose rank by meaning counts. */
+const MAX_BY_MEANING = 200;
+
+/** Passages that are read beyond what is wanted, since one that was deleted a moment ago may be among them. */
+const SPARE = 10;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What a passage found by words needs to have to be put in order. */
+export interface LexicalHit {
+  chunkId: string;
+  score: number;
+}
+
+/** A passage that was found by its meaning alone: it has none of the words of the query, and so no score. */
+export interface MeaningHit {
+  chunkId: string;
+  documentId: string;
+  kbId: string;
+  title: string;
+  url?: string;
+  headingPath: string[];
+  text: string;
+  page?: number;
+  markdown: boolean;
+  score: number;
+}
+
+/** A passage in its place, with the cosine of its embedding and the query's, -1 to 1, where both are known. */
+export type ReorderedHit<Hit> = (Hit | MeaningHit) & { similarity?: number };
+
+/**
+ * Puts the passages that a search found by words in the order of reciprocal rank fusion of their rank by words and their
+ * rank by meaning, and cuts them to `limit`. In knowledge bases of up to 20,000 passages together, all passages are
+ * compared with the query, so that one without any common word is found too; beyond that, or while their embeddings are
+ * still being read into memory, only `hits`. Scores stay what they were; a passage found by its meaning alone has 0.
+ *
+ * Nothing depends on it: without an embedding of the query within 0.8 s, or when anything fails, the order by words
+ * stands. Never rejects. `hits` are the best ones by words, best first, about `EMBEDDING_CANDIDATES` of them; `asked` is
+ * the embedding of the query where it is on its way already.
+ */
+export async function reorderByEmbeddings<Hit extends LexicalHit>(
+  deps: { store: Store; embeddings: Embeddings },
+  project: ProjectId,
+  search: {
+    query: string;
+    kbIds: readonly string[];
+    hits: readonly Hit[];
+    limit: number;
+    asked?: Promise<Float32Array | null>;
+  },
+): Promise<ReorderedHit<Hit>[]> {
+  const { embeddings } = deps;
+  try {
+    const embedding = await (search.asked ?? embeddings.embedder.embedQuery(search.query));
+    const kbIds = search.kbIds.filter((id) => UUID.test(id));
+    if (embedding !== null) return await reorder(deps, project, { ...search, kbIds, embedding });
+  } catch (error) {
+    embeddings.log.warn({ error }, "passages could not be put in order by meaning; their order by words stands");
+  }
+  return search.hits.slice(0, search.limit);
+}
+
+async function reorder<Hit extends LexicalHit>(
+  { store, embeddings }: { store: Store; embeddings: Embeddings },
+  project: ProjectId,
+  search: { kbIds: readonly string[]; hits: readonly Hit[]; limit: number; embedding: Float32Array },
+): Promise<ReorderedHit<Hit>[]> {
+  const { kbIds, hits, limit, embedding } = search;
+  const whole = await embeddings.vectors.find(project, kbIds, embedding.length);
+  const lexicalIds = hits.map(({ chunkId }) => chunkId);
+  const tables = whole ?? [await readTable(lexicalIds)];
+  const closest = findClosestRows(tables, embedding, MAX_BY_MEANING);
+  const hasMeaning = (id: string) => tables.some(({ rows }) => rows.has(id));
+  const order = fuseRanks(
+    lexicalIds,
+    closest.map(({ chunkId }) => chunkId),
+    hasMeaning,
+  ).slice(0, limit + SPARE);
+
+  const byId = new Map<string, Hit | MeaningHit>(hits.map((hit) => [hit.chunkId, hit]));
+  const unknown = order.filter((id) => !byId.has(id));
+  const found = unknown.length === 0 ? [] : await store.chunkEmbeddings.findChunks(project, kbIds, unknown);
+  for (const { url, mime, page, ...chunk } of found) {
+    const known = { ...(url === null ? {} : { url }), ...(page === null ? {} : { page }) };
+    byId.set(chunk.chunkId, { ...chunk, ...known, markdown: mime === "text/markdown", score: 0 });
+  }
+  const similarities = new Map(closest.map(({ chunkId, cosine }) => [chunkId, cosine]));
+  return order
+    .flatMap((id): ReorderedHit<Hit>[] => {
+      const hit = byId.get(id);
+      const similarity = similarities.get(id);
+      if (hit === undefined) return [];
+      return [similarity === undefined ? hit : { ...hit, similarity }];
+    })
+    .slice(0, limit);
+
+  async function readTable(chunkIds: readonly string[]) {
+    const model = { model: embeddings.embedder.model, dimensions: embedding.length };
+    const rows = await store.chunkEmbeddings.read(project, kbIds, chunkIds, model);
+    const table = createVectorTable(embedding.length, rows.length);
+    addRows(table, rows);
+    return table;
+  }
+}

@@ -1,0 +1,99 @@
+/** Embeddings of passages in memory, one after the other in one array. Made and changed by the functions of this file. */
+export interface VectorTable {
+  readonly dimensions: number;
+  /** By row. */
+  ids: string[];
+  rows: Map<string, number>;
+  /** Room for at least `ids.length` rows. */
+  numbers: Float32Array;
+}
+
+/** What an id, its row and its place in the map take beside the numbers, about. */
+const ROW_BYTES = 160;
+
+/** More room than is asked for, so that a few rows more do not copy all. */
+const SPARE_SHARE = 1.1;
+
+/** An empty table with room for so many rows. */
+export function createVectorTable(dimensions: number, rowCount: number): VectorTable {
+  return { dimensions, ids: [], rows: new Map(), numbers: new Float32Array(rowCount * dimensions) };
+}
+
+/** What a table of so many rows takes in memory, about, in bytes. */
+export function sizeOfTable(rowCount: number, dimensions: number): number {
+  return Math.ceil(rowCount * (dimensions * Float32Array.BYTES_PER_ELEMENT * SPARE_SHARE + ROW_BYTES));
+}
+
+/** Adds rows; an id that is there already gets the new embedding. */
+export function addRows(table: VectorTable, rows: readonly { chunkId: string; embedding: Float32Array }[]): void {
+  const { dimensions } = table;
+  const needed = (table.ids.length + rows.length) * dimensions;
+  if (needed > table.numbers.length) {
+    const grown = new Float32Array(Math.ceil((needed / dimensions) * SPARE_SHARE) * dimensions);
+    grown.set(table.numbers.subarray(0, table.ids.length * dimensions));
+    table.numbers = grown;
+  }
+  for (const { chunkId, embedding } of rows) {
+    const row = table.rows.get(chunkId) ?? table.ids.push(chunkId) - 1;
+    table.rows.set(chunkId, row);
+    table.numbers.set(embedding, row * dimensions);
+  }
+}
+
+/** Removes a row; the last one takes its place. */
+export function removeRow(table: VectorTable, chunkId: string): void {
+  const row = table.rows.get(chunkId);
+  const last = table.ids.at(-1);
+  if (row === undefined || last === undefined) return;
+  const { dimensions, numbers } = table;
+  numbers.copyWithin(row * dimensions, (table.ids.length - 1) * dimensions, table.ids.length * dimensions);
+  table.ids[row] = last;
+  table.rows.set(last, row);
+  table.ids.pop();
+  table.rows.delete(chunkId);
+}
+
+/** The cosine of each row and the query, all of length 1. 20,000 rows of 768 numbers take about 10 ms. */
+export function compareRows({ dimensions, ids, numbers }: VectorTable, query: Float32Array): Float32Array {
+  const cosines = new Float32Array(ids.length);
+  const fourfold = dimensions - (dimensions % 4);
+  for (let row = 0; row < cosines.length; row += 1) {
+    const start = row * dimensions;
+    // Four sums that do not wait for each other are half again as fast as one.
+    let [a, b, c, d] = [0, 0, 0, 0];
+    for (let place = 0; place < fourfold; place += 4) {
+      a += (numbers[start + place] ?? 0) * (query[place] ?? 0);
+      b += (numbers[start + place + 1] ?? 0) * (query[place + 1] ?? 0);
+      c += (numbers[start + place + 2] ?? 0) * (query[place + 2] ?? 0);
+      d += (numbers[start + place + 3] ?? 0) * (query[place + 3] ?? 0);
+    }
+    for (let place = fourfold; place < dimensions; place += 1) a += (numbers[start + place] ?? 0) * (query[place] ?? 0);
+    cosines[row] = a + b + c + d;
+  }
+  return cosines;
+}
+
+/** The passages of these tables that are most like the query, best first, with their cosines. */
+export function findClosestRows(
+  tables: readonly VectorTable[],
+  query: Float32Array,
+  limit: number,
+): { chunkId: string; cosine: number }[] {
+  const compared = tables.map((table) => ({ table, cosines: compareRows(table, query) }));
+  const all = new Float32Array(compared.reduce((sum, { cosines }) => sum + cosines.length, 0));
+  let filled = 0;
+  for (const { cosines } of compared) {
+    all.set(cosines, filled);
+    filled += cosines.length;
+  }
+  const least = all.sort()[Math.max(0, all.length - limit)] ?? 0;
+  return compared
+    .flatMap(({ table, cosines }) =>
+      table.ids.flatMap((chunkId, row) => {
+        const cosine = cosines[row] ?? 0;
+        return cosine >= least ? [{ chunkId, cosine }] : [];
+      }),
+    )
+    .sort((a, b) => b.cosine - a.cosine || (a.chunkId < b.chunkId ? -1 : 1))
+    .slice(0, limit);
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { ServiceError } from "@svc/contracts";
+import { BlockedAddressError, guardedRequest } from "@svc/outbound";
+import type { AddressGuard } from "@svc/outbound";
+import { ACCEPTED_ENCODINGS, decodeBody } from "./decode-body.ts";
+import { faultOfFetch, faultOfStatus } from "./fetch-faults.ts";
+import { createHostPace } from "./host-pace.ts";
+
+/** What was found at a URL. */
+export interface FetchedPage {
+  /** After redirects, without a fragment. */
+  url: string;
+  /** With every content encoding undone. */
+  bytes: Uint8Array;
+  /** Content-Type as the server sent it, with its charset; null where it sent none. */
+  mime: string | null;
+}
+
+/** Fetches what strangers name. */
+export interface PageFetcher {
+  /**
+   * What is at this URL. Throws ServiceError that says what to do and never tells what a name resolved to:
+   * `unavailable` for what may pass by itself (5xx, 429, no connection, too slow), `payload_too_large`, and
+   * `invalid_request` for everything that will be the same at the next try. Rejects with the reason of the signal.
+   */
+  fetch(url: string, signal?: AbortSignal): Promise<FetchedPage>;
+  /** Ends the fetches under way and waits for their end; later ones are refused. */
+  close(): Promise<void>;
+}
+
+/** What a fetcher is made of. */
+export interface PageFetcherOptions {
+  /** Says which addresses may be called; its refusals reach whoever gave the URL. */
+  guard: AddressGuard;
+  /** For look-up, connection, redirects and the last byte together, so that a server cannot drip for ever. */
+  timeoutMs?: number;
+  /** Of a body, both as it comes and when it is unpacked. */
+  maxBytes?: number;
+  /** Between the beginnings of two fetches from one host: 500 means two a second. */
+  intervalMs?: number;
+}
+
+/** The name under which sites know this product, in their logs and their robots.txt. */
+export const USER_AGENT_NAME = "svc-fetch";
+
+/** Most bytes of what is fetched, as it comes and when it is unpacked. */
+export const FETCH_MAX_BYTES = 50 * 1024 * 1024;
+
+const TIMEOUT_MS = 30_000;
+const INTERVAL_MS = 500;
+const MAX_REDIRECTS = 5;
+const URL_MAX_CHARS = 2_000;
+
+/** What can be read, the best first; anything else may still be answered, and its content decides. */
+const ACCEPT = [
+  "text/html",
+  "application/xhtml+xml",
+  "text/markdown",
+  "application/pdf;q=0.9",
+  "application/xml;q=0.9",
+  "text/plain;q=0.9",
+  "*/*;q=0.5",
+].join(", ");
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/** The URL without its fragment, which servers never see. */
+function parsePageUrl(text: string): URL {
+  const trimmed = text.trim();
+  if (!URL.canParse(trimmed) || trimmed.length > URL_MAX_CHARS) {
+    const detail = `A URL such as https://example.com/page of at most ${URL_MAX_CHARS} characters is needed.`;
+    throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "invalid_url", detail }] });
+  }
+  const url = new URL(trimmed);
+  url.hash = "";
+  return url;
+}
+
+/**
+ * Makes a fetcher of pages and files for knowledge bases ("Address guard" in docs/api.md): GET only, every hop through
+ * the guard and to the address that it checked, at most 5 redirects, 50 MB and 30 seconds, two requests a second to one
+ * host. No cookies, no credentials, no scripts.
+ */
+export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
+  const { guard, timeoutMs = TIMEOUT_MS, maxBytes = FETCH_MAX_BYTES, intervalMs = INTERVAL_MS } = options;
+  const headers = {
+    "user-agent": `${USER_AGENT_NAME}/${readVersion()}`,
+    accept: ACCEPT,
+    "accept-encoding": ACCEPTED_ENCODINGS,
+  };
+  const pace = createHostPace(intervalMs);
+  const closing = new AbortController();
+  const underWay = new Set<Promise<FetchedPage>>();
+
+  async function fetchPage(text: string, signal: AbortSignal): Promise<FetchedPage> {
+    const url = parsePageUrl(text);
+    // What is forbidden is said at once and takes no turn.
+    const check = guard.checkUrl(url);
+    if (!check.ok) throw faultOfFetch(new BlockedAddressError(check.reason));
+    await pace.takeTurn(url.host, signal);
+    try {
+      const response = await guardedRequest(guard, {
+        method: "GET",
+        url,
+        headers,
+        timeoutMs,
+        maxResponseBytes: maxBytes,
+        maxRedirects: MAX_REDIRECTS,
+        signal,
+      });
+      const fault = faultOfStatus(response);
+      if (fault !== null) throw fault;
+      return {
+        url: parsePageUrl(response.url).href,
+        bytes: await decodeBody(response.body, response.headers["content-encoding"], maxBytes),
+        mime: response.headers["content-type"] ?? null,
+      };
+    } catch (error) {
+      throw faultOfFetch(error);
+    }
+  }
+
+  return {
+    fetch(url, signal) {
+      const ending = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+      const page = fetchPage(url, ending).finally(() => underWay.delete(page));
+      underWay.add(page);
+      return page;
+    },
+
+    async close() {
+      closing.abort(new ServiceError("unavailable", "The service is stopping; try again later."));
+      await Promise.allSettled(underWay);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
+import type { ZlibOptions } from "node:zlib";
+import { ServiceError } from "@svc/contracts";
+
+type Undo = (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>;
+
+const undoGzip: Undo = promisify<Uint8Array, ZlibOptions, Buffer>(gunzip);
+const undoZlib: Undo = promisify<Uint8Array, ZlibOptions, Buffer>(inflate);
+const undoRaw: Undo = promisify<Uint8Array, ZlibOptions, Buffer>(inflateRaw);
+const undoBrotli: Undo = (bytes, { maxOutputLength }) =>
+  promisify(brotliDecompress)(bytes, maxOutputLength === undefined ? {} : { maxOutputLength });
+
+/** Content codings of RFC 9110, section 8.4.1, and Brotli of RFC 7932. */
+const UNDO: Readonly<Record<string, Undo>> = {
+  gzip: undoGzip,
+  "x-gzip": undoGzip,
+  // "deflate" means the zlib format; some servers send the bare stream without its head (compression method 8).
+  deflate: (bytes, options) => (((bytes[0] ?? 0) & 0x0f) === 8 ? undoZlib : undoRaw)(bytes, options),
+  br: undoBrotli,
+};
+
+/** What a request may ask for, since `decodeBody` undoes it. */
+export const ACCEPTED_ENCODINGS = "gzip, deflate, br";
+
+/** More than one is rare, and many are an attack: each may inflate to the limit. */
+const MAX_ENCODINGS = 2;
+
+const tooLarge = (maxBytes: number) =>
+  new ServiceError(
+    "payload_too_large",
+    `What came has more than ${Math.round(maxBytes / 1024 / 1024)} MB when it is unpacked; only smaller files are read.`,
+  );
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
+
+async function undo(bytes: Uint8Array, coding: string, maxBytes: number): Promise<Uint8Array> {
+  const decode = UNDO[coding];
+  if (decode === undefined) {
+    throw new ServiceError(
+      "invalid_request",
+      `It came in the encoding "${coding.slice(0, 40)}", which is not known here.`,
+    );
+  }
+  try {
+    return await decode(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    throw new ServiceError("invalid_request", `What came is no valid ${coding} data, or not all of it; try again.`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Undoes the encodings of a body, as its Content-Encoding names them. Never unpacks to more than `maxBytes`. Throws
+ * ServiceError `payload_too_large`, or `invalid_request` for an unknown encoding and broken data.
+ */
+export async function decodeBody(
+  body: Uint8Array,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const codings = (encoding ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  if (codings.length > MAX_ENCODINGS) {
+    throw new ServiceError("invalid_request", `It came encoded ${codings.length} times over, which is not read.`);
+  }
+  let bytes = body;
+  // The last one named was applied last.
+  for (const coding of codings.toReversed()) {
+    if (bytes.length > 0) bytes = await undo(bytes, coding, maxBytes);
+  }
+  return bytes;
+}
+
+/** A file that is packed with gzip, as it stands in it; any other bytes as they are. Throws as `decodeBody` does. */
+export function unpackGzipFile(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return isPacked ? undo(bytes, "gzip", maxBytes) : Promise.resolve(bytes);
+}

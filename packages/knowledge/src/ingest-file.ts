@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { extname } from "node:path/posix";
+import { isMalformedText } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { DocumentSource, ProjectId, Store } from "@svc/store";
+import { cutText } from "@svc/text";
+import { addDocument } from "./add-document.ts";
+import type { AddedDocument } from "./add-document.ts";
+import type { DocumentInput } from "./check-document.ts";
+import type { FileText, FileToRead } from "./parse/file-text.ts";
+
+/** A file that is to become a document. */
+export interface FileToIngest extends FileToRead {
+  /** What its source calls it: the same key replaces the document. */
+  key: string;
+  /** Defaults to what the file names as its title, else its first heading, else the key. */
+  title?: string;
+}
+
+/** What is needed of a file reader. */
+export interface TextReader {
+  read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
+}
+
+/** Raised whenever files are read in another way, so that files that are added again are read anew. */
+const READER_VERSION = 1;
+
+/** Titles that files name of themselves may be anything. */
+const TITLE_CHARS = 300;
+
+/**
+ * Reads a file (PDF, DOCX, XLSX, HTML, CSV, Markdown, text) and adds what it says to a knowledge base, or replaces the
+ * document with the same key. The same bytes again are left as they are without being read, and so is a file that says
+ * the same as before. Throws a `ServiceError` for a file that cannot be read (`invalid_request`, `payload_too_large`,
+ * `unsupported_media_type`) and `not_found` for a knowledge base that this project does not have.
+ */
+export async function ingestFile(
+  deps: { store: Store; log: Log; reader: TextReader },
+  project: ProjectId,
+  kbId: string,
+  file: FileToIngest,
+): Promise<AddedDocument> {
+  const { store, reader } = deps;
+  const hash = hashSource(file);
+  const unchanged = await store.documents.findBySource(project, kbId, file.key, hash);
+  if (unchanged !== null) {
+    return { documentId: unchanged.documentId, status: "unchanged", chunks: unchanged.chunkCount };
+  }
+  const { document, source } = await readFileDocument(reader, file);
+  const added = await addDocument(deps, project, kbId, document);
+  await store.documents.noteSource(project, added.documentId, { hash, ...source });
+  return added;
+}
+
+/**
+ * Hash of all that a document is made from: bytes, the ending of the name, what was declared, and the version of the
+ * reader. The same hash means that reading it again would give the same document.
+ */
+export function hashSource(file: Omit<FileToIngest, "key">): Buffer {
+  const ending = extname(file.name).toLowerCase();
+  return createHash("sha256")
+    .update(JSON.stringify([READER_VERSION, ending, file.mime ?? null, file.url ?? null, file.title ?? null]))
+    .update("\n")
+    .update(file.bytes)
+    .digest();
+}
+
+/** Reads a file into a document that can be added. Throws what the reader throws. */
+export async function readFileDocument(
+  reader: TextReader,
+  file: FileToIngest,
+  signal?: AbortSignal,
+): Promise<{ document: DocumentInput; source: Omit<DocumentSource, "hash"> }> {
+  const { key, title, ...toRead } = file;
+  const { text, mime, title: ownTitle, sourceMime, pageStarts } = await reader.read(toRead, signal);
+  const shownTitle = title ?? cleanTitle(ownTitle);
+  const document = {
+    key,
+    text,
+    mime,
+    ...(shownTitle === undefined ? {} : { title: shownTitle }),
+    ...(file.url === undefined ? {} : { url: file.url }),
+    ...(pageStarts === undefined ? {} : { pageStarts }),
+  };
+  return { document, source: { mime: sourceMime, sizeBytes: file.bytes.byteLength } };
+}
+
+/** A title that a file names, as one that is fit to show; undefined when there is none. */
+function cleanTitle(title: string | null): string | undefined {
+  if (title === null || isMalformedText(title) || title.trim() === "") return undefined;
+  return cutText(title.trim(), TITLE_CHARS);
+}

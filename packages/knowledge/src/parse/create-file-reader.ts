@@ -1,0 +1,169 @@
+import { Worker } from "node:worker_threads";
+import { ServiceError } from "@svc/contracts";
+import { fileFault, fileTooLarge, formatMb, tooComplex } from "./file-fault.ts";
+import type { FileText, FileToRead } from "./file-text.ts";
+import { READ_LIMITS } from "./read-limits.ts";
+import type { ReadLimits } from "./read-limits.ts";
+import type { WorkerAnswer } from "./worker-answer.ts";
+
+/** Turns files into text. */
+export interface FileReader {
+  /**
+   * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
+   * untouched. Files are read one after the other, in the order of the calls. Throws a `ServiceError` that names the
+   * file and says what to do: `unsupported_media_type`, `payload_too_large`, or `invalid_request` with the pointer
+   * `/file`. When `signal` aborts, its reason is thrown and the reading ended.
+   */
+  read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
+  /** Ends the worker thread; what is still being read fails with `unavailable`. */
+  close(): Promise<void>;
+}
+
+/** How often it is looked whether the process grew beyond its bound. */
+const WATCH_INTERVAL_MS = 100;
+
+/**
+ * Makes a reader. It reads in a worker thread that starts with the first file, and keeps no process running by itself.
+ *
+ * Memory: the heap of the worker is at most `heapMb` (512 MB), and while a file is read the process may grow by
+ * `processGrowthMb` (1 GB) at most, the file itself (50 MB) and the text that comes out (10 MB) included; a file that
+ * needs more ends the worker, fails with a clear error, and the next file gets a fresh worker. Bombs do not get that
+ * far: what a file unpacks to is counted before and while it is unpacked.
+ */
+export function createFileReader(options: { limits?: Partial<ReadLimits> } = {}): FileReader {
+  const limits: ReadLimits = { ...READ_LIMITS, ...options.limits };
+  let worker: Worker | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const closing = new AbortController();
+
+  return {
+    read(file, signal) {
+      const { byteLength } = file.bytes;
+      if (byteLength > limits.fileBytes) {
+        const size = `has ${formatMb(byteLength)}, and ${formatMb(limits.fileBytes)} is the most`;
+        return Promise.reject(fileTooLarge(file.name, `${size}; split it into several files`));
+      }
+      const signals = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+      const turn = last.then(() => readNext(file, signals));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+    async close() {
+      closing.abort(new ServiceError("unavailable", "The service is stopping; add the file again."));
+      await last;
+      await endWorker();
+    },
+  };
+
+  async function readNext(file: FileToRead, signal: AbortSignal): Promise<FileText> {
+    signal.throwIfAborted();
+    worker ??= startWorker();
+    const running = worker;
+    running.ref();
+    try {
+      const answer = await askWorker(running, file, { limits, signal });
+      if ("text" in answer) return answer.text;
+      if ("failed" in answer) throw brokenFile(file.name, answer.failed);
+      const { code, detail, errors } = answer.refused;
+      throw new ServiceError(code, detail, errors === null ? {} : { errors });
+    } catch (error) {
+      if (error instanceof WorkerLost) {
+        await endWorker();
+        throw error.reason;
+      }
+      throw error;
+    } finally {
+      running.unref();
+    }
+  }
+
+  function startWorker(): Worker {
+    const started = new Worker(new URL("./read-file-worker.js", import.meta.url), {
+      workerData: { limits },
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+      // Libraries write warnings about odd files; what matters of them is in the answer.
+      stdout: true,
+      stderr: true,
+    });
+    started.stdout.resume();
+    started.stderr.resume();
+    // Whoever waits for it hears of its end as well; without anybody it is only replaced.
+    started.on("error", () => undefined);
+    started.on("exit", () => {
+      if (worker === started) worker = null;
+    });
+    return started;
+  }
+
+  async function endWorker(): Promise<void> {
+    const ending = worker;
+    worker = null;
+    await ending?.terminate();
+  }
+}
+
+/** A library gave up on the file in a way of its own; the cause says how, for the log. */
+function brokenFile(name: string, reason: string): ServiceError {
+  const isDeep = /call stack/i.test(reason);
+  const detail = isDeep
+    ? "is nested too deep to be read; save it in a simpler form"
+    : "cannot be read: it is damaged or made in an unusual way; open it, save it anew and add that";
+  return fileFault(name, isDeep ? "too_deep" : "damaged", detail, new Error(reason));
+}
+
+/** The worker can read no further file; `reason` is what the caller of this one gets. */
+class WorkerLost extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super("The worker that reads files is lost.");
+    this.name = "WorkerLost";
+    this.reason = reason;
+  }
+}
+
+/** Hands one file to the worker. Throws `WorkerLost` when it has to be replaced. */
+function askWorker(
+  worker: Worker,
+  file: FileToRead,
+  bounds: { limits: ReadLimits; signal: AbortSignal },
+): Promise<WorkerAnswer> {
+  const { limits, signal } = bounds;
+  return new Promise<WorkerAnswer>((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      clearTimeout(deadline);
+      clearInterval(watch);
+      signal.removeEventListener("abort", onAbort);
+      worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+      finish();
+    };
+    const lose = (reason: unknown) => settle(() => reject(new WorkerLost(reason)));
+    const seconds = Math.round(limits.timeoutMs / 1000);
+    const onMessage = (answer: WorkerAnswer) => settle(() => resolve(answer));
+    const onAbort = () => lose(signal.reason);
+    const onExit = () => lose(tooComplex(file.name));
+    const onError = (error: Error & { code?: string }) =>
+      lose(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooComplex(file.name) : error);
+    const deadline = setTimeout(() => {
+      lose(fileFault(file.name, "too_slow", `took longer than ${seconds} s to read; split it into smaller files`));
+    }, limits.timeoutMs);
+    const grownFrom = process.memoryUsage.rss();
+    const watch = setInterval(() => {
+      if (process.memoryUsage.rss() - grownFrom > limits.processGrowthMb * 1024 * 1024) lose(tooComplex(file.name));
+    }, WATCH_INTERVAL_MS);
+    worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+    signal.addEventListener("abort", onAbort);
+    // A copy of its own is handed over: the bytes may be a part of a larger buffer, and stay the caller's.
+    const bytes = new Uint8Array(file.bytes);
+    const { name, mime, url } = file;
+    worker.postMessage(
+      {
+        name,
+        bytes,
+        ...(mime === undefined ? {} : { mime }),
+        ...(url === undefined ? {} : { url }),
+      } satisfies FileToRead,
+      [bytes.buffer],
+    );
+  });
+}

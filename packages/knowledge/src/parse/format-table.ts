@@ -1,0 +1,35 @@
+/** A grid of more places than this is too sparse to be a table: its rows become lines of what they hold. */
+const MAX_PLACES = 5_000_000;
+
+/**
+ * Formats rows of plain or already marked up cells as a table of GitHub Flavored Markdown (section 4.10); the first row
+ * is the header. A row is a list of cells, or a map from columns to cells where most are empty. Empty rows and columns
+ * are dropped, line ends in cells become spaces and pipes are escaped. Answers the empty string when no cell says
+ * anything.
+ */
+export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<number, string>)[]): string {
+  const cleaned = rows.map(cleanRow).filter((row) => row.size > 0);
+  const columns = [...new Set(cleaned.flatMap((row) => [...row.keys()]))].sort((one, other) => one - other);
+  if (columns.length * cleaned.length > MAX_PLACES) {
+    return cleaned.map((row) => [...row.values()].join("; ")).join("\n");
+  }
+  const lines = cleaned.map((row) => `| ${columns.map((column) => row.get(column) ?? "").join(" | ")} |`);
+  const [header] = lines;
+  if (header === undefined) return "";
+  return [header, `|${" --- |".repeat(columns.length)}`, ...lines.slice(1)].join("\n");
+}
+
+function cleanRow(row: readonly string[] | ReadonlyMap<number, string>): Map<number, string> {
+  const cells = new Map<number, string>();
+  for (const [column, cell] of row.entries()) {
+    const cleaned = cleanCell(cell);
+    if (cleaned !== "") cells.set(column, cleaned);
+  }
+  return cells;
+}
+
+function cleanCell(cell: string): string {
+  const line = cell.replace(/\s+/g, " ").trim();
+  // A pipe ends a cell even in code; one that has a backslash already stays.
+  return line.replace(/(\\*)\|/g, (_, slashes: string) => `${slashes}${slashes.length % 2 === 0 ? "\\" : ""}|`);
+}

@@ -1,0 +1,132 @@
+import type { CheerioAPI } from "cheerio";
+import { selectWithin } from "./select-within.ts";
+import type { PagePart } from "./select-within.ts";
+
+/** Parts that a reader does not see, or that serve to get about rather than to say something. */
+const FURNITURE =
+  "nav, dialog, menu, [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], [role=alertdialog], [role=menu], [role=menubar], [role=tablist], [role=doc-toc]";
+
+/** By convention of the tools that write documentation and articles: edit links, contents, breadcrumbs, skip links. */
+const CONVENTIONS =
+  ".mw-editsection, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
+
+/** Names of consent banners: those of the well-known vendors, or cookie along with what only a banner is. */
+const CONSENT =
+  /onetrust|cookiebot|cookieconsent|truste|didomi|usercentrics|cc-window|cky-consent|klaro|(?:cookie|gdpr|consent|ccpa)s?[-_]*(?:banner|notice|bar|popup|pop-up|modal|overlay|law|dialog|message|consent|wall|prompt|info|policy-bar)|(?:banner|notice|bar|popup|modal|overlay)[-_]*(?:cookie|gdpr|consent)/i;
+
+/** Names of page furniture in sites that say nothing by their elements. */
+const FURNITURE_NAMES =
+  /(?:^|[-_\s])(?:nav|navbar|navigation|menu|sidebar|side-bar|footer|header|masthead|topbar|breadcrumbs?|share|sharing|social|related|recommended|newsletter|subscribe|promo|comments?-form|pager|pagination)(?:$|[-_\s])/i;
+
+/** A box of an article that belongs to what it says. */
+const NOTE =
+  /note|warning|tip|hint|info|caution|danger|important|admonition|callout|alert|footnote|example|box|definition|summary/i;
+
+/** Share of the text of a page that its main element must have, so that one for something else is not taken. */
+const MAIN_SHARE = 0.2;
+const MAIN_CHARS = 500;
+
+/** A banner is shorter than this. */
+const CONSENT_CHARS = 5_000;
+
+/** Above this share of link text a part with the name of furniture is one. */
+const LINK_SHARE = 0.5;
+
+/**
+ * The part of a page that is about its subject: `main`, else the one `article`, else the body; without hidden elements,
+ * navigation, headers and footers of the page, asides that are no notes, and consent banners. The page's h1 is put in
+ * front when it stands outside. Changes the document; answers an empty part when nothing is left.
+ */
+export function mainContent($: CheerioAPI): PagePart {
+  const body = $("body");
+  removeHidden($, body);
+  const h1 = headlineOf($);
+  selectWithin($, body, FURNITURE).remove();
+  selectWithin($, body, CONVENTIONS).remove();
+  const root = chooseRoot($, body);
+  removePageParts($, root);
+  if (h1 !== null && selectWithin($, root, "h1").length === 0) root.prepend($("<h1></h1>").text(h1));
+  return root;
+}
+
+/** What is folded in until a reader clicks is text like any other; what has no control that shows it is hidden. */
+function removeHidden($: CheerioAPI, body: PagePart): void {
+  const controlled = new Set(
+    selectWithin($, body, "[aria-controls]")
+      .toArray()
+      .flatMap((control) => ($(control).attr("aria-controls") ?? "").split(/\s+/)),
+  );
+  const isFolded = (part: PagePart) =>
+    part.is("[role=tabpanel], [hidden=until-found]") ||
+    (part.is("[role=region]") && controlled.has(part.attr("id") ?? ""));
+  selectWithin($, body, "[hidden], [aria-hidden=true], [style]").each((_, element) => {
+    const part = $(element);
+    const isUnstyled = /display\s*:\s*none|visibility\s*:\s*hidden/i.test(part.attr("style") ?? "");
+    if (!isUnstyled && !part.is("[hidden], [aria-hidden=true]")) return;
+    if (!isFolded(part)) part.remove();
+  });
+}
+
+/** The page's own headline: an h1 that its title begins with, so that the name of the site is not taken for one. */
+function headlineOf($: CheerioAPI): string | null {
+  const squash = (text: string) => text.replace(/\s+/g, " ").trim();
+  const title = squash($("head title").first().text()).toLowerCase();
+  const h1 = squash($("h1").first().text());
+  return h1 !== "" && (title === "" || title.startsWith(h1.toLowerCase())) ? h1 : null;
+}
+
+function chooseRoot($: CheerioAPI, body: PagePart): PagePart {
+  const total = textLength(body);
+  const isEnough = (part: PagePart) =>
+    textLength(part) >= Math.min(MAIN_CHARS, total * MAIN_SHARE) && textLength(part) > 0;
+  const longest = (parts: PagePart) =>
+    parts
+      .toArray()
+      .map((part) => $(part))
+      .toSorted((one, other) => textLength(other) - textLength(one))[0];
+  const main = longest(selectWithin($, body, "main, [role=main]"));
+  const within = main !== undefined && isEnough(main) ? main : body;
+  const article = longest(
+    selectWithin($, within, "article, [itemprop=articleBody], .markdown-body, .mw-parser-output"),
+  );
+  return article !== undefined && textLength(article) > textLength(within) * LINK_SHARE ? article : within;
+}
+
+function removePageParts($: CheerioAPI, root: PagePart): void {
+  const isBody = root.is("body");
+  selectWithin($, root, "header").each((_, header) => {
+    const part = $(header);
+    const opensArticle = !isBody || part.closest("article, main, section").length > 0;
+    if (!opensArticle || selectWithin($, part, "h1, h2, h3").length === 0) part.remove();
+  });
+  selectWithin($, root, "footer, address").each((_, footer) => {
+    if (footer.tagName === "footer" && $(footer).closest("blockquote, figure").length === 0) $(footer).remove();
+  });
+  selectWithin($, root, "aside").each((_, aside) => {
+    const part = $(aside);
+    const isNote = part.is("[role=note], [role=doc-footnote]") || NOTE.test(part.attr("class") ?? "");
+    if (isBody ? part.closest("article").length === 0 || !isNote : !isNote) part.remove();
+  });
+  selectWithin($, root, "[id], [class]").each((_, element) => {
+    const part = $(element);
+    const names = `${part.attr("id") ?? ""} ${part.attr("class") ?? ""}`;
+    const isNamed = { consent: CONSENT.test(names), furniture: FURNITURE_NAMES.test(names) };
+    if (!isNamed.consent && !isNamed.furniture) return;
+    if (/^h[1-6]$/.test(element.tagName) || part.closest("pre, code, table").length > 0) return;
+    const length = textLength(part);
+    const isConsent = isNamed.consent && (isBody || part.is("[role]")) && length < CONSENT_CHARS;
+    const isFurniture =
+      isNamed.furniture && selectWithin($, part, "h1").length === 0 && linkLength($, part) > length * LINK_SHARE;
+    if (isConsent || isFurniture) part.remove();
+  });
+}
+
+function textLength(part: PagePart): number {
+  return part.text().replace(/\s+/g, " ").length;
+}
+
+function linkLength($: CheerioAPI, part: PagePart): number {
+  return selectWithin($, part, "a")
+    .toArray()
+    .reduce((sum, link) => sum + textLength($(link)), 0);
+}

@@ -1,0 +1,117 @@
+import { fromBufferPromise } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
+import { fileFault, fileTooLarge, formatMb } from "./file-fault.ts";
+import type { ReadLimits } from "./read-limits.ts";
+
+/** The files in an archive, none of which is unpacked until it is asked for. */
+export interface Zip {
+  has(path: string): boolean;
+  /** Paths of all files. */
+  paths(): string[];
+  /** Unpacks a file piece by piece; none for a path that is not there. */
+  stream(path: string): AsyncGenerator<Buffer>;
+  /** Unpacks a file as a whole, up to `zipPartBytes`; null for a path that is not there. */
+  bytes(path: string): Promise<Buffer | null>;
+}
+
+/** Ratios are looked at from this size on: small files of XML shrink a lot without being an attack. */
+const RATIO_FROM_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Opens the archive that an Office file is. Its directory is checked before anything is unpacked, and what is unpacked
+ * is counted again, since a directory can lie. Throws a `ServiceError`: `truncated`, `damaged` or `encrypted`, or
+ * `payload_too_large` for a bomb.
+ */
+export async function openZip(file: { name: string; bytes: Uint8Array }, limits: ReadLimits): Promise<Zip> {
+  const { name } = file;
+  const zip = await openDirectory(file);
+  if (zip.entryCount > limits.zipEntries) {
+    throw fileTooLarge(name, `holds ${zip.entryCount} files, and ${limits.zipEntries} is the most; save it anew`);
+  }
+  const entries = await readDirectory(zip, name);
+  const tooLarge = () =>
+    fileTooLarge(
+      name,
+      `unpacks to more than ${formatMb(limits.zipBytes)}, which is the most; split it into several files`,
+    );
+  let stated = 0;
+  for (const entry of entries.values()) {
+    stated += entry.uncompressedSize;
+    if (stated > limits.zipBytes) throw tooLarge();
+    const isBomb =
+      entry.uncompressedSize > RATIO_FROM_BYTES && entry.uncompressedSize > entry.compressedSize * limits.zipRatio;
+    if (isBomb) {
+      throw fileTooLarge(
+        name,
+        `unpacks to more than ${limits.zipRatio} times its size, which no honest file does; save it anew`,
+      );
+    }
+    if (entry.isEncrypted())
+      throw fileFault(name, "encrypted", "is protected by a password; remove the password and add it again");
+  }
+  let unpacked = 0;
+
+  async function* stream(path: string): AsyncGenerator<Buffer> {
+    const entry = entries.get(path);
+    if (entry === undefined) return;
+    try {
+      for await (const piece of await zip.openReadStreamPromise(entry)) {
+        const bytes = piece as Buffer;
+        unpacked += bytes.length;
+        if (unpacked > limits.zipBytes) throw tooLarge();
+        yield bytes;
+      }
+    } catch (error) {
+      // yauzl and zlib throw plain errors: more or fewer bytes than the directory states, or no deflated data.
+      throw isZipError(error) ? damaged(name, error) : error;
+    }
+  }
+
+  return {
+    has: (path) => entries.has(path),
+    paths: () => [...entries.keys()],
+    stream,
+    async bytes(path) {
+      const entry = entries.get(path);
+      if (entry === undefined) return null;
+      if (entry.uncompressedSize > limits.zipPartBytes) {
+        throw fileTooLarge(
+          name,
+          `has a part of more than ${formatMb(limits.zipPartBytes)}, which is the most; split it`,
+        );
+      }
+      const pieces: Buffer[] = [];
+      for await (const piece of stream(path)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    },
+  };
+}
+
+function isZipError(error: unknown): boolean {
+  return error instanceof Error && (error.constructor === Error || "code" in error) && error.name === "Error";
+}
+
+function damaged(name: string, cause: unknown): Error {
+  return fileFault(name, "damaged", "is damaged: it cannot be unpacked; open it, save it anew and add that", cause);
+}
+
+async function openDirectory(file: { name: string; bytes: Uint8Array }): Promise<ZipFile> {
+  try {
+    const { buffer, byteOffset, byteLength } = file.bytes;
+    return await fromBufferPromise(Buffer.from(buffer, byteOffset, byteLength), { lazyEntries: true });
+  } catch (error) {
+    throw fileFault(file.name, "truncated", "is cut off: its end is missing; copy or download it anew", error);
+  }
+}
+
+async function readDirectory(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (!entry.fileName.endsWith("/")) entries.set(entry.fileName, entry);
+    }
+  } catch (error) {
+    throw damaged(name, error);
+  }
+  return entries;
+}

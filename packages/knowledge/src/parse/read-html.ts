@@ -1,0 +1,36 @@
+import { cleanHtml } from "./clean-html.ts";
+import { fileFault, fileTooLarge } from "./file-fault.ts";
+import type { FileText } from "./file-text.ts";
+import { htmlToMarkdown } from "./html-to-markdown.ts";
+import type { ReadLimits } from "./read-limits.ts";
+
+/**
+ * Reads a web page: what it is about, as Markdown with its headings, lists, tables, code and links. A page whose main
+ * part has no text is read whole. Throws `payload_too_large` for too many tags, and `no_text` when a reader without
+ * scripts sees nothing.
+ */
+export function readHtml(html: string, file: { name: string; url?: string }, limits: ReadLimits): FileText {
+  checkTags(html, file.name, limits);
+  const options = { maxDepth: limits.htmlDepth, ...(file.url === undefined ? {} : { url: file.url }) };
+  for (const extent of ["main", "everything"] as const) {
+    const { html: cleaned, title } = cleanHtml(html, { ...options, extent });
+    const text = htmlToMarkdown(cleaned);
+    if (text !== "") return { text, mime: "text/markdown", title, sourceMime: "text/html" };
+  }
+  throw fileFault(
+    file.name,
+    "no_text",
+    "has no text; if the page is built by scripts, save it from a browser and add that",
+  );
+}
+
+/** Each tag becomes an object of a few hundred bytes, whatever its size in the file. */
+function checkTags(html: string, name: string, limits: ReadLimits): void {
+  let tags = 0;
+  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) {
+    tags += 1;
+    if (tags > limits.htmlTags) {
+      throw fileTooLarge(name, `has more than ${limits.htmlTags} tags, which is the most for an HTML page; split it`);
+    }
+  }
+}

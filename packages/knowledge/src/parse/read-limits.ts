@@ -1,0 +1,49 @@
+/** Bounds of reading one file. Whatever goes beyond them is refused by name; nothing is cut off silently. */
+export interface ReadLimits {
+  /** Most bytes of a file as it is handed in. */
+  fileBytes: number;
+  /** Most UTF-16 units of the text that comes out, which is also the most that a document may have. */
+  textChars: number;
+  /** Most pages of a PDF. */
+  pages: number;
+  /** Most files within a DOCX or XLSX. */
+  zipEntries: number;
+  /** Most bytes that a DOCX or XLSX may unpack to, counted as its directory states them and again while unpacking. */
+  zipBytes: number;
+  /** Most bytes of one part of a DOCX that has to be held as a whole while it is converted. */
+  zipPartBytes: number;
+  /** Most times that a file within a DOCX or XLSX may grow by unpacking, once it has more than 10 MB. */
+  zipRatio: number;
+  /** Most cells with a value of an XLSX, and most values of a CSV. */
+  cells: number;
+  /** Most tags of an HTML page. */
+  htmlTags: number;
+  /** Elements nested deeper than this keep their text and lose their tags. */
+  htmlDepth: number;
+  /** Longest time for one file, in milliseconds. */
+  timeoutMs: number;
+  /** Heap of the worker thread, in MB; a file that needs more is refused and the worker replaced. */
+  heapMb: number;
+  /** Most bytes that the worker may take in one piece outside of its heap, as a stream of a PDF unpacks to. */
+  bufferBytes: number;
+  /** Most MB by which the process may grow while one file is read, heap of the worker included. */
+  processGrowthMb: number;
+}
+
+/** The limits of a file reader that was given no others. */
+export const READ_LIMITS: Readonly<ReadLimits> = {
+  fileBytes: 50 * 1024 * 1024,
+  textChars: 10 * 1024 * 1024,
+  pages: 2_000,
+  zipEntries: 10_000,
+  zipBytes: 200 * 1024 * 1024,
+  zipPartBytes: 50 * 1024 * 1024,
+  zipRatio: 500,
+  cells: 500_000,
+  htmlTags: 400_000,
+  htmlDepth: 100,
+  timeoutMs: 60_000,
+  heapMb: 512,
+  bufferBytes: 64 * 1024 * 1024,
+  processGrowthMb: 1_024,
+};

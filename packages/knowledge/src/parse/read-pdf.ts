@@ -1,0 +1,101 @@
+import "./stand-in-canvas.ts";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { VerbosityLevel, getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
+import type { PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
+import { fileFault, fileTooLarge } from "./file-fault.ts";
+import type { FileText } from "./file-text.ts";
+import { createLineBuilder } from "./pdf-lines.ts";
+import type { PdfLine } from "./pdf-lines.ts";
+import { pdfText } from "./pdf-text.ts";
+import type { ReadLimits } from "./read-limits.ts";
+import { sensibleTitle } from "./sensible-title.ts";
+
+/** pdfjs brings the tables with it that text in Chinese, Japanese and Korean fonts is read with. */
+const PDFJS = dirname(createRequire(import.meta.url).resolve("pdfjs-dist/package.json"));
+
+/** The last bytes of a PDF, at least, among which its end mark has to be. */
+const TAIL_BYTES = 4_096;
+
+/**
+ * Reads the text of a PDF (ISO 32000) in the order in which its pages write it: as Markdown, with headings where the
+ * size of the letters tells them, and where each page begins. Throws `encrypted`, `truncated`, `damaged`,
+ * `too_many_pages`, and `no_text` for scanned pages.
+ */
+export async function readPdf(file: { name: string; bytes: Uint8Array }, limits: ReadLimits): Promise<FileText> {
+  checkEnd(file);
+  const task = getDocument({
+    // pdfjs takes the buffer over.
+    data: new Uint8Array(file.bytes),
+    verbosity: VerbosityLevel.ERRORS,
+    isEvalSupported: false,
+    useWorkerFetch: false,
+    useSystemFonts: false,
+    disableFontFace: true,
+    cMapUrl: join(PDFJS, "cmaps/"),
+    standardFontDataUrl: join(PDFJS, "standard_fonts/"),
+  });
+  try {
+    const document = await task.promise;
+    if (document.numPages > limits.pages) {
+      const count = `has ${document.numPages} pages, and ${limits.pages} is the most; split it into several files`;
+      throw fileFault(file.name, "too_many_pages", count);
+    }
+    const pages = await readPages(document, file.name, limits);
+    const { text, pageStarts, headline } = pdfText(pages);
+    if (text === "") {
+      throw fileFault(file.name, "no_text", "has no text (its pages are scanned images); run text recognition first");
+    }
+    const { info } = await document.getMetadata();
+    const named = "Title" in info && typeof info.Title === "string" ? sensibleTitle(info.Title) : null;
+    return { text, mime: "text/markdown", title: named ?? headline, sourceMime: "application/pdf", pageStarts };
+  } catch (error) {
+    throw faultOf(error, file.name);
+  } finally {
+    await task.destroy();
+  }
+}
+
+/** pdfjs reads what is there of a file that is cut off; half a document would go unnoticed. */
+function checkEnd({ name, bytes }: { name: string; bytes: Uint8Array }): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = buffer.lastIndexOf("%%EOF");
+  if (end === -1 || end < buffer.length - Math.max(TAIL_BYTES, buffer.length * 0.1)) {
+    throw fileFault(name, "truncated", "is cut off: the end of the PDF is missing; copy or download it anew");
+  }
+}
+
+function faultOf(error: unknown, name: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error.name === "PasswordException") {
+    return fileFault(name, "encrypted", "is protected by a password; remove the password and add it again");
+  }
+  if (/^(?:InvalidPDF|Format|MissingPDF|UnknownError|Response)/.test(error.name)) {
+    return fileFault(name, "damaged", "is damaged: it is no valid PDF; open it, save it anew and add that", error);
+  }
+  return error;
+}
+
+async function readPages(document: PDFDocumentProxy, name: string, limits: ReadLimits): Promise<PdfLine[][]> {
+  const pages: PdfLine[][] = [];
+  let chars = 0;
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const page = await document.getPage(number);
+    const lines = createLineBuilder();
+    const reader = page.streamTextContent().getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      for (const item of part.value.items) {
+        if (!("str" in item)) continue;
+        chars += item.str.length;
+        lines.add(item);
+      }
+      if (chars > limits.textChars) {
+        await reader.cancel(new Error("too much text"));
+        throw fileTooLarge(name, `has more than ${limits.textChars} characters of text; split it into several files`);
+      }
+    }
+    pages.push(lines.end());
+    page.cleanup();
+  }
+  return pages;
+}

@@ -1,0 +1,50 @@
+import { StringDecoder } from "node:string_decoder";
+import sax from "sax";
+import { fileFault } from "./file-fault.ts";
+
+/** What is heard while XML goes by; names come without their namespace prefix. */
+export interface XmlHandlers {
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** Text may come in several pieces. */
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+/**
+ * Reads XML as it is unpacked, holding no more of it than what the handlers keep. Entities of a document type are not
+ * expanded. Throws `damaged` for what is no XML.
+ */
+export async function readXml(
+  pieces: AsyncIterable<Buffer>,
+  file: { name: string },
+  handlers: XmlHandlers,
+): Promise<void> {
+  const decoder = new StringDecoder("utf8");
+  const xml = sax.parser(true, { position: false });
+  Object.assign(xml, {
+    onopentag: ({ name, attributes }: { name: string; attributes: Record<string, string> }) => {
+      handlers.open?.(localName(name), attributes);
+    },
+    ontext: (text: string) => handlers.text?.(text),
+    oncdata: (text: string) => handlers.text?.(text),
+    onclosetag: (name: string) => handlers.close?.(localName(name)),
+    onerror: (error: Error) => {
+      throw fileFault(
+        file.name,
+        "damaged",
+        "is damaged: a part of it is no XML; open it, save it anew and add that",
+        error,
+      );
+    },
+  });
+  let isEmpty = true;
+  for await (const piece of pieces) {
+    isEmpty = false;
+    xml.write(decoder.write(piece));
+  }
+  if (!isEmpty) xml.close();
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
+}

@@ -1,0 +1,340 @@
+import { BLOCK_CHUNKS, POSTING_UNITS, bodyCountOf, headingCountOf, titleCountOf } from "@svc/store";
+import type { NumberedDocument, PostingBlock, SearchedKb } from "@svc/store";
+
+/** A word of a query with the terms that it is searched as, in all languages of the knowledge bases. */
+export interface QueryPlace {
+  /** Indexes of its terms among those of the search. */
+  terms: number[];
+  /** The bit of its form: see `formBit`. 0 where no form is the very one that was asked for. */
+  form: number;
+  /** What its matches count against those of other words: 1, less for a word that only may have been meant. */
+  factor: number;
+}
+
+/** How much a word of a query weighs. */
+export interface PlaceWeight {
+  /** Inverse document frequency of the word in all its forms: the higher the rarer. */
+  weight: number;
+  /** What a passage gets more where the word stands in the form that was asked for. */
+  formWeight: number;
+}
+
+/** A passage that may be among the best. */
+export interface Candidate {
+  kbNumber: number;
+  number: number;
+  /** BM25F of the passage. */
+  score: number;
+}
+
+/** Passages by score, and what scoring needs further. */
+export interface PassageRanking {
+  /** Best first. */
+  candidates: Candidate[];
+  weights: PlaceWeight[];
+  /** The score of a passage together with its document as a whole. */
+  scoreInDocument(candidate: Candidate, document: NumberedDocument): number;
+}
+
+/**
+ * What a match in a title or heading counts against one in the body, and BM25's two constants: how soon further matches
+ * stop counting (k1), how much a long passage is marked down (b). Then the share of the very form that was asked for
+ * beside all forms of a word, and the share of the document as a whole beside its passage.
+ */
+const RANKING = { titleWeight: 3, headingWeight: 2, k1: 1.2, b: 0.6, formShare: 0.2, documentShare: 0.3 } as const;
+
+/** The score of a word is at most this many times its weight: BM25's limit for ever more matches. */
+export const MAX_SATURATION = RANKING.k1 + 1;
+
+/** Words of a query that are scored, rarest first. */
+export const MAX_SCORED_PLACES = 32;
+
+/**
+ * Ranks passages by BM25 over weighted fields (BM25F), from postings in memory: as many of the best as `depth`. Words
+ * that stand nowhere have a weight too, so that a query about something else scores low against what it could score.
+ * Takes time in proportion to the postings.
+ */
+export function rankPassages(
+  found: { kbs: readonly SearchedKb[]; blocks: readonly PostingBlock[] },
+  places: readonly QueryPlace[],
+  depth: number,
+): PassageRanking {
+  const space = layOut(found);
+  const sum = (of: (kb: SearchedKb) => number): number => found.kbs.reduce((total, kb) => total + of(kb), 0);
+  const chunkCount = sum((kb) => kb.chunkCount);
+  const termTotal = sum((kb) => kb.termTotal);
+  const meanLength = Math.max(1, termTotal / Math.max(1, chunkCount));
+  const meanDocumentLength = Math.max(
+    1,
+    termTotal /
+      Math.max(
+        1,
+        sum((kb) => kb.documentCount),
+      ),
+  );
+  const scored = rarestPlaces(places, space.byTerm);
+  const scores = new Float64Array(space.size);
+  const touched: number[] = [];
+  const weights = places.map((place, index): PlaceWeight => {
+    const matches = scored.has(index) ? matchPlace(place, space, meanLength) : null;
+    const { count, formCount } = matches ?? countPlace(place, space.byTerm);
+    const weight = rarity(chunkCount, count);
+    const formWeight = RANKING.formShare * (place.form === 0 ? weight : rarity(chunkCount, formCount));
+    if (matches !== null) addScores(scores, touched, matches, { weight, formWeight, factor: place.factor });
+    return { weight, formWeight };
+  });
+  return {
+    candidates: bestOf(scores, touched, depth).map((index) => ({
+      ...space.numberAt(index),
+      score: scores[index] ?? 0,
+    })),
+    weights,
+    scoreInDocument(candidate, document) {
+      let score = 0;
+      for (const index of scored) {
+        const place = places[index];
+        const weight = weights[index];
+        if (place === undefined || weight === undefined) continue;
+        const { frequency, hasForm } = frequencyInDocument(place, document, space.byTerm, meanDocumentLength);
+        score += place.factor * saturate(frequency) * (weight.weight + (hasForm ? weight.formWeight : 0));
+      }
+      return (1 - RANKING.documentShare) * candidate.score + RANKING.documentShare * score;
+    },
+  };
+}
+
+const saturate = (frequency: number): number => (frequency * MAX_SATURATION) / (frequency + RANKING.k1);
+
+const rarity = (total: number, count: number): number =>
+  Math.log(1 + (Math.max(total - count, 0) + 0.5) / (count + 0.5));
+
+const lengthFactor = (length: number, mean: number): number => 1 - RANKING.b + (RANKING.b * length) / mean;
+
+/** The numbers of all blocks in one row, so that a passage has one place in an array. */
+interface Space {
+  size: number;
+  byTerm: Map<number, PlacedBlock[]>;
+  /** 1 where a number has no passage any more; null when all have one. */
+  dead: Uint8Array | null;
+  numberAt(index: number): { kbNumber: number; number: number };
+}
+
+interface PlacedBlock {
+  kbNumber: number;
+  block: number;
+  /** Place of the block's first number. */
+  base: number;
+  count: number;
+  postings: Uint16Array | null;
+}
+
+function layOut({ kbs, blocks }: { kbs: readonly SearchedKb[]; blocks: readonly PostingBlock[] }): Space {
+  const order = new Map(kbs.map(({ number }, index) => [number, index]));
+  const distinct = new Map(blocks.map(({ kbNumber, block }) => [`${kbNumber} ${block}`, { kbNumber, block }]));
+  const sorted = [...distinct.values()].sort(
+    (a, b) => (order.get(a.kbNumber) ?? 0) - (order.get(b.kbNumber) ?? 0) || a.block - b.block,
+  );
+  const bases = new Map(sorted.map(({ kbNumber, block }, index) => [`${kbNumber} ${block}`, index * BLOCK_CHUNKS]));
+  const byTerm = new Map<number, PlacedBlock[]>();
+  for (const { term, ...block } of blocks) {
+    const placed = { ...block, base: bases.get(`${block.kbNumber} ${block.block}`) ?? 0 };
+    const ofTerm = byTerm.get(term);
+    if (ofTerm === undefined) byTerm.set(term, [placed]);
+    else ofTerm.push(placed);
+  }
+  const size = sorted.length * BLOCK_CHUNKS;
+  return {
+    size,
+    byTerm,
+    dead: markDead(kbs, bases, size),
+    numberAt(index) {
+      const at = Math.floor(index / BLOCK_CHUNKS);
+      const { kbNumber, block } = sorted[at] ?? { kbNumber: 0, block: 0 };
+      return { kbNumber, number: block * BLOCK_CHUNKS + (index % BLOCK_CHUNKS) };
+    },
+  };
+}
+
+function markDead(kbs: readonly SearchedKb[], bases: ReadonlyMap<string, number>, size: number): Uint8Array | null {
+  if (kbs.every(({ deadNumbers }) => deadNumbers.length === 0)) return null;
+  const dead = new Uint8Array(size);
+  for (const { number: kbNumber, deadNumbers } of kbs) {
+    for (let at = 0; at + 1 < deadNumbers.length; at += 2) {
+      const end = deadNumbers[at + 1] ?? 0;
+      for (let from = deadNumbers[at] ?? 0; from < end;) {
+        const block = Math.floor(from / BLOCK_CHUNKS);
+        const to = Math.min(end, (block + 1) * BLOCK_CHUNKS);
+        const base = bases.get(`${kbNumber} ${block}`);
+        if (base !== undefined) dead.fill(1, base + (from % BLOCK_CHUNKS), base + to - block * BLOCK_CHUNKS);
+        from = to;
+      }
+    }
+  }
+  return dead;
+}
+
+/** Words that stand somewhere and can be scored, the rarest first. */
+function rarestPlaces(places: readonly QueryPlace[], byTerm: Space["byTerm"]): ReadonlySet<number> {
+  const counts = places.map((place, index) => ({ index, ...countPlace(place, byTerm) }));
+  const usable = counts.filter(({ count, isWhole }) => count > 0 && isWhole).sort((a, b) => a.count - b.count);
+  return new Set(
+    usable
+      .slice(0, MAX_SCORED_PLACES)
+      .map(({ index }) => index)
+      .sort((a, b) => a - b),
+  );
+}
+
+function countPlace(
+  place: QueryPlace,
+  byTerm: Space["byTerm"],
+): { count: number; formCount: number; isWhole: boolean } {
+  const blocks = place.terms.flatMap((term) => byTerm.get(term) ?? []);
+  const count = blocks.reduce((total, block) => total + block.count, 0);
+  return { count, formCount: count, isWhole: blocks.every(({ postings }) => postings !== null) };
+}
+
+interface Matches {
+  count: number;
+  formCount: number;
+  /** Places of the passages, how often the word stands in each, and 1 where in the form that was asked for. */
+  indexes: Int32Array;
+  frequencies: Float64Array;
+  hasForm: Uint8Array;
+}
+
+/** The passages that have a word. Where it has several terms, a passage counts once, by the term that it has most of. */
+function matchPlace(place: QueryPlace, { size, byTerm, dead }: Space, meanLength: number): Matches {
+  const terms = place.terms.map((term) => byTerm.get(term) ?? []).filter((list) => list.length > 0);
+  const blocks = terms.flat();
+  const most = blocks.reduce((total, block) => total + block.count, 0);
+  const indexes = new Int32Array(most);
+  const frequencies = new Float64Array(most);
+  const formFlags = new Uint8Array(most);
+  const seenAt = terms.length > 1 ? new Int32Array(size) : null;
+  let count = 0;
+  let formCount = 0;
+  for (const { base, postings } of blocks) {
+    if (postings === null) continue;
+    for (let at = 0; at < postings.length; at += POSTING_UNITS) {
+      const index = base + (postings[at] ?? 0);
+      if (dead !== null && dead[index] === 1) continue;
+      const counts = postings[at + 1] ?? 0;
+      const frequency =
+        titleCountOf(counts) * RANKING.titleWeight +
+        headingCountOf(counts) * RANKING.headingWeight +
+        bodyCountOf(counts) / lengthFactor(postings[at + 2] ?? 0, meanLength);
+      const hasForm = ((postings[at + 3] ?? 0) & place.form) !== 0;
+      let spot = seenAt === null ? -1 : (seenAt[index] ?? 0) - 1;
+      if (spot === -1) {
+        spot = count;
+        count += 1;
+        indexes[spot] = index;
+        if (seenAt !== null) seenAt[index] = count;
+      }
+      if (frequency > (frequencies[spot] ?? 0)) frequencies[spot] = frequency;
+      if (hasForm && formFlags[spot] === 0) {
+        formFlags[spot] = 1;
+        formCount += 1;
+      }
+    }
+  }
+  return { count, formCount, indexes, frequencies, hasForm: formFlags };
+}
+
+function addScores(
+  scores: Float64Array,
+  touched: number[],
+  { count, indexes, frequencies, hasForm }: Matches,
+  { weight, formWeight, factor }: PlaceWeight & { factor: number },
+): void {
+  for (let at = 0; at < count; at += 1) {
+    const index = indexes[at] ?? 0;
+    const score = scores[index] ?? 0;
+    if (score === 0) touched.push(index);
+    scores[index] = score + factor * saturate(frequencies[at] ?? 0) * (hasForm[at] === 1 ? weight + formWeight : weight);
+  }
+}
+
+/** The places with the highest scores, best first; of equal ones the lowest. */
+function bestOf(scores: Float64Array, touched: readonly number[], depth: number): number[] {
+  // A heap of the best so far with the worst of them on top.
+  const heap: number[] = [];
+  const isWorse = (a: number, b: number): boolean =>
+    (scores[a] ?? 0) < (scores[b] ?? 0) || ((scores[a] ?? 0) === (scores[b] ?? 0) && a > b);
+  const swap = (i: number, j: number): void => {
+    [heap[i], heap[j]] = [heap[j] ?? 0, heap[i] ?? 0];
+  };
+  const sink = (): void => {
+    for (let at = 0; ;) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < heap.length && isWorse(heap[child] ?? 0, heap[worst] ?? 0)) worst = child;
+      if (worst === at) return;
+      swap(at, worst);
+      at = worst;
+    }
+  };
+  for (const index of touched) {
+    if (heap.length < depth) {
+      heap.push(index);
+      for (let at = heap.length - 1; at > 0;) {
+        const parent = (at - 1) >> 1;
+        if (!isWorse(heap[at] ?? 0, heap[parent] ?? 0)) break;
+        swap(at, parent);
+        at = parent;
+      }
+    } else if (isWorse(heap[0] ?? 0, index)) {
+      heap[0] = index;
+      sink();
+    }
+  }
+  return heap.sort((a, b) => (isWorse(a, b) ? 1 : -1));
+}
+
+/** How often a word stands in a document, its title and headings counted once. */
+function frequencyInDocument(
+  place: QueryPlace,
+  document: NumberedDocument,
+  byTerm: Space["byTerm"],
+  meanLength: number,
+): { frequency: number; hasForm: boolean } {
+  const first = document.firstChunkNumber;
+  const end = first + document.chunkCount;
+  const norm = lengthFactor(document.termCount, meanLength);
+  let frequency = 0;
+  let hasForm = false;
+  for (const term of place.terms) {
+    let titleCount = 0;
+    let headingCount = 0;
+    let bodyCount = 0;
+    for (const { kbNumber, block, postings } of byTerm.get(term) ?? []) {
+      const start = block * BLOCK_CHUNKS;
+      if (kbNumber !== document.kbNumber || start >= end || start + BLOCK_CHUNKS <= first || postings === null)
+        continue;
+      for (let at = firstFrom(postings, first - start); at < postings.length; at += POSTING_UNITS) {
+        if (start + (postings[at] ?? 0) >= end) break;
+        const counts = postings[at + 1] ?? 0;
+        titleCount = Math.max(titleCount, titleCountOf(counts));
+        headingCount = Math.max(headingCount, headingCountOf(counts));
+        bodyCount += bodyCountOf(counts);
+        if (((postings[at + 3] ?? 0) & place.form) !== 0) hasForm = true;
+      }
+    }
+    const found = titleCount * RANKING.titleWeight + headingCount * RANKING.headingWeight + bodyCount / norm;
+    frequency = Math.max(frequency, found);
+  }
+  return { frequency, hasForm };
+}
+
+/** Where the first posting of a number from `from` on begins. */
+function firstFrom(postings: Uint16Array, from: number): number {
+  let low = 0;
+  let high = postings.length / POSTING_UNITS;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((postings[middle * POSTING_UNITS] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low * POSTING_UNITS;
+}

@@ -1,0 +1,332 @@
+import { createHash } from "node:crypto";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { KB_LIMITS, ServiceError, documentInputSchema, documentStatusSchema, fileFactsSchema } from "@svc/contracts";
+import type {
+  DocumentItem,
+  DocumentItemStatus,
+  DocumentRequest,
+  FileFacts,
+  ImportItem,
+  ListInput,
+  ListPage,
+} from "@svc/contracts";
+import { checkDocument, hashSource, removeDocument } from "@svc/knowledge";
+import type { Log } from "@svc/log";
+import type { AddressGuard } from "@svc/outbound";
+import { QueueDownError, publishIngests } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { DocumentState, NewIngest, Store } from "@svc/store";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { requireKb } from "./kbs.ts";
+import { readPage } from "./list-page.ts";
+
+/** What handing in documents needs. */
+export interface IngestDeps {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  /** Of what is fetched on behalf of others: says at once what is plainly forbidden. */
+  fetchGuard: Pick<AddressGuard, "checkUrl">;
+}
+
+/** What is asked of the list of documents. */
+export interface DocumentListInput extends ListInput {
+  /** Only those of this status; all where absent. */
+  status?: DocumentItemStatus | undefined;
+}
+
+/** A file that was uploaded. */
+export interface UploadedFile {
+  /** What is said of it; not checked yet. */
+  facts: FileFacts;
+  bytes: Uint8Array;
+  /** As the client declared it. */
+  mime: string | null;
+}
+
+/** A document that was handed in. */
+export interface QueuedDocument {
+  item: DocumentItem;
+  /** False when the same was read before, or waits already: then nothing was done. */
+  isNew: boolean;
+}
+
+function asItem(document: DocumentState): DocumentItem {
+  const { id, kbId, key, title, url, mime, sizeBytes, language, chunkCount, status, error, updatedAt } = document;
+  return {
+    id,
+    kbId,
+    key,
+    title,
+    url,
+    mime,
+    bytes: sizeBytes,
+    language,
+    chunks: chunkCount,
+    status,
+    error,
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+async function readDocument(store: Store, { project }: Principal, kbId: string, id: string): Promise<DocumentState> {
+  const document = isUuid(id) ? await store.documents.find(project, kbId, id) : null;
+  if (document === null) throw new ServiceError("not_found", "There is no such document in this knowledge base.");
+  return document;
+}
+
+/**
+ * A page of the documents of a knowledge base, newest first; `q` is looked for in title and key. Scope kb:read. Throws
+ * not_found, and invalid_request for a query that is not valid.
+ */
+export async function listDocuments(
+  { store }: { store: Store },
+  principal: Principal,
+  kbId: string,
+  { status, ...input }: DocumentListInput,
+): Promise<ListPage<DocumentItem>> {
+  requireScope(principal, "kb:read");
+  const known = documentStatusSchema.optional().safeParse(status);
+  const detail = `one of ${documentStatusSchema.options.join(", ")}`;
+  await requireKb(store, principal, kbId);
+  return readPage(
+    "documents",
+    input,
+    (query) => store.documents.listPage(principal.project, kbId, { ...query, status: known.data }),
+    asItem,
+    known.success ? [] : [{ pointer: "/status", code: "invalid_value", detail }],
+  );
+}
+
+/** The document with this id, in a knowledge base of the principal's project. Scope kb:read. Throws not_found. */
+export async function getDocument(
+  { store }: { store: Store },
+  principal: Principal,
+  kbId: string,
+  id: string,
+): Promise<DocumentItem> {
+  requireScope(principal, "kb:read");
+  await requireKb(store, principal, kbId);
+  return asItem(await readDocument(store, principal, kbId, id));
+}
+
+/**
+ * Deletes a document and what waits to be read for it; nothing of it is found from then on. Answers it as it was. Scope
+ * kb:write. Throws not_found.
+ */
+export async function deleteDocument(
+  { store }: { store: Store },
+  principal: Principal,
+  kbId: string,
+  id: string,
+): Promise<DocumentItem> {
+  requireScope(principal, "kb:write");
+  await requireKb(store, principal, kbId);
+  const document = await readDocument(store, principal, kbId, id);
+  await removeDocument({ store }, principal.project, kbId, id);
+  return asItem(document);
+}
+
+/** Announces what was accepted; while the queue is away the sweeper does so later. */
+async function announce({ queues, log }: IngestDeps, { project }: Principal, ingestIds: readonly string[]) {
+  try {
+    await publishIngests(
+      queues,
+      ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 })),
+    );
+  } catch (error) {
+    if (!(error instanceof QueueDownError)) throw error;
+    log.debug({ ingestIds }, "the sweeper will announce the documents");
+  }
+}
+
+async function queue(
+  deps: IngestDeps,
+  principal: Principal,
+  kbId: string,
+  ingests: readonly NewIngest[],
+): Promise<QueuedDocument[]> {
+  const { store } = deps;
+  const queued = await store.ingests.queueDocuments(principal.project, kbId, ingests);
+  await announce(
+    deps,
+    principal,
+    queued.flatMap(({ ingestId, isNew }) => (isNew && ingestId !== null ? [ingestId] : [])),
+  );
+  const documents = queued.map(async ({ documentId, isNew }) => {
+    const document = await store.documents.find(principal.project, kbId, documentId);
+    // It may be deleted again by now.
+    if (document === null) throw new ServiceError("not_found", "The document was deleted as soon as it was added.");
+    return { item: asItem(document), isNew };
+  });
+  return Promise.all(documents);
+}
+
+/** The key of what has no name of its own: the same content is the same document. */
+function keyOfContent(kind: string, bytes: Uint8Array): string {
+  return `${kind}:${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}`;
+}
+
+/** A text to be read later. Throws what would make its reading fail anyhow. */
+function asText(request: DocumentRequest & { text: string }): NewIngest {
+  const { text, title, url, mime = "text/markdown" } = request;
+  const bytes = Buffer.from(text);
+  const key = request.key ?? url ?? keyOfContent("text", bytes);
+  checkDocument({ key, text, mime: "text/plain" });
+  const facts = { ...(title === undefined ? {} : { title }), ...(url === undefined ? {} : { url }) };
+  return {
+    kind: "text",
+    key,
+    name: key,
+    title: title ?? null,
+    url: url ?? null,
+    mime,
+    bytes,
+    sourceHash: hashSource({ name: "", mime, bytes, ...facts }),
+  };
+}
+
+/** A URL that may be fetched, without its fragment. Throws invalid_request. */
+function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: string): string {
+  const url = new URL(text);
+  url.hash = "";
+  const check = fetchGuard.checkUrl(url);
+  if (!check.ok)
+    throw invalidInput(
+      [{ pointer: `/${field}`, code: "forbidden_address", detail: `is refused. ${check.reason.replace(/\.$/, "")}` }],
+      "The URL",
+    );
+  return url.href;
+}
+
+/**
+ * Accepts a document that is described in JSON, to be read by the pipeline: a text, a page to fetch, or all pages of a
+ * sitemap. When this resolves it is on disk and cannot get lost. Scope kb:write. Throws not_found, invalid_request with
+ * every fault of the input, payload_too_large, and rate_limited while too much of the project waits.
+ */
+export async function addDocuments(
+  deps: IngestDeps,
+  principal: Principal,
+  kbId: string,
+  input: DocumentRequest,
+): Promise<QueuedDocument | { import: ImportItem }> {
+  requireScope(principal, "kb:write");
+  await requireKb(deps.store, principal, kbId);
+  const request = checkInput(documentInputSchema, input, "The document");
+  if (request.sitemap !== undefined) {
+    return addSitemap(deps, principal, kbId, checkUrl(deps, "sitemap", request.sitemap), request.maxPages);
+  }
+  const ingest = request.text === undefined ? asPage(deps, request) : asText({ ...request, text: request.text });
+  const [queued] = await queue(deps, principal, kbId, [ingest]);
+  if (queued === undefined) throw new Error("the document was not queued");
+  return queued;
+}
+
+function asPage(deps: IngestDeps, { url: text = "", key, title }: DocumentRequest): NewIngest {
+  const url = checkUrl(deps, "url", text);
+  return {
+    kind: "page",
+    key: key ?? url,
+    name: url,
+    title: title ?? null,
+    url,
+    mime: null,
+    bytes: null,
+    sourceHash: null,
+  };
+}
+
+async function addSitemap(
+  deps: IngestDeps,
+  principal: Principal,
+  kbId: string,
+  url: string,
+  maxPages: number = KB_LIMITS.pagesDefaultCount,
+): Promise<{ import: ImportItem }> {
+  const { store } = deps;
+  const { importId, ingestId } = await store.ingests.queueSitemap(principal.project, kbId, { url, maxPages });
+  await announce(deps, principal, [ingestId]);
+  return { import: await readImport(store, principal, kbId, importId) };
+}
+
+/**
+ * Accepts files, all or none, to be read by the pipeline. When this resolves they are on disk and cannot get lost; one
+ * that cannot be read fails later, alone. Answers in the order of the files. Scope kb:write. Throws not_found,
+ * invalid_request when there is no file, or an empty one alone, or two of one key, and rate_limited while too much of
+ * the project waits.
+ */
+export async function addFiles(
+  deps: IngestDeps,
+  principal: Principal,
+  kbId: string,
+  files: readonly UploadedFile[],
+): Promise<QueuedDocument[]> {
+  requireScope(principal, "kb:write");
+  await requireKb(deps.store, principal, kbId);
+  if (files.every(({ bytes }) => bytes.byteLength === 0)) {
+    const detail = files.length === 0 ? "is required: a part with a filename" : "is empty";
+    throw invalidInput([{ pointer: "/file", code: "required", detail }], "The upload");
+  }
+  const ingests = files.map(asFile);
+  const keys = ingests.map(({ key }) => key);
+  if (new Set(keys).size < keys.length) {
+    const detail = "two files of one upload have the same name; send them one by one, each with a key";
+    throw invalidInput([{ pointer: "/file", code: "repeated", detail }], "The upload");
+  }
+  return queue(deps, principal, kbId, ingests);
+}
+
+function asFile({ bytes, mime, facts }: UploadedFile): NewIngest {
+  const { name, title, url, key } = checkInput(fileFactsSchema, facts, "The file");
+  const hints = {
+    ...(mime === null ? {} : { mime }),
+    ...(title === undefined ? {} : { title }),
+    ...(url === undefined ? {} : { url }),
+  };
+  return {
+    kind: "file",
+    key: key ?? name ?? url ?? keyOfContent("file", bytes),
+    name: name ?? key ?? "",
+    title: title ?? null,
+    url: url ?? null,
+    mime,
+    bytes,
+    sourceHash: hashSource({ name: name ?? key ?? "", bytes, ...hints }),
+  };
+}
+
+async function readImport(store: Store, { project }: Principal, kbId: string, id: string): Promise<ImportItem> {
+  const item = isUuid(id) && isUuid(kbId) ? await store.ingests.findImport(project, kbId, id) : null;
+  if (item === null) throw new ServiceError("not_found", "There is no such import in this knowledge base.");
+  return item;
+}
+
+/** The sitemap with this id and how far its pages are read. Scope kb:read. Throws not_found. */
+export async function getImport(
+  { store }: { store: Store },
+  principal: Principal,
+  kbId: string,
+  id: string,
+): Promise<ImportItem> {
+  requireScope(principal, "kb:read");
+  return readImport(store, principal, kbId, id);
+}
+
+/** A page of the sitemaps that were read into a knowledge base, newest first. Scope kb:read. Throws as `listDocuments`. */
+export async function listImports(
+  { store }: { store: Store },
+  principal: Principal,
+  kbId: string,
+  input: ListInput,
+): Promise<ListPage<ImportItem>> {
+  requireScope(principal, "kb:read");
+  await requireKb(store, principal, kbId);
+  return readPage(
+    "imports",
+    input,
+    (query) => store.ingests.listImports(principal.project, kbId, query),
+    (item) => item,
+  );
+}

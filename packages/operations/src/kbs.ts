@@ -1,0 +1,153 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema } from "@svc/contracts";
+import type { KbChange, KbHit, KbInput, KbItem, KbSearchInput, ListInput, ListPage } from "@svc/contracts";
+import { searchKnowledge } from "@svc/knowledge";
+import type { SearchHit } from "@svc/knowledge";
+import type { KbState, Store } from "@svc/store";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { readPage } from "./list-page.ts";
+
+/** Versions of which an object must have one to be changed; null when any will do. */
+export type ExpectedVersions = readonly number[] | null;
+
+function asItem(kb: KbState, { projectName }: Principal): KbItem {
+  return {
+    id: kb.id,
+    name: kb.name,
+    project: projectName,
+    documents: kb.documentCount,
+    chunks: kb.chunkCount,
+    queued: kb.queuedCount,
+    failed: kb.failedCount,
+    status: kb.queuedCount > 0 ? "ingesting" : "ready",
+    createdAt: kb.createdAt.toISOString(),
+    updatedAt: kb.updatedAt.toISOString(),
+    version: kb.version,
+  };
+}
+
+const notFound = () => new ServiceError("not_found", "There is no such knowledge base in this project.");
+
+const nameTaken = (name: string) =>
+  invalidInput(
+    [{ pointer: "/name", code: "taken", detail: `there is a knowledge base of this name: ${name}` }],
+    "The knowledge base",
+  );
+
+function staleVersion(version: number): ServiceError {
+  return new ServiceError("version_conflict", `The knowledge base has version ${version} now. Read it again.`, {
+    headers: { ETag: `"${version}"` },
+  });
+}
+
+async function readKb(store: Store, { project }: Principal, id: string): Promise<KbState> {
+  const kb = isUuid(id) ? await store.kbs.findState(project, id) : null;
+  if (kb === null) throw notFound();
+  return kb;
+}
+
+/** Throws not_found unless the principal's project has this knowledge base. */
+export async function requireKb(store: Store, { project }: Principal, id: string): Promise<void> {
+  const kbs = isUuid(id) ? await store.kbs.findAll(project, [id]) : [];
+  if (kbs.length === 0) throw notFound();
+}
+
+/**
+ * A page of the knowledge bases of the principal's project, newest first. Scope kb:read. Throws invalid_request for a
+ * query that is not valid.
+ */
+export async function listKbs(
+  { store }: { store: Store },
+  principal: Principal,
+  input: ListInput,
+): Promise<ListPage<KbItem>> {
+  requireScope(principal, "kb:read");
+  return readPage(
+    "kbs",
+    input,
+    (query) => store.kbs.listPage(principal.project, query),
+    (kb) => asItem(kb, principal),
+  );
+}
+
+/** The knowledge base with this id, in the principal's project. Scope kb:read. Throws not_found. */
+export async function getKb({ store }: { store: Store }, principal: Principal, id: string): Promise<KbItem> {
+  requireScope(principal, "kb:read");
+  return asItem(await readKb(store, principal, id), principal);
+}
+
+/**
+ * Makes an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every fault of
+ * the input, and when the project has one of this name.
+ */
+export async function createKb({ store }: { store: Store }, principal: Principal, input: KbInput): Promise<KbItem> {
+  requireScope(principal, "kb:write");
+  const { name } = checkInput(kbInputSchema, input, "The knowledge base");
+  const kb = await store.kbs.insert(principal.project, name);
+  if (kb === null) throw nameTaken(name);
+  return asItem(kb, principal);
+}
+
+/**
+ * Changes what the input names, if the knowledge base has one of the expected versions. Scope kb:write. Throws
+ * not_found, version_conflict with the present `ETag`, and invalid_request with every fault of the input.
+ */
+export async function updateKb(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  input: KbChange,
+  versions: ExpectedVersions = null,
+): Promise<KbItem> {
+  requireScope(principal, "kb:write");
+  const change = checkInput(kbChangeSchema, input, "The knowledge base");
+  const before = await readKb(store, principal, id);
+  const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
+  if (state === null) throw notFound();
+  if (result === "taken") throw nameTaken(change.name ?? "");
+  if (result === "stale") throw staleVersion(state.version);
+  return asItem(state, principal);
+}
+
+/**
+ * Deletes a knowledge base with all its documents, if it has one of the expected versions, and takes it from the agents
+ * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Answers it as it
+ * was. Scope kb:write. Throws not_found, and version_conflict with the present `ETag`.
+ */
+export async function deleteKb(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  versions: ExpectedVersions = null,
+): Promise<KbItem> {
+  requireScope(principal, "kb:write");
+  const kb = await readKb(store, principal, id);
+  if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
+    throw staleVersion((await readKb(store, principal, id)).version);
+  }
+  return asItem(kb, principal);
+}
+
+function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...rest }: SearchHit): KbHit {
+  const page = "page" in rest && typeof rest.page === "number" ? { page: rest.page } : {};
+  return { documentId, chunkId, title, ...(url === undefined ? {} : { url }), headingPath, text, score, ...page };
+}
+
+/**
+ * The passages of a knowledge base that match a query best. Any query is fine, however long and whatever it holds; one
+ * without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
+ */
+export async function searchKb(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  input: KbSearchInput,
+): Promise<KbHit[]> {
+  requireScope(principal, "kb:read");
+  const { q, limit } = checkInput(kbSearchSchema, input, "The query");
+  await requireKb(store, principal, id);
+  const { hits } = await searchKnowledge({ store }, principal.project, { query: q, kbIds: [id], limit });
+  return hits.map(asHit);
+}

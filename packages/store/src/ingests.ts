@@ -1,0 +1,549 @@
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import type { ImportItem } from "@svc/contracts";
+import type { Db } from "./db.ts";
+import { UNREAD_LANGUAGE, documentsTable } from "./documents.ts";
+import { asProjectId, newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
+import { holdKb } from "./kbs.ts";
+
+/** What is read: a text or a file that was handed in, a page to fetch, or a sitemap whose pages become documents. */
+export type IngestKind = "text" | "file" | "page" | "sitemap";
+
+/** A document that is handed in, to be read later. */
+export interface NewIngest {
+  kind: "text" | "file" | "page";
+  /** What its source calls it: the same key replaces the document. */
+  key: string;
+  /** File name or URL path; its ending is a hint of what it is. */
+  name: string;
+  title: string | null;
+  url: string | null;
+  /** As declared by whoever hands it in. */
+  mime: string | null;
+  /** Null for a page, which is fetched. */
+  bytes: Uint8Array | null;
+  /** Hash of all of this; null for a page. */
+  sourceHash: Buffer | null;
+}
+
+/** What became of a document that was handed in. */
+export interface QueuedIngest {
+  documentId: string;
+  /** What waits to be read now; null when the same was read before. */
+  ingestId: string | null;
+  /** False when the same was read before or waits already, so that nothing was done. */
+  isNew: boolean;
+}
+
+/** Something to read that a worker has a lease for. */
+export interface ClaimedIngest {
+  project: ProjectId;
+  id: string;
+  leaseId: string;
+  kbId: string;
+  kind: IngestKind;
+  /** Null for a sitemap. */
+  documentId: string | null;
+  importId: string | null;
+  key: string;
+  name: string;
+  mime: string | null;
+  title: string | null;
+  url: string | null;
+  sourceHash: Buffer | null;
+  sizeBytes: number;
+  /** This try counted. */
+  attempts: number;
+  /** Pages that are read of it; only a sitemap has them. */
+  maxPages: number | null;
+}
+
+/** What has to be announced. */
+export interface DueIngest {
+  project: ProjectId;
+  ingestId: string;
+  attempts: number;
+}
+
+/** What a worker may do with documents in the transaction that ends its work. */
+export type DocumentPutter = Pick<
+  ReturnType<typeof documentsTable>,
+  "findUnchanged" | "put" | "findBySource" | "noteSource"
+>;
+
+/** How long a worker's lease lasts without being renewed. */
+export const INGEST_LEASE_MS = 10_000;
+
+/** How long the sweeper leaves what is new to its job. */
+const SWEEP_AFTER_MS = 2_000;
+
+/** Bytes of one row of ingest_parts. */
+const PART_BYTES = 4 * 1024 * 1024;
+
+/** Pages that one statement queues. */
+const PAGE_BATCH = 1_000;
+
+const PRIORITY = { document: 0, page: 1 } as const;
+
+interface ClaimedRow {
+  id: string;
+  project_id: string;
+  lease_id: string;
+  kb_id: string;
+  kind: IngestKind;
+  document_id: string | null;
+  import_id: string | null;
+  key: string;
+  name: string;
+  mime: string | null;
+  title: string | null;
+  url: string | null;
+  source_hash: Buffer | null;
+  size_bytes: number;
+  attempts: number;
+  max_pages: number | null;
+}
+
+interface ImportRow {
+  id: string;
+  kb_id: string;
+  url: string;
+  max_pages: number;
+  found_count: number | null;
+  done_count: number;
+  failed_count: number;
+  error: string | null;
+  created_at: Date;
+  updated_at: Date;
+  is_waiting: boolean;
+}
+
+const IMPORT = `m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, m.error, m.created_at,
+  m.updated_at, EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id) AS is_waiting`;
+
+/**
+ * What waits to be read into knowledge bases: accepted in one transaction with its bytes, claimed by a lease, ended in
+ * one transaction with the document that it became. Every transaction here locks in the order knowledge base, document,
+ * ingest, import, so that no two wait for each other.
+ */
+export function ingestsTable(db: Db, leases: Db) {
+  // The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base that
+  // was deleted are left to its removal.
+  const CLAIM = `
+    WITH next AS (
+      SELECT i.id FROM ingests i JOIN kbs k ON k.id = i.kb_id AND k.deleted_at IS NULL
+      WHERE i.next_at <= now() AND (i.lease_until IS NULL OR i.lease_until < now())
+        AND ($2 OR i.kind IN ('text', 'file'))
+      ORDER BY i.priority, i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED
+    )
+    UPDATE ingests i SET lease_id = $1, lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds',
+      attempts = attempts + 1
+    FROM next WHERE i.id = next.id
+    RETURNING i.id, i.project_id, i.lease_id, i.kb_id, i.kind, i.document_id, i.import_id, i.key, i.name, i.mime,
+      i.title, i.url, i.source_hash, i.size_bytes, i.attempts,
+      (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages`;
+
+  const RENEW = `
+    UPDATE ingests i SET lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds'
+    FROM unnest($1::uuid[], $2::uuid[]) AS r (id, lease_id)
+    WHERE i.id = r.id AND i.lease_id = r.lease_id RETURNING i.lease_id`;
+
+  // Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
+  // announcements are enough to have any number read.
+  const DUE = `
+    WITH due AS (
+      SELECT id FROM ingests
+      WHERE due_at <= now() AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
+      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    )
+    UPDATE ingests i SET due_at = now() + least(interval '1 minute', greatest(interval '2 seconds', now() - i.created_at))
+    FROM due WHERE i.id = due.id RETURNING i.id, i.project_id, i.attempts`;
+
+  async function insertImportRow(tx: Db, project: ProjectId, kbId: string, url: string, maxPages: number) {
+    const id = newId();
+    await tx.query("INSERT INTO imports (id, project_id, kb_id, url, max_pages) VALUES ($1, $2, $3, $4, $5)", [
+      id,
+      project,
+      kbId,
+      url,
+      maxPages,
+    ]);
+    return id;
+  }
+
+  /** Refuses what would make too much wait. What is accepted in the same moment elsewhere is not seen. */
+  async function checkRoom(tx: Db, project: ProjectId, added: { count: number; bytes: number }): Promise<void> {
+    const [waiting] = await tx.query<{ count: number; bytes: number }>(
+      "SELECT count(*) AS count, coalesce(sum(size_bytes), 0)::float8 AS bytes FROM ingests WHERE project_id = $1",
+      [project],
+    );
+    const { count = 0, bytes = 0 } = waiting ?? {};
+    const { queuedMaxBytes, queuedMaxCount } = KB_LIMITS;
+    if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
+    throw new ServiceError(
+      "rate_limited",
+      `In this project ${count} documents of ${Math.round(bytes / 1024 / 1024)} MB wait to be read already; at most ${queuedMaxCount} of ${queuedMaxBytes / 1024 / 1024} MB may. Send more when some of them are ready.`,
+      { headers: { "Retry-After": "60" } },
+    );
+  }
+
+  /** The document of this key, locked; it is made, without a text, when there is none. */
+  async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
+    await tx.query(
+      `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '${UNREAD_LANGUAGE}', 'queued') ON CONFLICT (kb_id, key) DO NOTHING`,
+      [
+        newId(),
+        project,
+        kbId,
+        ingest.key,
+        ingest.title ?? ingest.key,
+        ingest.url,
+        ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
+        ingest.bytes?.byteLength ?? 0,
+      ],
+    );
+    const [row] = await tx.query<{ id: string }>(
+      "SELECT id FROM documents WHERE kb_id = $1 AND key = $2 FOR NO KEY UPDATE",
+      [kbId, ingest.key],
+    );
+    if (row === undefined) throw new Error("the document vanished while it was queued");
+    return row.id;
+  }
+
+  async function queueOne(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<QueuedIngest> {
+    const documentId = await lockDocument(tx, project, kbId, ingest);
+    const [waiting] = await tx.query<{ id: string; is_same: boolean }>(
+      `SELECT id, CASE WHEN source_hash IS NULL THEN kind = $2 AND url = $3 ELSE source_hash = $4 END AS is_same
+       FROM ingests WHERE document_id = $1`,
+      [documentId, ingest.kind, ingest.url, ingest.sourceHash],
+    );
+    if (waiting?.is_same === true) return { documentId, ingestId: waiting.id, isNew: false };
+    if (waiting === undefined && ingest.sourceHash !== null) {
+      const ready = await documentsTable(tx).findBySource(project, kbId, ingest.key, ingest.sourceHash);
+      if (ready !== null) return { documentId, ingestId: null, isNew: false };
+    }
+    // What is newer takes the place of what waits; whoever works on that has lost its lease by it.
+    await tx.query("DELETE FROM ingests WHERE document_id = $1", [documentId]);
+    const id = newId();
+    await tx.query(
+      `INSERT INTO ingests (id, project_id, kb_id, kind, document_id, key, name, mime, title, url, source_hash,
+         size_bytes, priority, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${PRIORITY.document},
+         now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
+      [
+        id,
+        project,
+        kbId,
+        ingest.kind,
+        documentId,
+        ingest.key,
+        ingest.name,
+        ingest.mime,
+        ingest.title,
+        ingest.url,
+        ingest.sourceHash,
+        ingest.bytes?.byteLength ?? 0,
+      ],
+    );
+    await insertParts(tx, id, ingest.bytes ?? new Uint8Array());
+    return { documentId, ingestId: id, isNew: true };
+  }
+
+  async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise<void> {
+    for (let start = 0, ordinal = 0; start < bytes.byteLength; start += PART_BYTES, ordinal += 1) {
+      const part = bytes.subarray(start, start + PART_BYTES);
+      await tx.query("INSERT INTO ingest_parts (ingest_id, ordinal, bytes) VALUES ($1, $2, $3)", [
+        ingestId,
+        ordinal,
+        Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      ]);
+    }
+  }
+
+  /**
+   * Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
+   * the lease is still held; false when it is not, or when base or document was deleted.
+   */
+  function endUnderLease(claim: ClaimedIngest, work: (tx: Db) => Promise<void>): Promise<boolean> {
+    return db.transaction(async (tx) => {
+      const kbs = await tx.query(
+        "SELECT id FROM kbs WHERE project_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE",
+        [claim.project, claim.kbId],
+      );
+      if (kbs.length === 0) return false;
+      if (claim.documentId !== null) {
+        await tx.query("SELECT id FROM documents WHERE id = $1 FOR NO KEY UPDATE", [claim.documentId]);
+      }
+      const held = await tx.query(
+        "DELETE FROM ingests WHERE id = $1 AND project_id = $2 AND lease_id = $3 RETURNING id",
+        [claim.id, claim.project, claim.leaseId],
+      );
+      if (held.length === 0) return false;
+      await work(tx);
+      return true;
+    });
+  }
+
+  async function countInImport(tx: Db, importId: string | null, column: "done_count" | "failed_count"): Promise<void> {
+    if (importId === null) return;
+    await tx.query(`UPDATE imports SET ${column} = ${column} + 1, updated_at = now() WHERE id = $1`, [importId]);
+  }
+
+  /** Queues pages of an import that do not wait already, as documents. Answers how many. */
+  async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
+    // In one order of keys, so that two imports of the same pages cannot wait for each other.
+    const keys = [...new Set(urls)].sort();
+    await tx.query(
+      `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
+       SELECT i.id, $1, $2, i.key, i.key, i.key, 'text/html', 0, '', '${UNREAD_LANGUAGE}', 'queued'
+       FROM unnest($3::uuid[], $4::text[]) AS i (id, key) ON CONFLICT (kb_id, key) DO NOTHING`,
+      [claim.project, claim.kbId, keys.map(() => newId()), keys],
+    );
+    await tx.query("SELECT id FROM documents WHERE kb_id = $1 AND key = ANY ($2) ORDER BY key FOR NO KEY UPDATE", [
+      claim.kbId,
+      keys,
+    ]);
+    const rows = await tx.query(
+      `INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
+       SELECT i.id, $1, $2, 'page', d.id, $5, d.key, d.key, d.key, ${PRIORITY.page},
+         now() + interval '${SWEEP_AFTER_MS} milliseconds'
+       FROM unnest($3::uuid[], $4::text[]) AS i (id, key) JOIN documents d ON d.kb_id = $2 AND d.key = i.key
+       ON CONFLICT (document_id) DO UPDATE SET import_id = excluded.import_id WHERE w.kind = 'page'
+       RETURNING w.id`,
+      [claim.project, claim.kbId, keys.map(() => newId()), keys, claim.importId],
+    );
+    return rows.length;
+  }
+
+  return {
+    /**
+     * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. One that
+     * was handed in before, and was read or waits, is left as it is. Throws not_found for a knowledge base that this
+     * project does not have, rate_limited when too much waits.
+     */
+    queueDocuments(project: ProjectId, kbId: string, ingests: readonly NewIngest[]): Promise<QueuedIngest[]> {
+      return db.transaction(async (tx) => {
+        await holdKb(tx, project, kbId);
+        const bytes = ingests.reduce((sum, ingest) => sum + (ingest.bytes?.byteLength ?? 0), 0);
+        await checkRoom(tx, project, { count: ingests.length, bytes });
+        // In one order of keys, so that two calls with the same documents cannot wait for each other.
+        const order = [...ingests.keys()].sort((a, b) => ((ingests[a]?.key ?? "") < (ingests[b]?.key ?? "") ? -1 : 1));
+        const queued = new Map<number, QueuedIngest>();
+        for (const index of order) {
+          const ingest = ingests[index];
+          if (ingest !== undefined) queued.set(index, await queueOne(tx, project, kbId, ingest));
+        }
+        return ingests.flatMap((_, index) => queued.get(index) ?? []);
+      });
+    },
+
+    /** Accepts a sitemap. Throws as `queueDocuments`. */
+    queueSitemap(
+      project: ProjectId,
+      kbId: string,
+      sitemap: { url: string; maxPages: number },
+    ): Promise<{ importId: string; ingestId: string }> {
+      return db.transaction(async (tx) => {
+        await holdKb(tx, project, kbId);
+        await checkRoom(tx, project, { count: 1, bytes: 0 });
+        const importId = await insertImportRow(tx, project, kbId, sitemap.url, sitemap.maxPages);
+        const ingestId = newId();
+        await tx.query(
+          `INSERT INTO ingests (id, project_id, kb_id, kind, import_id, key, name, url, priority, due_at)
+           VALUES ($1, $2, $3, 'sitemap', $4, '', '', $5, ${PRIORITY.page},
+             now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
+          [ingestId, project, kbId, importId, sitemap.url],
+        );
+        return { importId, ingestId };
+      });
+    },
+
+    /**
+     * Takes the lease on what is to be read next, of any project, and counts the try; null when nothing waits. Without
+     * `canFetch` what has to be fetched is left to others.
+     */
+    async claim({ canFetch }: { canFetch: boolean }): Promise<ClaimedIngest | null> {
+      const [row] = await leases.prepared<ClaimedRow>("ingests_claim", CLAIM, [newId(), canFetch]);
+      return row === undefined ? null : asClaimed(row);
+    },
+
+    /** Extends leases; answers the ids of those that are still held. */
+    async renewLeases(claims: readonly ClaimedIngest[]): Promise<Set<string>> {
+      if (claims.length === 0) return new Set();
+      const rows = await leases.prepared<{ lease_id: string }>("ingests_renew", RENEW, [
+        claims.map(({ id }) => id),
+        claims.map(({ leaseId }) => leaseId),
+      ]);
+      return new Set(rows.map((row) => row.lease_id));
+    },
+
+    /** The bytes that were handed in, read piece by piece; null when it is gone, or another took its place. */
+    async readBytes({ id, project, sizeBytes }: ClaimedIngest): Promise<Buffer | null> {
+      const bytes = Buffer.allocUnsafe(sizeBytes);
+      let filled = 0;
+      for (let ordinal = 0; filled < sizeBytes; ordinal += 1) {
+        const [part] = await db.query<{ bytes: Buffer }>(
+          `SELECT p.bytes FROM ingest_parts p JOIN ingests i ON i.id = p.ingest_id
+           WHERE p.ingest_id = $1 AND p.ordinal = $2 AND i.project_id = $3`,
+          [id, ordinal, project],
+        );
+        if (part === undefined) return null;
+        filled += part.bytes.copy(bytes, filled);
+      }
+      return bytes;
+    },
+
+    /**
+     * Ends an ingest with the document that it became: `put` works with documents in that same transaction, so that the
+     * new passages, the end of the ingest and the counts become real together, exactly once. False, and nothing done,
+     * when the lease was lost: the document was deleted, or something newer was handed in for it, or another worker has
+     * it.
+     */
+    finish(claim: ClaimedIngest, put: (documents: DocumentPutter) => Promise<void>): Promise<boolean> {
+      return endUnderLease(claim, async (tx) => {
+        const wasRead = await isRead(tx, claim.documentId);
+        await put(documentsTable(tx));
+        if (!wasRead && (await isRead(tx, claim.documentId))) {
+          await tx.query("UPDATE kbs SET document_count = document_count + 1 WHERE id = $1", [claim.kbId]);
+        }
+        await countInImport(tx, claim.importId, "done_count");
+      });
+    },
+
+    /**
+     * Ends an ingest whose document cannot be read, with the reason in words. Passages that were read before stay. False
+     * as in `finish`.
+     */
+    fail(claim: ClaimedIngest, error: string): Promise<boolean> {
+      return endUnderLease(claim, async (tx) => {
+        if (claim.documentId === null) {
+          await tx.query("UPDATE imports SET error = $2, updated_at = now() WHERE id = $1", [claim.importId, error]);
+          return;
+        }
+        await tx.query("UPDATE documents SET status = 'failed', error = $2, updated_at = now() WHERE id = $1", [
+          claim.documentId,
+          error,
+        ]);
+        await countInImport(tx, claim.importId, "failed_count");
+      });
+    },
+
+    /**
+     * Ends the reading of a sitemap: its pages wait to be read from then on. Those that wait already are not doubled.
+     * False as in `finish`. Throws rate_limited when too much would wait.
+     */
+    finishSitemap(claim: ClaimedIngest, pages: readonly string[]): Promise<boolean> {
+      return endUnderLease(claim, async (tx) => {
+        await checkRoom(tx, claim.project, { count: pages.length, bytes: 0 });
+        let found = 0;
+        for (let start = 0; start < pages.length; start += PAGE_BATCH) {
+          found += await queuePages(tx, claim, pages.slice(start, start + PAGE_BATCH));
+        }
+        await tx.query("UPDATE imports SET found_count = $2, updated_at = now() WHERE id = $1", [
+          claim.importId,
+          found,
+        ]);
+      });
+    },
+
+    /** Gives a lease back: it is tried again after `delayMs`. Does nothing when the lease was lost. */
+    async retryLater(
+      claim: ClaimedIngest,
+      retry: { delayMs: number; failure: string | null; counts: boolean },
+    ): Promise<void> {
+      await db.query(
+        `UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce($3, failure),
+           attempts = attempts - $4, next_at = now() + $5 * interval '1 millisecond',
+           due_at = now() + $5 * interval '1 millisecond'
+         WHERE id = $1 AND lease_id = $2`,
+        [claim.id, claim.leaseId, retry.failure, retry.counts ? 0 : 1, Math.round(retry.delayMs)],
+      );
+    },
+
+    /** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
+    async takeDue(limit: number): Promise<DueIngest[]> {
+      const rows = await db.query<{ id: string; project_id: string; attempts: number }>(DUE, [limit]);
+      return rows.map((row) => ({
+        project: asProjectId(row.project_id),
+        ingestId: row.id,
+        attempts: row.attempts,
+      }));
+    },
+
+    /** The import with this id, of a knowledge base of this project, or null. */
+    async findImport(project: ProjectId, kbId: string, id: string): Promise<ImportItem | null> {
+      const rows = await db.query<ImportRow>(
+        `SELECT ${IMPORT} FROM imports m JOIN kbs k ON k.id = m.kb_id AND k.deleted_at IS NULL
+         WHERE m.project_id = $1 AND m.kb_id = $2 AND m.id = $3`,
+        [project, kbId, id],
+      );
+      const row = rows[0];
+      return row === undefined ? null : asImport(row);
+    },
+
+    /** Imports of a knowledge base, newest first: those made before the one with the id `before`. */
+    async listImports(
+      project: ProjectId,
+      kbId: string,
+      { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+    ): Promise<ImportItem[]> {
+      const rows = await db.query<ImportRow>(
+        `SELECT ${IMPORT} FROM imports m
+         WHERE m.project_id = $1 AND m.kb_id = $2 AND ($4::uuid IS NULL OR m.id < $4)
+           AND ($5::text IS NULL OR strpos(lower(m.url), lower($5)) > 0)
+         ORDER BY m.id DESC LIMIT $3`,
+        [project, kbId, limit, before ?? null, q ?? null],
+      );
+      return rows.map(asImport);
+    },
+  };
+}
+
+/** True when a document has had a text. */
+async function isRead(tx: Db, documentId: string | null): Promise<boolean> {
+  const rows = await tx.query<{ was_read: boolean }>(
+    "SELECT content_hash <> '' AS was_read FROM documents WHERE id = $1",
+    [documentId],
+  );
+  return rows[0]?.was_read ?? false;
+}
+
+function asClaimed(row: ClaimedRow): ClaimedIngest {
+  return {
+    project: asProjectId(row.project_id),
+    id: row.id,
+    leaseId: row.lease_id,
+    kbId: row.kb_id,
+    kind: row.kind,
+    documentId: row.document_id,
+    importId: row.import_id,
+    key: row.key,
+    name: row.name,
+    mime: row.mime,
+    title: row.title,
+    url: row.url,
+    sourceHash: row.source_hash,
+    sizeBytes: row.size_bytes,
+    attempts: row.attempts,
+    maxPages: row.max_pages,
+  };
+}
+
+function asImport(row: ImportRow): ImportItem {
+  const waiting = row.found_count === null ? "queued" : "running";
+  const status = row.error === null ? "ready" : "failed";
+  return {
+    id: row.id,
+    kbId: row.kb_id,
+    sitemap: row.url,
+    maxPages: row.max_pages,
+    status: row.is_waiting ? waiting : status,
+    found: row.found_count,
+    done: row.done_count,
+    failed: row.failed_count,
+    error: row.error,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

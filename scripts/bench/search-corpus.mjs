@@ -1,0 +1,79 @@
+// Text that is made up, the same each time, with words as common, as rare and as long as in real text.
+
+/** Distinct words; the hundred commonest are English function words, which a search leaves out. */
+const VOCABULARY = 200_000;
+const FUNCTION_WORDS =
+  "the of and to in a is that for it was on are as with be by at this have from or had but not what all were when we there can an your which their if do will each how them then she many some so these would other into has her two like him see time could no make than first been its who now people my made over did down only way find use may water long little very after".split(
+    " ",
+  );
+const PASSAGE_WORDS = [60, 150];
+const QUERY_WORDS = [5, 14];
+
+const SYLLABLES =
+  "ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu pa pe pi po pu ra re ri ro ru sa se si so su ta te ti to tu va ve vi vo vu".split(
+    " ",
+  );
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function createRandom(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function wordOfRank(rank) {
+  if (rank < FUNCTION_WORDS.length) return FUNCTION_WORDS[rank];
+  let rest = rank;
+  let word = "";
+  do {
+    word += SYLLABLES[rest % SYLLABLES.length];
+    rest = Math.floor(rest / SYLLABLES.length);
+  } while (rest > 0);
+  return `${word}x`;
+}
+
+/** Documents of about `chunks` passages in all, and queries about them. */
+export function createCorpus(chunks, seed = 1) {
+  const random = createRandom(seed);
+  const between = ([least, most]) => least + Math.floor(random() * (most - least + 1));
+  // Zipf's law: the word of rank r is 1/r times as common as the first, so the logarithm of the rank is uniform.
+  const word = () => wordOfRank(Math.floor(VOCABULARY ** random()) - 1);
+  const words = (count) => Array.from({ length: count }, word);
+  // What a document is about stands in it again and again.
+  const passage = (subjects) =>
+    Array.from({ length: between(PASSAGE_WORDS) }, () =>
+      random() < 0.1 ? subjects[Math.floor(random() * subjects.length)] : word(),
+    );
+  const sentences = (list) => {
+    const parts = [];
+    for (let from = 0; from < list.length; from += 15) parts.push(`${list.slice(from, from + 15).join(" ")}.`);
+    return parts.join(" ");
+  };
+  const documents = [];
+  const asked = [];
+  let made = 0;
+  while (made < chunks) {
+    const count = Math.min(chunks - made, Math.floor(20 ** random()));
+    const subjects = words(8);
+    const title = words(between([2, 5])).join(" ");
+    const passages = Array.from({ length: count }, () => passage(subjects));
+    const sections = passages.map((list) => `## ${words(between([1, 4])).join(" ")}\n\n${sentences(list)}\n`);
+    documents.push({ key: `document-${documents.length}.md`, title, text: sections.join("\n"), mime: "text/markdown" });
+    asked.push(passages[0]);
+    made += count;
+  }
+  /** Half of it words that stand in one passage, common ones among them, half of it any. */
+  const query = () => {
+    const from = asked[Math.floor(random() * asked.length)];
+    const pick = () => (random() < 0.5 ? from[Math.floor(random() * from.length)] : word());
+    return `${Array.from({ length: between(QUERY_WORDS) }, pick).join(" ")}?`;
+  };
+  /** Nothing but the commonest words that a search does not leave out: each stands in most passages or in many. */
+  const commonQuery = () =>
+    Array.from({ length: 8 }, () => wordOfRank(FUNCTION_WORDS.length + Math.floor(random() * 20))).join(" ");
+  return { documents, query, commonQuery };
+}

@@ -1,0 +1,278 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { runCli } from "@svc/cli";
+import { openStore } from "@svc/store";
+import { createTestDatabase, holdResource, startProcess, testLog, waitFor } from "@svc/testing";
+import type { TestDatabase } from "@svc/testing";
+import { SVC_MAIN } from "./support/run-svc.ts";
+import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+
+let database: TestDatabase;
+let folder: string;
+let env: Record<string, string>;
+let origin: string;
+
+/** Pages of the site of this test; what is not here is not found. A null answers 503. */
+const pages = new Map<string, string | null>();
+const asked: string[] = [];
+let answer: RequestListener;
+const answerFromPages: RequestListener = (request, response) => {
+  const page = pages.get(request.url ?? "");
+  if (page === null) response.writeHead(503).end();
+  else if (page === undefined) response.writeHead(404).end();
+  else response.writeHead(200, { "content-type": page.startsWith("<") ? "text/html" : "text/plain" }).end(page);
+};
+const server = createServer((request, response) => {
+  asked.push(request.url ?? "");
+  answer(request, response);
+});
+let release: () => void;
+
+const closeServer = () =>
+  new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+beforeAll(async () => {
+  release = holdResource("the site of this test", closeServer);
+  answer = answerFromPages;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  database = await createTestDatabase();
+  folder = await makeFolder();
+  env = {
+    DATABASE_URL: database.url,
+    SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab",
+    SVC_FETCH_ALLOW: "127.0.0.1",
+  };
+  const store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog(), app: "test" });
+  await store.projects.ensure("default");
+  await store.close();
+});
+
+afterAll(async () => {
+  await closeServer();
+  release();
+  await database.drop();
+  await removeFolders();
+});
+
+/** Runs a command as the built program does, without a process of its own. `typed` is what a person answers. */
+async function svc(words: string[], { typed }: { typed?: string } = {}) {
+  const written = { stdout: "", stderr: "" };
+  const code = await runCli(words, {
+    env,
+    workingFolder: folder,
+    program: "/usr/bin/svc",
+    openInput: () => Object.assign(Readable.from([typed ?? ""]), { isTTY: typed !== undefined }),
+    stdout: { write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+  });
+  return { ...written, code };
+}
+
+interface Document {
+  ok: boolean;
+  summary: Record<string, number>;
+  files: { file: string; status: string; error?: string }[];
+  skipped: Record<string, number>;
+  removed: { key: string }[];
+  items: { name: string; key: string; status: string; chunks: number; documents: number }[];
+  hits: { kb: string; title: string; headingPath: string[]; text: string; score: number; url?: string }[];
+  new: string[];
+  gone: string[];
+}
+
+async function svcJson(...words: string[]) {
+  const { stdout, code } = await svc([...words, "--json"]);
+  return { ...(JSON.parse(stdout) as Document), code };
+}
+
+const write = async (name: string, text: string) => {
+  await mkdir(join(folder, name, ".."), { recursive: true });
+  await writeFile(join(folder, name), text);
+};
+const keysOf = async (kb: string) => (await svcJson("kb", "list", "--kb", kb)).items.map(({ key }) => key);
+
+describe("a folder", () => {
+  beforeAll(async () => {
+    await write("docs/kestrel.md", "# Kestrel\n\n## How do I charge it?\n\nUse the blue cable for 95 minutes.\n");
+    await write("docs/prices.csv", "part,price\nblue cable,12\n");
+    await write("docs/more/help.html", "<title>Help</title><h1>Help</h1><p>The office opens at nine on weekdays.</p>");
+    await write("docs/broken.pdf", "%PDF-1.7\nand no more");
+    await write("docs/photo.png", "x");
+    await write("docs/.git/secret.md", "hidden");
+  });
+
+  test("is added with all that can be read in it; a bad file is named with its reason and harms no other", async () => {
+    const { stdout, stderr, code } = await svc(["kb", "add", "docs", "missing.md", "--kb", "handbook"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FILE +PASSAGES +RESULT\n/);
+    expect(stdout).toMatch(/\nmissing\.md +failed: there is no such file\n/);
+    expect(stdout).toMatch(/\ndocs\/broken\.pdf +failed: "broken\.pdf" /);
+    for (const file of ["docs/kestrel.md", "docs/prices.csv", "docs/more/help.html"]) {
+      expect(stdout).toMatch(new RegExp(`\\n${file} +[1-9]\\d* +added\\n`));
+    }
+    expect(stdout).toContain("\n3 added, 2 failed.\nLeft out 1 file that cannot be read: .png 1.\n");
+    expect(stderr).toMatch(/1 of 4 {2}docs\/broken\.pdf \(20 bytes\) {2}failed: /);
+    expect(stderr).toContain('No agent answers from the knowledge base "handbook" yet.');
+  });
+
+  test("added again is left alone but for what has changed", async () => {
+    await write("docs/kestrel.md", "# Kestrel\n\n## How do I charge it?\n\nUse the green cable for 20 minutes.\n");
+    const { summary, files, skipped, ok, code } = await svcJson("kb", "add", "docs", "--kb", "handbook");
+    expect({ ok, code }).toEqual({ ok: false, code: 1 });
+    expect(summary).toEqual({ added: 0, changed: 1, unchanged: 2, failed: 1 });
+    expect(files.find(({ status }) => status === "changed")).toMatchObject({ file: "docs/kestrel.md" });
+    expect(skipped).toEqual({ ".png": 1 });
+  });
+
+  test("is searched with heading and score, and what matches nothing says so", async () => {
+    const { hits, code } = await svcJson("kb", "search", "charge the Kestrel cable", "--limit", "2");
+    expect(code).toBe(0);
+    expect(hits[0]).toMatchObject({ kb: "handbook", title: "Kestrel", text: expect.stringContaining("green cable") });
+    expect(hits.length).toBeLessThanOrEqual(2);
+    const { stdout } = await svc(["kb", "search", "charge the Kestrel", "--kb", "handbook"]);
+    expect(stdout).toMatch(/^1\. Kestrel.*\n {3}score \d+\.\d\d, handbook\n {3}.*green cable/);
+    expect(await svc(["kb", "search", "?!"])).toMatchObject({ code: 0, stdout: "Nothing matches.\n" });
+    expect(await svcJson("kb", "search", "?!")).toMatchObject({ code: 0, ok: true, hits: [] });
+  });
+
+  test("is kept in step: added, replaced and removed, and nothing else is touched", async () => {
+    await svc(["kb", "add", "docs/kestrel.md", `${origin}/none`, "--kb", "other"]);
+    await write("elsewhere.md", "The garage is open on Sundays.");
+    await svc(["kb", "add", "elsewhere.md", "--kb", "handbook"]);
+    await rename(join(folder, "docs/prices.csv"), join(folder, "docs/costs.csv"));
+    await rm(join(folder, "docs/broken.pdf"));
+
+    const plan = await svcJson("kb", "sync", "docs", "--kb", "handbook", "--dry-run");
+    expect(plan).toMatchObject({ code: 0, new: ["docs/costs.csv"], gone: ["docs/prices.csv"] });
+    expect(await keysOf("handbook")).toContain("docs/prices.csv");
+
+    const { stdout, code } = await svc(["kb", "sync", "docs", "--kb", "handbook"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("removed  docs/prices.csv\n1 added, 2 unchanged, 1 removed.\n");
+    expect(await keysOf("handbook")).toEqual([
+      "docs/costs.csv",
+      "docs/kestrel.md",
+      "docs/more/help.html",
+      "elsewhere.md",
+    ]);
+    expect(await keysOf("other")).toEqual(["docs/kestrel.md"]);
+  });
+
+  test("that is empty, away, or the current one empties no knowledge base", async () => {
+    await mkdir(join(folder, "empty"));
+    for (const source of ["empty", "gone"]) {
+      const { stderr, code } = await svc(["kb", "sync", source, "--kb", "handbook"]);
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing was changed") });
+    }
+    expect(await svc(["kb", "sync", ".", "--kb", "handbook"])).toMatchObject({ code: 2 });
+    expect(await keysOf("handbook")).toHaveLength(4);
+  });
+});
+
+describe("a site", () => {
+  const sitemap = (...paths: string[]) =>
+    `<urlset>${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join("")}</urlset>`;
+
+  test("is added by its sitemap, without what robots.txt forbids, and a page that fails is named", async () => {
+    pages.set("/robots.txt", `User-agent: svc-fetch\nDisallow: /secret\nSitemap: ${origin}/map.xml\n`);
+    pages.set("/map.xml", sitemap("/a", "/secret", "/gone"));
+    pages.set("/a", '<title>Page A</title><main><p>The harbour closes at ten. <a href="/b">More</a></p></main>');
+    pages.set("/secret", "secret");
+    const { summary, files, code } = await svcJson("kb", "add", "--sitemap", origin, "--kb", "site");
+    expect(code).toBe(1);
+    expect(summary).toEqual({ added: 1, changed: 0, unchanged: 0, failed: 1 });
+    expect(files).toEqual([
+      expect.objectContaining({ file: `${origin}/a`, status: "added" }),
+      { file: `${origin}/gone`, status: "failed", error: expect.stringContaining("answered 404 (Not Found)") },
+    ]);
+    expect(asked).not.toContain("/secret");
+    const { hits } = await svcJson("kb", "search", "when does the harbour close", "--kb", "site");
+    expect(hits[0]).toMatchObject({ title: "Page A", url: `${origin}/a` });
+  });
+
+  test("is kept in step, and one that cannot be asked now empties no knowledge base", async () => {
+    pages.set("/map.xml", sitemap("/b"));
+    pages.set("/b", "The ferry leaves at noon.");
+    const { summary, removed, code } = await svcJson("kb", "sync", origin, "--kb", "site");
+    expect({ code, summary }).toMatchObject({ code: 0, summary: { added: 1, removed: 1 } });
+    expect(removed).toEqual([expect.objectContaining({ key: `${origin}/a` })]);
+    pages.set("/map.xml", null);
+    const { stderr, code: failedCode } = await svc(["kb", "sync", origin, "--kb", "site"]);
+    expect(failedCode).toBe(1);
+    expect(stderr).toContain("answered 503");
+    expect(await keysOf("site")).toEqual([`${origin}/b`]);
+  });
+
+  test("on a private address that nobody has named is refused, without a request", async () => {
+    asked.length = 0;
+    env = { ...env, SVC_FETCH_ALLOW: "" };
+    const { files, code } = await svcJson("kb", "add", `${origin}/b`, "http://10.0.0.1/", "--kb", "site");
+    env = { ...env, SVC_FETCH_ALLOW: "127.0.0.1" };
+    expect(code).toBe(1);
+    expect(files.map(({ error }) => error)).toEqual(Array(2).fill(expect.stringContaining("cannot be fetched")));
+    expect(asked).toEqual([]);
+  });
+
+  test("whose adding is interrupted with Ctrl-C keeps what is done, says so, and goes on later", async () => {
+    answer = (request, response) => {
+      if (request.url === "/slow") return;
+      answerFromPages(request, response);
+    };
+    const words = ["kb", "add", `${origin}/b`, `${origin}/slow`, `${origin}/a`, "--kb", "halves"];
+    const child = await startProcess({ file: SVC_MAIN, args: words, env, name: "svc kb add" });
+    await waitFor(() => Promise.resolve(asked.includes("/slow")), { what: "the second page to be asked for" });
+    expect(await child.kill("SIGINT")).toMatchObject({ code: 130 });
+    expect(child.output()).toContain("1 added.\nInterrupted. The same command goes on from here");
+    answer = answerFromPages;
+    pages.set("/slow", "It was slow.");
+    expect(await svcJson(...words)).toMatchObject({ code: 0, summary: { added: 2, unchanged: 1, failed: 0 } });
+  });
+});
+
+describe("documents are removed", () => {
+  test("by path, address or id; one that is not there is named, and the others go", async () => {
+    await svc(["kb", "add", "docs", `${origin}/a`, "--kb", "bin"]);
+    const { items } = await svcJson("kb", "list", "--kb", "bin");
+    const id = (items.find(({ key }) => key === "docs/costs.csv") as unknown as { id: string }).id;
+    const words = ["./docs/kestrel.md", `${origin}/a#part`, id, "no.md"];
+    const { stdout, code } = await svc(["kb", "remove", ...words, "--kb", "bin"]);
+    expect({ stdout, code }).toEqual({
+      code: 1,
+      stdout: 'There is no document "no.md" in it; kb list shows them.\nRemoved 3 documents.\n',
+    });
+    expect(await keysOf("bin")).toEqual(["docs/more/help.html"]);
+    expect((await svcJson("kb", "search", "green cable", "--kb", "bin")).hits).toEqual([]);
+  });
+
+  test("all of them only after a yes", async () => {
+    const words = ["kb", "remove", "--all", "--kb", "other"];
+    expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining("add --yes") });
+    expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was removed.\n" });
+    expect(await keysOf("other")).toHaveLength(1);
+    expect(await svc(words, { typed: "yes\n" })).toMatchObject({ code: 0, stdout: "Removed 1 document.\n" });
+    expect(await svc(["kb", "list", "--kb", "other"])).toMatchObject({ stdout: "There are no documents in it.\n" });
+  });
+
+  test("of a knowledge base that there is not is refused, and those there are are named", async () => {
+    const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
+    expect(code).toBe(1);
+    expect(stderr).toBe('There is no knowledge base "nowhere". There are: bin, halves, handbook, other, site.\n');
+  });
+});
+
+test("the knowledge bases are listed with what is in them", async () => {
+  const { items } = await svcJson("kb", "list");
+  expect(items.find(({ name }) => name === "handbook")).toMatchObject({ documents: 4, chunks: expect.any(Number) });
+  const { stdout } = await svc(["kb", "list"]);
+  expect(stdout).toMatch(/^NAME +DOCUMENTS +PASSAGES +UPDATED +STATE\n/);
+  expect(stdout).toMatch(/\nhandbook +4 +\d+ +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +ready\n/);
+});

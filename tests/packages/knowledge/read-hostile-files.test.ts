@@ -1,0 +1,299 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { ServiceError } from "@svc/contracts";
+import { READ_LIMITS, createFileReader } from "@svc/knowledge";
+import type { FileReader } from "@svc/knowledge";
+import { repositoryPath, spawnChild } from "@svc/testing";
+import { docxParagraph, lieAboutSize, makeDocx, makeXlsx, zipParts } from "./make-office-files.ts";
+import { makePdf, makeRawPdf } from "./make-pdf.ts";
+
+const MB = 1024 * 1024;
+
+let reader: FileReader;
+
+beforeAll(() => {
+  reader = createFileReader();
+});
+
+afterAll(async () => {
+  await reader.close();
+});
+
+afterEach(async () => {
+  // Whatever a file did: the next one is read.
+  const { text } = await reader.read({ name: "next.md", bytes: Buffer.from("# Next") });
+  expect(text).toBe("# Next");
+});
+
+/** Why a file is refused: its code, the code of the fault, and the sentence. */
+async function refusalOf(name: string, content: string | Uint8Array, by: FileReader = reader) {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  const error: unknown = await by.read({ name, bytes }).then(
+    ({ text }) => new Error(`was read: ${text.slice(0, 80)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ServiceError)) throw error;
+  expect(error.message.startsWith(`"${name}" `)).toBe(true);
+  const [fault] = error.errors ?? [];
+  if (fault !== undefined) expect(fault.pointer).toBe("/file");
+  return [error.code, fault?.code ?? null, error.message] as const;
+}
+
+describe("a file that is no text is refused by its name, with what to do", () => {
+  const ole = (stream: string) =>
+    Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(512), Buffer.from(stream, "utf16le")]);
+  const cases: [name: string, content: string | Uint8Array, code: string, fault: string | null, says: RegExp][] = [
+    ["empty.pdf", "", "invalid_request", "empty", /is empty/],
+    ["blank.txt", " \n\t\n", "invalid_request", "empty", /is empty/],
+    ["old.doc", ole("WordDocument"), "unsupported_media_type", null, /Word file.+save it as \.docx/],
+    ["old.xls", ole("Workbook"), "unsupported_media_type", null, /Excel file.+save it as \.xlsx/],
+    ["old.ppt", ole("PowerPoint Document"), "unsupported_media_type", null, /PowerPoint file.+save it as \.pdf/],
+    ["locked.docx", ole("EncryptedPackage"), "invalid_request", "encrypted", /password; remove/],
+    ["photo.txt", Buffer.from("89504e470d0a1a0a", "hex"), "unsupported_media_type", null, /PNG image/],
+    ["files.zip", zipParts({ "a.txt": "text" }), "unsupported_media_type", null, /ZIP archive; unpack it/],
+    ["slides.pptx", zipParts({ "ppt/presentation.xml": "<p/>" }), "unsupported_media_type", null, /export it as PDF/],
+    ["data.json", '{"a": 1}', "unsupported_media_type", null, /JSON.+convert it/],
+    ["feed.xml", "<?xml version='1.0'?><rss/>", "unsupported_media_type", null, /XML.+convert it/],
+    ["letter.rtf", "{\\rtf1 hello}", "unsupported_media_type", null, /save it as \.docx/],
+    [
+      "noise.txt",
+      Uint8Array.from({ length: 4_000 }, (_, index) => (index * 7_919) % 251),
+      "invalid_request",
+      "binary",
+      /binary data/,
+    ],
+    [
+      "app.html",
+      "<html><body><div id=root></div><noscript>Enable scripts</noscript></body>",
+      "invalid_request",
+      "no_text",
+      /built by scripts/,
+    ],
+  ];
+
+  test.each(cases)("%s", async (name, content, code, fault, says) => {
+    expect(await refusalOf(name, content)).toEqual([code, fault, expect.stringMatching(says)]);
+  });
+});
+
+describe("encrypted, cut off and damaged files", () => {
+  test("a PDF with a password, one of scanned pages, one without its end and one that is none", async () => {
+    const locked = await makePdf([(document) => document.text("secret")], { userPassword: "x" });
+    const scanned = await makePdf([(document) => document.rect(0, 0, 100, 100).fill("red")]);
+    const long = await makePdf([(document) => document.text("words ".repeat(500))], { compress: false });
+    expect(await refusalOf("locked.pdf", locked)).toEqual([
+      "invalid_request",
+      "encrypted",
+      expect.stringMatching(/password/),
+    ]);
+    expect(await refusalOf("scan.pdf", scanned)).toEqual([
+      "invalid_request",
+      "no_text",
+      expect.stringMatching(/text recognition/),
+    ]);
+    expect(await refusalOf("cut.pdf", long.subarray(0, long.length / 2))).toEqual([
+      "invalid_request",
+      "truncated",
+      expect.stringMatching(/cut off/),
+    ]);
+    expect(await refusalOf("not.pdf", `%PDF-1.7\n${"garbage ".repeat(100)}%%EOF`)).toEqual([
+      "invalid_request",
+      "damaged",
+      expect.stringMatching(/no valid PDF/),
+    ]);
+  });
+
+  test("a DOCX without its end, and one whose parts are no XML", async () => {
+    const docx = makeDocx(docxParagraph("Some text that is there."));
+    expect(await refusalOf("cut.docx", docx.subarray(0, docx.length - 200))).toEqual([
+      "invalid_request",
+      "truncated",
+      expect.stringMatching(/cut off/),
+    ]);
+    expect(await refusalOf("bad.docx", makeDocx("", { "word/document.xml": "no XML" }))).toEqual([
+      "invalid_request",
+      "damaged",
+      expect.stringMatching(/save it anew/),
+    ]);
+    expect(await refusalOf("bad.xlsx", makeXlsx("<row><c><v>1</row>"))).toEqual([
+      "invalid_request",
+      "damaged",
+      expect.stringMatching(/save it anew/),
+    ]);
+  });
+});
+
+describe("size", () => {
+  test("a PDF of 300 MB is refused before anything of it is read", async () => {
+    expect(await refusalOf("huge.pdf", new Uint8Array(300 * MB))).toEqual([
+      "payload_too_large",
+      null,
+      '"huge.pdf" has 300 MB, and 50 MB is the most; split it into several files.',
+    ]);
+  });
+
+  test("bombs are refused by what they state, and those that lie by what comes out", async () => {
+    const dense = makeDocx("", { "word/document.xml": new Uint8Array(12 * MB) });
+    const bomb = lieAboutSize(dense, "word/document.xml", 300 * MB);
+    expect(await refusalOf("bomb.docx", bomb)).toEqual([
+      "payload_too_large",
+      null,
+      expect.stringMatching(/more than 200 MB/),
+    ]);
+    expect(await refusalOf("dense.docx", dense)).toEqual([
+      "payload_too_large",
+      null,
+      expect.stringMatching(/500 times/),
+    ]);
+    const lying = lieAboutSize(dense, "word/document.xml", 1_000);
+    expect(await refusalOf("liar.docx", lying)).toEqual([
+      "invalid_request",
+      "damaged",
+      expect.stringMatching(/cannot be unpacked/),
+    ]);
+    const many = zipParts(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, ""])));
+    expect(await refusalOf("many.docx", many)).toEqual([
+      "payload_too_large",
+      null,
+      expect.stringMatching(/10001 files/),
+    ]);
+  });
+
+  test("a stream of a PDF that unpacks to gigabytes ends nothing but its file", async () => {
+    const stream = deflateSync(Buffer.alloc(80 * MB, " "));
+    expect(await refusalOf("bomb.pdf", makeRawPdf(stream))).toEqual([
+      "invalid_request",
+      "too_complex",
+      expect.stringMatching(/memory/),
+    ]);
+  });
+
+  test("an XLSX with a million empty cells is read; one with more values than the limit is refused", async () => {
+    const cells = Array.from({ length: 1_000 }, (_, column) => `<c r="A${column}" s="1"/>`).join("");
+    const last = `<row><c r="XFD1001" t="inlineStr"><is><t>the only value</t></is></c></row>`;
+    const sparse = makeXlsx(`${`<row>${cells}</row>`.repeat(1_000)}${last}`, {});
+    expect((await reader.read({ name: "sparse.xlsx", bytes: sparse })).text).toBe(
+      "## Data\n\n| the only value |\n| --- |",
+    );
+    const full = makeXlsx(
+      Array.from({ length: 1_001 }, (_, row) => `<row>${`<c><v>${row}</v></c>`.repeat(500)}</row>`).join(""),
+    );
+    expect(await refusalOf("full.xlsx", full)).toEqual([
+      "payload_too_large",
+      null,
+      expect.stringMatching(/500000 cells/),
+    ]);
+  });
+
+  test("HTML of 50 MB is refused by its tags, and HTML nested 10,000 deep keeps its text", async () => {
+    expect(await refusalOf("huge.html", "<p>x</p>".repeat(6_000_000))).toEqual([
+      "payload_too_large",
+      null,
+      expect.stringMatching(/400000 tags/),
+    ]);
+    for (const tag of ["div", "b", "table><tr><td", "ul><li"]) {
+      const { text } = await reader.read({
+        name: "deep.html",
+        bytes: Buffer.from(`${`<${tag}>`.repeat(10_000)}deep text`),
+      });
+      expect(text).toContain("deep text");
+    }
+  });
+
+  test("text, values and pages beyond the limits are refused with the limit", async () => {
+    const pages = await makePdf([() => undefined, () => undefined, (document) => document.text("three")]);
+    const small = createFileReader({ limits: { textChars: 1_000, cells: 10, pages: 2 } });
+    try {
+      expect(await refusalOf("long.txt", "word ".repeat(300), small)).toEqual([
+        "payload_too_large",
+        null,
+        expect.stringMatching(/of text/),
+      ]);
+      expect(await refusalOf("wide.csv", "a,b\n".repeat(6), small)).toEqual([
+        "payload_too_large",
+        null,
+        expect.stringMatching(/10 values/),
+      ]);
+      expect(await refusalOf("long.pdf", pages, small)).toEqual([
+        "invalid_request",
+        "too_many_pages",
+        expect.stringMatching(/3 pages, and 2/),
+      ]);
+    } finally {
+      await small.close();
+    }
+  });
+});
+
+describe("a worker that is lost", () => {
+  test("fails the one file that took too long or too much, and the files behind it are read", async () => {
+    const attributes = `<p ${Array.from({ length: 200_000 }, (_, index) => `a${index}`).join(" ")}>x`;
+    const slow = createFileReader({ limits: { timeoutMs: 500 } });
+    const narrow = createFileReader({ limits: { heapMb: 32 } });
+    try {
+      const paragraphs = "<p>some <b>text</b> in a paragraph</p>".repeat(60_000);
+      const [late, large, after] = await Promise.all([
+        refusalOf("slow.html", attributes, slow),
+        refusalOf("large.html", paragraphs, narrow),
+        narrow.read({ name: "after.txt", bytes: Buffer.from("fine") }),
+      ]);
+      expect(late).toEqual(["invalid_request", "too_slow", expect.stringMatching(/longer than/)]);
+      expect(large).toEqual(["invalid_request", "too_complex", expect.stringMatching(/memory/)]);
+      expect(after.text).toBe("fine");
+    } finally {
+      await Promise.all([slow.close(), narrow.close()]);
+    }
+  });
+
+  test("an aborted file throws its reason, and a closed reader says that it stops", async () => {
+    const stopping = createFileReader();
+    const file = { name: "a.html", bytes: Buffer.from("<p>text</p>".repeat(50_000)) };
+    const reason = new Error("no longer wanted");
+    await expect(stopping.read(file, AbortSignal.abort(reason))).rejects.toBe(reason);
+    const open = expect(stopping.read(file)).rejects.toMatchObject({ code: "unavailable" });
+    await stopping.close();
+    await open;
+    await expect(stopping.read(file)).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+test("the process stays within the stated bound while it reads a bomb, a huge page and a full workbook", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "svc-test-read-"));
+  try {
+    const files = {
+      "bomb.docx": lieAboutSize(
+        makeDocx("", { "word/document.xml": new Uint8Array(12 * MB) }),
+        "word/document.xml",
+        1_000,
+      ),
+      "huge.html": Buffer.from(`<p>${"lorem ipsum dolor ".repeat(2_700_000)}</p>`),
+      "full.xlsx": makeXlsx(`<row>${"<c><v>7</v></c>".repeat(1_000)}</row>`.repeat(1_000)),
+      "bomb.pdf": makeRawPdf(deflateSync(Buffer.alloc(80 * MB, " "))),
+    };
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+    const script = join(folder, "read.mjs");
+    await writeFile(
+      script,
+      `import { readFileSync } from "node:fs";
+       import { createFileReader } from ${JSON.stringify(repositoryPath("packages/knowledge/dist/index.js"))};
+       const reader = createFileReader();
+       const peakMb = () => process.resourceUsage().maxRSS / 1024;
+       const from = peakMb();
+       for (const name of ${JSON.stringify(Object.keys(files))}) {
+         const bytes = readFileSync(${JSON.stringify(folder)} + "/" + name);
+         await reader.read({ name, bytes }).then(() => console.log(name, "read"), (error) => console.log(name, error.code));
+       }
+       await reader.close();
+       console.log("grown by", Math.round(peakMb() - from));`,
+    );
+    const child = await spawnChild({ name: "reader", command: process.execPath, args: [script], env: {}, cwd: folder });
+    const { code } = await child.exited;
+    expect({ code, output: child.output() }).toMatchObject({ code: 0 });
+    expect(Number(/grown by (\d+)/.exec(child.output())?.[1])).toBeLessThan(READ_LIMITS.processGrowthMb);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

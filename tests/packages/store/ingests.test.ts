@@ -1,0 +1,382 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { KB_LIMITS } from "@svc/contracts";
+import type { ClaimedIngest, DocumentPutter, NewIngest, ProjectId, Store } from "@svc/store";
+import { newId } from "@svc/store";
+import { openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let store: Store;
+let project: ProjectId;
+let kbId: string;
+
+beforeAll(async () => {
+  db = await openTestStore();
+  store = db.store;
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  // What one test leaves behind is not to be claimed by the next.
+  await db.sql("DELETE FROM ingests");
+  project = await db.newProject();
+  kbId = (await store.kbs.ensure(project, "manual")).kb.id;
+});
+
+const hashOf = (text: string | Uint8Array) => createHash("sha256").update(text).digest();
+
+/** A file as it is handed in. */
+function newFile(key: string, text: string | Uint8Array, change: Partial<NewIngest> = {}): NewIngest {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const facts = { kind: "file" as const, key, name: key, title: null, url: null, mime: null };
+  return { ...facts, bytes, sourceHash: hashOf(bytes), ...change };
+}
+
+const newPage = (url: string): NewIngest =>
+  newFile(url, "", { kind: "page", name: url, url, bytes: null, sourceHash: null });
+
+async function queueOne(ingest: NewIngest) {
+  const [queued] = await store.ingests.queueDocuments(project, kbId, [ingest]);
+  if (queued === undefined) throw new Error("nothing was queued");
+  return queued;
+}
+
+async function claimNow(from: Store = store, canFetch = true): Promise<ClaimedIngest> {
+  const claim = await from.ingests.claim({ canFetch });
+  if (claim === null) throw new Error("there is nothing to claim");
+  return claim;
+}
+
+/** Makes the lease look as if its worker had not renewed it in time. */
+const expireLease = (id: string) =>
+  db.sql("UPDATE ingests SET lease_until = now() - interval '1 s' WHERE id = $1", [id]);
+
+const NO_CHUNKS = { chunks: [], version: 1, words: [], plainWords: [], post: () => Promise.resolve(new Map()) };
+
+/** Puts a document without passages in place of the one that was queued. */
+function putText(claim: ClaimedIngest, text: string) {
+  return async (documents: DocumentPutter) => {
+    const document = {
+      key: claim.key,
+      title: text,
+      url: null,
+      mime: "text/plain",
+      sizeBytes: text.length,
+      contentHash: hashOf(text),
+      language: "en",
+      textSearchConfig: "english",
+    };
+    const { documentId } = await documents.put(claim.project, claim.kbId, document, NO_CHUNKS);
+    const source = { hash: claim.sourceHash ?? hashOf(text), mime: "application/pdf", sizeBytes: claim.sizeBytes };
+    await documents.noteSource(claim.project, documentId, source);
+  };
+}
+
+async function findDocument(id: string) {
+  const document = await store.documents.find(project, kbId, id);
+  if (document === null) throw new Error("the document is not there");
+  return document;
+}
+
+describe("what is handed in", () => {
+  test("is a queued document at once, with its bytes on disk in pieces", async () => {
+    const bytes = Buffer.alloc(9 * 1024 * 1024, "abc");
+    const { documentId, isNew } = await queueOne(newFile("large.pdf", bytes, { mime: "application/pdf" }));
+    expect(isNew).toBe(true);
+    expect(await findDocument(documentId)).toMatchObject({
+      key: "large.pdf",
+      title: "large.pdf",
+      mime: "application/pdf",
+      sizeBytes: bytes.length,
+      status: "queued",
+      language: null,
+      chunkCount: 0,
+    });
+    const claim = await claimNow();
+    expect(claim).toMatchObject({ project, kbId, kind: "file", documentId, attempts: 1, sizeBytes: bytes.length });
+    expect((await store.ingests.readBytes(claim))?.equals(bytes)).toBe(true);
+  });
+
+  test("twice, while it waits or after it was read, is one document and nothing to do", async () => {
+    const first = await queueOne(newFile("same.txt", "same"));
+    expect(await queueOne(newFile("same.txt", "same"))).toEqual({ ...first, isNew: false });
+    const claim = await claimNow();
+    expect(await store.ingests.finish(claim, putText(claim, "same"))).toBe(true);
+    expect(await queueOne(newFile("same.txt", "same"))).toEqual({
+      documentId: first.documentId,
+      ingestId: null,
+      isNew: false,
+    });
+    expect(await store.ingests.claim({ canFetch: true })).toBeNull();
+  });
+
+  test("as a page that waits already is not doubled, and one that was read is fetched anew", async () => {
+    const first = await queueOne(newPage("https://example.com/a"));
+    expect(await queueOne(newPage("https://example.com/a"))).toEqual({ ...first, isNew: false });
+    const claim = await claimNow();
+    await store.ingests.finish(claim, putText(claim, "page"));
+    expect((await queueOne(newPage("https://example.com/a"))).isNew).toBe(true);
+  });
+
+  test("goes to a knowledge base of its own project only", async () => {
+    const stranger = await db.newProject();
+    await expect(store.ingests.queueDocuments(stranger, kbId, [newFile("a", "a")])).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await expect(
+      store.ingests.queueSitemap(stranger, kbId, { url: "https://example.com/", maxPages: 1 }),
+    ).rejects.toMatchObject({ code: "not_found" });
+    const { documentId } = await queueOne(newFile("a", "a"));
+    expect(await store.documents.find(stranger, kbId, documentId)).toBeNull();
+    expect(await store.documents.remove(stranger, kbId, documentId)).toBe(false);
+    expect(await store.documents.listPage(stranger, kbId, { limit: 10 })).toEqual([]);
+  });
+
+  test("is refused, all of it, while too much of the project waits, and of this project only", async () => {
+    await queueOne(newFile("waits.txt", "waits"));
+    await db.sql("UPDATE ingests SET size_bytes = $1", [KB_LIMITS.queuedMaxBytes - 5]);
+    await expect(
+      store.ingests.queueDocuments(project, kbId, [newFile("a", "ab"), newFile("b", "defg")]),
+    ).rejects.toMatchObject({ code: "rate_limited", message: expect.stringContaining("1024 MB") });
+    expect(await store.documents.listPage(project, kbId, { limit: 10 })).toHaveLength(1);
+    const other = await db.newProject();
+    const { kb } = await store.kbs.ensure(other, "manual");
+    expect(await store.ingests.queueDocuments(other, kb.id, [newFile("a", "abcdefg")])).toHaveLength(1);
+  });
+
+  test("at the same moment in different orders is all accepted", async () => {
+    const files = ["a", "b", "c", "d"].map((key) => newFile(key, key));
+    const calls = [files, files.toReversed(), files, files.toReversed()];
+    const answers = await Promise.all(calls.map((call) => store.ingests.queueDocuments(project, kbId, call)));
+    expect(new Set(answers.flat().map(({ documentId }) => documentId)).size).toBe(4);
+    expect(answers.flat().filter(({ isNew }) => isNew)).toHaveLength(4);
+  });
+});
+
+describe("a worker", () => {
+  test("has what it claimed alone, and single documents come before the pages of a sitemap", async () => {
+    await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 5 });
+    await queueOne(newFile("b.txt", "b"));
+    const another = db.openAnother();
+    expect((await claimNow(another)).kind).toBe("file");
+    expect(await claimNow()).toMatchObject({ kind: "sitemap", maxPages: 5, documentId: null });
+    expect(await store.ingests.claim({ canFetch: true })).toBeNull();
+  });
+
+  test("that may not fetch is given no page", async () => {
+    await queueOne(newPage("https://example.com/slow"));
+    expect(await store.ingests.claim({ canFetch: false })).toBeNull();
+    expect((await claimNow()).kind).toBe("page");
+  });
+
+  test("keeps its lease while it renews it; a dead one's work is claimed by another, and counted", async () => {
+    await queueOne(newFile("a.txt", "a"));
+    const first = await claimNow();
+    expect(await store.ingests.renewLeases([first])).toEqual(new Set([first.leaseId]));
+    await expireLease(first.id);
+    const second = await claimNow();
+    expect(second).toMatchObject({ id: first.id, attempts: 2 });
+    expect(await store.ingests.renewLeases([first, second])).toEqual(new Set([second.leaseId]));
+  });
+
+  test("that has lost its lease changes nothing any more", async () => {
+    const { documentId } = await queueOne(newFile("a.txt", "a"));
+    const late = await claimNow();
+    await expireLease(late.id);
+    const claim = await claimNow();
+    expect(await store.ingests.finish(late, putText(late, "late"))).toBe(false);
+    expect(await store.ingests.fail(late, "late")).toBe(false);
+    await store.ingests.retryLater(late, { delayMs: 60_000, failure: "late", counts: true });
+    expect(await findDocument(documentId)).toMatchObject({ status: "queued", title: "a.txt" });
+    expect(await store.ingests.finish(claim, putText(claim, "in time"))).toBe(true);
+    expect(await findDocument(documentId)).toMatchObject({ status: "ready", title: "in time" });
+    expect(await db.sql("SELECT 1 FROM ingest_parts WHERE ingest_id = $1", [claim.id])).toEqual([]);
+  });
+
+  test("whose document is handed in anew meanwhile cannot put the old one in its place", async () => {
+    const { documentId } = await queueOne(newFile("a.txt", "old"));
+    const old = await claimNow();
+    await queueOne(newFile("a.txt", "new"));
+    expect(await store.ingests.finish(old, putText(old, "old"))).toBe(false);
+    const claim = await claimNow();
+    expect((await store.ingests.readBytes(claim))?.toString()).toBe("new");
+    expect(await store.ingests.readBytes(old)).toBeNull();
+    expect(await store.ingests.finish(claim, putText(claim, "new"))).toBe(true);
+    expect((await findDocument(documentId)).title).toBe("new");
+  });
+
+  test("whose document is deleted meanwhile does not bring it back", async () => {
+    const { documentId } = await queueOne(newFile("a.txt", "a"));
+    const claim = await claimNow();
+    expect(await store.documents.remove(project, kbId, documentId)).toBe(true);
+    expect(await store.ingests.finish(claim, putText(claim, "a"))).toBe(false);
+    expect(await store.documents.listPage(project, kbId, { limit: 10 })).toEqual([]);
+    expect(await store.documents.remove(project, kbId, documentId)).toBe(false);
+  });
+
+  test("that fails in the transaction that ends its work leaves everything as it was", async () => {
+    const { documentId } = await queueOne(newFile("a.txt", "a"));
+    const claim = await claimNow();
+    const put = putText(claim, "a");
+    const failing = store.ingests.finish(claim, async (documents) => {
+      await put(documents);
+      throw new Error("lost in the middle");
+    });
+    await expect(failing).rejects.toThrow("lost in the middle");
+    expect((await findDocument(documentId)).status).toBe("queued");
+    expect(await store.ingests.renewLeases([claim])).toEqual(new Set([claim.leaseId]));
+  });
+
+  test("gives work back for later, and a try that does not count is not counted", async () => {
+    await queueOne(newFile("a.txt", "a"));
+    await store.ingests.retryLater(await claimNow(), { delayMs: 0, failure: null, counts: false });
+    const claim = await claimNow();
+    expect(claim.attempts).toBe(1);
+    await store.ingests.retryLater(claim, { delayMs: 60_000, failure: "the site is away", counts: true });
+    expect(await store.ingests.claim({ canFetch: true })).toBeNull();
+    await db.sql("UPDATE ingests SET next_at = now() WHERE id = $1", [claim.id]);
+    expect((await claimNow()).attempts).toBe(2);
+  });
+});
+
+describe("a document that was read", () => {
+  test("shows what it was read from until another text is put", async () => {
+    const { documentId } = await queueOne(newFile("a.pdf", "bytes of a PDF"));
+    const claim = await claimNow();
+    await store.ingests.finish(claim, putText(claim, "text"));
+    expect(await findDocument(documentId)).toMatchObject({ mime: "application/pdf", sizeBytes: 14, language: "en" });
+    await putText({ ...claim, sizeBytes: 1 }, "another")({ ...store.documents, noteSource: () => Promise.resolve() });
+    expect(await findDocument(documentId)).toMatchObject({ mime: "text/plain", sizeBytes: 7 });
+    expect(await store.documents.findBySource(project, kbId, "a.pdf", hashOf("bytes of a PDF"))).toBeNull();
+  });
+
+  test("stays as it is while its next version waits, and when that cannot be read", async () => {
+    const { documentId } = await queueOne(newFile("a.txt", "first"));
+    const first = await claimNow();
+    await store.ingests.finish(first, putText(first, "first"));
+    await queueOne(newFile("a.txt", "second"));
+    expect(await findDocument(documentId)).toMatchObject({ status: "queued", title: "first" });
+    expect(await store.ingests.fail(await claimNow(), "it is damaged")).toBe(true);
+    expect(await findDocument(documentId)).toMatchObject({ status: "failed", error: "it is damaged", title: "first" });
+    // What failed is read again when it is handed in again.
+    expect((await queueOne(newFile("a.txt", "second"))).isNew).toBe(true);
+    expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: null });
+  });
+
+  test("is counted once, and no more when it is removed", async () => {
+    const counts = async () => {
+      const [row] = await db.sql<{ stated: number; counted: number }>(
+        `SELECT document_count AS stated, (SELECT count(*)::integer FROM documents WHERE kb_id = $1) AS counted
+         FROM kbs WHERE id = $1`,
+        [kbId],
+      );
+      return row;
+    };
+    const { documentId } = await queueOne(newFile("a.txt", "a"));
+    for (const text of ["a", "b"]) {
+      await queueOne(newFile("a.txt", text));
+      const claim = await claimNow();
+      await store.ingests.finish(claim, putText(claim, text));
+    }
+    expect(await counts()).toEqual({ stated: 1, counted: 1 });
+    await store.documents.remove(project, kbId, documentId);
+    expect(await counts()).toEqual({ stated: 0, counted: 0 });
+  });
+});
+
+describe("a sitemap", () => {
+  const pages = ["https://example.com/a", "https://example.com/b", "https://example.com/c"];
+
+  async function importOf(importId: string) {
+    return store.ingests.findImport(project, kbId, importId);
+  }
+
+  test("becomes documents to be read, each once, and shows how far they are", async () => {
+    const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
+    expect(await importOf(importId)).toMatchObject({ status: "queued", found: null });
+    expect(await store.ingests.finishSitemap(await claimNow(), [...pages, "https://example.com/a"])).toBe(true);
+    expect(await importOf(importId)).toMatchObject({ status: "running", found: 3, done: 0, failed: 0 });
+    for (const [index] of pages.entries()) {
+      const claim = await claimNow();
+      if (index === 0) await store.ingests.fail(claim, "there is no text");
+      else await store.ingests.finish(claim, putText(claim, claim.key));
+    }
+    expect(await importOf(importId)).toMatchObject({ status: "ready", found: 3, done: 2, failed: 1, error: null });
+    expect(await store.kbs.findState(project, kbId)).toMatchObject({
+      documentCount: 3,
+      queuedCount: 0,
+      failedCount: 1,
+    });
+    const failed = await store.documents.listPage(project, kbId, { limit: 10, status: "failed" });
+    expect(failed.map(({ key }) => key)).toEqual([pages[0]]);
+    expect(await store.ingests.findImport(await db.newProject(), kbId, importId)).toBeNull();
+  });
+
+  test("that cannot be read says why", async () => {
+    const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
+    await store.ingests.fail(await claimNow(), "there is no sitemap");
+    expect(await importOf(importId)).toMatchObject({ status: "failed", error: "there is no sitemap", found: null });
+  });
+
+  test("leaves a document alone that was handed in by itself and waits", async () => {
+    const { documentId } = await queueOne(newFile(pages[0] ?? "", "uploaded"));
+    await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
+    const upload = await claimNow();
+    expect(await store.ingests.finishSitemap(await claimNow(), pages)).toBe(true);
+    expect(await store.ingests.finish(upload, putText(upload, "uploaded"))).toBe(true);
+    expect((await findDocument(documentId)).title).toBe("uploaded");
+  });
+});
+
+describe("the sweeper", () => {
+  test("is given what nobody has taken, once, and again after a while", async () => {
+    const { ingestId } = await queueOne(newFile("a.txt", "a"));
+    expect(await store.ingests.takeDue(10)).toEqual([]);
+    await db.sql("UPDATE ingests SET due_at = now()");
+    expect(await store.ingests.takeDue(10)).toEqual([{ project, ingestId, attempts: 0 }]);
+    expect(await store.ingests.takeDue(10)).toEqual([]);
+    await claimNow();
+    await db.sql("UPDATE ingests SET due_at = now()");
+    expect(await store.ingests.takeDue(10)).toEqual([]);
+    await db.sql("UPDATE ingests SET lease_until = now() - interval '1 s'");
+    expect(await store.ingests.takeDue(10)).toHaveLength(1);
+  });
+});
+
+describe("a knowledge base that is deleted", () => {
+  test("is gone at once for agents, searches, uploads and workers, and its name is free", async () => {
+    const agent = await store.agents.insert(project, { name: newId(), kbIds: [kbId] });
+    await queueOne(newFile("a.txt", "a"));
+    expect(await store.kbs.remove(project, kbId, [99])).toBe(false);
+    expect(await store.kbs.remove(await db.newProject(), kbId, null)).toBe(false);
+    expect(await store.kbs.remove(project, kbId, [1])).toBe(true);
+    expect(await store.kbs.remove(project, kbId, null)).toBe(false);
+    expect(await store.kbs.findAll(project, [kbId])).toEqual([]);
+    expect(await store.kbs.list(project)).toEqual([]);
+    expect(await store.kbs.findState(project, kbId)).toBeNull();
+    expect(await store.ingests.claim({ canFetch: true })).toBeNull();
+    expect(await store.agents.find(project, agent.id)).toMatchObject({ kbIds: [], version: agent.version + 1 });
+    await expect(queueOne(newFile("b.txt", "b"))).rejects.toMatchObject({ code: "not_found" });
+    expect((await store.kbs.ensure(project, "manual")).created).toBe(true);
+  });
+
+  test("is emptied step by step until nothing of it is left", async () => {
+    const files = Array.from({ length: 45 }, (_, index) => newFile(`file-${index}`, `text ${index}`));
+    await store.ingests.queueDocuments(project, kbId, files);
+    const claim = await claimNow();
+    await store.ingests.finish(claim, putText(claim, "read"));
+    const worker = await claimNow();
+    await store.kbs.remove(project, kbId, null);
+    let steps = 0;
+    while (await store.kbs.purge()) steps += 1;
+    expect(steps).toBeGreaterThan(4);
+    expect(await db.sql("SELECT 1 FROM kbs WHERE id = $1", [kbId])).toEqual([]);
+    expect(await db.sql("SELECT 1 FROM documents WHERE kb_id = $1", [kbId])).toEqual([]);
+    expect(await db.sql("SELECT 1 FROM ingests WHERE kb_id = $1", [kbId])).toEqual([]);
+    expect(await store.ingests.finish(worker, putText(worker, "late"))).toBe(false);
+  });
+});
