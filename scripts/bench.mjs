@@ -224,7 +224,7 @@ async function measureSearch() {
       databaseUrl,
       "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
     );
-    const body = () => JSON.stringify({ text: corpus.query() });
+    const body = () => JSON.stringify({ text: corpus.question() });
     for (const connections of [1, 16])
       await measureAll([
         {

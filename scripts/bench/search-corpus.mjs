@@ -66,14 +66,20 @@ export function createCorpus(chunks, seed = 1) {
     asked.push(passages[0]);
     made += count;
   }
-  /** Half of it words that stand in one passage, common ones among them, half of it any. */
+  const pick = (list) => list[Math.floor(random() * list.length)];
+  /** Words of one passage, common ones among them, and as many of the commonest five thousand words of all. */
   const query = () => {
-    const from = asked[Math.floor(random() * asked.length)];
-    const pick = () => (random() < 0.5 ? from[Math.floor(random() * from.length)] : word());
-    return `${Array.from({ length: between(QUERY_WORDS) }, pick).join(" ")}?`;
+    const from = pick(asked);
+    const next = () => (random() < 0.5 ? pick(from) : wordOfRank(Math.floor(5_000 ** random()) - 1));
+    return `${Array.from({ length: between(QUERY_WORDS) }, next).join(" ")}?`;
+  };
+  /** Words of one passage: what the base has an answer to. */
+  const question = () => {
+    const from = pick(asked).filter((one) => !FUNCTION_WORDS.includes(one));
+    return `${Array.from({ length: 8 }, () => pick(from)).join(" ")}?`;
   };
   /** Nothing but the commonest words that a search does not leave out: each stands in most passages or in many. */
   const commonQuery = () =>
     Array.from({ length: 8 }, () => wordOfRank(FUNCTION_WORDS.length + Math.floor(random() * 20))).join(" ");
-  return { documents, query, commonQuery };
+  return { documents, query, question, commonQuery };
 }

@@ -21,7 +21,7 @@ export function pipelineService(resources: Resources): Service {
     let isStopping = false;
     const leases = createLeaseKeeper(store, log);
     const triageModels = keepTriageModels((error) => log.error({ error }, "triage could not be trained anew"));
-    const workOnChat = createChatWorker({ store, queues, log, triageModels }, leases);
+    const workOnChat = createChatWorker({ store, queues, log, triageModels, embeddings }, leases);
 
     /** Consumer of `incoming-messages`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
     const consumeIncoming = (job: IncomingJob) => workOnChat(asProjectId(job.project), job.ticketId, () => isStopping);

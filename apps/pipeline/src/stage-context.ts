@@ -1,4 +1,5 @@
 import type { TriageModels } from "@svc/agents";
+import type { Embeddings } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
@@ -10,4 +11,6 @@ export interface StageContext {
   log: Log;
   /** What this process has learned of each project. */
   triageModels: TriageModels;
+  /** Null where no endpoint for embeddings is configured. */
+  embeddings: Embeddings | null;
 }

@@ -119,6 +119,20 @@ describe("answerQuestion", () => {
     expect((await ask("backups", found(vague, exact))).sources[0]?.chunkId).toBe("exact");
   });
 
+  test("a section in several passages is read as a whole, and each quote is of its own passage", async () => {
+    const filler = "It is of no use to anybody and goes on for a while, and then for another while, without an end. ";
+    const part = (ordinal: number, text: string) =>
+      passage({ chunkId: `c${ordinal}`, ordinal, text: `${text} ${filler.repeat(7)}`.trim(), score: 5 - ordinal / 10 });
+    const hits = [part(1, "Backups run at night."), part(0, "Backups are free."), part(7, "Backups are far away.")];
+    const answer = await ask("backups", found(...hits));
+    expect(answer.text).toMatch(/^Backups are free\..*Backups run at night\./s);
+    expect(answer.text).not.toContain("far away");
+    for (const { chunkId, quote } of answer.sources) {
+      expect(hits.find((hit) => hit.chunkId === chunkId)?.text).toContain(quote);
+    }
+    expect(new Set(answer.sources.map(({ chunkId }) => chunkId))).toEqual(new Set(["c0", "c1"]));
+  });
+
   test("a fixed reply is answered to anything, for certain and without a search", async () => {
     const { search, calls } = searchFor(found());
     const agent = { ...AGENT, fixedReply: "We are **closed**." };
@@ -164,6 +178,8 @@ describe("answerQuestion", () => {
       "How do I install it on macOS?",
       "When do backups run?",
     ]);
+    const goingOn = await answerQuestion({ agent: AGENT, text: "And on Windows?", history, language: null, search });
+    expect(goingOn.why).toContain("goes on with an earlier one");
     await answerQuestion({ agent: AGENT, text: "And on Windows?", search });
     expect(calls.at(-1)?.[0]).toBe("And on Windows?");
   });

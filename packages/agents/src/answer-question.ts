@@ -17,7 +17,7 @@ const SAME_DOCUMENT_BONUS = 0.1;
 /** What counts for a passage that holds all that a question which goes on with another is about. */
 const KEY_WORDS_BONUS = 0.3;
 
-/** A passage that holds nothing of that answers another question: a person should look at it. */
+/** A passage that holds none of those words may well answer another question: a person should look at it. */
 const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;
 
 /** What a passage's best sentence counts against the passage as a whole when the first few are compared. */
@@ -40,6 +40,8 @@ const MIN_CONFIDENCE = 0.25;
 
 const SMALL_TALK_CONFIDENCE = 0.95;
 
+const GOES_ON = " The message goes on with an earlier one.";
+
 /**
  * Answers a question from the agent's knowledge bases in the documents' own words, without a model: the best passage
  * cut to its best sentences, with its sources and a confidence. An agent with a fixed reply answers that to anything;
@@ -52,10 +54,11 @@ export async function answerQuestion(question: {
   agent: Agent;
   text: string;
   history?: readonly HistoryMessage[];
-  language?: string | undefined;
+  language?: string | null;
   search: Search;
 }): Promise<Answer> {
-  const { agent, text, history = [], language, search } = question;
+  const { agent, text, history = [], search } = question;
+  const language = question.language ?? undefined;
   // Whoever writes a fixed reply may use Markdown, as in an answer.
   if (agent.fixedReply !== null) return plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true);
   const smallTalk = replyToSmallTalk(text, { language });
@@ -95,7 +98,7 @@ export async function answerQuestion(question: {
     markdown: best.passage.markdown,
     sources: best.picked.quotes.map(({ text: quote, part }) => sourceOf(best.passages[part] ?? best.passage, quote)),
     confidence,
-    why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.`,
+    why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.${followUp === null ? "" : GOES_ON}`,
   };
 }
 
@@ -112,8 +115,8 @@ interface Candidate {
 
 /**
  * Of the first passages, the one that scores best together with its best sentence. After an earlier question, one that
- * holds what the new one is about and one of the document that was quoted last are preferred, and who wants more than was said gets no
- * quotes again.
+ * holds what the new one is about and one of the document that was quoted last are preferred, and who wants more than
+ * was said gets no quotes again.
  */
 function choosePassage(
   { hits, bestPossible, words }: SearchResult,
@@ -145,13 +148,28 @@ function choosePassage(
     );
 }
 
-/** A section that was too long for one passage is read as a whole, as far as it was found. Ids grow in reading order. */
+/**
+ * The passages that a section was cut into because it was too long for one, as far as they were found and follow each
+ * other, in reading order. Where their places are not known, their ids tell the order: they grow.
+ */
 function sectionOf(passage: Passage, hits: readonly Passage[]): Passage[] {
-  const place = JSON.stringify(passage.headingPath);
-  const others = hits.filter(
-    (hit) => hit.documentId === passage.documentId && JSON.stringify(hit.headingPath) === place,
-  );
-  return [...others].sort((a, b) => (a.chunkId < b.chunkId ? -1 : 1));
+  const headings = JSON.stringify(passage.headingPath);
+  const isSibling = (hit: Passage): boolean =>
+    hit.documentId === passage.documentId && JSON.stringify(hit.headingPath) === headings;
+  const siblings = hits.filter(isSibling).sort((a, b) => placeIn(a, b) || (a.chunkId < b.chunkId ? -1 : 1));
+  let start = siblings.indexOf(passage);
+  let end = start + 1;
+  while (start > 0 && followsOn(siblings[start - 1], siblings[start])) start -= 1;
+  while (end < siblings.length && followsOn(siblings[end - 1], siblings[end])) end += 1;
+  return siblings.slice(start, end);
+}
+
+function placeIn(a: Passage, b: Passage): number {
+  return (a.ordinal ?? 0) - (b.ordinal ?? 0);
+}
+
+function followsOn(one: Passage | undefined, next: Passage | undefined): boolean {
+  return one?.ordinal === undefined || next?.ordinal === undefined || next.ordinal === one.ordinal + 1;
 }
 
 function shareHeld({ title, headingPath, text }: Passage, words: readonly string[]): number {

@@ -13,6 +13,8 @@ export interface Passage {
   markdown: boolean;
   /** The page of a paged document, such as a PDF, on which it begins, from 1. */
   page?: number | null;
+  /** Its place among the passages of its document, from 0: those that follow each other are read together. */
+  ordinal?: number;
   score: number;
 }
 

@@ -8,7 +8,7 @@ export interface FollowUpWords {
   pronouns: string;
   /** Words that do so only where no noun follows them: elsewhere they are articles. */
   articles: string;
-  /** Words that ask for more than was said, and those that ask why. */
+  /** Words that ask for more than was said, those that ask why, and verbs that such a request is made with. */
   more: string;
 }
 
@@ -45,21 +45,21 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "què passa amb, i què, i si",
     pronouns: "això allò ell ella ells elles hi",
     articles: "el la els les ho",
-    more: "perquè exemple exemples més detalls detall explicar",
+    more: "donar perquè exemple exemples més detalls detall explicar",
   },
   da: {
     beginnings: "og eller men også",
     phrases: "hvad med, hvad så med",
     pronouns: "det den dem denne dette disse deri dertil derfor",
     articles: "",
-    more: "hvorfor eksempel eksempler mere detaljer forklare uddybe",
+    more: "give vise hvorfor eksempel eksempler mere detaljer forklare uddybe",
   },
   de: {
     beginnings: "und oder aber auch",
     phrases: "was ist mit, wie ist es mit, wie sieht es mit, wie steht es mit, gilt das auch",
     pronouns: "es er ihn ihm dafür damit davon darin dazu daran darauf darüber dabei dort dieser dieses diese diesen",
     articles: "das die der den dem",
-    more: "warum wieso weshalb beispiel beispiele mehr details genauer erklären ausführlicher",
+    more: "geben zeigen nennen warum wieso weshalb beispiel beispiele mehr details genauer erklären ausführlicher",
   },
   el: {
     beginnings: "και κι ή αλλά επίσης",
@@ -73,14 +73,14 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "what about, how about, what if, same for, is that also, is it also",
     pronouns: "it its they them their that this those these one",
     articles: "",
-    more: "why example examples details detail explain elaborate else more",
+    more: "give show tell why example examples details detail explain elaborate else more",
   },
   es: {
     beginnings: "y e o pero también tambien",
     phrases: "qué hay de, que hay de, qué pasa con, que pasa con, y si",
     pronouns: "eso esto ello él ella ellos ellas ese esa aquello",
     articles: "lo la los las",
-    more: "porqué ejemplo ejemplos más mas detalles detalle explicar explicarlo",
+    more: "dar dame mostrar porqué ejemplo ejemplos más mas detalles detalle explicar explicarlo",
   },
   eu: {
     beginnings: "eta edo baina ere",
@@ -94,14 +94,14 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "miten on",
     pronouns: "se sen sitä siinä siitä siihen ne niitä tuo tämä sillä",
     articles: "",
-    more: "miksi esimerkki esimerkin lisää tarkemmin selittää",
+    more: "antaa miksi esimerkki esimerkin lisää tarkemmin selittää",
   },
   fr: {
     beginnings: "et ou mais aussi",
     phrases: "qu'en est il, quid de, quid du, et si",
     pronouns: "ça cela ceci il elle ils elles celui celle ceux celles",
     articles: "le la les l",
-    more: "pourquoi exemple exemples plus détails détail expliquer davantage",
+    more: "donner donnez montrer pourquoi exemple exemples plus détails détail expliquer davantage",
   },
   ga: {
     beginnings: "agus nó ach freisin",
@@ -122,7 +122,7 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "mi a helyzet, mi van a",
     pronouns: "az ez azt ezt ő azok ezek ahhoz ehhez annak ennek arra erre abban ebben azzal ezzel",
     articles: "az",
-    more: "miért példa példát több részletek részletesebben magyarázd",
+    more: "mondana adna miért példa példát több részletek részletesebben magyarázd",
   },
   hy: {
     beginnings: "և եւ ու կամ բայց իսկ",
@@ -136,21 +136,21 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "bagaimana dengan, bagaimana kalau, kalau untuk",
     pronouns: "itu ini dia mereka tersebut",
     articles: "",
-    more: "mengapa kenapa contoh contohnya lagi detail jelaskan selengkapnya",
+    more: "berikan beri mengapa kenapa contoh contohnya lagi detail jelaskan selengkapnya",
   },
   it: {
     beginnings: "e ed o ma anche",
     phrases: "che ne dici di, cosa succede con, e se",
     pronouns: "questo questa quello quella ciò esso essa lui lei",
     articles: "lo la li le",
-    more: "perché perchè esempio esempi più altro dettagli dettaglio spiegare",
+    more: "dare fare mostrare perché perchè esempio esempi più altro dettagli dettaglio spiegare",
   },
   lt: {
     beginnings: "ir arba o bet taip",
     phrases: "o kaip dėl, kaip dėl",
     pronouns: "tai jis ji jį ją jie jos tas ta tą šis ši jo",
     articles: "",
-    more: "kodėl pavyzdys pavyzdį daugiau plačiau detaliau paaiškinti",
+    more: "pateikti kodėl pavyzdys pavyzdį daugiau plačiau detaliau paaiškinti",
   },
   ne: {
     beginnings: "र वा तर अनि पनि",
@@ -164,35 +164,35 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "hoe zit het met, wat als, geldt dat ook",
     pronouns: "het dat dit deze die ervan ermee ervoor erin daarvan daarmee daarvoor",
     articles: "het dat dit deze die",
-    more: "waarom voorbeeld voorbeelden meer details uitleggen toelichten",
+    more: "geven tonen waarom voorbeeld voorbeelden meer details uitleggen toelichten",
   },
   no: {
     beginnings: "og eller men også",
     phrases: "hva med, hva så med",
     pronouns: "det den dem denne dette disse",
     articles: "",
-    more: "hvorfor eksempel eksempler mer detaljer forklare utdype",
+    more: "gi vise hvorfor eksempel eksempler mer detaljer forklare utdype",
   },
   pt: {
     beginnings: "e ou mas também tambem",
     phrases: "que tal, e se",
     pronouns: "isso isto aquilo ele ela eles elas esse essa este esta",
     articles: "o a os as",
-    more: "porquê exemplo exemplos mais detalhes detalhe explicar",
+    more: "dar mostrar porquê exemplo exemplos mais detalhes detalhe explicar",
   },
   ro: {
     beginnings: "și si şi sau dar iar",
     phrases: "ce ziceți de, dar despre, cum rămâne cu",
     pronouns: "asta acesta aceasta acela aceea el ea ei ele îl",
     articles: "o",
-    more: "exemplu exemple mai detalii explica explicați",
+    more: "da exemplu exemple mai detalii explica explicați",
   },
   ru: {
     beginnings: "а и или но также",
     phrases: "как насчёт, как насчет, что насчёт, что насчет",
     pronouns: "это этот эта эти он она оно они его её ее ему ей их там том этого этом",
     articles: "",
-    more: "почему зачем пример примеры подробнее больше детали объясните поясните",
+    more: "привести приведите дать почему зачем пример примеры подробнее больше детали объясните поясните",
   },
   sr: {
     beginnings: "а и или али такође a i ili ali takođe",
@@ -206,7 +206,7 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "hur är det med, vad gäller för, hur gör man",
     pronouns: "det den dem denna detta dessa",
     articles: "",
-    more: "varför exempel mer fler detaljer förklara utveckla",
+    more: "ge visa varför exempel mer fler detaljer förklara utveckla",
   },
   ta: {
     beginnings: "மற்றும் அல்லது ஆனால்",
@@ -220,7 +220,7 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "peki ya",
     pronouns: "o bu şu onu bunu onun bunun ona buna onda bunda onlar bunlar",
     articles: "",
-    more: "neden niye niçin örnek örneği daha fazla ayrıntı ayrıntılı detay açıkla",
+    more: "verir verebilir neden niye niçin örnek örneği daha fazla ayrıntı ayrıntılı detay açıkla",
   },
   yi: {
     beginnings: "און אדער אָדער אבער אָבער אויך",

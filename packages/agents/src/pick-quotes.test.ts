@@ -44,10 +44,11 @@ describe("pickQuotes", () => {
     );
   });
 
-  test("the sentence that answers best is among the first 500 characters of an answer", () => {
+  test("the sentence that answers best ends within the first 560 characters of an answer", () => {
     const before = Array.from({ length: 20 }, (_, index) => `Backup ${index} of a night long gone is of no use to us.`);
     const text = [...before, "Backups run each night at three and are kept for a month."].join(" ");
-    expect(pick(text, "backups night three month").text.indexOf("Backups run")).toBeLessThan(500);
+    const answer = pick(text, "backups night three month").text;
+    expect(answer.slice(0, 560)).toContain("Backups run each night at three and are kept for a month.");
   });
 
   test("what stands side by side in the passage is one quote with what lies between", () => {
@@ -201,6 +202,10 @@ describe("pickQuotes", () => {
         expect(added).toMatch(/^[\s`]*$/);
         expect((answer.match(/^ {0,3}```/gm) ?? []).length % 2).toBe(0);
         expect(answer.length).toBeLessThanOrEqual(1_300);
+        const halves = [lines.slice(0, 9).join(newline), lines.slice(9).join(newline)];
+        for (const { text: quote, part } of pickOfTexts(halves, "text first item word").quotes) {
+          expect(halves[part]?.includes(quote)).toBe(true);
+        }
         expect(share).toBeGreaterThanOrEqual(0);
         expect(share).toBeLessThanOrEqual(1);
       }),

@@ -44,11 +44,11 @@ const OPENING_UNITS = 3;
 const MIN_SHARE_OF_BEST = 0.35;
 
 /** … and a reader wants some sentences and not the page. */
-const MAX_PROSE_CHARS = 1_100;
+const MAX_PROSE_CHARS = 1_000;
 const MAX_SENTENCES = 6;
 
 /** The best sentence ends within so many characters: who glances at an answer sees it. */
-const BEST_WITHIN_CHARS = 500;
+const BEST_WITHIN_CHARS = 550;
 
 /** Of a long question, the rarest words say what it is about. */
 const MAX_WORDS = 32;

@@ -195,14 +195,18 @@ async function correctWords(
   { kbs, isKnown }: { kbs: readonly { number: number }[]; isKnown: readonly boolean[] },
 ): Promise<SearchedWord[] | null> {
   const numbers = kbs.map(({ number }) => number);
-  const corrections = new Map<SearchedWord, string[]>();
-  for (const [index, searched] of query.searched.entries()) {
-    const isUnknown = searched.terms.length > 0 && isKnown[index] === false;
-    const misspelling = isUnknown ? readMisspelling(searched.word) : null;
-    if (misspelling === null || corrections.size === MAX_CORRECTED_WORDS) continue;
-    const found = await store.chunks.findSimilarWords(numbers, misspelling);
-    corrections.set(searched, nearestWords(misspelling.word, found).slice(0, MAX_CORRECTIONS));
-  }
+  const misspelt = query.searched
+    .filter(({ terms }, index) => terms.length > 0 && isKnown[index] === false)
+    .map((searched) => ({ searched, misspelling: readMisspelling(searched.word) }))
+    .flatMap(({ searched, misspelling }) => (misspelling === null ? [] : [{ searched, misspelling }]));
+  const corrections = new Map(
+    await Promise.all(
+      misspelt.slice(0, MAX_CORRECTED_WORDS).map(async ({ searched, misspelling }) => {
+        const found = await store.chunks.findSimilarWords(numbers, misspelling);
+        return [searched, nearestWords(misspelling.word, found).slice(0, MAX_CORRECTIONS)] as const;
+      }),
+    ),
+  );
   const words = [...new Set([...corrections.values()].flat())];
   if (words.length === 0) return null;
   const terms = await stemAll(store, query.configs, words);

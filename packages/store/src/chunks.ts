@@ -89,7 +89,16 @@ const MAX_SIMILAR = 30;
 
 /** The passages of documents, and the index by which they are searched. */
 export function chunksTable(db: Db) {
-  let hasTrigrams: Promise<boolean> | null = null;
+  let hasTrigrams: boolean | null = null;
+
+  /** Whether this connection finds the functions of pg_trgm. */
+  async function knowsTrigrams(): Promise<boolean> {
+    if (hasTrigrams !== null) return hasTrigrams;
+    const rows = await db.query<{ has: boolean }>(
+      "SELECT to_regoperator('%(text,text)') IS NOT NULL AND to_regproc('similarity') IS NOT NULL AS has",
+    );
+    return (hasTrigrams = rows[0]?.has === true);
+  }
 
   // The blocks of each term are read by the primary key: OFFSET 0 keeps the planner from joining in another way, whatever
   // it believes about the table. Long postings stay where they are until it is clear that they are wanted.
@@ -311,9 +320,9 @@ export function chunksTable(db: Db) {
         "SELECT DISTINCT word FROM kb_words WHERE kb_number = ANY ($1::integer[]) AND word = ANY ($2::text[])",
         [kbNumbers, misspelt.variants],
       );
-      hasTrigrams ??= readHasTrigrams(db);
-      if (rows.length > 0 || !(await hasTrigrams)) return rows.map(({ word }) => word);
-      const similar = await db.query<{ word: string }>(
+      if (rows.length > 0 || !(await knowsTrigrams())) return rows.map(({ word }) => word);
+      const similar = await db.prepared<{ word: string }>(
+        "chunks_find_similar",
         `SELECT word FROM kb_words WHERE kb_number = ANY ($1::integer[]) AND word % $2
          GROUP BY word ORDER BY similarity(word, $2) DESC, word LIMIT ${MAX_SIMILAR}`,
         [kbNumbers, misspelt.word],
@@ -333,11 +342,6 @@ export async function rangesOf(
      WHERE id = ANY ($1::uuid[]) AND first_chunk_number IS NOT NULL`,
     [documentIds],
   );
-}
-
-async function readHasTrigrams(db: Db): Promise<boolean> {
-  const rows = await db.query("SELECT FROM pg_extension WHERE extname = 'pg_trgm'");
-  return rows.length > 0;
 }
 
 interface KbRow {

@@ -147,7 +147,12 @@ const DIALOGUES: readonly (readonly [string, readonly string[], string, string])
   ["en", ["How do I change my password?"], "And my mail address?", "Changing the mail address"],
   ["en", ["When are backups made?"], "Why?", "Why backups run at night"],
   ["en", ["When are backups made?"], "How long are they kept?", "Backups"],
-  ["en", ["When are invoices sent?"], "Can you give an example?", "The invoice for May, an example"],
+  [
+    "en",
+    ["On which day of the month are invoices sent?"],
+    "Can you give an example?",
+    "The invoice for May, an example",
+  ],
   ["de", ["Wie installiere ich die App unter Windows?"], "Und unter Linux?", "Installation unter Linux"],
   ["de", ["Wie entferne ich die App unter Windows?"], "Wie ist es mit Linux?", "Entfernen unter Linux"],
   ["de", ["Wie viel kostet der Tarif Basis?"], "Was ist mit dem Tarif Profi?", "Preis im Tarif Profi"],

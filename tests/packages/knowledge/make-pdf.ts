@@ -1,4 +1,4 @@
-import { PDFDocument } from "pdfkit";
+import PdfKit from "pdfkit";
 
 /** What a page of a PDF is drawn with. */
 export type Draw = (document: PDFKit.PDFDocument) => void;
@@ -6,7 +6,7 @@ export type Draw = (document: PDFKit.PDFDocument) => void;
 /** A PDF whose pages are drawn one by one; `options` are those of pdfkit, as in `userPassword`. */
 export function makePdf(pages: readonly Draw[], options: PDFKit.PDFDocumentOptions = {}): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const document = new PDFDocument({ size: "A4", margin: 72, ...options, autoFirstPage: false });
+    const document = new PdfKit({ size: "A4", margin: 72, ...options, autoFirstPage: false });
     const pieces: Buffer[] = [];
     document.on("data", (piece: Buffer) => pieces.push(piece));
     document.on("end", () => resolve(Buffer.concat(pieces)));

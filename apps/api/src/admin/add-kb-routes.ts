@@ -29,7 +29,7 @@ import { createUploadGate } from "./upload-gate.ts";
 const PATH = "/api/v1/admin/kb";
 
 /** Bytes of all bodies that one process reads at a time; each costs up to three times its size of memory. */
-const UPLOADS_MAX_BYTES = 200 * 1024 * 1024;
+const UPLOADS_MAX_BYTES = 100 * 1024 * 1024;
 
 const param = ({ params }: Request, name: string) => String(params[name]);
 

@@ -6,8 +6,7 @@ import { isUnavailable } from "@svc/store";
 import { isSent } from "./is-sent.ts";
 import type { ResolvedLine } from "./resolve-lines.ts";
 
-/** Passages that triage looks at and that an answer is taken from, and what counts of a chat: as in the pipeline's stages. */
-const SUPPORT_LIMIT = 50;
+/** Passages that an answer is taken from, and what counts of a chat: as in the pipeline's stages. */
 const PASSAGE_LIMIT = 5;
 const HISTORY_LIMIT = 10;
 
@@ -101,7 +100,7 @@ function triage(
     learned,
     text,
     currentAgentId,
-    search: (kbIds) => search(text, kbIds, SUPPORT_LIMIT),
+    search: (kbIds, limit) => search(text, kbIds, limit),
   });
 }
 

@@ -1,4 +1,4 @@
-import { KB_LIMITS } from "@svc/contracts";
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { findSitePages } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import type { ClaimedIngest } from "@svc/store";
@@ -65,12 +65,12 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
     if (!(error instanceof ReadingFault) && isUnavailable(error)) {
       return store.ingests.retryLater(claim, { delayMs: STORE_DELAY_MS, failure: null, counts: false });
     }
-    const isKnown = error instanceof ReadingFault && isUnavailable(error.cause);
-    if (!isKnown) log.error({ error, ingestId: claim.id }, "a document could not be ingested");
-    const reason = isKnown ? error.message : "The service failed to read this document; its log says why.";
+    const reason = findPassingReason(error);
+    if (reason === null) log.error({ error, ingestId: claim.id }, "a document could not be ingested");
+    const failure = reason ?? "The service failed to read this document; its log says why.";
     const delayMs = RETRY_DELAYS_MS[claim.attempts - 1];
-    if (delayMs === undefined || claim.attempts >= KB_LIMITS.maxAttempts) return fail(claim, reason);
-    return store.ingests.retryLater(claim, { delayMs, failure: reason, counts: true });
+    if (delayMs === undefined || claim.attempts >= KB_LIMITS.maxAttempts) return fail(claim, failure);
+    return store.ingests.retryLater(claim, { delayMs, failure, counts: true });
   }
 
   async function handle(claim: ClaimedIngest): Promise<void> {
@@ -127,4 +127,12 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
     let mayBeMore = true;
     while (mayBeMore && !isStopping()) mayBeMore = await readNext();
   };
+}
+
+/** What keeps a document from being read that may pass by itself, in words: its site is away, or too much waits. */
+function findPassingReason(error: unknown): string | null {
+  const isPassing =
+    (error instanceof ReadingFault && isUnavailable(error.cause)) ||
+    (error instanceof ServiceError && error.code === "rate_limited");
+  return isPassing ? error.message : null;
 }

@@ -1,5 +1,5 @@
 import { answerQuestion } from "@svc/agents";
-import { searchKnowledge } from "@svc/knowledge";
+import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
@@ -12,7 +12,7 @@ const HISTORY_LIMIT = 10;
  * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
  * The answer is kept between tries.
  */
-export async function answer({ store, log }: StageContext, run: Run): Promise<void> {
+export async function answer({ store, embeddings, log }: StageContext, run: Run): Promise<void> {
   const agent = chosenAgent(run);
   if (agent === null) return;
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
@@ -30,7 +30,7 @@ export async function answer({ store, log }: StageContext, run: Run): Promise<vo
       search: (query, kbIds, limit) =>
         passages !== null && query === message.text
           ? Promise.resolve(passages)
-          : searchKnowledge({ store }, run.project.id, { query, kbIds, limit }),
+          : searchWithEmbeddings({ store, embeddings }, run.project.id, { query, kbIds, limit }),
     });
   } catch (error) {
     if (isUnavailable(error)) throw error;

@@ -1,4 +1,4 @@
-import { searchKnowledge } from "@svc/knowledge";
+import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
@@ -7,12 +7,12 @@ import type { StageContext } from "../stage-context.ts";
 export const PASSAGE_LIMIT = 5;
 
 /** Finds passages in the agent's knowledge bases. The result is kept between tries. */
-export async function retrieve({ store }: StageContext, run: Run): Promise<void> {
+export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {
   const agent = chosenAgent(run);
   if (agent === null) return;
   move(run, "retrieval", run.triage?.why ?? "");
   if (run.passages !== null || agent.fixedReply !== null || agent.kbIds.length === 0) return;
-  run.passages = await searchKnowledge({ store }, run.project.id, {
+  run.passages = await searchWithEmbeddings({ store, embeddings }, run.project.id, {
     query: run.message.text,
     kbIds: agent.kbIds,
     limit: PASSAGE_LIMIT,

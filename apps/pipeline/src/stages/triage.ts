@@ -4,9 +4,6 @@ import { move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
-/** Passages among which each agent's knowledge bases have to have one to be heard. */
-const SUPPORT_LIMIT = 50;
-
 /** Chooses the agent. The result is kept between tries. */
 export async function triage({ store, triageModels }: StageContext, run: Run): Promise<void> {
   move(run, "triage", "opened");
@@ -18,6 +15,6 @@ export async function triage({ store, triageModels }: StageContext, run: Run): P
     learned,
     text: message.text,
     currentAgentId: run.ticket?.agentId ?? null,
-    search: (kbIds) => searchKnowledge({ store }, project.id, { query: message.text, kbIds, limit: SUPPORT_LIMIT }),
+    search: (kbIds, limit) => searchKnowledge({ store }, project.id, { query: message.text, kbIds, limit }),
   });
 }

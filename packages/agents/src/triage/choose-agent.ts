@@ -11,6 +11,9 @@ export interface SupportingPassages {
   bestPossible: number;
 }
 
+/** Passages among which an agent's knowledge bases have to have one to be heard. */
+const SUPPORT_LIMIT = 50;
+
 /** What an agent is to be chosen for, and by what. */
 export interface AgentChoice extends TriageKnowledge {
   models: TriageModels;
@@ -19,8 +22,8 @@ export interface AgentChoice extends TriageKnowledge {
   text: string;
   /** The agent that has the conversation. */
   currentAgentId: string | null;
-  /** Searches knowledge bases for the message. */
-  search: (kbIds: string[]) => Promise<SupportingPassages>;
+  /** Searches knowledge bases for the message; so many passages are wanted at most. */
+  search: (kbIds: string[], limit: number) => Promise<SupportingPassages>;
 }
 
 /**
@@ -42,7 +45,7 @@ async function findSupport(agents: readonly Agent[], search: AgentChoice["search
   const enabled = agents.filter((agent) => agent.enabled);
   const bases = new Set(enabled.map(({ kbIds }) => [...kbIds].sort().join(" ")));
   if (bases.size < 2) return new Map();
-  const { hits, bestPossible } = await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))]);
+  const { hits, bestPossible } = await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))], SUPPORT_LIMIT);
   if (bestPossible <= 0) return new Map();
   return new Map(
     enabled.map(({ id, kbIds }) => {

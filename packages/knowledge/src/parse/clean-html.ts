@@ -58,17 +58,19 @@ function flattenDepth($: CheerioAPI, maxDepth: number): void {
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const { node, depth } = entry;
     if (!("children" in node)) continue;
-    if (depth >= maxDepth && node.children.some((child) => "children" in child)) $(node).text(textBelow(node));
+    if (depth >= maxDepth && node.children.some((child) => "children" in child)) $(node).text(textBelow($, node));
     else for (const child of node.children) open.push({ node: child, depth: depth + 1 });
   }
 }
 
-function textBelow(top: Node): string {
+function textBelow($: CheerioAPI, top: Node): string {
   const texts: string[] = [];
   const open: Node[] = [top];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if ("data" in node && String(node.type) === "text") texts.push(node.data);
-    else if ("children" in node && String(node.type) === "tag") open.push(...node.children.toReversed());
+    if (!("children" in node)) texts.push($(node).text());
+    else if (!("tagName" in node) || !/^(?:script|style|noscript|template)$/.test(node.tagName)) {
+      open.push(...node.children.toReversed());
+    }
   }
   return texts.join(" ").replace(/\s+/g, " ");
 }

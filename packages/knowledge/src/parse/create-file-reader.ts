@@ -28,7 +28,9 @@ const WATCH_INTERVAL_MS = 100;
  * Memory: the heap of the worker is at most `heapMb` (512 MB), and while a file is read the process may grow by
  * `processGrowthMb` (1 GB) at most, the file itself (50 MB) and the text that comes out (10 MB) included; a file that
  * needs more ends the worker, fails with a clear error, and the next file gets a fresh worker. Bombs do not get that
- * far: what a file unpacks to is counted before and while it is unpacked.
+ * far: what a file unpacks to is counted before and while it is unpacked. A worker that has grown beyond `keptHeapMb`
+ * (128 MB) is ended after its file, and a new one started for the next. All growth of the process counts, so that a
+ * process that needs another gigabyte for itself meanwhile would end a reading for nothing.
  */
 export function createFileReader(options: { limits?: Partial<ReadLimits> } = {}): FileReader {
   const limits: ReadLimits = { ...READ_LIMITS, ...options.limits };
@@ -62,6 +64,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     running.ref();
     try {
       const answer = await askWorker(running, file, { limits, signal });
+      if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker();
       if ("text" in answer) return answer.text;
       if ("failed" in answer) throw brokenFile(file.name, answer.failed);
       const { code, detail, errors } = answer.refused;
@@ -102,8 +105,12 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
   }
 }
 
+/** What a library says when it cannot be loaded, or is wrong in itself: no fault of the file. */
+const OWN_FAULT = /^(?:SyntaxError|ReferenceError)|Cannot find (?:module|package)/;
+
 /** A library gave up on the file in a way of its own; the cause says how, for the log. */
-function brokenFile(name: string, reason: string): ServiceError {
+function brokenFile(name: string, reason: string): Error {
+  if (OWN_FAULT.test(reason)) return new Error(`Files cannot be read: ${reason}`);
   const isDeep = /call stack/i.test(reason);
   const detail = isDeep
     ? "is nested too deep to be read; save it in a simpler form"
@@ -143,7 +150,11 @@ function askWorker(
     const onAbort = () => lose(signal.reason);
     const onExit = () => lose(tooComplex(file.name));
     const onError = (error: Error & { code?: string }) =>
-      lose(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooComplex(file.name) : error);
+      lose(
+        error.code === "ERR_WORKER_OUT_OF_MEMORY"
+          ? tooComplex(file.name)
+          : brokenFile(file.name, `${error.name}: ${error.message}`),
+      );
     const deadline = setTimeout(() => {
       lose(fileFault(file.name, "too_slow", `took longer than ${seconds} s to read; split it into smaller files`));
     }, limits.timeoutMs);

@@ -128,7 +128,7 @@ const HEAD_CHARS = 2_048;
 export function detectTextFormat(text: string, hints: { name: string; mime?: string }): TextFormat {
   const head = text.slice(0, HEAD_CHARS).replace(/^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*/, "");
   if (/^<(?:!doctype\s+html|html|head|body)\b/i.test(head)) return "html";
-  if (/^\s*<\?xml\b/.test(text)) return "xml";
+  if (/^\s*<(?:\?xml|svg)\b/.test(text)) return "xml";
   const ending = /\.(\w+)$/.exec(hints.name.replace(/[?#].*$/, ""))?.[1]?.toLowerCase() ?? "";
   const declared = MIMES[hints.mime?.split(";", 1)[0]?.trim().toLowerCase() ?? ""];
   const hinted = ENDINGS[ending] ?? declared ?? "plain";

@@ -2,10 +2,15 @@
 const MAX_PLACES = 5_000_000;
 
 /**
+ * A longer table is cut into several, each under the header: found by its rows, a passage says what its columns mean.
+ */
+const MAX_TABLE_CHARS = 4_000;
+
+/**
  * Formats rows of plain or already marked up cells as a table of GitHub Flavored Markdown (section 4.10); the first row
  * is the header. A row is a list of cells, or a map from columns to cells where most are empty. Empty rows and columns
- * are dropped, line ends in cells become spaces and pipes are escaped. Answers the empty string when no cell says
- * anything.
+ * are dropped, line ends in cells become spaces and pipes are escaped. A long table becomes several with the same
+ * header. Answers the empty string when no cell says anything.
  */
 export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<number, string>)[]): string {
   const cleaned = rows.map(cleanRow).filter((row) => row.size > 0);
@@ -14,9 +19,27 @@ export function formatTable(rows: readonly (readonly string[] | ReadonlyMap<numb
     return cleaned.map((row) => [...row.values()].join("; ")).join("\n");
   }
   const lines = cleaned.map((row) => `| ${columns.map((column) => row.get(column) ?? "").join(" | ")} |`);
-  const [header] = lines;
+  const [header, ...rest] = lines;
   if (header === undefined) return "";
-  return [header, `|${" --- |".repeat(columns.length)}`, ...lines.slice(1)].join("\n");
+  const top = `${header}\n|${" --- |".repeat(columns.length)}`;
+  return splitRows(rest, MAX_TABLE_CHARS - top.length)
+    .map((part) => [top, ...part].join("\n"))
+    .join("\n\n");
+}
+
+/** Cuts rows into runs of at most so many characters, or of one row; at least one run, which may be empty. */
+function splitRows(rows: readonly string[], maxChars: number): string[][] {
+  const parts: string[][] = [[]];
+  let chars = 0;
+  for (const row of rows) {
+    if (chars > 0 && chars + row.length > Math.max(maxChars, MAX_TABLE_CHARS / 2)) {
+      parts.push([]);
+      chars = 0;
+    }
+    parts.at(-1)?.push(row);
+    chars += row.length + 1;
+  }
+  return parts;
 }
 
 function cleanRow(row: readonly string[] | ReadonlyMap<number, string>): Map<number, string> {

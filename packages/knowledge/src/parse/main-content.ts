@@ -8,7 +8,7 @@ const FURNITURE =
 
 /** By convention of the tools that write documentation and articles: edit links, contents, breadcrumbs, skip links. */
 const CONVENTIONS =
-  ".mw-editsection, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
+  ".mw-editsection, sup.reference, .navbox, .toc, #toc, .breadcrumb, .breadcrumbs, [aria-label=breadcrumb], [aria-label=breadcrumbs], .skip-link, .skip-to-content, .sr-only, .visually-hidden, .screen-reader-text, .pagination, .pagination-nav, .theme-doc-footer, .edit-this-page, .theme-edit-this-page, .share-buttons, .social-share, .sharedaddy, .addtoany_share_save_container, .jp-relatedposts, .reflist-nav, .noprint, .no-print, .ad, .ads, .advertisement";
 
 /** Names of consent banners: those of the well-known vendors, or cookie along with what only a banner is. */
 const CONSENT =
@@ -45,6 +45,7 @@ export function mainContent($: CheerioAPI): PagePart {
   selectWithin($, body, CONVENTIONS).remove();
   const root = chooseRoot($, body);
   removePageParts($, root);
+  removeContents($, root);
   if (h1 !== null && selectWithin($, root, "h1").length === 0) root.prepend($("<h1></h1>").text(h1));
   return root;
 }
@@ -118,6 +119,25 @@ function removePageParts($: CheerioAPI, root: PagePart): void {
     const isFurniture =
       isNamed.furniture && selectWithin($, part, "h1").length === 0 && linkLength($, part) > length * LINK_SHARE;
     if (isConsent || isFurniture) part.remove();
+  });
+}
+
+/** A table of contents has at least so many links, and nearly no text beside them. */
+const CONTENTS_LINKS = 3;
+const CONTENTS_SHARE = 0.9;
+
+/** Lists of links to places of the page itself: what they name comes again where it stands. */
+function removeContents($: CheerioAPI, root: PagePart): void {
+  selectWithin($, root, "ul, ol").each((_, element) => {
+    const list = $(element);
+    if (list.parent().closest("ul, ol").length > 0) return;
+    const links = selectWithin($, list, "a[href^='#']");
+    if (links.length < CONTENTS_LINKS) return;
+    const length = links.toArray().reduce((sum, link) => sum + textLength($(link)), 0);
+    if (length < textLength(list) * CONTENTS_SHARE) return;
+    const heading = list.prev("h1, h2, h3, h4, h5, h6, p");
+    if (/^(?:table of )?contents$|^on this page$/i.test(heading.text().trim())) heading.remove();
+    list.remove();
   });
 }
 

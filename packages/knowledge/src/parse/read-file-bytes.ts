@@ -11,7 +11,7 @@ const MAX_BINARY_SHARE = 0.02;
 /** How each kind of text is read. Libraries are loaded when the first file needs them. */
 const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: ReadLimits) => Promise<FileText>> = {
   html: async (text, file, limits) => (await import("./read-html.ts")).readHtml(text, file, limits),
-  markdown: async (text) => (await import("./read-markdown.ts")).readMarkdown(text),
+  markdown: async (text, file) => (await import("./read-markdown.ts")).readMarkdown(text, file),
   plain: async (text) => ({ text: text.trim(), mime: "text/plain", title: null, sourceMime: "text/plain" }),
   csv: async (text, file, limits) => (await import("./read-csv.ts")).readCsv(text, file, limits),
   json: async (_, file) => {
@@ -31,10 +31,11 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
   // What no text holds and no database takes: NUL, lone surrogates, the noncharacters that mark places.
   const text = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
   if (text.trim() === "") throw fileFault(file.name, "empty", "is empty: it has no text; add a file that has some");
-  if (text.length > limits.textChars) {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > limits.textBytes) {
     throw fileTooLarge(
       file.name,
-      `has ${formatMb(text.length)} of text, and ${formatMb(limits.textChars)} is the most; split it into several files`,
+      `has ${formatMb(sizeBytes)} of text, and ${formatMb(limits.textBytes)} is the most; split it into several files`,
     );
   }
   const title = read.title?.replace(/[\s\p{Cc}]+/gu, " ").trim() ?? "";

@@ -5,14 +5,14 @@ import { tooComplex } from "./file-fault.ts";
 import type { FileToRead } from "./file-text.ts";
 import { readFileBytes } from "./read-file-bytes.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer } from "./worker-answer.ts";
+import type { WorkerAnswer, WorkerOutcome } from "./worker-answer.ts";
 
 /** The thread that reads files, one after the other; a file that harms it ends it and nothing else. */
 const port = parentPort;
 const { limits } = workerData as { limits: ReadLimits };
 const allocations = boundAllocations(limits.bufferBytes);
 
-async function answerFor(file: FileToRead): Promise<WorkerAnswer> {
+async function outcomeOf(file: FileToRead): Promise<WorkerOutcome> {
   try {
     const text = await readFileBytes(file, limits);
     if (allocations.takeExceeded()) throw tooComplex(file.name);
@@ -27,8 +27,11 @@ async function answerFor(file: FileToRead): Promise<WorkerAnswer> {
 }
 
 port?.on("message", (file: FileToRead) => {
-  answerFor(file)
-    .then((answer) => port.postMessage(answer))
+  outcomeOf(file)
+    .then((outcome) => {
+      const answer: WorkerAnswer = { ...outcome, heapBytes: process.memoryUsage().heapTotal };
+      port.postMessage(answer);
+    })
     .catch((error: unknown) => {
       throw error;
     });

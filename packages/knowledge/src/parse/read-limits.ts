@@ -2,8 +2,8 @@
 export interface ReadLimits {
   /** Most bytes of a file as it is handed in. */
   fileBytes: number;
-  /** Most UTF-16 units of the text that comes out, which is also the most that a document may have. */
-  textChars: number;
+  /** Most bytes in UTF-8 of the text that comes out, which is also the most that a document may have. */
+  textBytes: number;
   /** Most pages of a PDF. */
   pages: number;
   /** Most files within a DOCX or XLSX. */
@@ -26,6 +26,8 @@ export interface ReadLimits {
   heapMb: number;
   /** Most bytes that the worker may take in one piece outside of its heap, as a stream of a PDF unpacks to. */
   bufferBytes: number;
+  /** A worker whose heap is larger than so many MB after a file is ended, so that an idle process gives memory back. */
+  keptHeapMb: number;
   /** Most MB by which the process may grow while one file is read, heap of the worker included. */
   processGrowthMb: number;
 }
@@ -33,7 +35,7 @@ export interface ReadLimits {
 /** The limits of a file reader that was given no others. */
 export const READ_LIMITS: Readonly<ReadLimits> = {
   fileBytes: 50 * 1024 * 1024,
-  textChars: 10 * 1024 * 1024,
+  textBytes: 10 * 1024 * 1024,
   pages: 2_000,
   zipEntries: 10_000,
   zipBytes: 200 * 1024 * 1024,
@@ -45,5 +47,6 @@ export const READ_LIMITS: Readonly<ReadLimits> = {
   timeoutMs: 60_000,
   heapMb: 512,
   bufferBytes: 64 * 1024 * 1024,
+  keptHeapMb: 128,
   processGrowthMb: 1_024,
 };

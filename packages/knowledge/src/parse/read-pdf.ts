@@ -1,6 +1,6 @@
 import "./stand-in-canvas.ts";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { VerbosityLevel, getDocument } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
 import { fileFault, fileTooLarge } from "./file-fault.ts";
@@ -32,8 +32,8 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
     useWorkerFetch: false,
     useSystemFonts: false,
     disableFontFace: true,
-    cMapUrl: join(PDFJS, "cmaps/"),
-    standardFontDataUrl: join(PDFJS, "standard_fonts/"),
+    cMapUrl: `${PDFJS}/cmaps/`,
+    standardFontDataUrl: `${PDFJS}/standard_fonts/`,
   });
   try {
     const document = await task.promise;
@@ -89,9 +89,9 @@ async function readPages(document: PDFDocumentProxy, name: string, limits: ReadL
         chars += item.str.length;
         lines.add(item);
       }
-      if (chars > limits.textChars) {
+      if (chars > limits.textBytes) {
         await reader.cancel(new Error("too much text"));
-        throw fileTooLarge(name, `has more than ${limits.textChars} characters of text; split it into several files`);
+        throw fileTooLarge(name, `has more than ${limits.textBytes} characters of text; split it into several files`);
       }
     }
     pages.push(lines.end());

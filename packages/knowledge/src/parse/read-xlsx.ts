@@ -29,7 +29,7 @@ export async function readXlsx(zip: Zip, file: { name: string }, limits: ReadLim
   const formats = await readFormats(context);
   const strings = await readSharedStrings(context);
   const visible = workbook.sheets.filter(({ isHidden }) => !isHidden);
-  const budget = { cells: limits.cells, chars: limits.textChars };
+  const budget = { cells: limits.cells, chars: limits.textBytes };
   const sections: string[] = [];
   for (const sheet of visible.length > 0 ? visible : workbook.sheets) {
     const path = targets.get(sheet.relation);
@@ -113,7 +113,7 @@ async function readSharedStrings({ zip, file, limits }: Context): Promise<string
     text: (text) => {
       if (depth.text === 0 || depth.phonetic === 1) return;
       chars += text.length;
-      if (chars > limits.textChars * STRINGS_PER_LIMIT) throw tooMuchText(file.name, limits);
+      if (chars > limits.textBytes * STRINGS_PER_LIMIT) throw tooMuchText(file.name, limits);
       current += text;
     },
     close: (name) => {
@@ -204,6 +204,6 @@ function tooManyCells(name: string, limits: ReadLimits) {
 function tooMuchText(name: string, limits: ReadLimits) {
   return fileTooLarge(
     name,
-    `has more than ${limits.textChars} characters of text, which is the most; split it into several files`,
+    `has more than ${limits.textBytes} characters of text, which is the most; split it into several files`,
   );
 }

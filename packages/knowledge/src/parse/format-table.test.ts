@@ -1,0 +1,40 @@
+import { expect, test } from "@jest/globals";
+import { formatCell } from "./format-cell.ts";
+import { formatTable } from "./format-table.ts";
+
+test("a table has no empty rows and columns, and its cells stay on their line and in their column", () => {
+  const rows = [
+    ["", "A", " ", "B"],
+    ["", "", "", ""],
+    ["", "x\ny", "", "a|b"],
+    ["", "`c\\|d`", "", ""],
+  ];
+  expect(formatTable(rows)).toBe("| A | B |\n| --- | --- |\n| x y | a\\|b |\n| `c\\|d` |  |");
+  expect(formatTable([["", " "]])).toBe("");
+});
+
+test("a long table is cut into several, each under the header", () => {
+  const rows = Array.from({ length: 200 }, (_, row) => [`name ${row}`, "x".repeat(50)]);
+  const tables = formatTable([["Name", "Text"], ...rows]).split("\n\n");
+  expect(tables.length).toBeGreaterThan(2);
+  expect(tables.filter((table) => !table.startsWith("| Name | Text |\n| --- | --- |\n| name "))).toEqual([]);
+  expect(tables.filter((table) => table.length > 4_000)).toEqual([]);
+  expect(tables.flatMap((table) => table.split("\n").slice(2))).toHaveLength(200);
+});
+
+test("what is too sparse to be a table becomes a line for each row", () => {
+  const rows = Array.from({ length: 3_000 }, (_, row) => new Map([[row, `v${row}`]]));
+  expect(formatTable(rows).split("\n").slice(0, 2)).toEqual(["v0", "v1"]);
+});
+
+test("numbers are shown as Excel shows them, the same in every country", () => {
+  const shown = [
+    formatCell(0.1 + 0.2, 0, { is1904: false }),
+    formatCell(45_000.5, 22, { is1904: false }),
+    formatCell(0.256, 10, { is1904: false }),
+    formatCell(-1234.5, "#,##0.00;[Red](#,##0.00)", { is1904: false }),
+    formatCell(5, ";;;", { is1904: false }),
+    formatCell(5, "no [ format", { is1904: false }),
+  ];
+  expect(shown).toEqual(["0.3", "2023-03-15 12:00", "25.60%", "(1,234.50)", "5", "5"]);
+});
