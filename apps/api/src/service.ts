@@ -26,7 +26,7 @@ const CLOSE_DEADLINE_MS = 3_000;
 
 /** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
-  const { config, store, queues, log } = resources;
+  const { config, store, queues, embeddings, log } = resources;
 
   async function start(): Promise<RunningService> {
     // What has been opened so far, to be closed again in reverse when the start fails.
@@ -98,7 +98,7 @@ export function apiService(resources: Resources): Service {
       routes.use("/api/v1", authenticated(authenticate, rateLimit));
       routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
-      addAdminRoutes(routes, { store, queues, log, fetchGuard });
+      addAdminRoutes(routes, { store, queues, embeddings, log, fetchGuard });
     };
     const app = createApp(log, addRoutes, { trustProxy: config.trustProxy });
 

@@ -208,7 +208,8 @@ function shortened(
   if (unit.end - unit.start <= maxChars) return [unit];
   const [onlyRow, ...otherRows] = unit.rows;
   if (onlyRow === undefined || otherRows.length === 0) return [cutUnit(text, unit, maxChars)];
-  const header = unit.kind === "table" ? unit.rows.slice(0, TABLE_HEADER_ROWS) : [];
+  const head = unit.kind === "table" ? unit.rows.slice(0, TABLE_HEADER_ROWS) : [];
+  const header = lengthOf(head) > maxChars / 2 ? [] : head;
   const kept = new Set(header);
   const rest = unit.rows.slice(header.length).map((row, index) => ({ row, index, score: score(row) }));
   const parents = unit.kind === "list" ? parentsOf(text, unit.rows) : [];

@@ -38,7 +38,7 @@ export interface SearchResult {
 }
 
 /** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
-const MIN_CANDIDATES = 200;
+const MIN_CANDIDATES = 100;
 
 /** How often a search begins anew because a document that it had found was replaced meanwhile. */
 const MAX_ATTEMPTS = 4;

@@ -2,8 +2,8 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema } from "@svc/contracts";
 import type { KbChange, KbHit, KbInput, KbItem, KbSearchInput, ListInput, ListPage } from "@svc/contracts";
-import { searchKnowledge } from "@svc/knowledge";
-import type { SearchHit } from "@svc/knowledge";
+import { searchWithEmbeddings } from "@svc/knowledge";
+import type { Embeddings, SearchHit } from "@svc/knowledge";
 import type { KbState, Store } from "@svc/store";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
@@ -140,7 +140,7 @@ function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...r
  * without words finds nothing. Scope kb:read. Throws not_found, and invalid_request for an empty query.
  */
 export async function searchKb(
-  { store }: { store: Store },
+  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
   principal: Principal,
   id: string,
   input: KbSearchInput,
@@ -148,6 +148,7 @@ export async function searchKb(
   requireScope(principal, "kb:read");
   const { q, limit } = checkInput(kbSearchSchema, input, "The query");
   await requireKb(store, principal, id);
-  const { hits } = await searchKnowledge({ store }, principal.project, { query: q, kbIds: [id], limit });
+  const query = { query: q, kbIds: [id], limit };
+  const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, query);
   return hits.map(asHit);
 }

@@ -100,15 +100,17 @@ export function chunksTable(db: Db) {
     return (hasTrigrams = rows[0]?.has === true);
   }
 
-  // The blocks of each term are read by the primary key: OFFSET 0 keeps the planner from joining in another way, whatever
+  // The statements of a search hide the length of their arrays behind a SELECT: else Postgres plans each of them anew
+  // every time, which takes longer than running it. The blocks of each term are read by the primary key: OFFSET 0 keeps the planner from joining in another way, whatever
   // it believes about the table. Long postings stay where they are until it is clear that they are wanted.
   const READ_POSTINGS = `
     WITH scope AS (
       SELECT id, number, document_count, chunk_count, term_total, blocks, dead_numbers FROM kbs
-      WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL
+      WHERE project_id = $1 AND id = ANY ((SELECT $2::uuid[])::uuid[]) AND deleted_at IS NULL
     ), found AS MATERIALIZED (
       SELECT s.number AS kb_number, t.place::integer AS term, b.block, p.postings
-      FROM scope s CROSS JOIN unnest($3::text[]) WITH ORDINALITY AS t (term, place) CROSS JOIN unnest(s.blocks) AS b (block)
+      FROM scope s CROSS JOIN unnest((SELECT $3::text[])) WITH ORDINALITY AS t (term, place)
+      CROSS JOIN unnest(s.blocks) AS b (block)
       CROSS JOIN LATERAL (
         SELECT postings FROM kb_postings WHERE kb_number = s.number AND block = b.block AND term = t.term OFFSET 0
       ) AS p
@@ -264,7 +266,7 @@ export function chunksTable(db: Db) {
       }>(
         "chunks_find_documents",
         `SELECT DISTINCT d.id, k.number AS kb_number, d.first_chunk_number, d.chunk_count, d.term_count
-         FROM unnest($1::uuid[], $2::integer[]) AS p (kb_id, number) CROSS JOIN LATERAL (
+         FROM unnest((SELECT $1::uuid[]), (SELECT $2::integer[])) AS p (kb_id, number) CROSS JOIN LATERAL (
            SELECT id, first_chunk_number, chunk_count, term_count FROM documents
            WHERE kb_id = p.kb_id AND first_chunk_number <= p.number ORDER BY first_chunk_number DESC LIMIT 1
          ) AS d JOIN kbs k ON k.id = p.kb_id
@@ -291,7 +293,7 @@ export function chunksTable(db: Db) {
       const rows = await db.prepared<ChunkRow & { place: number }>(
         "chunks_read",
         `SELECT p.place::integer, c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, c.page
-         FROM unnest($2::uuid[], $3::integer[], $4::integer[]) WITH ORDINALITY
+         FROM unnest((SELECT $2::uuid[]), (SELECT $3::integer[]), (SELECT $4::integer[])) WITH ORDINALITY
            AS p (document_id, first_chunk_number, ordinal, place)
          JOIN documents d ON d.id = p.document_id AND d.first_chunk_number = p.first_chunk_number
          JOIN chunks c ON c.document_id = p.document_id AND c.ordinal = p.ordinal
@@ -317,7 +319,8 @@ export function chunksTable(db: Db) {
     ): Promise<string[]> {
       const rows = await db.prepared<{ word: string }>(
         "chunks_find_variants",
-        "SELECT DISTINCT word FROM kb_words WHERE kb_number = ANY ($1::integer[]) AND word = ANY ($2::text[])",
+        `SELECT DISTINCT w.word FROM unnest((SELECT $1::integer[])) AS k (number)
+         CROSS JOIN unnest((SELECT $2::text[])) AS v (word) JOIN kb_words w ON w.kb_number = k.number AND w.word = v.word`,
         [kbNumbers, misspelt.variants],
       );
       if (rows.length > 0 || !(await knowsTrigrams())) return rows.map(({ word }) => word);

@@ -1,7 +1,5 @@
-import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import type { Queues } from "@svc/queue";
-import type { Store } from "@svc/store";
+import type { Resources } from "@svc/runtime";
 import type { IRouter } from "express";
 import { addDeliveryRoutes } from "./add-delivery-routes.ts";
 import { addKbRoutes } from "./add-kb-routes.ts";
@@ -11,7 +9,7 @@ import { addProjectRoutes } from "./add-project-routes.ts";
 /** The administration endpoints (service document, section 4.4). They belong behind the check of keys. */
 export function addAdminRoutes(
   routes: IRouter,
-  context: { store: Store; queues: Queues; log: Log; fetchGuard: AddressGuard },
+  context: Pick<Resources, "store" | "queues" | "embeddings" | "log"> & { fetchGuard: AddressGuard },
 ): void {
   addDeliveryRoutes(routes, context);
   addKbRoutes(routes, context);

@@ -18,6 +18,7 @@ import {
   updateKb,
 } from "@svc/operations";
 import type { DocumentListInput, IngestDeps, QueuedDocument } from "@svc/operations";
+import type { Resources } from "@svc/runtime";
 import type { IRouter, Request, Response } from "express";
 import { sendItem, sendList } from "./admin-answers.ts";
 import { forScope } from "./for-scope.ts";
@@ -50,7 +51,7 @@ function sendDocuments(response: Response, kbId: string, queued: readonly Queued
  * Knowledge bases and their documents (service document, section 4.4). Scopes kb:read and kb:write. The operations check
  * what bodies and queries say.
  */
-export function addKbRoutes(routes: IRouter, context: IngestDeps): void {
+export function addKbRoutes(routes: IRouter, context: IngestDeps & Pick<Resources, "embeddings">): void {
   const gate = createUploadGate(UPLOADS_MAX_BYTES);
 
   routes

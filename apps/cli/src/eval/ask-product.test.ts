@@ -44,21 +44,23 @@ let projects = 0;
 /** A project whose search finds the passage about pairing in the knowledge base of tech; what was searched for is noted. */
 function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
   const searches: { query: string; kbIds: readonly string[] }[] = [];
+  const search: AskedProject["search"] = (query, kbIds) => {
+    searches.push({ query, kbIds });
+    const words = [...new Set(query.toLowerCase().match(/\w+/g))].map((word) => ({ word, weight: 1 }));
+    return Promise.resolve({
+      hits: kbIds.includes("kb-tech") && /pair|remote/.test(query) ? [PAIRING] : [],
+      bestPossible: 10,
+      words,
+    });
+  };
   const project: AskedProject = {
     models,
     project: `p${projects++}`,
     agents,
     learned: [],
     onlyAgent,
-    search: (query, kbIds) => {
-      searches.push({ query, kbIds });
-      const words = [...new Set(query.toLowerCase().match(/\w+/g))].map((word) => ({ word, weight: 1 }));
-      return Promise.resolve({
-        hits: kbIds.includes("kb-tech") && /pair|remote/.test(query) ? [PAIRING] : [],
-        bestPossible: 10,
-        words,
-      });
-    },
+    search,
+    searchWords: search,
   };
   return { project, searches };
 }

@@ -24,6 +24,8 @@ export interface AskedProject {
   agents: readonly Agent[];
   learned: readonly LearnedMessage[];
   search: EvalSearch;
+  /** As `search`, by words alone: what triage goes by. */
+  searchWords: EvalSearch;
   /** Gets every message, without triage. */
   onlyAgent: Agent | null;
 }
@@ -86,7 +88,7 @@ async function replayChat(
 }
 
 function triage(
-  { models, project, agents, learned, search, onlyAgent }: AskedProject,
+  { models, project, agents, learned, searchWords, onlyAgent }: AskedProject,
   text: string,
   currentAgentId: string | null,
 ): Promise<{ agentId: string | null; confidence: number; why: string }> {
@@ -100,7 +102,7 @@ function triage(
     learned,
     text,
     currentAgentId,
-    search: (kbIds, limit) => search(text, kbIds, limit),
+    search: (kbIds, limit) => searchWords(text, kbIds, limit),
   });
 }
 

@@ -42,7 +42,7 @@ export async function evaluateFile(cli: Cli, file: string, options: EvaluateFile
   const { terminal } = cli;
   const parsed = await readEvalFile(cli, file);
 
-  const outcome = await withResources(cli, { endsItself: true }, async ({ store }, signal) => {
+  const outcome = await withResources(cli, { endsItself: true }, async ({ store, embeddings }, signal) => {
     const principal = await localPrincipal(store, options.project);
     const project = await readEvalProject(store, principal.project);
     const resolved = resolveLines(parsed.lines, project);
@@ -53,7 +53,7 @@ export async function evaluateFile(cli: Cli, file: string, options: EvaluateFile
     const out = options.out === undefined ? null : await openOut(cli, options.out, file);
     const showProgress = progressOf(cli, resolved.lines.length);
     try {
-      return await runEval(store, project, resolved.lines, {
+      return await runEval({ store, embeddings }, project, resolved.lines, {
         onlyAgent,
         show: options.show,
         onLine: async (done, prediction) => {

@@ -1,7 +1,8 @@
 import type { LearnedMessage, TriageModels } from "@svc/agents";
 import { keepTriageModels } from "@svc/agents";
 import type { Agent, ReviewPolicy } from "@svc/contracts";
-import { searchKnowledge } from "@svc/knowledge";
+import { searchKnowledge, searchWithEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
 import type { ProjectId, Store } from "@svc/store";
 import { askProduct } from "./ask-product.ts";
 import type { EvalSearch } from "./ask-product.ts";
@@ -64,7 +65,7 @@ export interface EvalResult {
 
 /** Lets the product answer the lines one after the other. Of each line only figures are kept, so that memory stays small. */
 export async function runEval(
-  store: Store,
+  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
   project: EvalProject,
   lines: readonly ResolvedLine[],
   { onlyAgent, show, onLine }: EvalOptions,
@@ -75,11 +76,13 @@ export async function runEval(
   try {
     const learnSeconds = onlyAgent === null ? await learn(models, project) : null;
     const { agents, learned, id } = project;
-    const search: EvalSearch = (query, kbIds, limit) => searchKnowledge({ store }, id, { query, kbIds, limit });
+    const searchWords: EvalSearch = (query, kbIds, limit) => searchKnowledge({ store }, id, { query, kbIds, limit });
+    const search: EvalSearch = (query, kbIds, limit) =>
+      searchWithEmbeddings({ store, embeddings }, id, { query, kbIds, limit });
     const scored: ScoredLine[] = [];
     let worst: { badness: number; prediction: LinePrediction }[] = [];
     for (const [index, line] of lines.entries()) {
-      const asked = await askProduct({ models, project: id, agents, learned, search, onlyAgent }, line);
+      const asked = await askProduct({ models, project: id, agents, learned, search, searchWords, onlyAgent }, line);
       const judged = judgeLine(line, asked, onlyAgent === null);
       scored.push(keepOfLine(judged));
       const prediction = describeLine(judged, { nameOfAgent, keyOfDocument });

@@ -1,4 +1,4 @@
-import { searchKnowledge } from "@svc/knowledge";
+import { searchWithEmbeddings } from "@svc/knowledge";
 import type { SearchHit } from "@svc/knowledge";
 import type { Cli } from "../cli.ts";
 import { localPrincipal } from "../local-principal.ts";
@@ -43,11 +43,12 @@ export function renderHits(hits: readonly FoundPassage[], terminal: Terminal): s
 
 /** `svc kb search`: the passages that an agent would answer from. */
 export async function runSearch(cli: Cli, query: string, { kb, project, limit }: SearchOptions): Promise<void> {
-  const hits = await withResources(cli, {}, async ({ store }) => {
+  const hits = await withResources(cli, {}, async ({ store, embeddings }) => {
     const principal = await localPrincipal(store, project);
     const kbs = kb === undefined ? await listAllKbs(store, principal) : [await getKb(store, principal, kb)];
     const names = new Map(kbs.map(({ id, name }) => [id, name]));
-    const found = await searchKnowledge({ store }, principal.project, { query, kbIds: [...names.keys()], limit });
+    const search = { query, kbIds: [...names.keys()], limit };
+    const found = await searchWithEmbeddings({ store, embeddings }, principal.project, search);
     return found.hits.map(({ kbId, ...hit }) => ({ kb: names.get(kbId) ?? "", ...hit }));
   });
   cli.terminal.show({ ok: true, project, query, hits }, () => renderHits(hits, cli.terminal));

@@ -12,7 +12,8 @@ export interface FileReader {
    * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
    * untouched. Files are read one after the other, in the order of the calls. Throws a `ServiceError` that names the
    * file and says what to do: `unsupported_media_type`, `payload_too_large`, or `invalid_request` with the pointer
-   * `/file`. When `signal` aborts, its reason is thrown and the reading ended.
+   * `/file`. When `signal` aborts, its reason is thrown and the reading ended;
+   * a file that waits for its turn hears of it then.
    */
   read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
   /** Ends the worker thread; what is still being read fails with `unavailable`. */

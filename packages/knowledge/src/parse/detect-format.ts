@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 /** What the first bytes of a file say that it is. */
 export type Signature = { format: "pdf" | "zip" | "ole" | "text" } | { format: "other"; detail: string };
 
@@ -61,9 +63,10 @@ export function detectSignature(bytes: Uint8Array): Signature {
     return { format: "zip" };
   if (head.subarray(0, 8).equals(Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])))
     return { format: "ole" };
-  // Readers accept a PDF that begins anywhere in the first kilobyte; text that only speaks of PDF has no such line.
-  if (/(?:^|[\r\n\0])[\s\uFEFF]*%PDF-\d\.\d/.test(head.toString("latin1").replace(/^\u00ef\u00bb\u00bf/, "")))
-    return { format: "pdf" };
+  // Readers accept a PDF that begins anywhere in the first kilobyte; text that only speaks of PDF is no such file.
+  const text = head.toString("latin1");
+  const isPdf = /^(?:\u00ef\u00bb\u00bf)?\s*%PDF-\d\.\d/.test(text) || (/%PDF-\d\.\d/.test(text) && !isUtf8(bytes));
+  if (isPdf) return { format: "pdf" };
   const magic = MAGICS.find(({ at, bytes: wanted }) =>
     head
       .subarray(at, at + wanted.length)

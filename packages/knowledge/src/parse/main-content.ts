@@ -117,7 +117,9 @@ function removePageParts($: CheerioAPI, root: PagePart): void {
     const length = textLength(part);
     const isConsent = isNamed.consent && (isBody || part.is("[role]")) && length < CONSENT_CHARS;
     const isFurniture =
-      isNamed.furniture && selectWithin($, part, "h1").length === 0 && linkLength($, part) > length * LINK_SHARE;
+      isNamed.furniture &&
+      selectWithin($, part, "h1").length === 0 &&
+      lengthOf($, part, "a") > (length - lengthOf($, part, "h2, h3, h4, h5, h6")) * LINK_SHARE;
     if (isConsent || isFurniture) part.remove();
   });
 }
@@ -133,8 +135,7 @@ function removeContents($: CheerioAPI, root: PagePart): void {
     if (list.parent().closest("ul, ol").length > 0) return;
     const links = selectWithin($, list, "a[href^='#']");
     if (links.length < CONTENTS_LINKS) return;
-    const length = links.toArray().reduce((sum, link) => sum + textLength($(link)), 0);
-    if (length < textLength(list) * CONTENTS_SHARE) return;
+    if (lengthOf($, list, "a[href^='#']") < textLength(list) * CONTENTS_SHARE) return;
     const heading = list.prev("h1, h2, h3, h4, h5, h6, p");
     if (/^(?:table of )?contents$|^on this page$/i.test(heading.text().trim())) heading.remove();
     list.remove();
@@ -145,8 +146,9 @@ function textLength(part: PagePart): number {
   return part.text().replace(/\s+/g, " ").length;
 }
 
-function linkLength($: CheerioAPI, part: PagePart): number {
-  return selectWithin($, part, "a")
+/** Characters of what the selector finds in a part. */
+function lengthOf($: CheerioAPI, part: PagePart, selector: string): number {
+  return selectWithin($, part, selector)
     .toArray()
-    .reduce((sum, link) => sum + textLength($(link)), 0);
+    .reduce((sum, element) => sum + textLength($(element)), 0);
 }

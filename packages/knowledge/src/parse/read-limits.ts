@@ -46,7 +46,7 @@ export const READ_LIMITS: Readonly<ReadLimits> = {
   htmlDepth: 100,
   timeoutMs: 60_000,
   heapMb: 512,
-  bufferBytes: 64 * 1024 * 1024,
+  bufferBytes: 32 * 1024 * 1024,
   keptHeapMb: 128,
   processGrowthMb: 1_024,
 };

@@ -13,23 +13,29 @@ const MAYBE_UNSAFE = /(?:script|data)\s*(?:\\?:|&)|&#/i;
  */
 export function tidyLinks(markdown: string, url?: string): string {
   if (url === undefined && !MAYBE_UNSAFE.test(markdown)) return markdown;
-  const changes = new Map<string, string>();
+  const pieces: string[] = [];
+  let cursor = 0;
+  // Tokens come in the order of the text, so that each is looked for behind the one before.
   void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
-    if (!("href" in token)) return;
-    const href = String(token.href);
-    const text = token.type === "def" || !("text" in token) ? "" : String(token.text);
-    if (isUnsafe(href)) changes.set(token.raw, text);
-    else if (url !== undefined && isRelative(href, url)) {
-      // The address stands behind the text, in the last place where it occurs.
-      const at = token.raw.lastIndexOf(href);
-      if (at > 0) {
-        changes.set(token.raw, `${token.raw.slice(0, at)}${absolute(href, url)}${token.raw.slice(at + href.length)}`);
-      }
-    }
+    const changed = token.type === "code" || token.type === "codespan" ? token.raw : changedLink(token, url);
+    if (changed === null) return;
+    const at = markdown.indexOf(token.raw, cursor);
+    if (at === -1) return;
+    pieces.push(markdown.slice(cursor, at), changed);
+    cursor = at + token.raw.length;
   });
-  let tidy = markdown;
-  for (const [raw, changed] of changes) tidy = tidy.replaceAll(raw, () => changed);
-  return tidy;
+  return pieces.join("") + markdown.slice(cursor);
+}
+
+/** What a link becomes; null for what stays, or is no link. */
+function changedLink(token: Token, url: string | undefined): string | null {
+  if (!("href" in token)) return null;
+  const href = String(token.href);
+  if (isUnsafe(href)) return token.type === "def" || !("text" in token) ? "" : String(token.text);
+  // The address stands behind the text, in the last place where it occurs.
+  const at = token.raw.lastIndexOf(href);
+  if (url === undefined || at <= 0 || !isRelative(href, url)) return null;
+  return token.raw.slice(0, at) + absolute(href, url) + token.raw.slice(at + href.length);
 }
 
 function isRelative(href: string, url: string): boolean {
