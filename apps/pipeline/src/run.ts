@@ -34,6 +34,8 @@ export interface Run {
   triage: TriageResult | null;
   passages: SearchResult | null;
   answer: Answer | null;
+  /** ISO 639-1, of the chat; null as long as no message has said so. */
+  language: string | null;
   gate: GateResult | null;
   replies: ReplyDraft[];
   stage: TicketStage;

@@ -66,6 +66,7 @@ function beginRun(message: ClaimedMessage, { project, agents, learned }: Project
     triage: kept.triage ?? null,
     passages: kept.passages ?? null,
     answer: kept.answer ?? null,
+    language: null,
     gate: null,
     replies: [],
     stage: "received",

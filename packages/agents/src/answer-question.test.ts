@@ -200,7 +200,7 @@ describe("answerQuestion", () => {
 
   test("who only asks why gets what was not said before, or nothing", async () => {
     const said = passage({ chunkId: "said" });
-    const more = passage({ chunkId: "more", text: "Backups run at night so that nobody waits for them." });
+    const more = passage({ chunkId: "more", headingPath: ["Why backups run at night"], text: "Nobody waits then." });
     const history = [
       { author: "customer" as const, text: "When do backups run?" },
       { author: "agent" as const, text: said.text, sources: [sourceOf(said, said.text)] },
@@ -208,6 +208,8 @@ describe("answerQuestion", () => {
     const askWhy = (...hits: Passage[]) =>
       answerQuestion({ agent: AGENT, text: "Why?", history, search: searchFor(found(...hits)).search });
     expect((await askWhy(said, more)).sources[0]?.chunkId).toBe("more");
+    const other = passage({ chunkId: "other", text: "Backups run on a machine of their own." });
+    expect((await askWhy(said, other)).confidence).toBeLessThan(0.5);
     expect(await askWhy(said)).toMatchObject({ text: null, why: expect.stringContaining("answered before") });
   });
 

@@ -1,4 +1,5 @@
 import type { Agent, Source } from "@svc/contracts";
+import { PASSAGE_LIMIT } from "./answer.ts";
 import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { readFollowUp } from "./follow-up.ts";
 import { holdsWord } from "./holds-word.ts";
@@ -7,8 +8,7 @@ import type { PickedQuotes } from "./pick-quotes.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
 import { sourceUrl } from "./source-url.ts";
 
-/** Passages that a search brings; the best of the first few is the one with the best sentence as well. */
-const SEARCH_LIMIT = 5;
+/** Of the first few passages that a search brings, the best is the one with the best sentence as well. */
 const CANDIDATES = 3;
 
 /** What counts for a passage of a document that the last answer quoted, when the question goes on with that. */
@@ -73,11 +73,11 @@ export async function answerQuestion(question: {
   if (agent.kbIds.length === 0) return noAnswer(0, `The agent ${agent.name} has no knowledge base to answer from.`);
 
   const followUp = readFollowUp(text, history, language);
-  const found = await search(followUp?.query ?? text, agent.kbIds, SEARCH_LIMIT);
+  const found = await search(followUp?.query ?? text, agent.kbIds, PASSAGE_LIMIT);
   const said = followUp === null ? [] : lastSources(history);
   const best = choosePassage(found, {
     said,
-    wantsMore: followUp?.wantsMore ?? false,
+    wanted: followUp?.wanted ?? [],
     keyWords: followUp?.keyWords ?? [],
   });
   if (best === null) {
@@ -109,7 +109,7 @@ interface Candidate {
   picked: PickedQuotes;
   /** Score of the best passage of the search, which tells how sure it is. */
   score: number;
-  /** The share of the words that an answer has to hold after an earlier question; 1 where there are none. */
+  /** The share that it has of the words that an answer has to hold after an earlier question; 1 where there are none. */
   keyShare: number;
 }
 
@@ -120,7 +120,7 @@ interface Candidate {
  */
 function choosePassage(
   { hits, bestPossible, words }: SearchResult,
-  before: { said: readonly Source[]; wantsMore: boolean; keyWords: readonly string[] },
+  before: { said: readonly Source[]; wanted: readonly string[]; keyWords: readonly string[] },
 ): Candidate | null {
   if (bestPossible <= 0) return null;
   const documents = new Set(before.said.map(({ documentId }) => documentId));
@@ -132,11 +132,13 @@ function choosePassage(
   const isNew = ({ picked }: { picked: PickedQuotes }): boolean => picked.quotes.some(({ text }) => !quotes.has(text));
   const isAlone = before.keyWords.length === 0;
   const considered = isAlone ? hits.slice(0, CANDIDATES).map(pick) : hits.map(pick);
-  const candidates = before.wantsMore ? considered.filter(isNew) : considered;
-  const score = candidates[0]?.passage.score ?? 0;
+  const candidates = before.wanted.length > 0 ? considered.filter(isNew) : considered;
+  // Where embeddings have a say in the order, the first need not have the highest score.
+  const score = Math.max(0, ...candidates.map(({ passage }) => passage.score));
   return candidates
     .map(({ passage, passages, picked }) => {
-      const keyShare = isAlone ? 1 : shareHeld(passage, before.keyWords);
+      const isWanted = before.wanted.length === 0 || shareHeld(passage, before.wanted) > 0;
+      const keyShare = isAlone ? 1 : isWanted ? shareHeld(passage, before.keyWords) : 0;
       const bonus =
         (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) + (isAlone ? 0 : KEY_WORDS_BONUS * keyShare);
       const value = passage.score / bestPossible + SENTENCE_WEIGHT * picked.share + bonus;

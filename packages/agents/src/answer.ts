@@ -1,5 +1,11 @@
 import type { ReplyAuthor, Source } from "@svc/contracts";
 
+/** So many passages of a search are looked at for an answer. */
+export const PASSAGE_LIMIT = 5;
+
+/** So much of what was said before is enough to know what a message goes on with. */
+export const HISTORY_LIMIT = 10;
+
 /** A passage of a knowledge base, as a search finds it. */
 export interface Passage {
   documentId: string;

@@ -8,8 +8,10 @@ export interface FollowUpWords {
   pronouns: string;
   /** Words that do so only where no noun follows them: elsewhere they are articles. */
   articles: string;
-  /** Words that ask for more than was said, those that ask why, and verbs that such a request is made with. */
+  /** Words that ask for more than was said, and those that ask why. */
   more: string;
+  /** Verbs that say no more beside such a word: "give an example". */
+  requests?: string;
 }
 
 /** Phrases in which a pronoun stands for nothing. */
@@ -45,21 +47,24 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "què passa amb, i què, i si",
     pronouns: "això allò ell ella ells elles hi",
     articles: "el la els les ho",
-    more: "donar perquè exemple exemples més detalls detall explicar",
+    more: "perquè exemple exemples més detalls detall explicar",
+    requests: "donar",
   },
   da: {
     beginnings: "og eller men også",
     phrases: "hvad med, hvad så med",
     pronouns: "det den dem denne dette disse deri dertil derfor",
     articles: "",
-    more: "give vise hvorfor eksempel eksempler mere detaljer forklare uddybe",
+    more: "hvorfor eksempel eksempler mere detaljer forklare uddybe",
+    requests: "give vise",
   },
   de: {
     beginnings: "und oder aber auch",
     phrases: "was ist mit, wie ist es mit, wie sieht es mit, wie steht es mit, gilt das auch",
     pronouns: "es er ihn ihm dafür damit davon darin dazu daran darauf darüber dabei dort dieser dieses diese diesen",
     articles: "das die der den dem",
-    more: "geben zeigen nennen warum wieso weshalb beispiel beispiele mehr details genauer erklären ausführlicher",
+    more: "warum wieso weshalb beispiel beispiele mehr details genauer erklären ausführlicher",
+    requests: "geben zeigen nennen",
   },
   el: {
     beginnings: "και κι ή αλλά επίσης",
@@ -73,14 +78,16 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "what about, how about, what if, same for, is that also, is it also",
     pronouns: "it its they them their that this those these one",
     articles: "",
-    more: "give show tell why example examples details detail explain elaborate else more",
+    more: "why example examples details detail explain elaborate else more",
+    requests: "give show tell",
   },
   es: {
     beginnings: "y e o pero también tambien",
     phrases: "qué hay de, que hay de, qué pasa con, que pasa con, y si",
     pronouns: "eso esto ello él ella ellos ellas ese esa aquello",
     articles: "lo la los las",
-    more: "dar dame mostrar porqué ejemplo ejemplos más mas detalles detalle explicar explicarlo",
+    more: "porqué ejemplo ejemplos más mas detalles detalle explicar explicarlo",
+    requests: "dar dame mostrar",
   },
   eu: {
     beginnings: "eta edo baina ere",
@@ -94,14 +101,16 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "miten on",
     pronouns: "se sen sitä siinä siitä siihen ne niitä tuo tämä sillä",
     articles: "",
-    more: "antaa miksi esimerkki esimerkin lisää tarkemmin selittää",
+    more: "miksi esimerkki esimerkin lisää tarkemmin selittää",
+    requests: "antaa",
   },
   fr: {
     beginnings: "et ou mais aussi",
     phrases: "qu'en est il, quid de, quid du, et si",
     pronouns: "ça cela ceci il elle ils elles celui celle ceux celles",
     articles: "le la les l",
-    more: "donner donnez montrer pourquoi exemple exemples plus détails détail expliquer davantage",
+    more: "pourquoi exemple exemples plus détails détail expliquer davantage",
+    requests: "donner donnez montrer",
   },
   ga: {
     beginnings: "agus nó ach freisin",
@@ -122,7 +131,8 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "mi a helyzet, mi van a",
     pronouns: "az ez azt ezt ő azok ezek ahhoz ehhez annak ennek arra erre abban ebben azzal ezzel",
     articles: "az",
-    more: "mondana adna miért példa példát több részletek részletesebben magyarázd",
+    more: "miért példa példát több részletek részletesebben magyarázd",
+    requests: "mondana adna",
   },
   hy: {
     beginnings: "և եւ ու կամ բայց իսկ",
@@ -136,21 +146,24 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "bagaimana dengan, bagaimana kalau, kalau untuk",
     pronouns: "itu ini dia mereka tersebut",
     articles: "",
-    more: "berikan beri mengapa kenapa contoh contohnya lagi detail jelaskan selengkapnya",
+    more: "mengapa kenapa contoh contohnya lagi detail jelaskan selengkapnya",
+    requests: "berikan beri",
   },
   it: {
     beginnings: "e ed o ma anche",
     phrases: "che ne dici di, cosa succede con, e se",
     pronouns: "questo questa quello quella ciò esso essa lui lei",
     articles: "lo la li le",
-    more: "dare fare mostrare perché perchè esempio esempi più altro dettagli dettaglio spiegare",
+    more: "perché perchè esempio esempi più altro dettagli dettaglio spiegare",
+    requests: "dare fare mostrare",
   },
   lt: {
     beginnings: "ir arba o bet taip",
     phrases: "o kaip dėl, kaip dėl",
     pronouns: "tai jis ji jį ją jie jos tas ta tą šis ši jo",
     articles: "",
-    more: "pateikti kodėl pavyzdys pavyzdį daugiau plačiau detaliau paaiškinti",
+    more: "kodėl pavyzdys pavyzdį daugiau plačiau detaliau paaiškinti",
+    requests: "pateikti",
   },
   ne: {
     beginnings: "र वा तर अनि पनि",
@@ -164,35 +177,40 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "hoe zit het met, wat als, geldt dat ook",
     pronouns: "het dat dit deze die ervan ermee ervoor erin daarvan daarmee daarvoor",
     articles: "het dat dit deze die",
-    more: "geven tonen waarom voorbeeld voorbeelden meer details uitleggen toelichten",
+    more: "waarom voorbeeld voorbeelden meer details uitleggen toelichten",
+    requests: "geven tonen",
   },
   no: {
     beginnings: "og eller men også",
     phrases: "hva med, hva så med",
     pronouns: "det den dem denne dette disse",
     articles: "",
-    more: "gi vise hvorfor eksempel eksempler mer detaljer forklare utdype",
+    more: "hvorfor eksempel eksempler mer detaljer forklare utdype",
+    requests: "gi vise",
   },
   pt: {
     beginnings: "e ou mas também tambem",
     phrases: "que tal, e se",
     pronouns: "isso isto aquilo ele ela eles elas esse essa este esta",
     articles: "o a os as",
-    more: "dar mostrar porquê exemplo exemplos mais detalhes detalhe explicar",
+    more: "porquê exemplo exemplos mais detalhes detalhe explicar",
+    requests: "dar mostrar",
   },
   ro: {
     beginnings: "și si şi sau dar iar",
     phrases: "ce ziceți de, dar despre, cum rămâne cu",
     pronouns: "asta acesta aceasta acela aceea el ea ei ele îl",
     articles: "o",
-    more: "da exemplu exemple mai detalii explica explicați",
+    more: "exemplu exemple mai detalii explica explicați",
+    requests: "da",
   },
   ru: {
     beginnings: "а и или но также",
     phrases: "как насчёт, как насчет, что насчёт, что насчет",
     pronouns: "это этот эта эти он она оно они его её ее ему ей их там том этого этом",
     articles: "",
-    more: "привести приведите дать почему зачем пример примеры подробнее больше детали объясните поясните",
+    more: "почему зачем пример примеры подробнее больше детали объясните поясните",
+    requests: "привести приведите дать",
   },
   sr: {
     beginnings: "а и или али такође a i ili ali takođe",
@@ -206,7 +224,8 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "hur är det med, vad gäller för, hur gör man",
     pronouns: "det den dem denna detta dessa",
     articles: "",
-    more: "ge visa varför exempel mer fler detaljer förklara utveckla",
+    more: "varför exempel mer fler detaljer förklara utveckla",
+    requests: "ge visa",
   },
   ta: {
     beginnings: "மற்றும் அல்லது ஆனால்",
@@ -220,7 +239,8 @@ export const FOLLOW_UP_WORDS: Readonly<Record<string, FollowUpWords>> = {
     phrases: "peki ya",
     pronouns: "o bu şu onu bunu onun bunun ona buna onda bunda onlar bunlar",
     articles: "",
-    more: "verir verebilir neden niye niçin örnek örneği daha fazla ayrıntı ayrıntılı detay açıkla",
+    more: "neden niye niçin örnek örneği daha fazla ayrıntı ayrıntılı detay açıkla",
+    requests: "verir verebilir",
   },
   yi: {
     beginnings: "און אדער אָדער אבער אָבער אויך",

@@ -15,8 +15,8 @@ export interface FollowUp {
    * for more, those of the earlier question. None for "How much is it?".
    */
   keyWords: string[];
-  /** Whether it wants more than was answered ("Why?", "Can you give an example?"). */
-  wantsMore: boolean;
+  /** What it wants beside what was answered ("why", "example"); none when it asks something else. */
+  wanted: string[];
 }
 
 /** A longer message says what it is about. */
@@ -61,6 +61,7 @@ interface Lexicon {
   pronouns: ReadonlySet<string>;
   articles: ReadonlySet<string>;
   more: ReadonlySet<string>;
+  requests: ReadonlySet<string>;
   questionWords: ReadonlySet<string>;
   hasStopWords: boolean;
   /** A word that says what a message is about. */
@@ -94,6 +95,7 @@ function lexiconOf(language: string): Lexicon {
     pronouns,
     articles,
     more,
+    requests: setOf(words.requests ?? ""),
     questionWords: questionWords(language),
     hasStopWords: stops.size > 0,
     isTopic: (term) => !grammar.some((set) => set.has(term)),
@@ -109,18 +111,20 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
   const terms = tokens.map(({ term }) => term);
   if (text.length > MAX_CHARS || terms.length === 0 || terms.length > MAX_WORDS) return null;
   const phrase = lexicon.phrases.find((words) => words.every((word, place) => terms[place] === word)) ?? [];
+  const more = terms.filter((term) => lexicon.more.has(term));
+  const isRequest = (term: string): boolean => more.length > 0 && lexicon.requests.has(term);
   const isOwn = ({ term }: Token, place: number): boolean =>
-    place >= phrase.length && lexicon.isTopic(term) && !lexicon.more.has(term);
+    place >= phrase.length && lexicon.isTopic(term) && !lexicon.more.has(term) && !isRequest(term);
   const own = tokens.filter(isOwn);
-  const wantsMore = own.length === 0 && terms.some((term) => lexicon.more.has(term));
-  const asks = wantsMore || terms.some((term) => lexicon.questionWords.has(term));
+  const wanted = own.length === 0 ? more : [];
+  const asks = wanted.length > 0 || terms.some((term) => lexicon.questionWords.has(term));
   const begins = phrase.length > 0 || (lexicon.beginnings.has(terms[0] ?? "") && terms.length > 1);
   const isMarked = begins && own.length <= MAX_OWN_WORDS_GOING_ON;
   const refersBack = own.length <= MAX_OWN_WORDS && hasPronoun(terms, lexicon);
   if (!isMarked && !refersBack && !(own.length === 0 && asks)) return null;
   const earlier = topicWords(topic, lexicon);
   const query = own.length === 0 ? `${text}\n${earlier.join(" ")}` : merge(text, own, topic, lexicon);
-  return { query, keyWords: wantsMore ? earlier : own.map(({ term }) => term), wantsMore };
+  return { query, keyWords: wanted.length > 0 ? earlier : own.map(({ term }) => term), wanted };
 }
 
 function hasPronoun(terms: readonly string[], lexicon: Lexicon): boolean {

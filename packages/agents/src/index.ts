@@ -1,3 +1,4 @@
+export { HISTORY_LIMIT, PASSAGE_LIMIT } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
 export type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 export { chooseAgent } from "./triage/choose-agent.ts";

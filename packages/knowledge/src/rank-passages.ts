@@ -252,7 +252,8 @@ function addScores(
     const index = indexes[at] ?? 0;
     const score = scores[index] ?? 0;
     if (score === 0) touched.push(index);
-    scores[index] = score + factor * saturate(frequencies[at] ?? 0) * (hasForm[at] === 1 ? weight + formWeight : weight);
+    scores[index] =
+      score + factor * saturate(frequencies[at] ?? 0) * (hasForm[at] === 1 ? weight + formWeight : weight);
   }
 }
 

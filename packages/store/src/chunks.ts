@@ -1,7 +1,7 @@
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
-import { loadKbIndex, markDead, saveKbIndex, tidyIndex } from "./kb-index.ts";
+import { loadKbIndex, markDead, removeSomeOfIndex, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import { POSTING_BYTES, decodePostings } from "./postings.ts";
 import type { TermPostings } from "./postings.ts";
 import { createStemmer } from "./stem-words.ts";
@@ -177,7 +177,9 @@ export function chunksTable(db: Db) {
      */
     async removeOfDocument(kbId: string, documentId: string): Promise<{ chunkCount: number; termCount: number }> {
       const index = await loadKbIndex(db, kbId);
-      if (index !== null) {
+      if (index === null) {
+        await removeSomeOfIndex(db, kbId);
+      } else {
         markDead(index, await rangesOf(db, [documentId]));
         await db.query("UPDATE documents SET first_chunk_number = NULL WHERE id = $1", [documentId]);
         await tidyIndex(db, index);

@@ -8,7 +8,15 @@ export type { ChunkEmbedding, ClaimedChunk, EmbeddedKb, EmbeddingModel } from ".
 export type { FoundChunk, IndexedChunks, NewChunk, NumberedDocument, PostingBlock, SearchedKb } from "./chunks.ts";
 export { isUnavailable } from "./db.ts";
 export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
-export type { DocumentSource, DocumentState, DocumentStatus, KbDocument, NewDocument, OutdatedDocument, PutDocument } from "./documents.ts";
+export type {
+  DocumentSource,
+  DocumentState,
+  DocumentStatus,
+  KbDocument,
+  NewDocument,
+  OutdatedDocument,
+  PutDocument,
+} from "./documents.ts";
 export type { Utterance } from "./history.ts";
 export { ALIVE_MS } from "./instances.ts";
 export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";

@@ -29,6 +29,9 @@ const POSTING_BATCH = 20_000;
 
 const WORD_BATCH = 20_000;
 
+/** Rows of the index of a deleted base that one statement removes. */
+const REMOVE_BATCH = 20_000;
+
 /** Reads the index of a knowledge base that this transaction has locked; null once the base is deleted. */
 export async function loadKbIndex(tx: Db, kbId: string): Promise<KbIndex | null> {
   const [row] = await tx.query<{
@@ -97,6 +100,21 @@ export async function addWords(tx: Db, index: KbIndex, words: ReadonlySet<string
       index.kbNumber,
       sorted.slice(first, first + WORD_BATCH),
     ]);
+  }
+}
+
+/**
+ * Removes some of the index of a deleted knowledge base, which nobody searches any more. Called for each of its documents,
+ * so that next to nothing is left for the statement that removes the base itself.
+ */
+export async function removeSomeOfIndex(tx: Db, kbId: string): Promise<void> {
+  for (const table of ["kb_postings", "kb_words"]) {
+    await tx.query(
+      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+         SELECT t.ctid FROM ${table} t WHERE t.kb_number = (SELECT number FROM kbs WHERE id = $1)
+         LIMIT ${REMOVE_BATCH}))`,
+      [kbId],
+    );
   }
 }
 

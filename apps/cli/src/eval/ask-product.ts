@@ -1,14 +1,10 @@
-import { answerQuestion, chooseAgent } from "@svc/agents";
+import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, chooseAgent } from "@svc/agents";
 import type { Answer, HistoryMessage, LearnedMessage, TriageModels } from "@svc/agents";
 import type { Agent, Source } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { isSent } from "./is-sent.ts";
 import type { ResolvedLine } from "./resolve-lines.ts";
-
-/** Passages that an answer is taken from, and what counts of a chat: as in the pipeline's stages. */
-const PASSAGE_LIMIT = 5;
-const HISTORY_LIMIT = 10;
 
 /** Passages asked for, so that ten documents can be ranked. */
 const RANKED_PASSAGES = 100;

@@ -1,12 +1,13 @@
-import { answerQuestion } from "@svc/agents";
+import { HISTORY_LIMIT, answerQuestion } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
+import { detectLanguage } from "@svc/text";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
-/** So much of what was said before is enough to know what a message goes on with. */
-const HISTORY_LIMIT = 10;
+/** From this confidence on the text itself says which language it is in. */
+const CLEAR_LANGUAGE = 0.5;
 
 /**
  * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
@@ -22,11 +23,13 @@ export async function answer({ store, embeddings, log }: StageContext, run: Run)
     message.seq === 1
       ? []
       : await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT);
+  run.language = agent.fixedReply === null ? languageOf(run) : null;
   try {
     run.answer = await answerQuestion({
       agent,
       text: message.text,
       history,
+      language: run.language,
       search: (query, kbIds, limit) =>
         passages !== null && query === message.text
           ? Promise.resolve(passages)
@@ -37,4 +40,11 @@ export async function answer({ store, embeddings, log }: StageContext, run: Run)
     log.error({ error, messageId: message.messageId, agentId: agent.id }, "an agent failed; a person has to answer");
     run.answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; the log says how" };
   }
+}
+
+/** The language of the chat: that of the first message that says so. */
+function languageOf({ ticket, message }: Run): string | null {
+  if (ticket !== null && ticket.language !== null) return ticket.language;
+  const { language, confidence } = detectLanguage(message.text);
+  return confidence < CLEAR_LANGUAGE ? null : language;
 }

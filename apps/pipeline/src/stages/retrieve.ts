@@ -1,10 +1,8 @@
+import { PASSAGE_LIMIT } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
-
-/** Passages that an answer may be taken from. */
-export const PASSAGE_LIMIT = 5;
 
 /** Finds passages in the agent's knowledge bases. The result is kept between tries. */
 export async function retrieve({ store, embeddings }: StageContext, run: Run): Promise<void> {

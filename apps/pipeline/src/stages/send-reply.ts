@@ -18,7 +18,7 @@ function outcomeOf(run: Run): RunOutcome {
     status: sends ? "pending" : "open",
     agentId: triage?.agentId ?? null,
     confidence: answer?.confidence ?? triage?.confidence ?? null,
-    language: null,
+    language: run.language,
     moves: run.moves,
     trace: {
       triage,
