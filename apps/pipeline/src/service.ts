@@ -1,5 +1,6 @@
 import { keepTriageModels } from "@svc/agents";
 import type { IncomingJob, RunningService, Service } from "@svc/contracts";
+import { reindexOutdated } from "@svc/knowledge";
 import type { Resources } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
 import { embedKnowledge } from "./embed-knowledge.ts";
@@ -30,6 +31,9 @@ export function pipelineService(resources: Resources): Service {
     const sweeper = startSweeper(store, queues, log);
     const ingests = startIngests(resources);
     const draining = new AbortController();
+    const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
+      log.error({ error }, "documents of an earlier version could not be indexed anew; the next start tries again"),
+    );
     const embedding =
       embeddings === null
         ? Promise.resolve()
@@ -59,7 +63,7 @@ export function pipelineService(resources: Resources): Service {
       async stop() {
         drain();
         await sweeper.stop();
-        await Promise.all([closing, ingests.stop(), embedding]);
+        await Promise.all([closing, ingests.stop(), embedding, reindexing]);
         clearTimeout(giveUpTimer);
         leases.close();
         triageModels.close();

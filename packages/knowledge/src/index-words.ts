@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { cutText, foldAccents, stopWords, tokenize } from "@svc/text";
 import { addPosting, formBit } from "@svc/store";
 import type { IndexedChunks, NewChunk, TermPostings } from "@svc/store";
+import { createTableHeaderFinder } from "./table-header.ts";
 
 /** Raised whenever passages are counted in another way: documents that were indexed before are indexed anew. */
 export const INDEX_VERSION = 1;
@@ -46,7 +47,8 @@ interface CountedWords {
 /**
  * Counts the words of a document's passages by field for the index. Stop words of the body are left out: they stand
  * nearly everywhere. Those of title and headings stay, so that a question of stop words only ("Who are you?") finds the
- * heading that asks it. A heading that repeats the title counts once. `pageStarts` is where each page begins.
+ * heading that asks it. A heading that repeats the title counts once, and the header of a table with each of the passages
+ * that it is cut into. `pageStarts` is where each page begins.
  */
 export async function indexChunks(
   chunks: readonly Omit<NewChunk, "termCount" | "page">[],
@@ -54,6 +56,7 @@ export async function indexChunks(
 ): Promise<IndexedChunks> {
   const stops = stopWords(document.language);
   const pageOf = createPageFinder(document.pageStarts ?? []);
+  const tableHeaderOf = createTableHeaderFinder();
   const ids = new Map<string, number>();
   const idOf = (word: string): number => {
     const known = ids.get(word);
@@ -68,6 +71,7 @@ export async function indexChunks(
   for (const chunk of chunks) {
     const headings = chunk.headingPath.filter((heading) => heading !== document.title);
     for (const id of titleIds) counts.add(id, 0, 1);
+    headings.push(tableHeaderOf(chunk));
     for (const word of wordsOf(headings.join("\n"))) counts.add(idOf(word), 1, 1);
     let termCount = 0;
     for (const word of wordsOf(chunk.text)) {

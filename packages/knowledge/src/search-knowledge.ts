@@ -14,6 +14,8 @@ export interface SearchHit {
   chunkId: string;
   title: string;
   url?: string;
+  /** Its place among the passages of its document, from 0. */
+  ordinal: number;
   /** The headings that it stands under, outermost first. */
   headingPath: string[];
   /** The passage as it stands in the document. */

@@ -1,4 +1,5 @@
-import type { FoundChunk } from "./chunks.ts";
+import { asFound } from "./chunks.ts";
+import type { ChunkRow, FoundChunk } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
 
@@ -235,23 +236,14 @@ export function chunkEmbeddingsTable(db: Db) {
 
     /** These passages as far as they are in these knowledge bases of this project, in any order. */
     async findChunks(project: ProjectId, kbIds: readonly string[], chunkIds: readonly string[]): Promise<FoundChunk[]> {
-      const rows = await db.query<FoundRow>(
-        `SELECT c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, c.page
+      const rows = await db.query<ChunkRow>(
+        `SELECT c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path, c.text,
+           c.page
          FROM chunks c JOIN documents d ON d.id = c.document_id
          WHERE c.project_id = $1 AND c.kb_id = ANY ($2::uuid[]) AND c.id = ANY ($3::uuid[])`,
         [project, kbIds, chunkIds],
       );
-      return rows.map((row) => ({
-        chunkId: row.id,
-        documentId: row.document_id,
-        kbId: row.kb_id,
-        title: row.title,
-        url: row.url,
-        mime: row.mime,
-        headingPath: row.heading_path,
-        text: row.text,
-        page: row.page,
-      }));
+      return rows.map(asFound);
     },
   };
 }
@@ -261,14 +253,6 @@ interface ClaimedRow {
   title: string;
   heading_path: string[];
   text: string;
-}
-
-interface FoundRow extends ClaimedRow {
-  document_id: string;
-  kb_id: string;
-  url: string | null;
-  mime: string;
-  page: number | null;
 }
 
 /** The smallest UUID v7 of this moment or later (RFC 9562, section 5.7: the first 48 bits are milliseconds since 1970). */

@@ -73,6 +73,8 @@ export interface FoundChunk {
   title: string;
   url: string | null;
   mime: string;
+  /** Its place among the passages of its document, from 0. */
+  ordinal: number;
   headingPath: string[];
   text: string;
   page: number | null;
@@ -81,7 +83,10 @@ export interface FoundChunk {
 /** Chunks that one statement inserts: bounds the size of its parameters. */
 const INSERT_BATCH = 1_000;
 
-/** Postings that a search reads at most: bounds its time and its memory. The rarest terms come first. */
+/**
+ * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The rarest
+ * terms come first.
+ */
 const MAX_READ_POSTINGS = 400_000;
 
 /** Words that stand for a misspelt one, looked at by their trigrams. */
@@ -117,7 +122,8 @@ export function chunksTable(db: Db) {
     ), sizes AS (
       SELECT term, sum(octet_length(postings)) AS bytes FROM found GROUP BY term
     ), bounds AS MATERIALIZED (
-      SELECT term, sum(bytes) OVER (ORDER BY bytes, term) <= ${MAX_READ_POSTINGS * POSTING_BYTES} AS is_read FROM sizes
+      SELECT term, sum(bytes) OVER w <= ${MAX_READ_POSTINGS * POSTING_BYTES} OR row_number() OVER w = 1 AS is_read
+      FROM sizes WINDOW w AS (ORDER BY bytes, term)
     )
     SELECT s.id, s.number, s.document_count, s.chunk_count, s.term_total, s.dead_numbers, NULL::integer AS term,
       NULL::integer AS block, NULL::integer AS bytes, NULL::bytea AS postings
@@ -294,7 +300,8 @@ export function chunksTable(db: Db) {
     ): Promise<(FoundChunk | null)[]> {
       const rows = await db.prepared<ChunkRow & { place: number }>(
         "chunks_read",
-        `SELECT p.place::integer, c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.heading_path, c.text, c.page
+        `SELECT p.place::integer, c.id, c.document_id, c.kb_id, d.title, d.url, d.mime, c.ordinal, c.heading_path,
+           c.text, c.page
          FROM unnest((SELECT $2::uuid[]), (SELECT $3::integer[]), (SELECT $4::integer[])) WITH ORDINALITY
            AS p (document_id, first_chunk_number, ordinal, place)
          JOIN documents d ON d.id = p.document_id AND d.first_chunk_number = p.first_chunk_number
@@ -366,19 +373,22 @@ function isKb(row: PostingRow): row is KbRow {
   return row.id !== null;
 }
 
-interface ChunkRow {
+/** A passage as its columns say. */
+export interface ChunkRow {
   id: string;
   document_id: string;
   kb_id: string;
   title: string;
   url: string | null;
   mime: string;
+  ordinal: number;
   heading_path: string[];
   text: string;
   page: number | null;
 }
 
-function asFound(row: ChunkRow): FoundChunk {
+/** The passage of a row. */
+export function asFound(row: ChunkRow): FoundChunk {
   return {
     chunkId: row.id,
     documentId: row.document_id,
@@ -386,6 +396,7 @@ function asFound(row: ChunkRow): FoundChunk {
     title: row.title,
     url: row.url,
     mime: row.mime,
+    ordinal: row.ordinal,
     headingPath: row.heading_path,
     text: row.text,
     page: row.page,

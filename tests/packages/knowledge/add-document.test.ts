@@ -55,6 +55,7 @@ describe("addDocument", () => {
       {
         documentId: added.documentId,
         kbId: knowledge.kbId,
+        ordinal: 0,
         chunkId: expect.any(String),
         title: "Zebras",
         url: "https://example.com/zebras",

@@ -216,6 +216,19 @@ describe("reindexOutdated", () => {
   });
 });
 
+test("a row far down a long table is found by the words of its header as well", async () => {
+  const { addAll, deps, project, kb } = await openKb("tables");
+  const rows = Array.from({ length: 400 }, (_, row) => `| bracket${row} | ${row} | in stock |`);
+  await addAll({
+    "parts.md": ["# Parts", "", "| Part | Thickness | State |", "| --- | --- | --- |", ...rows].join("\n"),
+  });
+  const query = { query: "thickness of bracket399", kbIds: [kb.id], limit: 1 };
+  const { hits, bestPossible, words } = await searchKnowledge(deps, project, query);
+  expect(words.map(({ word }) => word)).toEqual(["thickness", "bracket399"]);
+  expect(hits[0]?.text).toContain("| bracket399 |");
+  expect(hits[0]?.score).toBeGreaterThan(0.4 * bestPossible);
+});
+
 test("a passage says on which page of its document it begins", async () => {
   const { project, kbId, store } = knowledge;
   const pages = ["gibbons", "lemurs", "lorises"].map((animal) => `## Page\n\nThis page is about ${animal}.\n\n`);

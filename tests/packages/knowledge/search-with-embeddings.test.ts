@@ -117,6 +117,7 @@ describe("a search by words and meaning", () => {
       documentId: expect.any(String),
       kbId,
       title: "Guide",
+      ordinal: 0,
       headingPath: [],
       text: CARS,
       markdown: false,

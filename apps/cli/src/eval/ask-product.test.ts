@@ -33,6 +33,7 @@ const PAIRING: SearchHit = {
   kbId: "kb-tech",
   chunkId: "c1",
   title: "Pairing",
+  ordinal: 0,
   headingPath: [],
   text: "Hold the button of the remote for three seconds to pair the remote.",
   markdown: false,

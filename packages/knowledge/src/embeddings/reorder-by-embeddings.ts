@@ -30,6 +30,7 @@ export interface MeaningHit {
   kbId: string;
   title: string;
   url?: string;
+  ordinal: number;
   headingPath: string[];
   text: string;
   page?: number;
