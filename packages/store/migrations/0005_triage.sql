@@ -15,3 +15,6 @@ CREATE TABLE triage_messages (
 );
 CREATE INDEX triage_messages_of_project ON triage_messages (project_id, seq);
 CREATE INDEX triage_messages_of_ticket ON triage_messages (ticket_id);
+
+-- Tickets that are resolved teach too: the newest are looked up by this.
+CREATE INDEX tickets_resolved ON tickets (project_id, resolved_at) WHERE status = 'resolved';

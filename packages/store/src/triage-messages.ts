@@ -13,7 +13,13 @@ export interface DecidedMessage {
 /** So many are kept for each project, the newest: more teach nothing new. */
 const MAX_KEPT = 10_000;
 
-/** Messages that triage learns from. */
+/** The newest resolved tickets that are learned from. */
+const MAX_TICKETS = 2_000;
+
+/** What a message is about is said in its beginning. */
+const MAX_TEXT_CHARS = 4_000;
+
+/** Messages that triage learns from: those that a person has decided, and what resolved tickets began with. */
 export function triageMessagesTable(db: Db) {
   return {
     /**
@@ -38,16 +44,32 @@ export function triageMessagesTable(db: Db) {
     async findMark(project: ProjectId): Promise<string> {
       const rows = await db.prepared<{ mark: string }>(
         "triage_messages_mark",
-        "SELECT count(*) || ':' || coalesce(max(seq), 0) AS mark FROM triage_messages WHERE project_id = $1",
+        `SELECT count(*) || ':' || coalesce(max(seq), 0) || ':' || coalesce((SELECT max(resolved_at)::text FROM tickets
+           WHERE project_id = $1 AND status = 'resolved'), '') AS mark
+         FROM triage_messages WHERE project_id = $1`,
         [project],
       );
       return rows[0]?.mark ?? "";
     },
 
-    /** What has been decided in a project, the newest first. */
+    /**
+     * What is known of a project: what has been decided, the newest first, and then what the last 2,000 resolved tickets
+     * began with, for the agent that had them. A decision about such a message is the one that counts.
+     */
     async list(project: ProjectId): Promise<Pick<DecidedMessage, "agentId" | "text">[]> {
       const rows = await db.query<{ agent_id: string | null; text: string }>(
-        "SELECT agent_id, text FROM triage_messages WHERE project_id = $1 ORDER BY seq DESC",
+        // The first message of each ticket by the index on places; texts are cut before they are sent.
+        `(SELECT agent_id, left(text, ${MAX_TEXT_CHARS}) AS text FROM triage_messages WHERE project_id = $1 ORDER BY seq DESC)
+         UNION ALL
+         (SELECT t.agent_id, left(m.text, ${MAX_TEXT_CHARS}) FROM (
+            SELECT id, agent_id, resolved_at FROM tickets WHERE project_id = $1 AND status = 'resolved'
+            ORDER BY resolved_at DESC NULLS LAST LIMIT ${MAX_TICKETS}
+          ) t CROSS JOIN LATERAL (
+            SELECT id, text FROM messages WHERE ticket_id = t.id ORDER BY seq LIMIT 1
+          ) m
+          WHERE t.agent_id IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM triage_messages d WHERE d.project_id = $1 AND d.message_id = m.id)
+          ORDER BY t.resolved_at DESC NULLS LAST)`,
         [project],
       );
       return rows.map(({ agent_id, text }) => ({ agentId: agent_id, text }));

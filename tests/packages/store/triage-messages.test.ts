@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
-import { openTestStore } from "./open-test-store.ts";
+import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let world: TestStore;
@@ -42,6 +42,36 @@ describe("messages whose agent a person has decided", () => {
     expect(await triageMessages.list(project)).toEqual([{ agentId, text: "text" }]);
     expect(new Set(marks).size).toBe(3);
     expect(await triageMessages.findMark(project)).toBe(marks.at(-1));
+  });
+
+  test("come with what resolved tickets began with, for the agent that had them, unless it was decided", async () => {
+    const { store } = world;
+    const project = await newProject();
+    const [agentId, other] = [newId(), newId()];
+    const resolve = async (text: string) => {
+      const message = newMessage({ text });
+      const { accepted } = await exchange(store, project, message, ["an answer"]);
+      await exchange(store, project, { ...message, text: "and later" }, ["another answer"]);
+      const mark = await store.triageMessages.findMark(project);
+      await world.sql("UPDATE tickets SET status = 'resolved', resolved_at = now(), agent_id = $2 WHERE id = $1", [
+        accepted.ticketId,
+        agentId,
+      ]);
+      expect(await store.triageMessages.findMark(project)).not.toBe(mark);
+      return accepted;
+    };
+    await exchange(store, project, newMessage({ text: "still open" }), ["an answer"]);
+    await resolve("first");
+    const { messageId } = await resolve("second");
+    expect(await store.triageMessages.list(project)).toEqual([
+      { agentId, text: "second" },
+      { agentId, text: "first" },
+    ]);
+    await store.triageMessages.note(project, decided("second", other, messageId));
+    expect(await store.triageMessages.list(project)).toEqual([
+      { agentId: other, text: "second" },
+      { agentId, text: "first" },
+    ]);
   });
 
   test("are kept up to 10,000, the newest", async () => {

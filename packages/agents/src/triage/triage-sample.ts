@@ -9,7 +9,7 @@ export interface TriageSample {
   isPurpose: boolean;
 }
 
-/** A message whose agent an operator has decided, such as one that was rerouted. Null: none of the agents. */
+/** A message whose agent is known: one that a person has decided, such as a rerouted one, or that a resolved ticket began with. Null: none of the agents. */
 export interface LearnedMessage {
   agentId: string | null;
   text: string;
