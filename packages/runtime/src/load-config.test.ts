@@ -185,7 +185,10 @@ describe("a value in a file", () => {
       SVC_CORS_ORIGINS: "https://app.example.com",
     };
     const value = good[name] ?? "1234";
-    expect(readEnvironment({ [`${name}_FILE`]: await fileWith(value) })).toEqual(readEnvironment({ [name]: value }));
+    // An address for embeddings needs a model beside it.
+    const beside = { SVC_EMBEDDINGS_MODEL: name === "SVC_EMBEDDINGS_MODEL" ? undefined : "nomic-embed-text" };
+    const fromFile = readEnvironment({ ...beside, [`${name}_FILE`]: await fileWith(value) });
+    expect(fromFile).toEqual(readEnvironment({ ...beside, [name]: value }));
   });
 
   test("loses the end of its line and nothing else", async () => {
@@ -282,18 +285,20 @@ describe("the embedding endpoint", () => {
   });
 
   test("needs a model", () => {
-    expect(faultsOf(() => loadConfig({ ...NEEDED, ...BASE }))).toEqual([
+    expect(faultsOf(() => readEnvironment(BASE))).toEqual([
       expect.stringContaining("SVC_EMBEDDINGS_MODEL is required"),
     ]);
   });
 
   test.each([
+    ["SVC_EMBEDDINGS_BASE_URL", "nope"],
     ["SVC_EMBEDDINGS_BASE_URL", "localhost:11434"],
     ["SVC_EMBEDDINGS_BASE_URL", "ftp://a.example/v1"],
     ["SVC_EMBEDDINGS_BASE_URL", "http://user:pass@a.example/v1"],
     ["SVC_EMBEDDINGS_MODEL", "two words"],
     ["SVC_EMBEDDINGS_API_KEY", "with a\nline break"],
   ])("%s cannot be %j", (name, text) => {
-    expect(faultsOf(() => readEnvironment({ [name]: text }))).toEqual([expect.stringContaining(name)]);
+    const model = name === "SVC_EMBEDDINGS_BASE_URL" ? { SVC_EMBEDDINGS_MODEL: "m" } : {};
+    expect(faultsOf(() => readEnvironment({ ...model, [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });

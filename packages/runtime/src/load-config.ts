@@ -7,9 +7,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
 
 /** An OpenAI-compatible server that makes embeddings, and the model that it is asked for. */
-export interface EmbeddingsConfig<Model = string> {
+export interface EmbeddingsConfig {
   baseUrl: string;
-  model: Model;
+  model: string;
   apiKey?: string;
 }
 
@@ -31,7 +31,7 @@ export interface EarlyConfig {
   /** Hosts and networks that knowledge bases may be read from although they are not public. */
   fetchAllow: string[];
   /** The server that makes embeddings; undefined where searches go by words alone. */
-  embeddings: EmbeddingsConfig<string | undefined> | undefined;
+  embeddings: EmbeddingsConfig | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
@@ -41,7 +41,6 @@ export interface EarlyConfig {
 export interface Config extends EarlyConfig {
   databaseUrl: string;
   secretKey: string;
-  embeddings: EmbeddingsConfig | undefined;
 }
 
 /** Bad configuration: names every bad value, and never shows one. */
@@ -87,6 +86,11 @@ export function readEnvironment(env: Environment): EarlyConfig {
     if (parsed.success) values[name] = parsed.data;
     else faults.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}`);
   }
+  const namesModel =
+    values.SVC_EMBEDDINGS_MODEL !== undefined || faults.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
+  if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
+    faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has");
+  }
   if (faults.length > 0) throw new ConfigError(faults);
   // Every name was parsed by its own schema just above.
   const parsed = values as Values;
@@ -118,17 +122,15 @@ export function readEnvironment(env: Environment): EarlyConfig {
 
 function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
   const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
-  return baseUrl === undefined ? undefined : { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+  if (baseUrl === undefined || model === undefined) return undefined;
+  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
 }
 
 /** The configuration of an app. Throws ConfigError when something is wrong or missing. */
 export function loadConfig(env: Environment): Config {
   const early = readEnvironment(env);
   const { databaseUrl, secretKey } = early;
-  const embeddings = findEmbeddings(early);
-  if (databaseUrl !== undefined && secretKey !== undefined && embeddings !== null) {
-    return { ...early, databaseUrl, secretKey, embeddings };
-  }
+  if (databaseUrl !== undefined && secretKey !== undefined) return { ...early, databaseUrl, secretKey };
   throw new ConfigError([
     ...(databaseUrl === undefined
       ? ["DATABASE_URL is required by a single app; `npm start` runs everything on an embedded PostgreSQL"]
@@ -136,15 +138,5 @@ export function loadConfig(env: Environment): Config {
     ...(secretKey === undefined
       ? ["SVC_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 48"]
       : []),
-    ...(embeddings === null
-      ? ["SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has"]
-      : []),
   ]);
-}
-
-/** Null when the model is missing. */
-function findEmbeddings({ embeddings }: EarlyConfig): Config["embeddings"] | null {
-  if (embeddings === undefined) return undefined;
-  const { model, ...endpoint } = embeddings;
-  return model === undefined ? null : { ...endpoint, model };
 }

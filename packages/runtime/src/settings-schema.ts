@@ -55,12 +55,14 @@ const urlOf = (...protocols: string[]) =>
     error: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
 
-const apiBase = urlOf("http:", "https:").refine(
-  (text) => new URL(text).username === "" && new URL(text).password === "",
-  {
-    error: "a URL without a user name and password",
-  },
-);
+const apiBase = urlOf("http:", "https:").refine((text) => !hasCredentials(text), {
+  error: "a URL without a user name and password",
+});
+
+/** False also for what is no URL: that fault is told by another check. */
+function hasCredentials(text: string): boolean {
+  return URL.canParse(text) && (new URL(text).username !== "" || new URL(text).password !== "");
+}
 
 /** Shortest `SVC_SECRET_KEY`; what is made for the embedded mode is longer. */
 const SECRET_KEY_MIN_CHARS = 32;
