@@ -179,6 +179,6 @@ test("close aborts the signals of jobs that outlast its deadline, and their jobs
     taken.push(messageId);
     return Promise.resolve();
   });
-  await waitFor(() => taken.includes("long"), { what: "another consumer to get the job", timeoutMs: 20_000 });
+  await waitFor(() => taken.includes("long"), { what: "another consumer to get the job", timeoutMs: 45_000 });
   await waitFor(isEmpty, { what: "the queue to be empty" });
 });
