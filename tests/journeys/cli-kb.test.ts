@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -85,6 +85,9 @@ interface Document {
   removed: { key: string }[];
   items: { name: string; key: string; status: string; chunks: number; documents: number }[];
   hits: { kb: string; title: string; headingPath: string[]; text: string; score: number; url?: string }[];
+  linksOut: string[];
+  stay: string[];
+  kept: string | null;
   new: string[];
   gone: string[];
 }
@@ -238,6 +241,85 @@ describe("a site", () => {
   });
 });
 
+describe("what was not looked for is not removed", () => {
+  const sitemap = (...paths: string[]) =>
+    `<urlset>${paths.map((path) => `<url><loc>${origin}${path}</loc></url>`).join("")}</urlset>`;
+  const sync = (...words: string[]) => svcJson("kb", "sync", ...words, "--kb", "kept");
+
+  test("of a folder: what its name, its ending or a link leaves out, and nothing where a part cannot be read", async () => {
+    await write("tree/a.md", "The mill turns.");
+    await write("tree/gone.md", "The mill stands.");
+    await write("tree/named.rst", "The mill sleeps.");
+    await write("tree/.hidden/b.md", "The mill hides.");
+    await write("outside/c.md", "The mill is elsewhere.");
+    await symlink(join(folder, "outside"), join(folder, "tree", "link"));
+    const named = ["tree/named.rst", "tree/.hidden/b.md", "tree/link/c.md"];
+    expect(await svcJson("kb", "add", "tree", ...named, "--kb", "kept")).toMatchObject({
+      code: 0,
+      summary: { added: 5 },
+      linksOut: ["tree/link"],
+    });
+    await rm(join(folder, "tree/gone.md"));
+    await symlink(join(folder, "nowhere"), join(folder, "tree", "broken.md"));
+    expect(await sync("tree")).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining("1 left") });
+    await rm(join(folder, "tree/broken.md"));
+    const { stdout, code } = await svc(["kb", "sync", "tree", "--kb", "kept"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("removed  tree/gone.md\n");
+    expect(stdout).toContain("Left out 1 link that leads out of the folder: tree/link.\n");
+    expect(stdout).toContain("kept as they are: tree/.hidden/b.md, tree/link/c.md, tree/named.rst.\n");
+    expect(await keysOf("kept")).toEqual(["tree/.hidden/b.md", "tree/a.md", "tree/link/c.md", "tree/named.rst"]);
+  });
+
+  test("of a site: pages that fail, that robots.txt forbids, or that a sitemap does not come to name", async () => {
+    const paths = ["/kept/1", "/kept/2", "/kept/3", "/kept/4"];
+    for (const path of paths) pages.set(path, `The tower of ${path} is tall.`);
+    const keys = paths.map((path) => `${origin}${path}`);
+    const siteKeys = async () => (await keysOf("kept")).filter((key) => key.startsWith(origin));
+    pages.set("/robots.txt", "");
+    pages.set("/kept/map.xml", sitemap(...paths));
+    const map = `${origin}/kept/map.xml`;
+    expect(await sync(map)).toMatchObject({ code: 0, summary: { added: 4 } });
+
+    pages.delete("/kept/1");
+    pages.set("/kept/2", null);
+    expect(await sync(map)).toMatchObject({ code: 1, summary: { unchanged: 2, failed: 2, removed: 0 } });
+    expect(await sync(map, "--max-pages", "1")).toMatchObject({ removed: [], kept: expect.stringContaining("3 left") });
+    pages.set(
+      "/kept/map.xml",
+      `<sitemapindex><sitemap><loc>${origin}/kept/deep.xml</loc></sitemap><sitemap><loc>${origin}/kept/more.xml</loc></sitemap></sitemapindex>`,
+    );
+    pages.set("/kept/deep.xml", `<sitemapindex><sitemap><loc>${origin}/kept/map.xml?2</loc></sitemap></sitemapindex>`);
+    pages.set("/kept/more.xml", sitemap("/kept/3"));
+    expect(await sync(map)).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining("3 left") });
+    expect(await siteKeys()).toEqual(keys);
+
+    pages.set("/kept/map.xml", sitemap("/kept/3", "/kept/4"));
+    pages.set("/robots.txt", "User-agent: *\nDisallow: /kept/4\n");
+    expect(await sync(map)).toMatchObject({ code: 0, summary: { removed: 2 }, stay: [keys[3]] });
+    expect(await siteKeys()).toEqual(keys.slice(2));
+    pages.set("/robots.txt", "");
+  });
+
+  test("and more than half of a source only after a yes", async () => {
+    for (const index of Array.from({ length: 15 }, (_, number) => number)) {
+      await write(`pile/${index}.md`, `Stone number ${index} is grey.`);
+    }
+    await svc(["kb", "add", "pile", "--kb", "pile"]);
+    for (const index of Array.from({ length: 14 }, (_, number) => number)) await rm(join(folder, `pile/${index}.md`));
+    const words = ["kb", "sync", "pile", "--kb", "pile"];
+    const question = '14 of the 15 documents of pile in "pile" are there no more. Remove 14 documents?';
+    expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(question) });
+    expect(await svc(words)).toMatchObject({ stderr: expect.stringContaining("add --yes") });
+    expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was changed or removed.\n" });
+    const { stdout } = await svc([...words, "--dry-run"]);
+    expect(stdout).toContain("1 to compare, 14 to remove.\nSince that is more than half, it asks");
+    expect(await keysOf("pile")).toHaveLength(15);
+    expect(await svc([...words, "--yes"])).toMatchObject({ code: 0 });
+    expect(await keysOf("pile")).toEqual(["pile/14.md"]);
+  });
+});
+
 describe("documents are removed", () => {
   test("by path, address or id; one that is not there is named, and the others go", async () => {
     await svc(["kb", "add", "docs", `${origin}/a`, "--kb", "bin"]);
@@ -265,7 +347,9 @@ describe("documents are removed", () => {
   test("of a knowledge base that there is not is refused, and those there are are named", async () => {
     const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
     expect(code).toBe(1);
-    expect(stderr).toBe('There is no knowledge base "nowhere". There are: bin, halves, handbook, other, site.\n');
+    expect(stderr).toBe(
+      'There is no knowledge base "nowhere". There are: bin, halves, handbook, kept, other, pile, site.\n',
+    );
   });
 });
 

@@ -129,6 +129,9 @@ describe("the product, started with one command on a new folder", () => {
       const { stdout, code } = await svc(instance.env, "ask", "Wie viele Monde hat der Jupiter?", "--chat", "moons");
       expect(code).toBe(0);
       expect(stdout).toContain("A person looks at this before it is answered.\nLook again:  svc ask --chat moons\n");
+      const inProject = ["--chat", "moons", "--project", "default"];
+      const again = await svc(instance.env, "ask", "Wie viele Monde hat der Saturn?", ...inProject);
+      expect(again.stdout).toContain("Look again:  svc ask --chat moons --project default\n");
     });
 
     test("says that an answer is late, and collects it later", async () => {
@@ -179,6 +182,13 @@ describe("the product, started with one command on a new folder", () => {
       const { stdout } = await svc(instance.env, "ask", "How do I charge the Kestrel battery?");
       expect(stdout).toContain("green cable");
       expect(stdout).not.toContain("blue cable");
+    });
+
+    test("took the product's guide from the agent, and the guide comes back", async () => {
+      const change = ["agents", "change", "assistant", "--add-kb", "guide"];
+      expect(await svcJson(instance.env, ...change)).toMatchObject({ code: 0, document: { ok: true } });
+      const isBack = async () => (await svc(instance.env, "ask", QUESTION)).stdout.includes("\nSources\n");
+      await waitFor(isBack, { what: "the guide to be answered from", timeoutMs: 5_000 });
     });
 
     test("names a bad file with its reason, adds the others, and ends with exit code 1", async () => {

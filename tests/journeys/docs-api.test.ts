@@ -9,6 +9,7 @@ import {
   PROJECT_LIMITS,
   SCOPE_ACTIONS,
   SCOPE_RESOURCES,
+  agentInputSchema,
   drainQuerySchema,
   keyInputSchema,
   messageRequestSchema,
@@ -128,9 +129,10 @@ describe("the tables list exactly what there is:", () => {
     expect(namesOf("Parameter").sort()).toEqual(Object.keys(drainQuerySchema.shape).sort());
   });
 
-  test("the fields of a new key and of a new project", () => {
+  test("the fields of a new key, of a new project and of a new agent", () => {
     expect(namesOf("Field of the body", 0).sort()).toEqual(Object.keys(keyInputSchema.shape).sort());
     expect(namesOf("Field of the body", 1).sort()).toEqual(Object.keys(projectInputSchema.shape).sort());
+    expect(namesOf("Field of the body", 2).sort()).toEqual(Object.keys(agentInputSchema.shape).sort());
   });
 
   test("the parts of scopes", () => {

@@ -53,6 +53,20 @@ const REPLAY = {
 const SEE_KBS = { scope: "kb:read", allowed: ["kb:read", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
 const CHANGE_KBS = { scope: "kb:write", allowed: ["kb:write", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
 
+const SEE_AGENTS = {
+  scope: "agents:read",
+  allowed: ["agents:read", "agents:*", "admin:*"],
+} satisfies Partial<Endpoint>;
+const CHANGE_AGENTS = {
+  scope: "agents:write",
+  allowed: ["agents:write", "agents:*", "admin:*"],
+} satisfies Partial<Endpoint>;
+const ASK_AGENTS = {
+  scope: "agents:execute",
+  allowed: ["agents:execute", "agents:*", "admin:*"],
+} satisfies Partial<Endpoint>;
+
+const newAgent = () => ({ name: `made-${newId()}`, enabled: false });
 const newKb = () => ({ name: `made-${newId()}` });
 const newKey = () => ({ name: "made in the table", scopes: ["kb:read"] });
 const newProject = () => ({ name: `made-${newId()}` });
@@ -87,6 +101,11 @@ const ENDPOINTS: Endpoint[] = [
   // Nor a knowledge base. The other paths of them are in http-kb.test.ts: there is a limit of failed authentications.
   { method: "DELETE", path: "/admin/kb/:id", ...CHANGE_KBS, status: 404 },
   { method: "POST", path: "/admin/kb/:id/documents", ...CHANGE_KBS, json: () => ({ text: "a" }), status: 404 },
+  // Of agents likewise; the other paths are in http-admin-agents.test.ts.
+  { method: "GET", path: "/admin/agents", ...SEE_AGENTS, status: 200 },
+  { method: "POST", path: "/admin/agents", ...CHANGE_AGENTS, json: newAgent, status: 201 },
+  { method: "PATCH", path: "/admin/agents/:id", ...CHANGE_AGENTS, json: newAgent, status: 404 },
+  { method: "POST", path: "/admin/agents/:id/execute", ...ASK_AGENTS, json: () => ({ input: "hi" }), status: 404 },
 ];
 const LOCKED = ENDPOINTS.filter(({ scope }) => scope !== null);
 const titled = (endpoints: Endpoint[]) =>
@@ -132,6 +151,7 @@ const TARGETS: Record<string, () => string | Promise<string>> = {
   projects: () => north.id,
   deliveries: newId,
   kb: newId,
+  agents: newId,
 };
 
 /** What exists, so that it shows whether a refused call has changed anything. */

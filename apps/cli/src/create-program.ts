@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
+import { addAgents } from "./commands/agents.ts";
 import { addAsk } from "./commands/ask.ts";
 import { addChannels } from "./commands/channels.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
@@ -25,6 +26,7 @@ const COMMANDS = [
   addMigrate,
   addAsk,
   addKb,
+  addAgents,
   addKeys,
   addChannels,
   addDeadLetters,

@@ -24,10 +24,14 @@ function renderSource(source: Source, index: number, paint: Paint): string {
   return `  ${index + 1}. ${paint.bold(safeLine(source.title))}${address}\n     ${paint.dim(quote)}`;
 }
 
+/** Where an answer is from, each place with the beginning of its quote. Texts of strangers are made harmless. */
+export function renderSources(sources: readonly Source[], paint: Paint): string {
+  return `Sources\n${sources.map((source, index) => renderSource(source, index, paint)).join("\n")}`;
+}
+
 /** Replies as a person reads them: the texts, then where they are from. Texts of strangers are made harmless. */
 export function renderReplies(replies: readonly ReplyItem[], paint: Paint): string {
   const texts = replies.map((item) => renderItem(item, paint)).join("\n\n");
   const sources = replies.flatMap((item) => (item.type === "message" ? (item.sources ?? []) : []));
-  if (sources.length === 0) return texts;
-  return `${texts}\n\nSources\n${sources.map((source, index) => renderSource(source, index, paint)).join("\n")}`;
+  return sources.length === 0 ? texts : `${texts}\n\n${renderSources(sources, paint)}`;
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { addDocument, createEmbedder, ensureKb, removeDocument } from "@svc/knowledge";
+import { addDocument, createEmbedder, ensureKb } from "@svc/knowledge";
 import { newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { collectLog, createTestDatabase, startEmbeddingServer, testLog, waitFor } from "@svc/testing";
@@ -194,7 +194,7 @@ describe("embedKnowledge", () => {
     const writers = ["a", "b", "c"].map(async (key) => {
       for (let round = 0; round < 15; round += 1) {
         const { documentId } = await put(key, round);
-        if (round % 3 === 2) await removeDocument({ store }, project, kb.id, documentId);
+        if (round % 3 === 2) await store.documents.remove(project, kb.id, documentId);
       }
       await put(key, 100);
     });

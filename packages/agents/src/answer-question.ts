@@ -2,10 +2,14 @@ import type { Agent, Source } from "@svc/contracts";
 import { PASSAGE_LIMIT } from "./answer.ts";
 import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
 import { readFollowUp } from "./follow-up.ts";
-import { holdsWord } from "./holds-word.ts";
+import { asksForSteps } from "./asks-for-steps.ts";
+import { holdsPart, holdsWord } from "./holds-word.ts";
+import { readNaming } from "./naming-words.ts";
+import type { Naming } from "./naming-words.ts";
 import { pickQuotes } from "./pick-quotes.ts";
 import type { PickedQuotes } from "./pick-quotes.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
+import { questionOf } from "./question-of.ts";
 import { sourceUrl } from "./source-url.ts";
 
 /** Of the first few passages that a search brings, the best is the one with the best sentence as well. */
@@ -32,6 +36,32 @@ const OWN_SHARE_WEIGHT = 0.3;
 const EVEN_EVIDENCE = 0.31;
 const EVIDENCE_STEEPNESS = 9;
 
+/**
+ * Where the words that are missing in a passage and name what is asked about weigh so much of the question, or all that
+ * it holds weighs so little, it most likely answers something else: its confidence counts by this factor, which keeps
+ * it below one half.
+ */
+const MAX_MISSING_SHARE = 0.3;
+const MAX_MISSING_KEYWORDS = 0.5;
+const MIN_HELD_SHARE = 0.35;
+const MISSING_FACTOR = 0.5;
+
+/** However many words of a question are missing, so much of it counts. */
+const MIN_COUNTED = 0.3;
+
+/** A word with letters and digits, such as the name of a model or an error. */
+const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
+
+/** In a larger knowledge base the words that it does not have are so much rarer that search scores tell. */
+const SMALL_BASE_PASSAGES = 400;
+
+/** What a missing word counts that names nothing: documents use other verbs and adjectives than those who ask. */
+const OTHER_WORD_FACTOR = 0.5;
+
+/** What counts for a passage with steps where somebody asks how to do what its title or headings are about. */
+const STEPS_BONUS = 0.15;
+const MIN_TOPIC_SHARE = 0.4;
+
 /** Of the answers that look certain, some quote the wrong passage all the same. */
 const MAX_CONFIDENCE = 0.95;
 
@@ -39,6 +69,9 @@ const MAX_CONFIDENCE = 0.95;
 const MIN_CONFIDENCE = 0.25;
 
 const SMALL_TALK_CONFIDENCE = 0.95;
+
+/** What a question is about is named in so many characters. */
+const MAX_NAMING_CHARS = 2_000;
 
 const GOES_ON = " The message goes on with an earlier one.";
 
@@ -72,10 +105,13 @@ export async function answerQuestion(question: {
   }
   if (agent.kbIds.length === 0) return noAnswer(0, `The agent ${agent.name} has no knowledge base to answer from.`);
 
-  const followUp = readFollowUp(text, history, language);
-  const found = await search(followUp?.query ?? text, agent.kbIds, PASSAGE_LIMIT);
+  const asked = questionOf(text);
+  const followUp = readFollowUp(asked, history, language);
+  const query = followUp?.query ?? asked;
+  const found = await search(query, agent.kbIds, PASSAGE_LIMIT);
   const said = followUp === null ? [] : lastSources(history);
   const best = choosePassage(found, {
+    wantsSteps: asksForSteps(query),
     said,
     wanted: followUp?.wanted ?? [],
     keyWords: followUp?.keyWords ?? [],
@@ -85,9 +121,9 @@ export async function answerQuestion(question: {
       ? noAnswer(0, "What the knowledge bases say about it was answered before.")
       : noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
   }
-  const confidence = confidenceOf(best, found);
+  const { confidence, evident } = confidenceOf(best, found, readNaming(query.slice(0, MAX_NAMING_CHARS)));
   const percent = Math.round(confidence * 100);
-  if (confidence < MIN_CONFIDENCE || best.picked.text === "") {
+  if (Math.max(confidence, evident) < MIN_CONFIDENCE || best.picked.text === "") {
     return noAnswer(
       confidence,
       `The best passage, in "${best.passage.title}", has too little of the question (${percent} %).`,
@@ -111,6 +147,8 @@ interface Candidate {
   score: number;
   /** The share that it has of the words that an answer has to hold after an earlier question; 1 where there are none. */
   keyShare: number;
+  /** Whether it has the steps that the question asks for. */
+  isHowTo: boolean;
 }
 
 /**
@@ -120,7 +158,7 @@ interface Candidate {
  */
 function choosePassage(
   { hits, bestPossible, words }: SearchResult,
-  before: { said: readonly Source[]; wanted: readonly string[]; keyWords: readonly string[] },
+  before: { wantsSteps: boolean; said: readonly Source[]; wanted: readonly string[]; keyWords: readonly string[] },
 ): Candidate | null {
   if (bestPossible <= 0) return null;
   const documents = new Set(before.said.map(({ documentId }) => documentId));
@@ -139,10 +177,13 @@ function choosePassage(
     .map(({ passage, passages, picked }) => {
       const isWanted = before.wanted.length === 0 || shareHeld(passage, before.wanted) > 0;
       const keyShare = isAlone ? 1 : isWanted ? shareHeld(passage, before.keyWords) : 0;
+      const isHowTo = before.wantsSteps && hasSteps(passage) && topicShare(passage, words) >= MIN_TOPIC_SHARE;
       const bonus =
-        (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) + (isAlone ? 0 : KEY_WORDS_BONUS * keyShare);
+        (documents.has(passage.documentId) ? SAME_DOCUMENT_BONUS : 0) +
+        (isAlone ? 0 : KEY_WORDS_BONUS * keyShare) +
+        (isHowTo ? STEPS_BONUS : 0);
       const value = passage.score / bestPossible + SENTENCE_WEIGHT * picked.share + bonus;
-      return { passage, passages, picked, score, keyShare, value };
+      return { passage, passages, picked, score, keyShare, isHowTo, value };
     })
     .reduce<(Candidate & { value: number }) | null>(
       (best, next) => (best === null || next.value > best.value ? next : best),
@@ -184,11 +225,49 @@ function lastSources(history: readonly HistoryMessage[]): readonly Source[] {
   return history.findLast(({ sources = [] }) => sources.length > 0)?.sources ?? [];
 }
 
-/** From 0 to `MAX_CONFIDENCE`, growing strictly with what speaks for the answer; 0.5 where it is as likely as not. */
-function confidenceOf({ score, picked, keyShare }: Candidate, { bestPossible }: SearchResult): number {
-  const evidence = score / bestPossible + OWN_SHARE_WEIGHT * picked.ownShare;
-  const confidence = MAX_CONFIDENCE / (1 + Math.exp(-EVIDENCE_STEEPNESS * (evidence - EVEN_EVIDENCE)));
-  return keyShare > 0 ? confidence : Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS);
+/**
+ * From 0 to `MAX_CONFIDENCE`, growing strictly with what speaks for the answer; 0.5 where it is as likely as not. In a
+ * small knowledge base a word that stands nowhere is hardly rarer than any other: there it counts which words are missing
+ * in the passage. `evident` is the confidence without regard to them.
+ */
+function confidenceOf(
+  { score, passage, passages, picked, keyShare, isHowTo }: Candidate,
+  { bestPossible, words, passageCount = Infinity }: SearchResult,
+  naming: Naming,
+): { confidence: number; evident: number } {
+  const isSmall = passageCount <= SMALL_BASE_PASSAGES;
+  const holds = holdsPart([passage.title, ...passage.headingPath, ...passages.map(({ text }) => text)].join("\n"));
+  const missing = words.filter(({ word, weight }) => weight > 0 && !holds(word));
+  const total = weightOf(words);
+  const measures = isSmall ? weightOf(missing.filter(({ word }) => naming.measures.has(word))) : 0;
+  const named = isSmall ? weightOf(missing.filter(({ word }) => naming.words.has(word))) : 0;
+  const other = Math.max(0, weightOf(missing) - named - measures);
+  const counted = isSmall && total > 0 ? Math.max(1 - (measures + OTHER_WORD_FACTOR * other) / total, MIN_COUNTED) : 1;
+  const evidence = (score / bestPossible + OWN_SHARE_WEIGHT * picked.ownShare) / counted;
+  const evident = MAX_CONFIDENCE / (1 + Math.exp(-EVIDENCE_STEEPNESS * (evidence - EVEN_EVIDENCE)));
+  // Whoever has the very code that is asked for, or the steps for what is to be done, answers in other words as well.
+  const isSure = isHowTo || words.some(({ word }) => CODE.test(word) && holds(word));
+  const isElse =
+    named > (naming.areKeywords ? MAX_MISSING_KEYWORDS : MAX_MISSING_SHARE) * total ||
+    weightOf(missing) - measures > (1 - MIN_HELD_SHARE) * (total - measures);
+  const confidence = isElse && !isSure ? MISSING_FACTOR * evident : evident;
+  return { confidence: keyShare > 0 ? confidence : Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS), evident };
+}
+
+function weightOf(words: readonly { weight: number }[]): number {
+  return words.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+const STEPS = /^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+\S/m;
+
+function hasSteps({ text }: Passage): boolean {
+  return STEPS.test(text);
+}
+
+/** The share of the question's words, by weight, that title and headings hold. */
+function topicShare({ title, headingPath }: Passage, words: readonly { word: string; weight: number }[]): number {
+  const holds = holdsWord([title, ...headingPath].join("\n"));
+  return weightOf(words.filter(({ word }) => holds(word))) / Math.max(weightOf(words), Number.MIN_VALUE);
 }
 
 function sourceOf(passage: Passage, quote: string): Source {

@@ -31,6 +31,8 @@ export interface SearchResult {
   bestPossible: number;
   /** What the query was searched for, and how rare each word is: the rarer the heavier. */
   words: { word: string; weight: number }[];
+  /** Passages in the knowledge bases that were searched; many where it is not said. */
+  passageCount?: number;
 }
 
 /** Searches knowledge bases: the query, where to search, and how many passages are wanted at most. */

@@ -4,6 +4,7 @@ import type { HistoryMessage } from "./answer.ts";
 import { EMPTY_PRONOUN_PHRASES, FOLLOW_UP_WORDS } from "./follow-up-words.ts";
 import type { FollowUpWords } from "./follow-up-words.ts";
 import { isSameWord } from "./is-same-word.ts";
+import { questionOf } from "./question-of.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
 
 /** What a message asks together with what was said before. */
@@ -32,6 +33,9 @@ const MAX_OWN_WORDS_GOING_ON = 4;
 /** So many messages of the customer, at most, are looked back to. */
 const MAX_LOOK_BACK = 6;
 
+/** Of an earlier message so much is read. */
+const MAX_EARLIER_CHARS = 4_000;
+
 /** Of what was asked before, so much is searched for again. */
 const MAX_EARLIER_WORDS = 24;
 
@@ -45,7 +49,7 @@ export function readFollowUp(text: string, history: readonly HistoryMessage[], l
   const asked = history
     .filter((message) => message.author === "customer" && replyToSmallTalk(message.text, { language }) === null)
     .slice(-MAX_LOOK_BACK)
-    .map((message) => message.text.slice(0, 1_000));
+    .map((message) => questionOf(message.text.slice(0, MAX_EARLIER_CHARS)).slice(0, 1_000));
   const [first, ...later] = asked;
   if (first === undefined || text.length > MAX_CHARS) return null;
   const detected = detectLanguage(`${asked.join("\n")}\n${text}`, language).language;

@@ -1,11 +1,30 @@
-import { foldAccents, tokenize } from "@svc/text";
+import { findCodes, foldAccents, tokenize } from "@svc/text";
 import { isSameWord } from "./is-same-word.ts";
 
 /** Answers whether a text holds a word in any of its forms; accents and case do not count. */
 export function holdsWord(text: string): (word: string) => boolean {
-  const terms = [...new Set(tokenize(foldAccents(text)).map(({ term }) => term))];
+  const terms = termsOf(text);
   return (word) => {
     const folded = foldAccents(word);
     return terms.some((term) => isSameWord(term, folded));
   };
+}
+
+/** Words that share fewer letters with a compound are no part of it. */
+const MIN_PART_CHARS = 5;
+
+/** As `holdsWord`, and true as well for a compound that one of its words begins or ends, or the other way round. */
+export function holdsPart(text: string): (word: string) => boolean {
+  const terms = termsOf(text);
+  const isPart = (part: string, whole: string): boolean =>
+    part.length >= MIN_PART_CHARS && (whole.startsWith(part) || whole.endsWith(part));
+  return (word) => {
+    const folded = foldAccents(word);
+    return terms.some((term) => isSameWord(term, folded) || isPart(term, folded) || isPart(folded, term));
+  };
+}
+
+function termsOf(text: string): string[] {
+  const folded = foldAccents(text);
+  return [...new Set([...tokenize(folded), ...findCodes(folded)].map(({ term }) => term))];
 }

@@ -1,6 +1,7 @@
 export { HISTORY_LIMIT, PASSAGE_LIMIT } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
 export type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./answer.ts";
+export { questionOf } from "./question-of.ts";
 export { chooseAgent } from "./triage/choose-agent.ts";
 export type { AgentChoice, SupportingPassages } from "./triage/choose-agent.ts";
 export { decide } from "./triage/decide.ts";

@@ -11,6 +11,8 @@ const MIN_STEM_CHARS = 4;
  */
 export function isSameWord(one: string, other: string): boolean {
   if (one === other) return true;
+  // Another number is another thing.
+  if (/\p{N}/u.test(one) || /\p{N}/u.test(other)) return false;
   const shorter = Math.min(one.length, other.length);
   if (Math.max(one.length, other.length) - shorter > MAX_ENDING_CHARS) return false;
   let same = 0;

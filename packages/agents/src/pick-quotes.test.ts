@@ -80,13 +80,11 @@ describe("pickQuotes", () => {
     expect(pick(text, "price team").text).toBe(block);
   });
 
-  test("a table that is too long keeps its header and its best rows, in their order", () => {
+  test("a long table keeps its header and the rows that match best", () => {
     const rows = Array.from({ length: 100 }, (_, index) => `| row ${index} | a value that takes some room |`);
     rows[70] = "| quokka | small |";
     const { text, quotes } = pick(["| Animal | Size |", "|---|---|", ...rows].join("\n"), "quokka size");
-    expect(text.startsWith("| Animal | Size |\n|---|---|\n| row 0 |")).toBe(true);
-    expect(text.endsWith("|\n| quokka | small |")).toBe(true);
-    expect(text.length).toBeLessThanOrEqual(1_250);
+    expect(text).toBe("| Animal | Size |\n|---|---|\n| quokka | small |");
     expect(quotes.every((quote) => quote.length > 0)).toBe(true);
   });
 

@@ -55,6 +55,10 @@ const MAX_WORDS = 32;
 
 const TABLE_HEADER_ROWS = 2;
 
+/** Of a table with more rows, only those are quoted that hold at least this share of what its best row holds. */
+const MAX_WHOLE_TABLE_ROWS = 12;
+const MIN_ROW_SHARE = 0.9;
+
 /** A section of a document, or what was found of it: passages in reading order, cut from running text. */
 export interface Section {
   title: string;
@@ -205,7 +209,8 @@ function shortened(
   limits: { maxChars: number; score: (span: Span) => number },
 ): SectionUnit[] {
   const { maxChars, score } = limits;
-  if (unit.end - unit.start <= maxChars) return [unit];
+  const isLongTable = unit.kind === "table" && unit.rows.length > MAX_WHOLE_TABLE_ROWS + TABLE_HEADER_ROWS;
+  if (unit.end - unit.start <= maxChars && !isLongTable) return [unit];
   const [onlyRow, ...otherRows] = unit.rows;
   if (onlyRow === undefined || otherRows.length === 0) return [cutUnit(text, unit, maxChars)];
   const head = unit.kind === "table" ? unit.rows.slice(0, TABLE_HEADER_ROWS) : [];
@@ -213,7 +218,9 @@ function shortened(
   const kept = new Set(header);
   const rest = unit.rows.slice(header.length).map((row, index) => ({ row, index, score: score(row) }));
   const parents = unit.kind === "list" ? parentsOf(text, unit.rows) : [];
-  for (const { row, index } of rest.sort((a, b) => b.score - a.score)) {
+  const ranked = rest.sort((a, b) => b.score - a.score);
+  const least = unit.kind === "table" ? (ranked[0]?.score ?? 0) * MIN_ROW_SHARE : 0;
+  for (const { row, index } of ranked.filter((one) => one.score >= least)) {
     const grown = new Set([...kept, ...ancestorsOf(unit.rows, parents, index), row]);
     const size = [...grown].reduce((sum, { start, end }) => sum + indentOf(text, start) + end - start + 1, 0);
     if (kept.size === header.length || size <= maxChars) for (const one of grown) kept.add(one);

@@ -72,12 +72,11 @@ export const SMALL_TALK: Readonly<Record<string, SmallTalkLanguage>> = {
         ihnen, ich danke dir, das hat geholfen, das hilft mir`,
       goodbye: `
         tschüss, tschüß, tschau, ciao, auf wiedersehen, auf wiederhören, bis bald, bis später, bis dann, bis
-        morgen, gute nacht, schönen tag, schönes wochenende, schönen abend, schönen feierabend, mach's gut`,
+        morgen, gute nacht, schönen tag, schönes wochenende, schönen abend, schönen feierabend, mach's gut, das war's, das war alles`,
     },
     fillers: `
         zusammen, alle, allerseits, liebes, team, nochmal, nochmals, noch, einen, ein, für, die, ihre, eure,
-        deine, hilfe, sehr, ok, okay, super, prima, perfekt, toll, nein, ja, und, ihnen, dir, euch, auch, dann, das, war,
-        alles, schnelle, antwort, auskunft, lieber, liebe, herr, frau, schon, mal, weiter`,
+        deine, hilfe, sehr, ok, okay, super, prima, perfekt, toll, nein, ja, und, ihnen, dir, euch, auch, dann, schnelle, antwort, auskunft, lieber, liebe, herr, frau, schon, mal, weiter`,
     replies: {
       greeting: "Hallo! Wie kann ich Ihnen helfen?",
       thanks: "Gern geschehen! Kann ich sonst noch etwas für Sie tun?",

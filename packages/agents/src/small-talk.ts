@@ -1,4 +1,5 @@
 import { foldAccents, questionWords, stopWords, tokenize } from "@svc/text";
+import { HELP_WORDS, MORE_SMALL_TALK } from "./small-talk-more.ts";
 import { SHARED_FILLERS, SHARED_PHRASES, SMALL_TALK } from "./small-talk-phrases.ts";
 import type { SmallTalkTopic } from "./small-talk-phrases.ts";
 
@@ -20,7 +21,7 @@ interface Phrases {
 const SHARED: Phrases = { phrases: phraseIndex(SHARED_PHRASES), fillers: new Set(phrasesOf(SHARED_FILLERS)) };
 
 const LANGUAGES = new Map(
-  Object.entries(SMALL_TALK).map(([language, { phrases, fillers }]): [string, Phrases] => [
+  Object.entries({ ...SMALL_TALK, ...MORE_SMALL_TALK }).map(([language, { phrases, fillers }]): [string, Phrases] => [
     language,
     { phrases: phraseIndex(phrases), fillers: new Set(phrasesOf(fillers)) },
   ]),
@@ -30,18 +31,20 @@ const DEFAULT_LANGUAGE = "en";
 
 /**
  * The reply to a message that is nothing but a greeting, thanks or a goodbye (or several, or to somebody by name); null
- * for any other message, such as one that asks something as well. It is in the language of the message, of those that
- * PostgreSQL has a stemmer for. Where several have the same words ("hi", "ciao"), in `language`, that of the chat, if
+ * for any other message, such as one that asks something as well. A thumb up thanks; "?" and "help" are asked back. It is
+ * in the language of the message, of those that PostgreSQL has a stemmer for and some more. Where several have the same words ("hi", "ciao"), in `language`, that of the chat, if
  * it is one of them.
  */
 export function replyToSmallTalk(
   text: string,
   options: { language?: string | undefined } = {},
-): { text: string; topic: SmallTalkTopic; language: string } | null {
+): { text: string; topic: SmallTalkTopic | "help"; language: string } | null {
   const trimmed = text.trim();
-  if (trimmed.length > MAX_CHARS) return null;
+  if (trimmed === "" || trimmed.length > MAX_CHARS) return null;
   const words = wordsOf(trimmed);
   const chatLanguage = options.language?.toLowerCase().split("-")[0] ?? DEFAULT_LANGUAGE;
+  const help = readHelp(trimmed, words, chatLanguage);
+  if (help !== null) return help;
   const readings = [...LANGUAGES.keys()].flatMap((language) => {
     const reading = readAs(words, language);
     return reading === null ? [] : [{ ...reading, language }];
@@ -49,10 +52,54 @@ export function replyToSmallTalk(
   const telling = readings.filter(({ isShared }) => !isShared);
   const possible = telling.length > 0 ? telling : readings;
   const chosen = possible.find(({ language }) => language === chatLanguage) ?? possible[0];
-  const reply = SMALL_TALK[chosen?.language ?? ""];
+  const reply = SMALL_TALK[chosen?.language ?? ""] ?? MORE_SMALL_TALK[chosen?.language ?? ""];
   return chosen === undefined || reply === undefined
     ? null
     : { text: reply.replies[chosen.topic], topic: chosen.topic, language: chosen.language };
+}
+
+/** Signs of thanks, without their variants of colour. */
+const THANKS_SIGNS =
+  /^(?:[\u{1F44D}\u{1F44C}\u{1F64F}\u{1F44F}\u{1F60A}\u{1F642}\u{1F600}\u{1F601}\u{1F604}\u{2764}\u{1F496}\u{1F495}\u{1F970}\u{1F389}\u{2705}\u{FE0F}\u{200D}\u{1F3FB}-\u{1F3FF}\s!.]|[\u{1F499}-\u{1F49C}])+$/u;
+
+const HELP_PHRASES = new Map(
+  Object.entries(HELP_WORDS).flatMap(([language, { phrases }]) =>
+    phrasesOf(phrases).map((phrase): [string, string] => [phrase, language]),
+  ),
+);
+
+/** The reply to a mere sign or to a call for help that does not say with what; null for anything else. */
+function readHelp(
+  text: string,
+  words: readonly Word[],
+  chatLanguage: string,
+): { text: string; topic: SmallTalkTopic | "help"; language: string } | null {
+  if (words.length > MAX_PHRASE_WORDS) return null;
+  if (words.length === 0) {
+    const thanks = SMALL_TALK[chatLanguage] ?? MORE_SMALL_TALK[chatLanguage] ?? SMALL_TALK[DEFAULT_LANGUAGE];
+    if (/\p{Extended_Pictographic}/u.test(text)) {
+      if (!THANKS_SIGNS.test(text) || thanks === undefined) return null;
+      return { text: thanks.replies.thanks, topic: "thanks", language: languageOrDefault(chatLanguage) };
+    }
+    if (!/[?？؟]/.test(text)) return null;
+  }
+  const ownLanguage = HELP_PHRASES.get(termsAt(words, 0, words.length));
+  if (words.length > 0 && ownLanguage === undefined) return null;
+  const language =
+    HELP_WORDS[chatLanguage] !== undefined && isHelpIn(words, chatLanguage)
+      ? chatLanguage
+      : (ownLanguage ?? DEFAULT_LANGUAGE);
+  const reply = HELP_WORDS[language]?.reply;
+  return reply === undefined ? null : { text: reply, topic: "help", language };
+}
+
+function isHelpIn(words: readonly Word[], language: string): boolean {
+  const phrase = termsAt(words, 0, words.length);
+  return words.length === 0 || phrase === "help" || phrasesOf(HELP_WORDS[language]?.phrases ?? "").includes(phrase);
+}
+
+function languageOrDefault(language: string): string {
+  return SMALL_TALK[language] === undefined && MORE_SMALL_TALK[language] === undefined ? DEFAULT_LANGUAGE : language;
 }
 
 interface Word {

@@ -1,5 +1,13 @@
-export { agentSchema, reviewPolicySchema } from "./agent.ts";
-export type { Agent, ReviewPolicy } from "./agent.ts";
+export {
+  AGENT_LIMITS,
+  agentCallSchema,
+  agentChangeSchema,
+  agentInputSchema,
+  agentResultSchema,
+  agentSchema,
+  reviewPolicySchema,
+} from "./agent.ts";
+export type { Agent, AgentCall, AgentChange, AgentInput, AgentResult, ReviewPolicy } from "./agent.ts";
 export type {
   AcceptedMessage,
   CallbackTarget,
@@ -77,6 +85,7 @@ export {
   widgetSettingsSchema,
 } from "./settings.ts";
 export type { ApiSettings, ChannelsConfig, MessengerSettings, Sealed, WidgetSettings } from "./settings.ts";
+export { parseUrl } from "./parse-url.ts";
 export { STAGE_MOVES, isLegalMove, messageStateSchema, ticketStageSchema, ticketStatusSchema } from "./ticket.ts";
 export type { MessageState, StageMove, TicketStage, TicketStatus } from "./ticket.ts";
 export { countChars, hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { countChars, isMalformedText, wellFormedString } from "./well-formed.ts";
+import { parseUrl } from "./parse-url.ts";
 
 /** Bounds of knowledge bases and of what is put into them. */
 export const KB_LIMITS = {
   /** UTF-16 units of a name. */
   nameMaxChars: 200,
-  /** Bytes in UTF-8 of a document's key and title, characters of its URL and of a file's name. */
+  /** Bytes in UTF-8 of a document's key and title, characters of its URL (percent-encoded) and of a file's name. */
   keyMaxBytes: 2_000,
   titleMaxBytes: 4_000,
   urlMaxChars: 2_000,
@@ -88,7 +89,7 @@ export const documentItemSchema = z.object({
   /** Passages that a search can find now: while a new version waits or has failed, those of the version before. */
   chunks: z.int(),
   status: documentStatusSchema,
-  /** Why it could not be read, in words; null unless it failed. */
+  /** Why it could not be read, in words; while it waits, why the last try failed. Null when nothing went wrong. */
   error: z.string().nullable(),
   updatedAt: z.iso.datetime(),
 });
@@ -108,6 +109,11 @@ export const importItemSchema = z.object({
   /** Pages that became documents, and pages that could not be read. */
   done: z.int(),
   failed: z.int(),
+  /**
+   * Pages that were deleted or handed in otherwise before they were read. Once it is `ready`, `found` is the sum of
+   * these three.
+   */
+  skipped: z.int(),
   error: z.string().nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
@@ -147,15 +153,29 @@ const documentKeySchema = lineSchema(KB_LIMITS.keyMaxBytes);
 const documentTitleSchema = lineSchema(KB_LIMITS.titleMaxBytes);
 
 function isWebUrl(text: string): boolean {
-  return URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+  const url = parseUrl(text);
+  return url !== null && ["http:", "https:"].includes(url.protocol);
+}
+
+/** URLs are keys of indexes, so what counts is their bytes, and those of the form in which they are fetched. */
+function isShortUrl(text: string): boolean {
+  const { urlMaxChars } = KB_LIMITS;
+  return Buffer.byteLength(text) <= urlMaxChars && (parseUrl(text)?.href.length ?? 0) <= urlMaxChars;
+}
+
+/** A URL with a user name or password would show them to everybody who may see the document. */
+function hasNoUser(text: string): boolean {
+  const url = parseUrl(text);
+  return url === null || (url.username === "" && url.password === "");
 }
 
 const webUrlSchema = wellFormedString
-  .refine((url) => countChars(url) <= KB_LIMITS.urlMaxChars, {
-    error: `at most ${KB_LIMITS.urlMaxChars} characters`,
+  .refine(isShortUrl, {
+    error: `at most ${KB_LIMITS.urlMaxChars} characters, percent-encoded`,
     params: { code: "too_long" },
   })
-  .refine(isWebUrl, { error: "must be an http or https URL", params: { code: "invalid_url" } });
+  .refine(isWebUrl, { error: "must be an http or https URL", params: { code: "invalid_url" } })
+  .refine(hasNoUser, { error: "must have no user name and no password", params: { code: "invalid_url" } });
 
 /** What a document is told besides its bytes: in the query of an upload, or in the fields of a form. */
 export const fileFactsSchema = z.strictObject({

@@ -4,6 +4,7 @@ export { createApp } from "./create-app.ts";
 export { answerHealth, healthListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
 export { parseJson, readBodyBytes, readJsonBody, readJsonBytes } from "./json-body.ts";
+export type { BodyMeter } from "./json-body.ts";
 export { CannotListenError, PortTakenError, listen } from "./listen.ts";
 export type { Listening } from "./listen.ts";
 export type { ProblemAnswer } from "./problem.ts";

@@ -15,8 +15,11 @@ const UTF8_NAMES = new Set(["utf-8", "utf8", "us-ascii"]);
 const DISCARD_FACTOR = 8;
 const CUT = "The connection was cut while the body was read.";
 
+/** Told of every piece of a body as it comes, in bytes; what it throws refuses the rest. */
+export type BodyMeter = (sizeBytes: number) => void;
+
 /** Collects a body up to a limit; a larger one is refused as soon as that is known. */
-async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   const tooLarge = (headers: Record<string, string> = {}) =>
     new ServiceError("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { headers });
   const announced = Number(request.headers["content-length"]);
@@ -40,13 +43,15 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
     };
     const take = (part: Buffer) => {
       sizeBytes += part.length;
-      if (sizeBytes <= maxBytes) {
+      try {
+        if (sizeBytes > maxBytes) throw tooLarge();
+        meter?.(part.length);
         parts.push(part);
-        return;
+      } catch (error) {
+        stop();
+        request.on("data", discard);
+        reject(error);
       }
-      stop();
-      request.on("data", discard);
-      reject(tooLarge());
     };
     const finish = () => {
       stop();
@@ -79,18 +84,18 @@ function refuseCodings(request: Request): void {
 
 /**
  * The bytes of a body of any media type, without Content-Encoding, at most `maxBytes`. Throws unsupported_media_type,
- * payload_too_large, and invalid_request when the connection is cut before the end.
+ * payload_too_large, invalid_request when the connection is cut before the end, and what the meter throws.
  */
-export async function readBodyBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readBodyBytes(request: Request, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   refuseCodings(request);
-  return readBytes(request, maxBytes);
+  return readBytes(request, maxBytes, meter);
 }
 
 /**
  * The bytes of a JSON body: media type `application/json` with no charset but UTF-8, no Content-Encoding, at most
- * `maxBytes`. Throws unsupported_media_type, payload_too_large.
+ * `maxBytes`. Throws unsupported_media_type, payload_too_large, and what the meter throws.
  */
-export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readJsonBytes(request: Request, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   refuseCodings(request);
   // Of a header that came twice Node shows the first value, and a proxy may have looked at the other one.
   const types = request.headersDistinct["content-type"] ?? [];
@@ -105,7 +110,7 @@ export async function readJsonBytes(request: Request, maxBytes: number): Promise
       "Send the body in UTF-8, without a charset or with charset=utf-8.",
     );
   }
-  return readBytes(request, maxBytes);
+  return readBytes(request, maxBytes, meter);
 }
 
 /** What is wrong with a body that is no JSON: where, and nothing of what it says. */
@@ -128,6 +133,6 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /** The JSON body of a request, as `readJsonBytes` and `parseJson` read it, with their errors. */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<unknown> {
-  return parseJson(await readJsonBytes(request, maxBytes));
+export async function readJsonBody(request: Request, maxBytes: number, meter?: BodyMeter): Promise<unknown> {
+  return parseJson(await readJsonBytes(request, maxBytes, meter));
 }

@@ -6,7 +6,8 @@ import { cutText, detectLanguage, postgresConfigOf } from "@svc/text";
 import { checkDocument } from "./check-document.ts";
 import type { DocumentInput } from "./check-document.ts";
 import { chunkDocument } from "./chunk-document.ts";
-import { indexChunks } from "./index-words.ts";
+import { asIndexed, countChunks } from "./index-words.ts";
+import type { CountedChunks } from "./index-words.ts";
 
 /** What became of a document that was added. */
 export interface AddedDocument {
@@ -21,12 +22,17 @@ export interface CheckedDocument {
   key: string;
   /** Hash of all that its passages are made from: the same hash means that there is nothing to do. */
   contentHash: Buffer;
-  /** Cuts it into passages. Throws `invalid_request` when there are more than a real document has. */
+  /** Cuts it into passages. Throws `invalid_request` for what cannot be cut, or has more than a real document has. */
   cut(): Promise<{ document: NewDocument; indexed: IndexedChunks }>;
 }
 
+/** A document that was cut into passages, and their words. */
+export interface CutDocument extends CountedChunks {
+  document: NewDocument;
+}
+
 /** Raised whenever passages are cut in another way, so that documents added again are read anew. */
-const CUT_VERSION = 1;
+export const CUT_VERSION = 1;
 
 /** More passages than a document of 10 MB has when it is no attack. */
 const MAX_CHUNKS = 25_000;
@@ -45,8 +51,17 @@ export async function addDocument(
   kbId: string,
   input: DocumentInput,
 ): Promise<AddedDocument> {
+  return addChecked(deps, project, kbId, identifyDocument(input));
+}
+
+/** As `addDocument` for a document that was checked. */
+export async function addChecked(
+  deps: { store: Store; log: Log },
+  project: ProjectId,
+  kbId: string,
+  checked: CheckedDocument,
+): Promise<AddedDocument> {
   const { store, log } = deps;
-  const checked = identifyDocument(input);
   const put = (await store.documents.findUnchanged(project, kbId, checked)) ?? (await putDocument());
   log.debug({ kbId, documentId: put.documentId, chunks: put.chunkCount }, `document ${put.status}`);
   return { documentId: put.documentId, status: put.status, chunks: put.chunkCount };
@@ -59,17 +74,43 @@ export async function addDocument(
 
 /** Checks a document and says what it is known by. Throws as `addDocument` for what cannot be read. */
 export function identifyDocument(input: DocumentInput): CheckedDocument {
-  const { mime, sizeBytes } = checkDocument(input);
-  const { key, text, pageStarts } = input;
-  const url = input.url ?? null;
-  const contentHash = createHash("sha256")
-    .update(JSON.stringify([CUT_VERSION, mime, input.title ?? null, url, ...(pageStarts ?? [])]))
-    .update("\n")
-    .update(text)
-    .digest();
+  const identity = identityOf(input);
+  return {
+    key: input.key,
+    contentHash: identity.contentHash,
+    async cut() {
+      const { document, ...counted } = await cutIdentified(input, identity);
+      return { document, indexed: asIndexed(counted) };
+    },
+  };
+}
 
-  async function cut() {
-    const { heading, chunks } = chunkDocument({ text, mime });
+/** Checks a document and cuts it into passages. Throws as `addDocument` for what cannot be read or cut. */
+export function cutDocument(input: DocumentInput): Promise<CutDocument> {
+  return cutIdentified(input, identityOf(input));
+}
+
+interface Identity {
+  mime: "text/markdown" | "text/plain";
+  sizeBytes: number;
+  contentHash: Buffer;
+}
+
+function identityOf(input: DocumentInput): Identity {
+  const { mime, sizeBytes } = checkDocument(input);
+  const { title = null, url = null, pageStarts = [] } = input;
+  const contentHash = createHash("sha256")
+    .update(JSON.stringify([CUT_VERSION, mime, title, url, ...pageStarts]))
+    .update("\n")
+    .update(input.text)
+    .digest();
+  return { mime, sizeBytes, contentHash };
+}
+
+async function cutIdentified(input: DocumentInput, identity: Identity): Promise<CutDocument> {
+  try {
+    const { key, text, pageStarts } = input;
+    const { heading, chunks } = chunkDocument({ text, mime: identity.mime });
     if (chunks.length > MAX_CHUNKS) {
       throw new ServiceError(
         "invalid_request",
@@ -79,9 +120,19 @@ export function identifyDocument(input: DocumentInput): CheckedDocument {
     const title = cutText((input.title ?? heading ?? key).trim(), TITLE_CHARS);
     const { language } = detectLanguage(text);
     const textSearchConfig = postgresConfigOf(language);
-    const document = { key, title, url, mime, sizeBytes, contentHash, language, textSearchConfig };
-    return { document, indexed: await indexChunks(chunks, { title, language, pageStarts }) };
+    const document = { key, title, url: input.url ?? null, ...identity, language, textSearchConfig };
+    return { document, ...(await countChunks(chunks, { title, language, pageStarts })) };
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw tooComplexToCut(input.key, error);
   }
+}
 
-  return { key, contentHash, cut };
+/** Whatever fails while a text is cut, an expression that runs out of its stack above all, fails for this text only. */
+function tooComplexToCut(key: string, cause: unknown): ServiceError {
+  const detail = `"${cutText(key, TITLE_CHARS)}" is too complex to be cut into passages; split it into smaller documents, or save it in a simpler form.`;
+  return new ServiceError("invalid_request", detail, {
+    errors: [{ pointer: "/text", code: "too_complex", detail }],
+    cause,
+  });
 }

@@ -1,5 +1,6 @@
 import { KB_LIMITS, ServiceError, isMalformedText } from "@svc/contracts";
 import type { FieldFault } from "@svc/contracts";
+import { looksBinary } from "./looks-binary.ts";
 
 /** A document as it is handed in. */
 export interface DocumentInput {
@@ -28,9 +29,6 @@ const MIMES: Readonly<Record<string, "text/markdown" | "text/plain">> = {
   "text/x-markdown": "text/markdown",
   "text/plain": "text/plain",
 };
-
-/** Beyond this share of its characters, what is no text (controls, replacement characters) makes it binary data. */
-const MAX_BINARY_SHARE = 0.02;
 
 /**
  * Checks a document before it is read. Throws a `ServiceError` that tells how to mend it: `invalid_request` with all
@@ -92,15 +90,4 @@ function faultsOfUrl(url: string): FieldFault[] {
           detail: `must be an http or https URL of at most ${URL_MAX_CHARS} characters`,
         },
       ];
-}
-
-/** True when many of the characters are none that a text has: controls, or what a decoder puts for what it cannot read. */
-function looksBinary(text: string): boolean {
-  let count = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    const isControl = unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0c && unit !== 0x0d && unit !== 0x1b;
-    if (isControl || unit === 0xff_fd) count += 1;
-  }
-  return count > text.length * MAX_BINARY_SHARE;
 }

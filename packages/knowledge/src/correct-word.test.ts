@@ -29,6 +29,12 @@ describe("nearestWords", () => {
     expect(nearestWords("prise", ["price", "prize", "raise", "premise"])).toEqual(["price", "prize"]);
   });
 
+  test("a word with another first letter is another word, unless the first two changed places", () => {
+    expect(nearestWords("bread", ["read", "breed"])).toEqual(["breed"]);
+    expect(nearestWords("better", ["letter"])).toEqual([]);
+    expect(nearestWords("apssword", ["password"])).toEqual(["password"]);
+  });
+
   test("nothing is near enough", () => {
     expect(nearestWords("mountain", ["maintain", "fountains"])).toEqual([]);
     expect(nearestWords("mountain", [])).toEqual([]);

@@ -51,9 +51,15 @@ export function nearestWords(misspelt: string, found: readonly string[]): string
   const distances = found
     .filter((word) => Math.abs(word.length - misspelt.length) <= maxFaults)
     .map((word) => ({ word, faults: countFaults(misspelt, word) }))
-    .filter(({ word, faults }) => faults <= 1 || (faults <= maxFaults && word.charAt(0) === misspelt.charAt(0)));
+    .filter(({ word, faults }) => faults <= maxFaults && beginsAlike(word, misspelt));
   const least = Math.min(...distances.map(({ faults }) => faults));
   return distances.filter(({ faults }) => faults === least).map(({ word }) => word);
+}
+
+/** Words with another first letter are other words ("bread", "read"), unless the first two changed places. */
+function beginsAlike(one: string, other: string): boolean {
+  const isSwap = one.charAt(0) === other.charAt(1) && one.charAt(1) === other.charAt(0);
+  return one.charAt(0) === other.charAt(0) || isSwap;
 }
 
 /** Letters to put in, leave out, change or swap with their neighbour (optimal string alignment). */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { bodyCountOf, headingCountOf, titleCountOf } from "@svc/store";
-import { indexChunks } from "./index-words.ts";
+import { POSTING_UNITS, bodyCountOf, headingCountOf, titleCountOf, unpackWords } from "@svc/store";
+import { asIndexed, countChunks } from "./index-words.ts";
 
 /** Counts of title, headings and body of each term, with stems as given. */
 const count = async (
@@ -9,16 +9,18 @@ const count = async (
   stems: Record<string, string> = {},
   language = "en",
 ) => {
-  const indexed = await indexChunks([{ ...chunk, startOffset: 0, endOffset: chunk.text.length }], { title, language });
-  const postings = await indexed.post(new Map(Object.entries(stems)));
-  const fields = [...postings].map(([term, [, , counts = 0]]) => [
-    term,
-    [titleCountOf(counts), headingCountOf(counts), bodyCountOf(counts)],
-  ]);
-  return { fields: Object.fromEntries(fields) as Record<string, number[]>, indexed, postings };
+  const indexed = asIndexed(
+    await countChunks([{ ...chunk, startOffset: 0, endOffset: chunk.text.length }], { title, language }),
+  );
+  const { terms, units } = await indexed.post(async (words) => words.map((word) => stems[word] ?? word));
+  const fields = terms.flatMap(unpackWords).map((term, place) => {
+    const counts = units[place * POSTING_UNITS + 2] ?? 0;
+    return [term, [titleCountOf(counts), headingCountOf(counts), bodyCountOf(counts)]];
+  });
+  return { fields: Object.fromEntries(fields) as Record<string, number[]>, indexed };
 };
 
-describe("indexChunks", () => {
+describe("countChunks", () => {
   test("counts each word by the field that it stands in", async () => {
     const { fields } = await count(
       { text: "Backup daily. Backup offsite.", headingPath: ["Guide", "Backup"] },
@@ -66,7 +68,7 @@ describe("indexChunks", () => {
     const chunk = (startOffset: number) => ({ text: "x", headingPath: [], startOffset, endOffset: startOffset + 1 });
     const pagesOf = async (pageStarts?: number[]) =>
       (
-        await indexChunks([chunk(0), chunk(99), chunk(100), chunk(350)], { title: "", language: "en", pageStarts })
+        await countChunks([chunk(0), chunk(99), chunk(100), chunk(350)], { title: "", language: "en", pageStarts })
       ).chunks.map(({ page }) => page);
     expect(await pagesOf([0, 100, 200, 300])).toEqual([1, 1, 2, 4]);
     expect(await pagesOf([5])).toEqual([1, 1, 1, 1]);

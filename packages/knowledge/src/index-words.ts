@@ -1,11 +1,10 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { cutText, foldAccents, stopWords, tokenize } from "@svc/text";
-import { addPosting, formBit } from "@svc/store";
-import type { IndexedChunks, NewChunk, TermPostings } from "@svc/store";
+import { cutText, findCodes, foldAccents, stopWords, tokenize } from "@svc/text";
+import { POSTING_UNITS, createTurns, formBit, packCounts, packLength, packWords, unpackWords } from "@svc/store";
+import type { DocumentPostings, IndexedChunks, NewChunk } from "@svc/store";
 import { createTableHeaderFinder } from "./table-header.ts";
 
 /** Raised whenever passages are counted in another way: documents that were indexed before are indexed anew. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 /** No word is longer; the rest of an encoded blob or of text without spaces is not indexed. */
 const MAX_WORD_CHARS = 64;
@@ -13,6 +12,11 @@ const MAX_WORD_CHARS = 64;
 /** The words of a text as they are indexed and searched, in order, with repetitions. */
 export function wordsOf(text: string): string[] {
   return tokenize(text).map(({ term }) => (term.length <= MAX_WORD_CHARS ? term : cutText(term, MAX_WORD_CHARS)));
+}
+
+/** As `wordsOf`, and codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
+function indexedWordsOf(text: string): string[] {
+  return [...wordsOf(text), ...findCodes(text).map(({ term }) => term)];
 }
 
 /** What has to be stemmed so that `termsOf` can tell a word's terms: the word, and itself without its accents. */
@@ -29,19 +33,31 @@ export function termsOf(word: string, stems: ReadonlyMap<string, string>): strin
   return [...new Set(formsToStem(word).map((form) => foldAccents(stems.get(form) ?? form)))];
 }
 
-/** Passages that are counted between two looks at everything else that the process has to do. */
-const SLICE_CHUNKS = 200;
+/** Passages that are counted between two looks at the clock. */
+const SLICE_CHUNKS = 20;
 
 /** Counts of one word of a passage: how many numbers `CountedWords` has of it. */
 const COUNTED_UNITS = 4;
 
-/** The words of passages in one row of numbers, since there may be millions: id, count in title, headings and body. */
-interface CountedWords {
-  units: number[];
-  /** Where each passage's words end. */
-  ends: number[];
-  /** Length of each passage's body. */
-  lengths: number[];
+/**
+ * The words of a document's passages, counted. Plain data of few parts, since there may be millions of them and another
+ * thread may go on with it.
+ */
+export interface CountedWords {
+  /** What has to be stemmed, each distinct word with what `formsToStem` makes of it, in pieces: see `packWords`. */
+  forms: string[];
+  /** Four numbers a word of a passage: its place among the words, its counts in title, headings and body. */
+  units: Uint32Array;
+  /** Where each passage's words end in `units`. */
+  ends: Uint32Array;
+  /** Length of each passage's body in words. */
+  lengths: Uint32Array;
+}
+
+/** The passages of a document and their words, counted. */
+export interface CountedChunks {
+  chunks: NewChunk[];
+  counted: CountedWords;
 }
 
 /**
@@ -50,10 +66,10 @@ interface CountedWords {
  * heading that asks it. A heading that repeats the title counts once, and the header of a table with each of the passages
  * that it is cut into. `pageStarts` is where each page begins.
  */
-export async function indexChunks(
+export async function countChunks(
   chunks: readonly Omit<NewChunk, "termCount" | "page">[],
   document: { title: string; language: string; pageStarts?: readonly number[] | undefined },
-): Promise<IndexedChunks> {
+): Promise<CountedChunks> {
   const stops = stopWords(document.language);
   const pageOf = createPageFinder(document.pageStarts ?? []);
   const tableHeaderOf = createTableHeaderFinder();
@@ -64,34 +80,62 @@ export async function indexChunks(
     ids.set(word, ids.size);
     return ids.size - 1;
   };
-  const titleIds = wordsOf(document.title).map(idOf);
+  const titleIds = indexedWordsOf(document.title).map(idOf);
   const counts = createFieldCounts();
-  const counted: CountedWords = { units: [], ends: [], lengths: [] };
+  const units: number[] = [];
+  const ends: number[] = [];
+  const lengths: number[] = [];
   const indexed: NewChunk[] = [];
+  const takeTurns = createTurns();
   for (const chunk of chunks) {
     const headings = chunk.headingPath.filter((heading) => heading !== document.title);
     for (const id of titleIds) counts.add(id, 0, 1);
     headings.push(tableHeaderOf(chunk));
-    for (const word of wordsOf(headings.join("\n"))) counts.add(idOf(word), 1, 1);
+    for (const word of indexedWordsOf(headings.join("\n"))) counts.add(idOf(word), 1, 1);
     let termCount = 0;
-    for (const word of wordsOf(chunk.text)) {
+    for (const word of indexedWordsOf(chunk.text)) {
       if (stops.has(word)) continue;
       counts.add(idOf(word), 2, 1);
       termCount += 1;
     }
-    counts.drain((id, title, heading, body) => counted.units.push(id, title, heading, body));
-    counted.ends.push(counted.units.length);
-    counted.lengths.push(termCount);
+    counts.drain((id, title, heading, body) => units.push(id, title, heading, body));
+    ends.push(units.length);
+    lengths.push(termCount);
     indexed.push({ ...chunk, termCount, page: pageOf(chunk.startOffset) });
-    if (indexed.length % SLICE_CHUNKS === 0) await nextTurn();
+    if (indexed.length % SLICE_CHUNKS === 0) await takeTurns();
   }
-  const words = [...ids.keys()];
   return {
     chunks: indexed,
+    counted: {
+      forms: packWords(formsOf(ids.keys())),
+      units: Uint32Array.from(units),
+      ends: Uint32Array.from(ends),
+      lengths: Uint32Array.from(lengths),
+    },
+  };
+}
+
+function* formsOf(words: Iterable<string>): Generator<string> {
+  for (const word of words) yield* formsToStem(word);
+}
+
+/** Makes postings of counted words. `stems` has the stem of each of `counted.forms`, in the same pieces. */
+export type PostWords = (counted: CountedWords, stems: readonly string[]) => Promise<DocumentPostings>;
+
+/** What the store has to know of counted passages; `post` makes the postings, here unless it is told otherwise. */
+export function asIndexed({ chunks, counted }: CountedChunks, post: PostWords = postWords): IndexedChunks {
+  return {
+    chunks,
     version: INDEX_VERSION,
-    words: words.flatMap(formsToStem),
-    plainWords: [...new Set(words.map(foldAccents))],
-    post: (stems) => postWords(words, stems, counted),
+    async post(stem) {
+      const takeTurns = createTurns();
+      const stems: string[] = [];
+      for (const piece of counted.forms) {
+        stems.push((await stem(unpackWords(piece))).join("\n"));
+        await takeTurns();
+      }
+      return post(counted, stems);
+    },
   };
 }
 
@@ -104,45 +148,91 @@ function createPageFinder(pageStarts: readonly number[]): (offset: number) => nu
   };
 }
 
-/** Forms of one word fall together, so their counts are summed. */
-async function postWords(
-  words: readonly string[],
-  stems: ReadonlyMap<string, string>,
-  { units, ends, lengths }: CountedWords,
-): Promise<Map<string, TermPostings>> {
-  const ids = new Map<string, number>();
-  const postings: TermPostings[] = [];
-  const termIds = words.map((word) =>
-    termsOf(word, stems).map((term) => {
-      const known = ids.get(term);
-      if (known !== undefined) return known;
-      ids.set(term, ids.size);
-      postings.push([]);
-      return ids.size - 1;
-    }),
-  );
-  const bits = words.map((word) => formBit(foldAccents(word)));
-  const forms: number[] = [];
+/** As `PostWords`, in this thread. Forms of one word fall together, so their counts are summed. */
+export async function postWords(counted: CountedWords, stems: readonly string[]): Promise<DocumentPostings> {
+  const takeTurns = createTurns();
+  const { units, ends, lengths } = counted;
+  const words = await findTerms(counted.forms, stems);
+  const termCount = words.terms.size;
+  // The postings in the order of the passages; they are put into the order of the terms when it is known how many each has.
+  const postings: number[] = [];
   const counts = createFieldCounts();
+  const forms = new Uint16Array(termCount);
+  const places = new Uint32Array(termCount + 1);
   let at = 0;
   for (const [ordinal, end] of ends.entries()) {
     for (; at < end; at += COUNTED_UNITS) {
       const word = units[at] ?? 0;
-      for (const id of termIds[word] ?? []) {
+      for (const id of [words.first[word] ?? NONE, words.second[word] ?? NONE]) {
+        if (id === NONE) continue;
         for (let field = 0; field < 3; field += 1) counts.add(id, field, units[at + 1 + field] ?? 0);
-        forms[id] = (forms[id] ?? 0) | (bits[word] ?? 0);
+        forms[id] = (forms[id] ?? 0) | (words.bits[word] ?? 0);
       }
     }
-    const length = lengths[ordinal] ?? 0;
-    counts.drain((id, titleCount, headingCount, bodyCount) => {
-      const ofTerm = postings[id];
-      if (ofTerm !== undefined)
-        addPosting(ofTerm, ordinal, length, { titleCount, headingCount, bodyCount, forms: forms[id] ?? 0 });
+    const length = packLength(lengths[ordinal] ?? 0);
+    counts.drain((id, title, heading, body) => {
+      postings.push(id, ordinal, length, packCounts({ title, heading, body }), forms[id] ?? 0);
+      places[id + 1] = (places[id + 1] ?? 0) + POSTING_UNITS;
       forms[id] = 0;
     });
-    if (ordinal % SLICE_CHUNKS === SLICE_CHUNKS - 1) await nextTurn();
+    if (ordinal % SLICE_CHUNKS === 0) await takeTurns();
   }
-  return new Map([...ids].map(([term, id]) => [term, postings[id] ?? []]));
+  for (let id = 0; id < termCount; id += 1) places[id + 1] = (places[id + 1] ?? 0) + (places[id] ?? 0);
+  const sorted = new Uint32Array((postings.length / (POSTING_UNITS + 1)) * POSTING_UNITS);
+  for (let from = 0; from < postings.length; from += POSTING_UNITS + 1) {
+    const id = postings[from] ?? 0;
+    const to = places[id] ?? 0;
+    for (let unit = 0; unit < POSTING_UNITS; unit += 1) sorted[to + unit] = postings[from + 1 + unit] ?? 0;
+    places[id] = to + POSTING_UNITS;
+  }
+  return {
+    terms: packWords(words.terms.keys()),
+    // Each place has moved on from where the term's postings begin to where they end.
+    ends: places.subarray(0, termCount),
+    units: sorted,
+    // Stems too: of a word that stands there in the plural only, the singular may be misspelt.
+    words: packWords(new Set([...words.plain, ...words.terms.keys()])),
+  };
+}
+
+/** A word has no second term where it is stemmed alike with and without its accents. */
+const NONE = 0xff_ff_ff_ff;
+
+/** The terms of each word, by their places, and what else the postings need to know of the words. */
+async function findTerms(forms: readonly string[], stems: readonly string[]) {
+  const takeTurns = createTurns();
+  const terms = new Map<string, number>();
+  const idOf = (term: string): number => {
+    const known = terms.get(term);
+    if (known !== undefined) return known;
+    terms.set(term, terms.size);
+    return terms.size - 1;
+  };
+  const plain = new Set<string>();
+  const first: number[] = [];
+  const second: number[] = [];
+  const bits: number[] = [];
+  let accented: string | null = null;
+  for (const [place, piece] of forms.entries()) {
+    const stemsOfPiece = unpackWords(stems[place] ?? "");
+    for (const [index, form] of unpackWords(piece).entries()) {
+      const term = foldAccents(stemsOfPiece[index] ?? form);
+      if (accented !== null) {
+        // The word before without its accents: see `formsToStem`.
+        second[second.length - 1] = term === accented ? NONE : idOf(term);
+        accented = null;
+        continue;
+      }
+      const folded = foldAccents(form);
+      plain.add(folded);
+      first.push(idOf(term));
+      second.push(NONE);
+      bits.push(formBit(folded));
+      if (folded !== form) accented = term;
+    }
+    await takeTurns();
+  }
+  return { terms, plain, first, second, bits };
 }
 
 /** Counts of title, headings and body by id, for one passage after the other. */

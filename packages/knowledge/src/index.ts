@@ -1,4 +1,4 @@
-export { addDocument, identifyDocument } from "./add-document.ts";
+export { addDocument } from "./add-document.ts";
 export type { AddedDocument, CheckedDocument } from "./add-document.ts";
 export { addDocuments } from "./add-documents.ts";
 export type { AddedOrRefused } from "./add-documents.ts";
@@ -19,10 +19,9 @@ export { FETCH_MAX_BYTES, createPageFetcher } from "./fetch/create-page-fetcher.
 export type { FetchedPage, PageFetcher, PageFetcherOptions } from "./fetch/create-page-fetcher.ts";
 export { findSitePages, siteOf } from "./fetch/find-site-pages.ts";
 export type { FindSitePagesOptions } from "./fetch/find-site-pages.ts";
-export { hashSource, ingestFile, readFileDocument } from "./ingest-file.ts";
-export type { FileToIngest, TextReader } from "./ingest-file.ts";
+export { hashSource, ingestFile } from "./ingest-file.ts";
+export type { DocumentOfFile, DocumentReader, FileToIngest } from "./ingest-file.ts";
 export { reindexOutdated } from "./reindex-outdated.ts";
-export { removeDocument } from "./remove-document.ts";
 export { searchKnowledge } from "./search-knowledge.ts";
 export type { SearchHit, SearchResult } from "./search-knowledge.ts";
 export { createFileReader } from "./parse/create-file-reader.ts";

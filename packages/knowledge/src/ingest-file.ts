@@ -4,8 +4,8 @@ import { isMalformedText } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { DocumentSource, ProjectId, Store } from "@svc/store";
 import { cutText } from "@svc/text";
-import { addDocument } from "./add-document.ts";
-import type { AddedDocument } from "./add-document.ts";
+import { CUT_VERSION, addChecked } from "./add-document.ts";
+import type { AddedDocument, CheckedDocument } from "./add-document.ts";
 import type { DocumentInput } from "./check-document.ts";
 import type { FileText, FileToRead } from "./parse/file-text.ts";
 
@@ -17,13 +17,19 @@ export interface FileToIngest extends FileToRead {
   title?: string;
 }
 
+/** A file that was read as a document, and what it was. */
+export interface DocumentOfFile {
+  checked: CheckedDocument;
+  source: Omit<DocumentSource, "hash">;
+}
+
 /** What is needed of a file reader. */
-export interface TextReader {
-  read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
+export interface DocumentReader {
+  readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
 }
 
 /** Raised whenever files are read in another way, so that files that are added again are read anew. */
-const READER_VERSION = 1;
+const READER_VERSION = 2;
 
 /** Titles that files name of themselves may be anything. */
 const TITLE_CHARS = 300;
@@ -31,11 +37,11 @@ const TITLE_CHARS = 300;
 /**
  * Reads a file (PDF, DOCX, XLSX, HTML, CSV, Markdown, text) and adds what it says to a knowledge base, or replaces the
  * document with the same key. The same bytes again are left as they are without being read, and so is a file that says
- * the same as before. Throws a `ServiceError` for a file that cannot be read (`invalid_request`, `payload_too_large`,
+ * the same as before; what waits to be read for the document is dropped, since this is newer. Throws a `ServiceError` for a file that cannot be read (`invalid_request`, `payload_too_large`,
  * `unsupported_media_type`) and `not_found` for a knowledge base that this project does not have.
  */
 export async function ingestFile(
-  deps: { store: Store; log: Log; reader: TextReader },
+  deps: { store: Store; log: Log; reader: DocumentReader },
   project: ProjectId,
   kbId: string,
   file: FileToIngest,
@@ -44,45 +50,43 @@ export async function ingestFile(
   const hash = hashSource(file);
   const unchanged = await store.documents.findBySource(project, kbId, file.key, hash);
   if (unchanged !== null) {
+    await store.documents.dropWaiting(project, unchanged.documentId);
     return { documentId: unchanged.documentId, status: "unchanged", chunks: unchanged.chunkCount };
   }
-  const { document, source } = await readFileDocument(reader, file);
-  const added = await addDocument(deps, project, kbId, document);
-  await store.documents.noteSource(project, added.documentId, { hash, ...source });
+  const { checked, source } = await reader.readDocument(file);
+  const added = await addChecked(deps, project, kbId, checked);
+  if (added.status === "unchanged") await store.documents.dropWaiting(project, added.documentId);
+  await store.documents.noteSource(project, added.documentId, checked.contentHash, { hash, ...source });
   return added;
 }
 
 /**
- * Hash of all that a document is made from: bytes, the ending of the name, what was declared, and the version of the
- * reader. The same hash means that reading it again would give the same document.
+ * Hash of all that a document is made from: bytes, the ending of the name, what was declared, and the versions of
+ * reading and cutting. The same hash means that reading it again would give the same document.
  */
 export function hashSource(file: Omit<FileToIngest, "key">): Buffer {
   const ending = extname(file.name).toLowerCase();
   return createHash("sha256")
-    .update(JSON.stringify([READER_VERSION, ending, file.mime ?? null, file.url ?? null, file.title ?? null]))
+    .update(
+      JSON.stringify([READER_VERSION, CUT_VERSION, ending, file.mime ?? null, file.url ?? null, file.title ?? null]),
+    )
     .update("\n")
     .update(file.bytes)
     .digest();
 }
 
-/** Reads a file into a document that can be added. Throws what the reader throws. */
-export async function readFileDocument(
-  reader: TextReader,
-  file: FileToIngest,
-  signal?: AbortSignal,
-): Promise<{ document: DocumentInput; source: Omit<DocumentSource, "hash"> }> {
-  const { key, title, ...toRead } = file;
-  const { text, mime, title: ownTitle, sourceMime, pageStarts } = await reader.read(toRead, signal);
-  const shownTitle = title ?? cleanTitle(ownTitle);
-  const document = {
-    key,
+/** The document that a file becomes, from what it says. */
+export function documentOf(file: Omit<FileToIngest, "bytes">, read: Omit<FileText, "sourceMime">): DocumentInput {
+  const { text, mime, title: ownTitle, pageStarts } = read;
+  const title = file.title ?? cleanTitle(ownTitle);
+  return {
+    key: file.key,
     text,
     mime,
-    ...(shownTitle === undefined ? {} : { title: shownTitle }),
+    ...(title === undefined ? {} : { title }),
     ...(file.url === undefined ? {} : { url: file.url }),
     ...(pageStarts === undefined ? {} : { pageStarts }),
   };
-  return { document, source: { mime: sourceMime, sizeBytes: file.bytes.byteLength } };
 }
 
 /** A title that a file names, as one that is fit to show; undefined when there is none. */

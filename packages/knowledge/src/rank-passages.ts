@@ -9,6 +9,8 @@ export interface QueryPlace {
   form: number;
   /** What its matches count against those of other words: 1, less for a word that only may have been meant. */
   factor: number;
+  /** True for a code or number: wherever it stands, in the longest table, it means the very thing. */
+  isExact?: boolean;
 }
 
 /** How much a word of a query weighs. */
@@ -223,7 +225,7 @@ function matchPlace(place: QueryPlace, { size, byTerm, dead }: Space, meanLength
       const frequency =
         titleCountOf(counts) * RANKING.titleWeight +
         headingCountOf(counts) * RANKING.headingWeight +
-        bodyCountOf(counts) / lengthFactor(postings[at + 2] ?? 0, meanLength);
+        bodyCountOf(counts) / (place.isExact === true ? 1 : lengthFactor(postings[at + 2] ?? 0, meanLength));
       const hasForm = ((postings[at + 3] ?? 0) & place.form) !== 0;
       let spot = seenAt === null ? -1 : (seenAt[index] ?? 0) - 1;
       if (spot === -1) {
@@ -302,7 +304,7 @@ function frequencyInDocument(
 ): { frequency: number; hasForm: boolean } {
   const first = document.firstChunkNumber;
   const end = first + document.chunkCount;
-  const norm = lengthFactor(document.termCount, meanLength);
+  const norm = place.isExact === true ? 1 : lengthFactor(document.termCount, meanLength);
   let frequency = 0;
   let hasForm = false;
   for (const term of place.terms) {

@@ -1,7 +1,7 @@
 import type { Log } from "@svc/log";
 import type { OutdatedDocument, Store } from "@svc/store";
 import { postgresConfigOf } from "@svc/text";
-import { INDEX_VERSION, indexChunks } from "./index-words.ts";
+import { INDEX_VERSION, asIndexed, countChunks } from "./index-words.ts";
 
 /** Documents that are looked up at once, and passages of one transaction unless one document has more. */
 const MAX_DOCUMENTS = 50;
@@ -54,9 +54,11 @@ async function indexBatch(
     batch.map(async ({ id, title, language }) => ({
       id,
       textSearchConfig: postgresConfigOf(language),
-      indexed: await indexChunks(
-        chunks.filter(({ documentId }) => documentId === id),
-        { title, language },
+      indexed: asIndexed(
+        await countChunks(
+          chunks.filter(({ documentId }) => documentId === id),
+          { title, language },
+        ),
       ),
     })),
   );

@@ -37,6 +37,8 @@ export interface SearchResult {
    * form of a word that has come before weighs nothing. In place of a misspelt word stands the one that was searched for.
    */
   words: { word: string; weight: number }[];
+  /** Passages in the knowledge bases that were searched: in few, rarity tells little. */
+  passageCount: number;
 }
 
 /** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
@@ -53,6 +55,9 @@ const MAX_CORRECTIONS = 3;
 
 /** What the match of a corrected word counts against that of the word itself. */
 const CORRECTION_FACTOR = 0.7;
+
+/** A word with letters and digits names one thing. */
+const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -74,7 +79,7 @@ export async function searchKnowledge(
   );
   const languages = [...new Set(kbs.flatMap((kb) => kb.languages))];
   const words = queryWords(search.query, languages);
-  if (words.length === 0 || languages.length === 0) return { hits: [], bestPossible: 0, words: [] };
+  if (words.length === 0 || languages.length === 0) return { hits: [], bestPossible: 0, words: [], passageCount: 0 };
   const configs = [...new Set(languages.map(postgresConfigOf))];
   const searched = await readQuery(store, configs, words);
   const kbIds = kbs.map((kb) => kb.id);
@@ -131,6 +136,7 @@ interface FoundPassages {
   isWhole: boolean;
   words: SearchedWord[];
   weights: PassageRanking["weights"];
+  passageCount: number;
 }
 
 async function findPassages(
@@ -168,6 +174,7 @@ async function findPassages(
     isWhole: placed.length === candidates.length && hits.length === best.length,
     words: [...(words ?? query.searched)],
     weights: first.ranking.weights,
+    passageCount: kbs.reduce((sum, kb) => sum + kb.chunkCount, 0),
   };
 }
 
@@ -183,6 +190,7 @@ async function readAndRank(
     terms: word.terms.map((term) => indexOf.get(term) ?? -1),
     form: word.form,
     factor: word.factor,
+    isExact: CODE.test(word.word),
   }));
   const ranking = rankPassages(found, places, Math.max(MIN_CANDIDATES, 2 * query.limit));
   const known = new Set(found.blocks.map(({ term }) => term));
@@ -236,7 +244,7 @@ function createDocumentFinder(
       ) ?? null;
 }
 
-function asResult({ hits, words, weights }: FoundPassages): SearchResult {
+function asResult({ hits, words, weights, passageCount }: FoundPassages): SearchResult {
   const weighed = words.map(({ word, terms }, index) => {
     const { weight, formWeight } = terms.length > 0 ? (weights[index] ?? { weight: 0, formWeight: 0 }) : NOTHING;
     return { word, weight: weight + formWeight };
@@ -253,6 +261,7 @@ function asResult({ hits, words, weights }: FoundPassages): SearchResult {
     })),
     bestPossible,
     words: weighed,
+    passageCount,
   };
 }
 

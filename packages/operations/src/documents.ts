@@ -11,7 +11,7 @@ import type {
   ListInput,
   ListPage,
 } from "@svc/contracts";
-import { checkDocument, hashSource, removeDocument } from "@svc/knowledge";
+import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
 import { QueueDownError, publishIngests } from "@svc/queue";
@@ -125,7 +125,7 @@ export async function deleteDocument(
   requireScope(principal, "kb:write");
   await requireKb(store, principal, kbId);
   const document = await readDocument(store, principal, kbId, id);
-  await removeDocument({ store }, principal.project, kbId, id);
+  await store.documents.remove(principal.project, kbId, id);
   return asItem(document);
 }
 

@@ -1,5 +1,6 @@
 export { addKnowledge } from "./add-knowledge.ts";
 export type { AddedKnowledge } from "./add-knowledge.ts";
+export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 export { listChannels, setChannelEnabled } from "./channels.ts";
 export type { ChannelItem } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
@@ -15,7 +16,7 @@ export {
   listImports,
 } from "./documents.ts";
 export type { DocumentListInput, IngestDeps, QueuedDocument, UploadedFile } from "./documents.ts";
-export { initialize } from "./initialize.ts";
+export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
 export { createKb, deleteKb, getKb, listKbs, requireKb, searchKb, updateKb } from "./kbs.ts";
 export type { ExpectedVersions } from "./kbs.ts";

@@ -18,23 +18,28 @@ export interface Initialized {
   isFirst: boolean;
 }
 
-const GUIDE_KB = "guide";
-const FIRST_AGENT = "assistant";
+/** What the first initialisation makes for people to try the product with: a knowledge base and who answers from it. */
+export const FIRST_AGENT = {
+  name: "assistant",
+  description: "Answers questions about this service from its guide.",
+  kb: "guide",
+} as const;
+
 const MADE_BY_INITIALISATION = "initialisation";
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
 async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir: string): Promise<void> {
-  const { kb } = await ensureKb({ store }, project.id, GUIDE_KB);
+  const { kb } = await ensureKb({ store }, project.id, FIRST_AGENT.kb);
   const files = (await readdir(guideDir)).filter((file) => file.endsWith(".md")).sort();
   for (const file of files) {
     const text = await readFile(join(guideDir, file), "utf8");
     await addDocument({ store, log }, project.id, kb.id, { key: file, text, mime: "text/markdown" });
   }
   const agents = await store.agents.list(project.id);
-  if (agents.some((agent) => agent.name === FIRST_AGENT)) return;
+  if (agents.some((agent) => agent.name === FIRST_AGENT.name)) return;
   await store.agents.insert(project.id, {
-    name: FIRST_AGENT,
-    description: "Answers questions about this service from its guide.",
+    name: FIRST_AGENT.name,
+    description: FIRST_AGENT.description,
     kbIds: [kb.id],
     reviewPolicy: "auto_if",
     autoThreshold: 0.5,

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
+import { parseUrl } from "@svc/contracts";
 import { parseAllowList } from "./allow-list.ts";
 import { classifyAddress, normalizeAddress } from "./classify-address.ts";
 import { BlockedAddressError } from "./outbound-errors.ts";
@@ -110,7 +111,7 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   return {
     checkUrl(url, { publicOnly = false } = {}) {
       const parsed = typeof url === "string" ? parseUrl(url) : url;
-      const reason = parsed === undefined ? NOT_A_URL : refusalOfUrl(parsed, publicOnly);
+      const reason = parsed === null ? NOT_A_URL : refusalOfUrl(parsed, publicOnly);
       return reason === undefined ? { ok: true } : { ok: false, reason };
     },
 
@@ -143,10 +144,6 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:":
 
 function portOf(url: URL): number {
   return url.port === "" ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
-}
-
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** The names under which machines know themselves: RFC 6761 section 6.3, and those of the usual hosts files. */

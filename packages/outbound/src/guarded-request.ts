@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { parseUrl } from "@svc/contracts";
 import { bareHost, type AddressGuard } from "./address-guard.ts";
 import {
   BlockedAddressError,
@@ -218,8 +219,8 @@ function redirectTarget(response: IncomingMessage): string | undefined {
  * trusts.
  */
 export function nextHop(hop: Hop, status: number, location: string): Hop {
-  if (!URL.canParse(location, hop.url.href)) throw new BlockedAddressError("The server redirected to an invalid URL.");
-  const url = new URL(location, hop.url);
+  const url = parseUrl(location, hop.url.href);
+  if (url === null) throw new BlockedAddressError("The server redirected to an invalid URL.");
   const becomesGet = status === 303 ? hop.method !== "HEAD" : status <= 302 && hop.method === "POST";
   const entries = Object.entries(hop.headers).filter(
     ([name]) =>

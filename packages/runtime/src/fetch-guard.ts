@@ -9,7 +9,7 @@ import { ownPortsOf } from "./own-ports.ts";
  * a callback, which a developer may well receive on the same machine, a page there would be read out to whoever asks.
  */
 export function createFetchGuard(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "fetchAllow">,
+  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "fetchAllow">,
 ): AddressGuard {
   const policy = { allow: config.fetchAllow, allowLoopback: false, ownPorts: ownPortsOf(config) };
   return createAddressGuard(policy, { lookup: createReceiverLookup(config.fetchAllow) });

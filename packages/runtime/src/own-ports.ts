@@ -1,3 +1,4 @@
+import { createAddressGuard } from "@svc/outbound";
 import type { Config } from "./load-config.ts";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -15,11 +16,28 @@ function portsOf(url: string | undefined): number[] {
   return meant === undefined ? [] : [meant];
 }
 
+const WEB_PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+
+/** Knows what is plainly no public host by its text. */
+const publicOnly = createAddressGuard({ allow: [], allowLoopback: false, ownPorts: [] });
+
 /**
- * Ports of this product, its Postgres and its Redis: requests on behalf of others never go there on an address that is
+ * The port of a web server that this product calls. One that is not written counts only where the host is plainly not
+ * public, as in http://ollama/: with https://api.example.com no server on port 443 of one's own network is meant.
+ */
+function webPortsOf(url: string | undefined): number[] {
+  if (url === undefined) return [];
+  const { protocol, port } = new URL(url);
+  if (port !== "") return [Number(port)];
+  const implied = WEB_PORTS[protocol];
+  return implied === undefined || publicOnly.checkUrl(url).ok ? [] : [implied];
+}
+
+/**
+ * Ports of this product, its Postgres, its Redis and its server of embeddings: requests on behalf of others never go there on an address that is
  * not public, whatever is allowed ("Address guard" in docs/api.md).
  */
-export function ownPortsOf(config: Pick<Config, "databaseUrl" | "redisUrl" | "ports">): number[] {
+export function ownPortsOf(config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings">): number[] {
   const { api, widget, tools, console, metrics } = config.ports;
   return [
     api,
@@ -29,5 +47,6 @@ export function ownPortsOf(config: Pick<Config, "databaseUrl" | "redisUrl" | "po
     ...(metrics === undefined ? [] : [metrics]),
     ...portsOf(config.databaseUrl),
     ...portsOf(config.redisUrl),
+    ...webPortsOf(config.embeddings?.baseUrl),
   ];
 }

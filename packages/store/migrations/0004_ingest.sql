@@ -14,14 +14,15 @@ ALTER TABLE documents ADD COLUMN source_size_bytes integer;
 CREATE INDEX documents_of_kb ON documents (kb_id, id);
 CREATE INDEX documents_failed ON documents (kb_id) WHERE status = 'failed';
 
--- A sitemap whose pages were asked for, kept to show how far that is.
+-- A sitemap whose pages were asked for, kept to show how far that is, and for 30 days after its end.
 CREATE TABLE imports (
   id uuid PRIMARY KEY,
   project_id uuid NOT NULL,
   kb_id uuid NOT NULL REFERENCES kbs (id) ON DELETE CASCADE,
   url text NOT NULL,
   max_pages integer NOT NULL,
-  -- Pages to read; NULL until the sitemap was read. Then how many became documents and how many could not be read.
+  -- Pages to read; NULL until the sitemap was read. Then how many became documents and how many could not be read. What
+  -- is left of them, and does not wait, was deleted or handed in anew meanwhile.
   found_count integer,
   done_count integer NOT NULL DEFAULT 0,
   failed_count integer NOT NULL DEFAULT 0,
@@ -31,6 +32,8 @@ CREATE TABLE imports (
   updated_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 70);
 CREATE INDEX imports_of_kb ON imports (kb_id, id);
+-- By the beginning, which never changes, since the end moves with every page.
+CREATE INDEX imports_by_age ON imports (created_at);
 
 -- What was accepted and is not read yet: one row a document, or a sitemap. Gone once it has ended, one way or the other.
 CREATE TABLE ingests (
@@ -51,12 +54,12 @@ CREATE TABLE ingests (
   url text,
   source_hash bytea,
   size_bytes integer NOT NULL DEFAULT 0,
-  -- Single documents go before the pages of sitemaps.
+  -- 0 for what was handed in with its bytes, 1 for a single page, 2 for sitemaps and their pages: goes before time.
   priority smallint NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
   -- Why the last try failed, where that was no fault of the document.
   failure text,
-  -- Not to be tried before this time.
+  -- Not to be tried before this time; what may be tried first goes first.
   next_at timestamptz NOT NULL DEFAULT now(),
   -- When the sweeper publishes it again if nobody has taken it.
   due_at timestamptz NOT NULL,
@@ -64,7 +67,8 @@ CREATE TABLE ingests (
   lease_until timestamptz,
   created_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 70);
-CREATE INDEX ingests_order ON ingests (priority, id);
+-- Leads from one project to the next, and within a project to what is next.
+CREATE INDEX ingests_order ON ingests (project_id, priority, next_at, id);
 CREATE INDEX ingests_due ON ingests (due_at);
 CREATE INDEX ingests_of_project ON ingests (project_id) INCLUDE (size_bytes);
 CREATE INDEX ingests_of_kb ON ingests (kb_id);

@@ -1,13 +1,25 @@
 import type { Agent, ReviewPolicy } from "@svc/contracts";
+import { sqlStateOf } from "./db.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 
 /** What a new agent needs; everything else has a default. */
-export type NewAgent = Pick<Agent, "name"> & Partial<Omit<Agent, "id" | "name" | "version">>;
+export type NewAgent = Pick<Agent, "name"> & { [Field in keyof AgentFields]?: AgentFields[Field] | undefined };
 
 /** What of an agent is to be changed; what is left out stays. */
-export type AgentChange = Partial<Pick<Agent, "name" | "description" | "kbIds" | "examples" | "enabled">>;
+export type AgentChange = { [Field in "name" | keyof AgentFields]?: Agent[Field] | undefined };
+
+type AgentFields = Omit<Agent, "id" | "name" | "version">;
+
+/**
+ * What became of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
+ * its knowledge bases, `stale` when it has another version. `agent` is as it is now, null where there is none.
+ */
+export interface AgentOutcome {
+  result: "changed" | "stale" | "taken" | "no_kb";
+  agent: Agent | null;
+}
 
 interface AgentRow {
   id: string;
@@ -28,9 +40,92 @@ interface AgentRow {
 const COLUMNS = `id, name, description, instructions, model, kb_ids, examples, review_policy, auto_threshold,
   fixed_reply, tools, enabled, version`;
 
+/** Where each field lies. */
+const COLUMN_OF = {
+  name: "name",
+  description: "description",
+  instructions: "instructions",
+  model: "model",
+  kbIds: "kb_ids",
+  examples: "examples",
+  reviewPolicy: "review_policy",
+  autoThreshold: "auto_threshold",
+  fixedReply: "fixed_reply",
+  tools: "tools",
+  enabled: "enabled",
+} as const satisfies Record<keyof AgentChange, string>;
+
+/** The columns of the fields that are given, in one order, with what goes into each. */
+function columnsOf(change: AgentChange): { column: string; value: unknown }[] {
+  return (Object.keys(COLUMN_OF) as (keyof AgentChange)[]).flatMap((field) => {
+    const value = change[field];
+    if (value === undefined) return [];
+    return [{ column: COLUMN_OF[field], value: field === "tools" ? JSON.stringify(value) : value }];
+  });
+}
+
+const UNIQUE_VIOLATION = "23505";
+
+/**
+ * Whether a project has all these knowledge bases; none of them is deleted until the commit, so that no agent keeps one
+ * that is gone.
+ */
+async function holdKbs(tx: Db, project: ProjectId, kbIds: readonly string[] | undefined): Promise<boolean> {
+  if (kbIds === undefined || kbIds.length === 0) return true;
+  const rows = await tx.query(
+    `SELECT id FROM kbs WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL
+     ORDER BY id FOR KEY SHARE`,
+    [project, kbIds],
+  );
+  return rows.length === new Set(kbIds).size;
+}
+
 /** Agents of a project. */
 export function agentsTable(db: Db) {
+  async function find(project: ProjectId, id: string): Promise<Agent | null> {
+    const rows = await db.query<AgentRow>(`SELECT ${COLUMNS} FROM agents WHERE project_id = $1 AND id = $2`, [
+      project,
+      id,
+    ]);
+    const row = rows[0];
+    return row === undefined ? null : asAgent(row);
+  }
+
+  /** Does what a change is made of; `find` tells how the agent is when its new name is taken. */
+  async function outcomeOf(
+    change: () => Promise<AgentOutcome>,
+    findPresent: () => Promise<Agent | null>,
+  ): Promise<AgentOutcome> {
+    try {
+      return await change();
+    } catch (error) {
+      if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+      return { result: "taken", agent: await findPresent() };
+    }
+  }
+
+  /** Makes an agent, unless its name is taken or the project has not all of its knowledge bases. */
+  function create(project: ProjectId, agent: NewAgent): Promise<AgentOutcome> {
+    const given = columnsOf(agent);
+    const columns = ["id", "project_id", ...given.map(({ column }) => column)];
+    const values = [newId(), project, ...given.map(({ value }) => value)];
+    const insert = () =>
+      db.transaction(async (tx): Promise<AgentOutcome> => {
+        if (!(await holdKbs(tx, project, agent.kbIds))) return { result: "no_kb", agent: null };
+        const [row] = await tx.query<AgentRow>(
+          `INSERT INTO agents (${columns.join(", ")}) VALUES (${values.map((_, index) => `$${index + 1}`).join(", ")})
+           RETURNING ${COLUMNS}`,
+          values,
+        );
+        return { result: "changed", agent: row === undefined ? null : asAgent(row) };
+      });
+    return outcomeOf(insert, () => Promise.resolve(null));
+  }
+
   return {
+    find,
+    create,
+
     /** All agents of a project by name, disabled ones included. */
     async list(project: ProjectId): Promise<Agent[]> {
       const rows = await db.prepared<AgentRow>(
@@ -42,7 +137,7 @@ export function agentsTable(db: Db) {
     },
 
     /**
-     * Changes whenever what `list` answers does; tells it without reading all the examples. Every statement that changes
+     * Changes whenever what `list` answers does, and tells it without reading all the examples. Every statement that changes
      * an agent raises its version.
      */
     async findMark(project: ProjectId): Promise<string> {
@@ -54,53 +149,69 @@ export function agentsTable(db: Db) {
       return rows[0]?.mark ?? "";
     },
 
-    /** An agent of this project, or null. */
-    async find(project: ProjectId, id: string): Promise<Agent | null> {
-      const rows = await db.query<AgentRow>(`SELECT ${COLUMNS} FROM agents WHERE project_id = $1 AND id = $2`, [
-        project,
-        id,
-      ]);
-      const row = rows[0];
-      return row === undefined ? null : asAgent(row);
+    /**
+     * Agents of a project, newest first: those made before the one with the id `before`, and with `q` in the name.
+     */
+    async listPage(
+      project: ProjectId,
+      { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
+    ): Promise<Agent[]> {
+      const rows = await db.query<AgentRow>(
+        `SELECT ${COLUMNS} FROM agents
+         WHERE project_id = $1 AND ($3::uuid IS NULL OR id < $3)
+           AND ($4::text IS NULL OR strpos(lower(name), lower($4)) > 0)
+         ORDER BY id DESC LIMIT $2`,
+        [project, limit, before ?? null, q ?? null],
+      );
+      return rows.map(asAgent);
     },
 
-    /** Makes an agent. */
+    /** Makes an agent of which the caller knows that its name is free and its knowledge bases are there. */
     async insert(project: ProjectId, agent: NewAgent): Promise<Agent> {
-      const rows = await db.query<AgentRow>(
-        `INSERT INTO agents (id, project_id, name, description, instructions, model, kb_ids, examples, review_policy,
-           auto_threshold, fixed_reply, tools, enabled)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING ${COLUMNS}`,
-        [
-          newId(),
-          project,
-          agent.name,
-          agent.description ?? "",
-          agent.instructions ?? "",
-          agent.model ?? null,
-          agent.kbIds ?? [],
-          agent.examples ?? [],
-          agent.reviewPolicy ?? "auto_if",
-          agent.autoThreshold ?? 0.5,
-          agent.fixedReply ?? null,
-          JSON.stringify(agent.tools ?? []),
-          agent.enabled ?? true,
-        ],
-      );
-      const row = rows[0];
-      if (row === undefined) throw new Error("the agent was not inserted");
-      return asAgent(row);
+      const made = await create(project, agent);
+      if (made.result === "changed" && made.agent !== null) return made.agent;
+      throw new Error(`the agent ${agent.name} was not made: ${made.result}`);
     },
 
-    /** Changes fields of an agent and raises its version. Null when this project has no such agent. */
-    async update(project: ProjectId, id: string, change: AgentChange): Promise<Agent | null> {
-      const rows = await db.query<AgentRow>(
-        `UPDATE agents SET version = version + 1, name = coalesce($3, name), description = coalesce($4, description),
-           kb_ids = coalesce($5, kb_ids), examples = coalesce($6, examples), enabled = coalesce($7, enabled)
-         WHERE project_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-        [project, id, change.name, change.description, change.kbIds, change.examples, change.enabled],
+    /**
+     * Changes fields of an agent and raises its version, where `versions` has the present one or is null. Answers what
+     * became of it.
+     */
+    update(
+      project: ProjectId,
+      id: string,
+      change: AgentChange,
+      versions: readonly number[] | null = null,
+    ): Promise<AgentOutcome> {
+      const given = columnsOf(change);
+      const sets = ["version = version + 1", ...given.map(({ column }, index) => `${column} = $${index + 4}`)];
+      const write = () =>
+        db.transaction(async (tx): Promise<AgentOutcome> => {
+          if (!(await holdKbs(tx, project, change.kbIds))) return { result: "no_kb", agent: null };
+          const [row] = await tx.query<AgentRow>(
+            `UPDATE agents SET ${sets.join(", ")}
+             WHERE project_id = $1 AND id = $2 AND ($3::integer[] IS NULL OR version = ANY ($3)) RETURNING ${COLUMNS}`,
+            [project, id, versions, ...given.map(({ value }) => value)],
+          );
+          return { result: row === undefined ? "stale" : "changed", agent: row === undefined ? null : asAgent(row) };
+        });
+      return outcomeOf(
+        async () => {
+          const outcome = await write();
+          return outcome.result === "changed" ? outcome : { ...outcome, agent: await find(project, id) };
+        },
+        () => find(project, id),
       );
-      const row = rows[0];
-      return row === undefined ? null : asAgent(row);
+    },
+
+    /** Deletes an agent, where `versions` has its present version or is null. False when there is none of these. */
+    async remove(project: ProjectId, id: string, versions: readonly number[] | null = null): Promise<boolean> {
+      const rows = await db.query(
+        `DELETE FROM agents
+         WHERE project_id = $1 AND id = $2 AND ($3::integer[] IS NULL OR version = ANY ($3)) RETURNING id`,
+        [project, id, versions],
+      );
+      return rows.length > 0;
     },
 
     /** Gives an agent a further knowledge base; does nothing when it has it. */

@@ -3,7 +3,7 @@ import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { loadKbIndex, markDead, removeSomeOfIndex, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import { POSTING_BYTES, decodePostings } from "./postings.ts";
-import type { TermPostings } from "./postings.ts";
+import type { DocumentPostings } from "./postings.ts";
 import { createStemmer } from "./stem-words.ts";
 
 /** A passage of a document. */
@@ -24,12 +24,8 @@ export interface IndexedChunks {
   chunks: readonly NewChunk[];
   /** Version of the indexing. */
   version: number;
-  /** Every distinct word as it is stemmed. */
-  words: readonly string[];
-  /** Every distinct word without accents: what a misspelt word may stand for. */
-  plainWords: readonly string[];
-  /** The postings by term, from the stems of `words`. */
-  post(stems: ReadonlyMap<string, string>): Promise<Map<string, TermPostings>>;
+  /** Makes the postings. `stem` answers the stem of each of some words, and is asked for a few thousand at a time. */
+  post(stem: (words: readonly string[]) => Promise<readonly string[]>): Promise<DocumentPostings>;
 }
 
 /** A knowledge base with what ranking needs to know of it. */
@@ -80,8 +76,8 @@ export interface FoundChunk {
   page: number | null;
 }
 
-/** Chunks that one statement inserts: bounds the size of its parameters. */
-const INSERT_BATCH = 1_000;
+/** Chunks that one statement inserts, and characters of them unless one alone has more: bounds its parameters. */
+const INSERT_BATCH = { chunks: 1_000, chars: 1_000_000 } as const;
 
 /**
  * Postings that a search reads at most, unless its rarest term alone has more: bounds its time and its memory. The rarest
@@ -149,8 +145,9 @@ export function chunksTable(db: Db) {
       const all = documents.flatMap(({ id, chunks }) =>
         chunks.map((chunk, ordinal) => ({ ...chunk, documentId: id, ordinal })),
       );
-      for (let first = 0; first < all.length; first += INSERT_BATCH) {
-        const batch = all.slice(first, first + INSERT_BATCH);
+      for (let first = 0, end = 0; first < all.length; first = end) {
+        end = endOfBatch(all, first);
+        const batch = all.slice(first, end);
         // Headings go as JSON: unnest would flatten an array of arrays.
         await db.query(
           `INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, text, start_offset,
@@ -342,6 +339,18 @@ export function chunksTable(db: Db) {
       return similar.map(({ word }) => word);
     },
   };
+}
+
+/** Where the batch of chunks ends that begins at `first`. */
+function endOfBatch(chunks: readonly NewChunk[], first: number): number {
+  let chars = chunks[first]?.text.length ?? 0;
+  let end = first + 1;
+  while (end < chunks.length && end - first < INSERT_BATCH.chunks) {
+    chars += chunks[end]?.text.length ?? 0;
+    if (chars > INSERT_BATCH.chars) break;
+    end += 1;
+  }
+  return end;
 }
 
 /** The numbers of documents' passages. */

@@ -3,9 +3,9 @@ import type { IndexedChunks } from "./chunks.ts";
 import type { Db } from "./db.ts";
 import { asProjectId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
-import type { TermPostings } from "./postings.ts";
-import { indexAgain, putDocuments } from "./put-documents.ts";
-import type { DocumentToPut } from "./put-documents.ts";
+import type { DocumentPostings } from "./postings.ts";
+import { dropWaiting, indexAgain, putDocuments } from "./put-documents.ts";
+import type { PreparedDocument } from "./put-documents.ts";
 
 /** What became of a document: it waits for its ingestion, can be found, or could not be read (`error` says why). */
 export type DocumentStatus = "queued" | "ready" | "failed";
@@ -28,7 +28,7 @@ export interface KbDocument {
   updatedAt: Date;
 }
 
-/** A document with what waits to be read for it. */
+/** A document with what waits to be read for it: while anything does, `error` is why the last try to read it failed. */
 export interface DocumentState extends Omit<KbDocument, "language"> {
   /** ISO 639-1; null until it was read for the first time. */
   language: string | null;
@@ -93,7 +93,7 @@ const STATE = `d.id, d.kb_id, d.key, d.title, d.url, d.chunk_count, d.updated_at
   CASE WHEN ${HAS_SOURCE} THEN d.source_mime ELSE d.mime END AS mime,
   CASE WHEN ${HAS_SOURCE} THEN d.source_size_bytes ELSE d.size_bytes END AS size_bytes,
   CASE WHEN i.id IS NULL THEN d.status ELSE 'queued' END AS status,
-  CASE WHEN i.id IS NULL THEN d.error END AS error`;
+  CASE WHEN i.id IS NULL THEN d.error ELSE i.failure END AS error`;
 const WITH_INGEST = "documents d LEFT JOIN ingests i ON i.document_id = d.id";
 
 /** A document whose postings are to be made anew. */
@@ -112,8 +112,15 @@ export interface OutdatedDocument {
 export function documentsTable(db: Db) {
   const { stem } = chunksTable(db);
 
-  async function post(config: string, indexed: IndexedChunks): Promise<Map<string, TermPostings>> {
-    return indexed.post(await stem(config, indexed.words));
+  function post(config: string, indexed: IndexedChunks): Promise<DocumentPostings> {
+    return indexed.post(async (words) => {
+      const stems = await stem(config, words);
+      return words.map((word) => stems.get(word) ?? word);
+    });
+  }
+
+  async function prepare(document: NewDocument, indexed: IndexedChunks): Promise<PreparedDocument> {
+    return { document, indexed, postings: await post(document.textSearchConfig, indexed) };
   }
 
   async function putAll(
@@ -122,10 +129,15 @@ export function documentsTable(db: Db) {
     documents: readonly { document: NewDocument; indexed: IndexedChunks }[],
   ): Promise<PutDocument[]> {
     // Outside the transaction, since whoever puts into the same base waits for its end.
-    const items: DocumentToPut[] = [];
-    for (const { document, indexed } of documents)
-      items.push({ document, indexed, terms: await post(document.textSearchConfig, indexed) });
+    const items: PreparedDocument[] = [];
+    for (const { document, indexed } of documents) items.push(await prepare(document, indexed));
     return db.transaction((tx) => putDocuments(tx, project, kbId, items));
+  }
+
+  async function putPrepared(project: ProjectId, kbId: string, item: PreparedDocument): Promise<PutDocument> {
+    const [put] = await db.transaction((tx) => putDocuments(tx, project, kbId, [item]));
+    if (put === undefined) throw new Error("the document was not put");
+    return put;
   }
 
   async function findUnchanged(
@@ -200,15 +212,22 @@ export function documentsTable(db: Db) {
       return row === undefined ? null : { documentId: row.id, status: "unchanged", chunkCount: row.chunk_count };
     },
 
-    /** Notes what a document was read from; it holds until another text is put. */
-    async noteSource(project: ProjectId, id: string, source: DocumentSource): Promise<void> {
+    /**
+     * Notes what the text with this hash was read from; it holds until another text is put. Does nothing when the
+     * document has another text by now.
+     */
+    async noteSource(project: ProjectId, id: string, contentHash: Buffer, source: DocumentSource): Promise<void> {
       await db.query(
-        `UPDATE documents SET source_content_hash = content_hash, source_hash = $3, source_mime = $4,
-           source_size_bytes = $5
-         WHERE project_id = $1 AND id = $2`,
-        [project, id, source.hash, source.mime, source.sizeBytes],
+        `UPDATE documents SET source_content_hash = content_hash, source_hash = $4, source_mime = $5,
+           source_size_bytes = $6
+         WHERE project_id = $1 AND id = $2 AND content_hash = $3`,
+        [project, id, contentHash, source.hash, source.mime, source.sizeBytes],
       );
     },
+
+    /** Drops what waits to be read for a document, because what it has now is newer. */
+    dropWaiting: (project: ProjectId, id: string): Promise<void> =>
+      db.transaction((tx) => dropWaiting(tx, project, [id])),
 
     /**
      * Removes a document with its passages and what waits to be read for it. One transaction: a search finds all of it
@@ -244,15 +263,19 @@ export function documentsTable(db: Db) {
     ): Promise<PutDocument | null> => findUnchanged(db, project, kbId, document),
 
     /**
-     * Puts a document with its chunks into a knowledge base, in place of the one with the same key. One transaction:
-     * a search sees the old document or the new one, never half of it. Throws `not_found` when this project has no
+     * Puts a document with its chunks into a knowledge base, in place of the one with the same key and of what waits to
+     * be read for it. One transaction: a search sees the old document or the new one, never half of it. Throws `not_found` when this project has no
      * such knowledge base.
      */
     async put(project: ProjectId, kbId: string, document: NewDocument, indexed: IndexedChunks): Promise<PutDocument> {
-      const [put] = await putAll(project, kbId, [{ document, indexed }]);
-      if (put === undefined) throw new Error("the document was not put");
-      return put;
+      return putPrepared(project, kbId, await prepare(document, indexed));
     },
+
+    /** Makes ready what takes long, stems and postings, so that a transaction need not wait for it. */
+    prepare,
+
+    /** As `put` for a document that `prepare` has made ready. */
+    putPrepared,
 
     /** As `put` for documents of different keys at once, all in one transaction. */
     putAll,
@@ -319,7 +342,7 @@ export function documentsTable(db: Db) {
       items: readonly { id: string; textSearchConfig: string; indexed: IndexedChunks }[],
     ): Promise<number> {
       const ready = await Promise.all(
-        items.map(async (item) => ({ ...item, terms: await post(item.textSearchConfig, item.indexed) })),
+        items.map(async (item) => ({ ...item, postings: await post(item.textSearchConfig, item.indexed) })),
       );
       return db.transaction((tx) => indexAgain(tx, project, kbId, ready));
     },

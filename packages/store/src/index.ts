@@ -1,4 +1,4 @@
-export type { AgentChange, NewAgent } from "./agents.ts";
+export type { AgentChange, AgentOutcome, NewAgent } from "./agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./api-keys.ts";
 export { createBriefCache } from "./brief-cache.ts";
 export type { CallbackRef, DueDelivery } from "./callbacks.ts";
@@ -31,21 +31,25 @@ export { migrateStore, readSchemaState } from "./migrate.ts";
 export type { SchemaState } from "./migrate.ts";
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
+export { packWords, unpackWords } from "./packed-words.ts";
 export {
   BLOCK_CHUNKS,
   POSTING_UNITS,
-  addPosting,
   bodyCountOf,
   decodePostings,
   formBit,
   headingCountOf,
+  packCounts,
+  packLength,
   titleCountOf,
 } from "./postings.ts";
-export type { ChunkWord, TermPostings } from "./postings.ts";
+export type { DocumentPostings, FieldCounts } from "./postings.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project } from "./projects.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
+export type { PreparedDocument } from "./put-documents.ts";
 export { readPostgresVersion } from "./read-postgres-version.ts";
 export type { Sealer } from "./sealer.ts";
+export { createTurns } from "./take-turns.ts";
 export type { FinishedRun, NewDraft, NewReply, RunOutcome, Ticket } from "./tickets.ts";
 export type { DecidedMessage } from "./triage-messages.ts";

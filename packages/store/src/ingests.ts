@@ -68,7 +68,7 @@ export interface DueIngest {
 /** What a worker may do with documents in the transaction that ends its work. */
 export type DocumentPutter = Pick<
   ReturnType<typeof documentsTable>,
-  "findUnchanged" | "put" | "findBySource" | "noteSource"
+  "findUnchanged" | "putPrepared" | "findBySource" | "noteSource"
 >;
 
 /** How long a worker's lease lasts without being renewed. */
@@ -83,7 +83,17 @@ const PART_BYTES = 4 * 1024 * 1024;
 /** Pages that one statement queues. */
 const PAGE_BATCH = 1_000;
 
-const PRIORITY = { document: 0, page: 1 } as const;
+/** What of a project is read first. Everything but the first has to be fetched. */
+const PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
+
+/** Comes before every project. */
+const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
+
+/** How long an import is kept after its end. */
+const IMPORT_KEPT_DAYS = 30;
+
+/** Imports that one statement removes. */
+const IMPORT_BATCH = 1_000;
 
 interface ClaimedRow {
   id: string;
@@ -115,11 +125,11 @@ interface ImportRow {
   error: string | null;
   created_at: Date;
   updated_at: Date;
-  is_waiting: boolean;
+  waiting_count: number;
 }
 
 const IMPORT = `m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, m.error, m.created_at,
-  m.updated_at, EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id) AS is_waiting`;
+  m.updated_at, (SELECT count(*) FROM ingests i WHERE i.import_id = m.id) AS waiting_count`;
 
 /**
  * What waits to be read into knowledge bases: accepted in one transaction with its bytes, claimed by a lease, ended in
@@ -127,14 +137,29 @@ const IMPORT = `m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, 
  * ingest, import, so that no two wait for each other.
  */
 export function ingestsTable(db: Db, leases: Db) {
-  // The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base that
-  // was deleted are left to its removal.
+  // Projects take turns: "ring" goes from the one that was served last to the next one that has anything, and from the
+  // last one of all to the first (lap 2), by one look into the index each; it is followed only as far as something is
+  // found. The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base
+  // that was deleted are left to its removal; asked for each, since a join might sort all that waits.
   const CLAIM = `
-    WITH next AS (
-      SELECT i.id FROM ingests i JOIN kbs k ON k.id = i.kb_id AND k.deleted_at IS NULL
-      WHERE i.next_at <= now() AND (i.lease_until IS NULL OR i.lease_until < now())
-        AND ($2 OR i.kind IN ('text', 'file'))
-      ORDER BY i.priority, i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED
+    WITH RECURSIVE ring (project_id, lap) AS (
+      SELECT $3::uuid, 0
+      UNION ALL
+      SELECT step.project_id, step.lap FROM ring CROSS JOIN LATERAL (
+        (SELECT i.project_id, greatest(ring.lap, 1) AS lap FROM ingests i
+         WHERE i.project_id > ring.project_id ORDER BY i.project_id LIMIT 1)
+        UNION ALL
+        (SELECT i.project_id, 2 FROM ingests i WHERE ring.lap < 2 ORDER BY i.project_id LIMIT 1)
+        LIMIT 1
+      ) AS step WHERE step.lap = 1 OR step.project_id <= $3
+    ), next AS (
+      SELECT first.id FROM ring CROSS JOIN LATERAL (
+        SELECT i.id FROM ingests i
+        WHERE i.project_id = ring.project_id AND i.priority <= $2 AND i.next_at <= now()
+          AND (i.lease_until IS NULL OR i.lease_until < now())
+          AND (SELECT k.deleted_at FROM kbs k WHERE k.id = i.kb_id) IS NULL
+        ORDER BY i.priority, i.next_at, i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED
+      ) AS first WHERE ring.lap > 0 LIMIT 1
     )
     UPDATE ingests i SET lease_id = $1, lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds',
       attempts = attempts + 1
@@ -144,9 +169,12 @@ export function ingestsTable(db: Db, leases: Db) {
       (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages`;
 
   const RENEW = `
-    UPDATE ingests i SET lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds'
-    FROM unnest($1::uuid[], $2::uuid[]) AS r (id, lease_id)
-    WHERE i.id = r.id AND i.lease_id = r.lease_id RETURNING i.lease_id`;
+    UPDATE ingests SET lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds'
+    WHERE id = $1 AND lease_id = $2 RETURNING 1`;
+
+  // The project that was served last, for those who fetch and for those who may not: were they to share one, whoever
+  // takes turns fast would decide for the other who is next.
+  const lastServed = { fetching: NO_PROJECT, reading: NO_PROJECT };
 
   // Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
   // announcements are enough to have any number read.
@@ -229,7 +257,7 @@ export function ingestsTable(db: Db, leases: Db) {
     await tx.query(
       `INSERT INTO ingests (id, project_id, kb_id, kind, document_id, key, name, mime, title, url, source_hash,
          size_bytes, priority, due_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${PRIORITY.document},
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
          now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
       [
         id,
@@ -244,6 +272,7 @@ export function ingestsTable(db: Db, leases: Db) {
         ingest.url,
         ingest.sourceHash,
         ingest.bytes?.byteLength ?? 0,
+        ingest.kind === "page" ? PRIORITY.page : PRIORITY.handedIn,
       ],
     );
     await insertParts(tx, id, ingest.bytes ?? new Uint8Array());
@@ -290,9 +319,25 @@ export function ingestsTable(db: Db, leases: Db) {
     await tx.query(`UPDATE imports SET ${column} = ${column} + 1, updated_at = now() WHERE id = $1`, [importId]);
   }
 
+  /** Ends a lease, so that what it was for is tried again after `delayMs`; false when it was lost. */
+  async function giveBack(
+    { id, leaseId }: ClaimedIngest,
+    { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
+  ): Promise<boolean> {
+    const rows = await db.query(
+      `UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce($3, failure),
+         attempts = greatest(attempts - $4, 0), next_at = now() + $5 * interval '1 millisecond',
+         due_at = now() + $5 * interval '1 millisecond'
+       WHERE id = $1 AND lease_id = $2 RETURNING 1`,
+      [id, leaseId, failure, counts ? 0 : 1, Math.round(delayMs)],
+    );
+    return rows.length > 0;
+  }
+
   /** Queues pages of an import that do not wait already, as documents. Answers how many. */
   async function queuePages(tx: Db, claim: ClaimedIngest, urls: readonly string[]): Promise<number> {
-    // In one order of keys, so that two imports of the same pages cannot wait for each other.
+    // Two imports take turns by the lock on the knowledge base. Whoever hands in documents does not wait for that, and
+    // locks them in this order of keys too.
     const keys = [...new Set(urls)].sort();
     await tx.query(
       `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
@@ -300,13 +345,15 @@ export function ingestsTable(db: Db, leases: Db) {
        FROM unnest($3::uuid[], $4::text[]) AS i (id, key) ON CONFLICT (kb_id, key) DO NOTHING`,
       [claim.project, claim.kbId, keys.map(() => newId()), keys],
     );
-    await tx.query("SELECT id FROM documents WHERE kb_id = $1 AND key = ANY ($2) ORDER BY key FOR NO KEY UPDATE", [
-      claim.kbId,
-      keys,
-    ]);
+    // By place, since the database may sort words in another way.
+    await tx.query(
+      `SELECT d.id FROM unnest($2::text[]) WITH ORDINALITY AS i (key, place)
+       JOIN documents d ON d.kb_id = $1 AND d.key = i.key ORDER BY i.place FOR NO KEY UPDATE OF d`,
+      [claim.kbId, keys],
+    );
     const rows = await tx.query(
       `INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
-       SELECT i.id, $1, $2, 'page', d.id, $5, d.key, d.key, d.key, ${PRIORITY.page},
+       SELECT i.id, $1, $2, 'page', d.id, $5, d.key, d.key, d.key, ${PRIORITY.ofSitemap},
          now() + interval '${SWEEP_AFTER_MS} milliseconds'
        FROM unnest($3::uuid[], $4::text[]) AS i (id, key) JOIN documents d ON d.kb_id = $2 AND d.key = i.key
        ON CONFLICT (document_id) DO UPDATE SET import_id = excluded.import_id WHERE w.kind = 'page'
@@ -351,7 +398,7 @@ export function ingestsTable(db: Db, leases: Db) {
         const ingestId = newId();
         await tx.query(
           `INSERT INTO ingests (id, project_id, kb_id, kind, import_id, key, name, url, priority, due_at)
-           VALUES ($1, $2, $3, 'sitemap', $4, '', '', $5, ${PRIORITY.page},
+           VALUES ($1, $2, $3, 'sitemap', $4, '', '', $5, ${PRIORITY.ofSitemap},
              now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
           [ingestId, project, kbId, importId, sitemap.url],
         );
@@ -360,22 +407,30 @@ export function ingestsTable(db: Db, leases: Db) {
     },
 
     /**
-     * Takes the lease on what is to be read next, of any project, and counts the try; null when nothing waits. Without
-     * `canFetch` what has to be fetched is left to others.
+     * Takes the lease on what is to be read next, and counts the try; null when nothing waits. Projects take turns,
+     * however much waits of each; within one, what was handed in with its bytes goes before single pages, and these
+     * before sitemaps, each the oldest first. Without `canFetch` what has to be fetched is left to others.
      */
     async claim({ canFetch }: { canFetch: boolean }): Promise<ClaimedIngest | null> {
-      const [row] = await leases.prepared<ClaimedRow>("ingests_claim", CLAIM, [newId(), canFetch]);
-      return row === undefined ? null : asClaimed(row);
+      const turn = canFetch ? "fetching" : "reading";
+      const [row] = await leases.prepared<ClaimedRow>("ingests_claim", CLAIM, [
+        newId(),
+        canFetch ? PRIORITY.ofSitemap : PRIORITY.handedIn,
+        lastServed[turn],
+      ]);
+      if (row === undefined) return null;
+      lastServed[turn] = row.project_id;
+      return asClaimed(row);
     },
 
     /** Extends leases; answers the ids of those that are still held. */
     async renewLeases(claims: readonly ClaimedIngest[]): Promise<Set<string>> {
-      if (claims.length === 0) return new Set();
-      const rows = await leases.prepared<{ lease_id: string }>("ingests_renew", RENEW, [
-        claims.map(({ id }) => id),
-        claims.map(({ leaseId }) => leaseId),
-      ]);
-      return new Set(rows.map((row) => row.lease_id));
+      const held = new Set<string>();
+      // One by one: a statement that locked several could wait for whoever hands in the same documents, who waits for it.
+      for (const { id, leaseId } of claims) {
+        if ((await leases.prepared("ingests_renew", RENEW, [id, leaseId])).length > 0) held.add(leaseId);
+      }
+      return held;
     },
 
     /** The bytes that were handed in, read piece by piece; null when it is gone, or another took its place. */
@@ -402,11 +457,7 @@ export function ingestsTable(db: Db, leases: Db) {
      */
     finish(claim: ClaimedIngest, put: (documents: DocumentPutter) => Promise<void>): Promise<boolean> {
       return endUnderLease(claim, async (tx) => {
-        const wasRead = await isRead(tx, claim.documentId);
         await put(documentsTable(tx));
-        if (!wasRead && (await isRead(tx, claim.documentId))) {
-          await tx.query("UPDATE kbs SET document_count = document_count + 1 WHERE id = $1", [claim.kbId]);
-        }
         await countInImport(tx, claim.importId, "done_count");
       });
     },
@@ -452,13 +503,16 @@ export function ingestsTable(db: Db, leases: Db) {
       claim: ClaimedIngest,
       retry: { delayMs: number; failure: string | null; counts: boolean },
     ): Promise<void> {
-      await db.query(
-        `UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce($3, failure),
-           attempts = attempts - $4, next_at = now() + $5 * interval '1 millisecond',
-           due_at = now() + $5 * interval '1 millisecond'
-         WHERE id = $1 AND lease_id = $2`,
-        [claim.id, claim.leaseId, retry.failure, retry.counts ? 0 : 1, Math.round(retry.delayMs)],
-      );
+      await giveBack(claim, retry);
+    },
+
+    /**
+     * Gives a lease back whose work was broken off because the store was away: the try does not count. That holds also
+     * when the lease was lost meanwhile and another worker has what was claimed. Does nothing when it is gone.
+     */
+    async undoTry(claim: ClaimedIngest, delayMs: number): Promise<void> {
+      if (await giveBack(claim, { delayMs, failure: null, counts: false })) return;
+      await db.query("UPDATE ingests SET attempts = greatest(attempts - 1, 0) WHERE id = $1", [claim.id]);
     },
 
     /** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
@@ -469,6 +523,20 @@ export function ingestsTable(db: Db, leases: Db) {
         ingestId: row.id,
         attempts: row.attempts,
       }));
+    },
+
+    /** Removes imports of all projects that ended long ago, some at a time. True when there may be more. */
+    async purgeImports(): Promise<boolean> {
+      const rows = await db.query(
+        `DELETE FROM imports WHERE id IN (
+           SELECT m.id FROM imports m
+           WHERE m.created_at < now() - interval '${IMPORT_KEPT_DAYS} days'
+             AND m.updated_at < now() - interval '${IMPORT_KEPT_DAYS} days'
+             AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id)
+           ORDER BY m.created_at LIMIT ${IMPORT_BATCH} FOR UPDATE SKIP LOCKED
+         ) RETURNING 1`,
+      );
+      return rows.length === IMPORT_BATCH;
     },
 
     /** The import with this id, of a knowledge base of this project, or null. */
@@ -500,15 +568,6 @@ export function ingestsTable(db: Db, leases: Db) {
   };
 }
 
-/** True when a document has had a text. */
-async function isRead(tx: Db, documentId: string | null): Promise<boolean> {
-  const rows = await tx.query<{ was_read: boolean }>(
-    "SELECT content_hash <> '' AS was_read FROM documents WHERE id = $1",
-    [documentId],
-  );
-  return rows[0]?.was_read ?? false;
-}
-
 function asClaimed(row: ClaimedRow): ClaimedIngest {
   return {
     project: asProjectId(row.project_id),
@@ -533,15 +592,18 @@ function asClaimed(row: ClaimedRow): ClaimedIngest {
 function asImport(row: ImportRow): ImportItem {
   const waiting = row.found_count === null ? "queued" : "running";
   const status = row.error === null ? "ready" : "failed";
+  const found = row.found_count;
+  const { done_count: done, failed_count: failed, waiting_count: waitingCount } = row;
   return {
     id: row.id,
     kbId: row.kb_id,
     sitemap: row.url,
     maxPages: row.max_pages,
-    status: row.is_waiting ? waiting : status,
-    found: row.found_count,
-    done: row.done_count,
-    failed: row.failed_count,
+    status: waitingCount > 0 ? waiting : status,
+    found,
+    done,
+    failed,
+    skipped: found === null ? 0 : Math.max(found - done - failed - waitingCount, 0),
     error: row.error,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

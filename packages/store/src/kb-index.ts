@@ -1,6 +1,8 @@
 import type { Db } from "./db.ts";
+import { unpackWords } from "./packed-words.ts";
 import { BLOCK_CHUNKS, POSTING_UNITS, createPostingRows, decodePostings } from "./postings.ts";
-import type { PostingRows } from "./postings.ts";
+import type { DocumentPostings, PostingRows } from "./postings.ts";
+import { createTurns } from "./take-turns.ts";
 
 /** The index of a knowledge base as a transaction has it that holds the lock on the base. */
 export interface KbIndex {
@@ -24,10 +26,11 @@ const MAX_DEAD_CHUNKS = BLOCK_CHUNKS / 2;
 /** A search reads the runs of dead numbers: with more of them, the block that has most is given up. */
 const MAX_DEAD_RUNS = 500;
 
-/** Rows of postings that one statement writes. */
-const POSTING_BATCH = 20_000;
+/** Rows of postings that one statement reads. */
+const READ_BATCH = 2_000;
 
-const WORD_BATCH = 20_000;
+/** Words that one statement adds. */
+const WORD_BATCH = 5_000;
 
 /** Rows of the index of a deleted base that one statement removes. */
 const REMOVE_BATCH = 20_000;
@@ -68,39 +71,63 @@ export function numberChunks(index: KbIndex, count: number): number | null {
   return first;
 }
 
-/** Appends postings of the highest numbers to what is there. */
-export async function appendPostings(tx: Db, index: KbIndex, rows: PostingRows): Promise<void> {
-  for (const block of rows.blocks) index.blocks.add(block);
-  for (let first = 0; first < rows.terms.length; first += POSTING_BATCH) {
-    const end = Math.min(first + POSTING_BATCH, rows.terms.length);
-    const from = (rows.starts[first] ?? 1) - 1;
-    const to = (rows.starts[end - 1] ?? 1) - 1 + (rows.lengths[end - 1] ?? 0);
-    await tx.query(
-      `INSERT INTO kb_postings AS p (kb_number, block, term, postings)
-       SELECT $1, r.block, r.term, substring($6::bytea FROM r.start FOR r.length)
-       FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS r (block, term, start, length)
-       ON CONFLICT (kb_number, block, term) DO UPDATE SET postings = p.postings || excluded.postings`,
-      [
-        index.kbNumber,
-        rows.blocks.slice(first, end),
-        rows.terms.slice(first, end),
-        rows.starts.slice(first, end).map((start) => start - from),
-        rows.lengths.slice(first, end),
-        rows.bytes.subarray(from, to),
-      ],
-    );
+/** Adds the postings of documents whose passages have the highest numbers. */
+export async function addPostings(
+  tx: Db,
+  index: KbIndex,
+  documents: readonly { first: number | null; postings: DocumentPostings }[],
+): Promise<void> {
+  const takeTurns = createTurns();
+  const rows = createPostingRows();
+  for (const { first, postings } of documents) {
+    if (first === null) continue;
+    const { terms, ends, units } = postings;
+    let place = 0;
+    let at = 0;
+    for (const piece of terms) {
+      for (const term of unpackWords(piece)) {
+        const end = ends[place] ?? 0;
+        place += 1;
+        for (; at < end; at += POSTING_UNITS) {
+          rows.addOne(first + (units[at] ?? 0), term, units[at + 2] ?? 0, units[at + 1] ?? 0, units[at + 3] ?? 0);
+          if (rows.isFull()) await appendRows(tx, index, rows.take());
+        }
+      }
+      await takeTurns();
+    }
   }
+  await appendRows(tx, index, rows.take());
 }
 
-/** Adds words to those that a misspelt word may stand for. */
-export async function addWords(tx: Db, index: KbIndex, words: ReadonlySet<string>): Promise<void> {
-  const sorted = [...words].sort();
-  for (let first = 0; first < sorted.length; first += WORD_BATCH) {
+/** Appends postings to what is there. */
+async function appendRows(tx: Db, index: KbIndex, rows: PostingRows): Promise<void> {
+  if (rows.terms.length === 0) return;
+  for (const block of rows.blocks) index.blocks.add(block);
+  await tx.query(
+    `INSERT INTO kb_postings AS p (kb_number, block, term, postings)
+     SELECT $1, r.block, r.term, substring($6::bytea FROM r.start FOR r.length)
+     FROM unnest($2::integer[], $3::text[], $4::integer[], $5::integer[]) AS r (block, term, start, length)
+     ON CONFLICT (kb_number, block, term) DO UPDATE SET postings = p.postings || excluded.postings`,
+    [index.kbNumber, rows.blocks, rows.terms, rows.starts, rows.lengths, rows.bytes],
+  );
+}
+
+/** Adds words to those that a misspelt word may stand for: pieces as `packWords` makes them. */
+export async function addWords(tx: Db, index: KbIndex, pieces: Iterable<string>): Promise<void> {
+  let words = new Set<string>();
+  const flush = async (): Promise<void> => {
+    if (words.size === 0) return;
     await tx.query("INSERT INTO kb_words (kb_number, word) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING", [
       index.kbNumber,
-      sorted.slice(first, first + WORD_BATCH),
+      [...words].sort(),
     ]);
+    words = new Set();
+  };
+  for (const piece of pieces) {
+    for (const word of unpackWords(piece)) words.add(word);
+    if (words.size >= WORD_BATCH) await flush();
   }
+  await flush();
 }
 
 /**
@@ -154,16 +181,14 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
     for (let ordinal = 0; ordinal < count; ordinal += 1) target.set(first + ordinal, to + ordinal);
   const rows = createPostingRows();
   for (const block of [...blocks].sort((a, b) => a - b)) {
-    const stored = await tx.query<{ term: string; postings: Buffer }>(
-      "SELECT term, postings FROM kb_postings WHERE kb_number = $1 AND block = $2",
-      [index.kbNumber, block],
-    );
-    for (const { term, postings } of stored) {
+    // What is appended meanwhile has other numbers, and is passed over where it is read again.
+    for await (const { term, postings } of readBlock(tx, index, block)) {
       const units = decodePostings(postings);
       for (let at = 0; at < units.length; at += POSTING_UNITS) {
         const number = target.get(block * BLOCK_CHUNKS + (units[at] ?? 0));
         if (number !== undefined) rows.addOne(number, term, units[at + 1] ?? 0, units[at + 2] ?? 0, units[at + 3] ?? 0);
       }
+      if (rows.isFull()) await appendRows(tx, index, rows.take());
     }
   }
   await tx.query("DELETE FROM kb_postings WHERE kb_number = $1 AND block = $2", [index.kbNumber, block]);
@@ -180,7 +205,30 @@ export async function tidyIndex(tx: Db, index: KbIndex): Promise<void> {
     ].filter(([start, end]) => start < end),
   );
   index.blocks.delete(block);
-  await appendPostings(tx, index, rows.end());
+  await appendRows(tx, index, rows.take());
+}
+
+/** The postings of a block by their terms, some at a time. */
+async function* readBlock(
+  tx: Db,
+  index: KbIndex,
+  block: number,
+): AsyncGenerator<{ term: string; postings: Buffer }, void> {
+  const takeTurns = createTurns();
+  let last: string | null = null;
+  for (;;) {
+    const rows: { term: string; postings: Buffer }[] = await tx.query(
+      `SELECT term, postings FROM kb_postings WHERE kb_number = $1 AND block = $2 AND ($3::text IS NULL OR term > $3)
+       ORDER BY term LIMIT ${READ_BATCH}`,
+      [index.kbNumber, block, last],
+    );
+    for (const row of rows) {
+      yield row;
+      await takeTurns();
+    }
+    last = rows.at(-1)?.term ?? null;
+    if (rows.length < READ_BATCH) return;
+  }
 }
 
 function blockToGiveUp(index: KbIndex): number | null {

@@ -1,4 +1,4 @@
-import { ServiceError } from "@svc/contracts";
+import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { sqlStateOf } from "./db.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
@@ -60,6 +60,9 @@ const STATE = `k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.versio
 
 const UNIQUE_VIOLATION = "23505";
 
+/** What stands before the id in the name of a knowledge base that was deleted: longer than any name that is taken. */
+const DELETED_PREFIX = "deleted ".padEnd(KB_LIMITS.nameMaxChars + 1, "-");
+
 /** What one step of the removal of a knowledge base takes at most, so that no statement lasts long. */
 const PURGE_LIMITS = { ingests: 20, documents: 200, chunks: 2_000, rows: 5_000 } as const;
 
@@ -113,10 +116,10 @@ export function kbsTable(db: Db) {
       );
       const row = made[0];
       if (row !== undefined) return { kb: asKb(row), created: true };
-      const found = await db.query<KbRow>(`SELECT ${COLUMNS} FROM kbs WHERE project_id = $1 AND name = $2`, [
-        project,
-        name,
-      ]);
+      const found = await db.query<KbRow>(
+        `SELECT ${COLUMNS} FROM kbs WHERE project_id = $1 AND name = $2 AND deleted_at IS NULL`,
+        [project, name],
+      );
       const existing = found[0];
       if (existing === undefined) throw new Error(`knowledge base ${name} vanished while it was made`);
       return { kb: asKb(existing), created: false };
@@ -204,7 +207,7 @@ export function kbsTable(db: Db) {
       return db.transaction(async (tx) => {
         // The name is part of a key, so this waits for whoever is putting a document into it, and for whoever hands one in.
         const rows = await tx.query(
-          `UPDATE kbs SET deleted_at = now(), name = 'deleted ' || id
+          `UPDATE kbs SET deleted_at = now(), name = '${DELETED_PREFIX}' || id
            WHERE project_id = $1 AND id = $2 AND deleted_at IS NULL AND ($3::integer[] IS NULL OR version = ANY ($3))
            RETURNING id`,
           [project, id, versions],

@@ -1,19 +1,26 @@
 import { endianness } from "node:os";
 
-/** How often a word stands in the fields of a passage, and in which forms. */
-export interface ChunkWord {
-  titleCount: number;
-  headingCount: number;
-  bodyCount: number;
-  /** A bit for each form in which the word stands there (`index`, `indices`): see `formBit`. */
-  forms: number;
+/** How often a word stands in the fields of a passage. */
+export interface FieldCounts {
+  title: number;
+  heading: number;
+  body: number;
 }
 
-/**
- * The passages of a document in which a term stands: for each, in their order, its ordinal in the document, its length
- * in words, the counts of title, headings and body as one number, and the forms. Made by `addPosting`.
- */
-export type TermPostings = number[];
+/** The postings of a document. Plain data of few parts, so that another thread can make it. */
+export interface DocumentPostings {
+  /** Every distinct term: see `packWords`. */
+  terms: readonly string[];
+  /** For each term, in their order, where its postings end in `units`. */
+  ends: Uint32Array;
+  /**
+   * Four numbers a posting: ordinal of the passage in the document, its length, counts of the fields, forms. Those of
+   * one term come in the order of the passages.
+   */
+  units: Uint32Array;
+  /** Every distinct word without accents, and every term: what a misspelt word may stand for. See `packWords`. */
+  words: readonly string[];
+}
 
 /** Numbers of passages that one row of postings covers: bounds what a change of one passage has to write again. */
 export const BLOCK_CHUNKS = 4_096;
@@ -22,6 +29,10 @@ export const BLOCK_CHUNKS = 4_096;
 export const POSTING_UNITS = 4;
 
 export const POSTING_BYTES = 2 * POSTING_UNITS;
+
+/** What one statement writes: so much is put together and handed over in some milliseconds. */
+const MAX_ROWS = 5_000;
+const MAX_UNITS = 200_000;
 
 const MAX_HEADING_COUNT = 15;
 const MAX_BODY_COUNT = 255;
@@ -36,16 +47,19 @@ export function formBit(form: string): number {
   return 1 << ((hash ^ (hash >>> 16)) & 15);
 }
 
-/** Adds a passage to the postings of a term; passages come in their order. */
-export function addPosting(postings: TermPostings, ordinal: number, length: number, word: ChunkWord): void {
-  const counts =
-    (Math.min(word.titleCount, MAX_HEADING_COUNT) << 12) |
-    (Math.min(word.headingCount, MAX_HEADING_COUNT) << 8) |
-    Math.min(word.bodyCount, MAX_BODY_COUNT);
-  postings.push(ordinal, Math.min(length, MAX_LENGTH), counts, word.forms);
+/** The counts of the fields as a posting has them, in one number; more than it can hold counts as the most. */
+export function packCounts({ title, heading, body }: FieldCounts): number {
+  return (
+    (Math.min(title, MAX_HEADING_COUNT) << 12) |
+    (Math.min(heading, MAX_HEADING_COUNT) << 8) |
+    Math.min(body, MAX_BODY_COUNT)
+  );
 }
 
-/** Counts of the fields in the second number of a posting. */
+/** The length of a passage in words as a posting has it. */
+export const packLength = (length: number): number => Math.min(length, MAX_LENGTH);
+
+/** The counts of the fields from that number. */
 export const titleCountOf = (counts: number): number => counts >> 12;
 export const headingCountOf = (counts: number): number => (counts >> 8) & 15;
 export const bodyCountOf = (counts: number): number => counts & 255;
@@ -70,49 +84,47 @@ export interface PostingRows {
 
 /** Collects postings as rows by block and term. They come by the numbers of their passages within each term. */
 export function createPostingRows(): {
-  /** Adds a document's postings; its first passage has the number `first`. */
-  add(first: number, terms: ReadonlyMap<string, TermPostings>): void;
   /** Adds one posting as it is stored. */
   addOne(number: number, term: string, counts: number, length: number, forms: number): void;
-  end(): PostingRows;
+  /** True when there is as much as one statement should write. */
+  isFull(): boolean;
+  /** Answers what was added, and begins anew. */
+  take(): PostingRows;
 } {
-  const byBlock = new Map<number, Map<string, number[]>>();
-  const addOne = (number: number, term: string, counts: number, length: number, forms: number): void => {
-    const block = Math.floor(number / BLOCK_CHUNKS);
-    let rows = byBlock.get(block);
-    if (rows === undefined) byBlock.set(block, (rows = new Map()));
-    const units = rows.get(term);
-    if (units === undefined) rows.set(term, [number % BLOCK_CHUNKS, counts, length, forms]);
-    else units.push(number % BLOCK_CHUNKS, counts, length, forms);
-  };
+  let byBlock = new Map<number, Map<string, number[]>>();
+  let rowCount = 0;
+  let unitCount = 0;
   return {
-    addOne,
-    add(first, terms) {
-      for (const [term, postings] of terms) {
-        for (let at = 0; at < postings.length; at += POSTING_UNITS) {
-          addOne(
-            first + (postings[at] ?? 0),
-            term,
-            postings[at + 2] ?? 0,
-            postings[at + 1] ?? 0,
-            postings[at + 3] ?? 0,
-          );
-        }
+    addOne(number, term, counts, length, forms) {
+      const block = Math.floor(number / BLOCK_CHUNKS);
+      let rows = byBlock.get(block);
+      if (rows === undefined) byBlock.set(block, (rows = new Map()));
+      const units = rows.get(term);
+      unitCount += POSTING_UNITS;
+      if (units !== undefined) {
+        units.push(number % BLOCK_CHUNKS, counts, length, forms);
+        return;
       }
+      rows.set(term, [number % BLOCK_CHUNKS, counts, length, forms]);
+      rowCount += 1;
     },
-    end() {
+    isFull: () => rowCount >= MAX_ROWS || unitCount >= MAX_UNITS,
+    take() {
       const rows = [...byBlock].flatMap(([block, terms]) =>
         [...terms].map(([term, units]) => ({ block, term, units })),
       );
       // One order for all writers; and a row of the tree next to the one before is the cheaper to find.
       rows.sort((a, b) => a.block - b.block || (a.term < b.term ? -1 : 1));
-      const bytes = Buffer.alloc(2 * rows.reduce((sum, { units }) => sum + units.length, 0));
+      const bytes = Buffer.alloc(2 * unitCount);
       let at = 0;
       const starts: number[] = [];
       for (const { units } of rows) {
         starts.push(at + 1);
         for (const unit of units) at = bytes.writeUInt16LE(unit, at);
       }
+      byBlock = new Map();
+      rowCount = 0;
+      unitCount = 0;
       return {
         blocks: rows.map(({ block }) => block),
         terms: rows.map(({ term }) => term),

@@ -5,22 +5,23 @@ import type { Db } from "./db.ts";
 import type { NewDocument, PutDocument } from "./documents.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
-import { addWords, appendPostings, loadKbIndex, markDead, numberChunks, saveKbIndex, tidyIndex } from "./kb-index.ts";
+import { addPostings, addWords, loadKbIndex, markDead, numberChunks, saveKbIndex, tidyIndex } from "./kb-index.ts";
 import type { KbIndex } from "./kb-index.ts";
-import { createPostingRows } from "./postings.ts";
-import type { TermPostings } from "./postings.ts";
+import type { DocumentPostings } from "./postings.ts";
 
 /** A document with its passages and their postings. */
-export interface DocumentToPut {
+export interface PreparedDocument {
   document: NewDocument;
   indexed: IndexedChunks;
-  terms: ReadonlyMap<string, TermPostings>;
+  postings: DocumentPostings;
 }
 
 interface ExistingRow {
   id: string;
   key: string;
   chunk_count: number;
+  /** False while it only waits to be read, and when it could never be: the counts of the base are without it. */
+  was_read: boolean;
   is_same: boolean;
 }
 
@@ -34,7 +35,7 @@ export async function putDocuments(
   tx: Db,
   project: ProjectId,
   kbId: string,
-  items: readonly DocumentToPut[],
+  items: readonly PreparedDocument[],
 ): Promise<PutDocument[]> {
   const index = await lockKb(tx, project, kbId);
   const existing = await findExisting(tx, project, kbId, items);
@@ -47,9 +48,16 @@ export async function putDocuments(
       termCount: item.indexed.chunks.reduce((sum, chunk) => sum + chunk.termCount, 0),
     }));
   if (changed.length > 0) {
-    const replaced = changed.filter(({ document }) => existing.has(document.key)).map(({ id }) => id);
+    const replaced = changed
+      .filter(({ document }) => existing.get(document.key)?.was_read === true)
+      .map(({ id }) => id);
     const removed = await removeReplaced(tx, index, replaced);
     await writeDocuments(tx, project, kbId, changed);
+    await dropWaiting(
+      tx,
+      project,
+      changed.map(({ id }) => id),
+    );
     await chunksTable(tx).insert(
       project,
       kbId,
@@ -82,7 +90,7 @@ export async function putDocuments(
     }
     return {
       documentId: idOf.get(document.key) ?? "",
-      status: before === undefined ? "added" : "changed",
+      status: before?.was_read === true ? "changed" : "added",
       chunkCount: indexed.chunks.length,
     };
   });
@@ -92,7 +100,7 @@ export async function putDocuments(
 export interface DocumentToIndex {
   id: string;
   indexed: IndexedChunks;
-  terms: ReadonlyMap<string, TermPostings>;
+  postings: DocumentPostings;
 }
 
 /**
@@ -177,10 +185,11 @@ async function findExisting(
   tx: Db,
   project: ProjectId,
   kbId: string,
-  items: readonly DocumentToPut[],
+  items: readonly PreparedDocument[],
 ): Promise<Map<string, ExistingRow>> {
   const rows = await tx.query<ExistingRow>(
-    `SELECT d.id, d.key, d.chunk_count, d.content_hash = i.content_hash AND d.status = 'ready' AS is_same
+    `SELECT d.id, d.key, d.chunk_count, d.content_hash <> '' AS was_read,
+       d.content_hash = i.content_hash AND d.status = 'ready' AS is_same
      FROM unnest($3::text[], $4::bytea[]) AS i (key, content_hash) JOIN documents d
        ON d.project_id = $1 AND d.kb_id = $2 AND d.key = i.key`,
     [project, kbId, items.map(({ document }) => document.key), items.map(({ document }) => document.contentHash)],
@@ -203,10 +212,17 @@ async function removeReplaced(
   return { chunkCount: rows[0]?.chunk_count ?? 0, termCount: rows[0]?.term_count ?? 0 };
 }
 
-type NumberedItem = DocumentToPut & { id: string; first: number | null; termCount: number };
+type NumberedItem = PreparedDocument & { id: string; first: number | null; termCount: number };
 
 /** A replaced document keeps its id, and with it the links to it. */
-async function writeDocuments(tx: Db, project: ProjectId, kbId: string, items: readonly NumberedItem[]): Promise<void> {
+async function writeDocuments(
+  tx: Db,
+  project: ProjectId,
+  kbId: string,
+  numbered: readonly NumberedItem[],
+): Promise<void> {
+  // In one order of keys, as whoever hands in documents locks them.
+  const items = numbered.toSorted((a, b) => (a.document.key < b.document.key ? -1 : 1));
   await tx.query(
     `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status,
        chunk_count, first_chunk_number, term_count, index_version)
@@ -242,15 +258,23 @@ async function writeDocuments(tx: Db, project: ProjectId, kbId: string, items: r
 async function writeIndex(
   tx: Db,
   index: KbIndex,
-  items: readonly {
-    first: number | null;
-    indexed: IndexedChunks;
-    terms: ReadonlyMap<string, TermPostings>;
-  }[],
+  items: readonly { first: number | null; postings: DocumentPostings }[],
 ): Promise<void> {
-  const rows = createPostingRows();
-  for (const { first, terms } of items) if (first !== null) rows.add(first, terms);
-  await appendPostings(tx, index, rows.end());
-  // Stems too: of a word that stands there in the plural only, the singular may be misspelt.
-  await addWords(tx, index, new Set(items.flatMap(({ indexed, terms }) => [...indexed.plainWords, ...terms.keys()])));
+  await addPostings(tx, index, items);
+  await addWords(
+    tx,
+    index,
+    items.flatMap(({ postings }) => postings.words),
+  );
+}
+
+/**
+ * Drops what waits to be read for documents, since something newer is in its place. Whoever reads it has lost its lease
+ * by that.
+ */
+export async function dropWaiting(tx: Db, project: ProjectId, documentIds: readonly string[]): Promise<void> {
+  await tx.query("DELETE FROM ingests WHERE project_id = $1 AND document_id = ANY ($2::uuid[])", [
+    project,
+    documentIds,
+  ]);
 }

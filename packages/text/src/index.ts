@@ -1,5 +1,6 @@
 export { cutText } from "./cut-text.ts";
 export { detectLanguage, type DetectedLanguage } from "./detect-language.ts";
+export { findCodes } from "./find-codes.ts";
 export { foldAccents } from "./fold-accents.ts";
 export { hasBadCharacters } from "./has-bad-characters.ts";
 export { postgresConfigOf } from "./postgres-config.ts";

@@ -21,6 +21,8 @@ const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]*)?(`{3,}|~{3,})(.*)$/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 const SETEXT_UNDERLINE = /^ {0,3}(?:={2,}|-{3,})[ \t]*$/;
 const RULE = /^ {0,3}([-*_=~])(?:[ \t]*\1){2,}[ \t]*$/;
+/** A rule is short; the expression keeps a step for each mark, and runs out of stack after some million of them. */
+const MAX_RULE_CHARS = 1_000;
 const TABLE_DELIMITER = /^(?=[^\n]*\|)(?=[^\n]*-)[|:\- \t]+$/;
 const TABLE_ROW = /^[ \t]*\|/;
 const QUOTATION = /^ {0,3}>/;
@@ -63,7 +65,7 @@ export function splitBlocks(text: string): Block[] {
     } else if (SETEXT_UNDERLINE.test(content) && isTitle(open, text)) {
       if (open !== undefined) open.end = line.end;
       close("heading");
-    } else if (RULE.test(content) || TABLE_DELIMITER.test(content) || EMPTY_QUOTATION.test(content)) {
+    } else if (isRule(content) || TABLE_DELIMITER.test(content) || EMPTY_QUOTATION.test(content)) {
       add("mark", line);
     } else if (TABLE_ROW.test(content)) {
       add("table", line);
@@ -75,6 +77,10 @@ export function splitBlocks(text: string): Block[] {
   // As CommonMark says, a fence that nobody closes goes on to the end.
   if (fence !== undefined) blocks.push({ kind: "code", start: fence.start, end: text.length });
   return blocks;
+}
+
+function isRule(content: string): boolean {
+  return content.length <= MAX_RULE_CHARS && RULE.test(content);
 }
 
 function continueOrOpen(open: OpenBlock | undefined, line: Line, close: () => void): OpenBlock {

@@ -270,11 +270,19 @@ test("hostile texts of 200,000 characters are done in one pass", () => {
     "Dr. ",
     '."',
     "I. ",
+    "![",
   ];
   for (const part of [...parts, ...more]) {
     for (const tail of ["", "x", "`", "😀"]) {
       const text = `. ${part.repeat(200_000 / part.length)}${tail}`;
       expect(splitSentences(text).at(-1)?.end).toBe(text.trimEnd().length);
     }
+  }
+});
+
+test("a line of millions of marks exhausts no stack", () => {
+  for (const mark of ["_", "-", "=", "*", "~", "- "]) {
+    const text = mark.repeat(3_000_000 / mark.length);
+    expect(splitSentences(text).at(-1)?.end).toBe(text.trimEnd().length);
   }
 });

@@ -32,8 +32,11 @@ const CLOSERS = /(?:["'”“’‘»«›‹)\]}*_~`」』）】》〉〕］｝
 /** Emoji behind the sign belong to the sentence that they comment on. */
 const EMOJI = /(?:[^\S\n\r]*(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200D|\uFE0F))*/uy;
 
-/** Opening quotes, brackets, dashes and emphasis before the first word of a sentence, the dot of `.NET`, and a Markdown image. */
-const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.(?=[\p{L}\p{N}])|!(?=\[))*/uy;
+/**
+ * Opening quotes, brackets, dashes and emphasis before the first word of a sentence, the dot of `.NET`, and a Markdown
+ * image. No more of them than any sentence has: behind each sign of `![![![…` they would go on to the end of the text.
+ */
+const OPENERS = /(?:["'“‘„«‹([{*_~`¿¡—–\-「『（【《〈\s]|\.(?=[\p{L}\p{N}])|!(?=\[)){0,200}/uy;
 
 const WORD = /[\p{L}\p{M}\p{N}]{1,24}/uy;
 

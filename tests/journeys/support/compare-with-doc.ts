@@ -15,7 +15,7 @@ const VARYING = {
   left: /\br=\d+;t=\d+/g,
 };
 /** Numbers that are measured. */
-const MEASURED = new Set(["ms", "score"]);
+const MEASURED = new Set(["ms", "durationMs", "score", "confidence"]);
 /** Ends what a page does not show to its end. */
 const CUT = "…";
 

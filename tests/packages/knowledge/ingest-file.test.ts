@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { createFileReader, ingestFile, removeDocument } from "@svc/knowledge";
+import { createFileReader, ingestFile } from "@svc/knowledge";
 import type { FileReader, FileToIngest } from "@svc/knowledge";
 import { testLog } from "@svc/testing";
 import { makePdf } from "./make-pdf.ts";
@@ -15,11 +15,11 @@ beforeAll(async () => {
   knowledge = await openTestKnowledge();
   const real = createFileReader();
   reader = {
-    read(file, signal) {
+    ...real,
+    readDocument(file, signal) {
       read.push(file.name);
-      return real.read(file, signal);
+      return real.readDocument(file, signal);
     },
-    close: () => real.close(),
   };
 });
 
@@ -81,6 +81,40 @@ test("a text that was put under its key by other means is replaced again", async
   expect(await ingest("both.md", "# Both\n\nfrom a file")).toMatchObject({ status: "changed" });
 });
 
+test("a text that cannot be read is the file's own fault; a rule of a million marks is none", async () => {
+  expect(await ingest("rule.md", `# Rule\n\n${"_".repeat(3_000_000)}`)).toMatchObject({ status: "added" });
+  const lines = Array.from({ length: 26_000 }, (_, index) => `# ${index}\n\ntext`);
+  await expect(ingest("crumbs.md", lines.join("\n\n"))).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining("25000 is the most"),
+  });
+  expect(await ingest("behind.md", "# Behind\n\nIt is read all the same.")).toMatchObject({ status: "added" });
+});
+
+test("a file that is put drops what waits to be read for its document, and is counted once", async () => {
+  const { store, project, kbId } = knowledge;
+  const before = (await store.kbs.findAll(project, [kbId]))[0]?.documentCount ?? 0;
+  const bytes = Buffer.from("older");
+  const waiting = { kind: "file" as const, key: "waits.md", name: "waits.md", title: null, url: null, mime: null };
+  await store.ingests.queueDocuments(project, kbId, [{ ...waiting, bytes, sourceHash: Buffer.from("hash") }]);
+  expect(await ingest("waits.md", "# Newer\n\nThe word quokka stands here.")).toMatchObject({ status: "added" });
+  expect(await store.ingests.claim({ canFetch: true })).toBeNull();
+  expect(await documentOf("waits.md")).toMatchObject({ status: "ready", title: "Newer" });
+  expect((await store.kbs.findAll(project, [kbId]))[0]?.documentCount).toBe(before + 1);
+});
+
+test("what a text was read from is noted for that text only", async () => {
+  const { store, project } = knowledge;
+  const { documentId } = await ingest("noted.md", "# Noted\n\ntext");
+  const hash = Buffer.from("of other bytes");
+  await store.documents.noteSource(project, documentId, Buffer.from("of another text"), {
+    hash,
+    mime: "application/pdf",
+    sizeBytes: 1,
+  });
+  expect(await documentOf("noted.md")).toMatchObject({ mime: "text/markdown" });
+});
+
 test("a file that cannot be read changes nothing", async () => {
   await ingest("kept.pdf", await makePdf([(page) => page.text("The aardvark stays.")]));
   await expect(ingest("kept.pdf", "%PDF-1.7 broken")).rejects.toMatchObject({ code: "invalid_request" });
@@ -91,9 +125,9 @@ test("a removed document is not found any more, and can be added again", async (
   const { store, project, kbId } = knowledge;
   const { documentId } = await ingest("gone.md", "# Gone\n\nThe word kiwi stands here.");
   const { project: other } = await store.projects.ensure("other");
-  expect(await removeDocument({ store }, other.id, kbId, documentId)).toBe(false);
-  expect(await removeDocument({ store }, project, kbId, documentId)).toBe(true);
-  expect(await removeDocument({ store }, project, kbId, documentId)).toBe(false);
+  expect(await store.documents.remove(other.id, kbId, documentId)).toBe(false);
+  expect(await store.documents.remove(project, kbId, documentId)).toBe(true);
+  expect(await store.documents.remove(project, kbId, documentId)).toBe(false);
   expect((await knowledge.search("kiwi")).hits).toEqual([]);
   expect(await ingest("gone.md", "# Gone\n\nThe word kiwi stands here.")).toMatchObject({ status: "added" });
   expect((await knowledge.search("kiwi")).hits).toHaveLength(1);

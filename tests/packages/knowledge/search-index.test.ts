@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { addDocuments, ensureKb, reindexOutdated, removeDocument, searchKnowledge } from "@svc/knowledge";
+import { addDocuments, ensureKb, reindexOutdated, searchKnowledge } from "@svc/knowledge";
 import { openStore } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { Client } from "pg";
@@ -108,7 +108,7 @@ describe("the index of a knowledge base", () => {
     const { addAll, deps, project, kb, find } = await openKb("removed");
     const [first] = await addAll({ "one.md": passages(20, "tapir"), "two.md": passages(20, "tapir") });
     if (first === undefined || first.status === "refused") throw new Error("the document was refused");
-    await removeDocument(deps, project, kb.id, first.documentId);
+    await deps.store.documents.remove(project, kb.id, first.documentId);
     expect(await find("tapir", 100)).toHaveLength(20);
     expect(await readIndexFaults(client, kb.id)).toEqual([]);
   });

@@ -1,12 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import {
-  addDocument,
-  ensureKb,
-  openEmbeddings,
-  removeDocument,
-  searchKnowledge,
-  searchWithEmbeddings,
-} from "@svc/knowledge";
+import { addDocument, ensureKb, openEmbeddings, searchKnowledge, searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { asProjectId, newId } from "@svc/store";
 import type { ProjectId } from "@svc/store";
@@ -207,7 +200,7 @@ describe("a search by words and meaning", () => {
     await waitFor(isFound, { what: "the new passage" });
     const meant = async () => (await textsOf(embeddings, [kbId], "remittance")).length;
     await waitFor(async () => (await meant()) === 3, { what: "all passages to be compared" });
-    await removeDocument(knowledge, knowledge.project, kbId, documentId);
+    await knowledge.store.documents.remove(knowledge.project, kbId, documentId);
     expect(await textsOf(embeddings, [kbId], "remittance")).not.toContain(BILLS);
     await waitFor(async () => (await meant()) === 2, { what: "the removed passage to be forgotten" });
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { KB_LIMITS } from "@svc/contracts";
 import type { ClaimedIngest, DocumentPutter, NewIngest, ProjectId, Store } from "@svc/store";
 import { newId } from "@svc/store";
+import { Client } from "pg";
 import { openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -55,7 +56,8 @@ async function claimNow(from: Store = store, canFetch = true): Promise<ClaimedIn
 const expireLease = (id: string) =>
   db.sql("UPDATE ingests SET lease_until = now() - interval '1 s' WHERE id = $1", [id]);
 
-const NO_CHUNKS = { chunks: [], version: 1, words: [], plainWords: [], post: () => Promise.resolve(new Map()) };
+const NO_POSTINGS = { terms: [], ends: new Uint32Array(), units: new Uint32Array(), words: [] };
+const NO_CHUNKS = { chunks: [], version: 1, post: () => Promise.resolve(NO_POSTINGS) };
 
 /** Puts a document without passages in place of the one that was queued. */
 function putText(claim: ClaimedIngest, text: string) {
@@ -70,9 +72,10 @@ function putText(claim: ClaimedIngest, text: string) {
       language: "en",
       textSearchConfig: "english",
     };
-    const { documentId } = await documents.put(claim.project, claim.kbId, document, NO_CHUNKS);
+    const prepared = await store.documents.prepare(document, NO_CHUNKS);
+    const { documentId } = await documents.putPrepared(claim.project, claim.kbId, prepared);
     const source = { hash: claim.sourceHash ?? hashOf(text), mime: "application/pdf", sizeBytes: claim.sizeBytes };
-    await documents.noteSource(claim.project, documentId, source);
+    await documents.noteSource(claim.project, documentId, document.contentHash, source);
   };
 }
 
@@ -173,6 +176,72 @@ describe("a worker", () => {
     expect((await claimNow()).kind).toBe("page");
   });
 
+  test("renews its leases one by one, so that it cannot wait for whoever hands in the same documents anew", async () => {
+    for (const key of ["a", "b"]) await queueOne(newFile(key, key));
+    const claims = [await claimNow(), await claimNow()];
+    const [first, second] = claims;
+    const other = new Client({ connectionString: db.url });
+    await other.connect();
+    try {
+      await other.query("BEGIN");
+      await other.query("DELETE FROM ingests WHERE id = $1", [second?.id]);
+      const renewed = store.ingests.renewLeases(claims);
+      await other.query("DELETE FROM ingests WHERE id = $1", [first?.id]);
+      await other.query("ROLLBACK");
+      expect((await renewed).size).toBe(2);
+    } finally {
+      await other.end();
+    }
+  });
+
+  test("is given the documents of all projects in turns, however much waits of one", async () => {
+    const own = { project, kbId };
+    for (const key of ["a", "b", "c", "d"]) await queueOne(newFile(key, key));
+    const others: ProjectId[] = [];
+    for (const _ of [1, 2]) {
+      project = await db.newProject();
+      kbId = (await store.kbs.ensure(project, "manual")).kb.id;
+      others.push(project);
+      await queueOne(newFile("only.txt", "only"));
+    }
+    const worker = db.openAnother();
+    const served: string[] = [];
+    for (const _ of [1, 2, 3, 4, 5, 6]) served.push((await claimNow(worker)).project);
+    expect(new Set(served.slice(0, 3))).toEqual(new Set([own.project, ...others]));
+    expect(served.slice(3)).toEqual([own.project, own.project, own.project]);
+  });
+
+  test("that fetches serves every project, also while another that may not goes round faster", async () => {
+    const projects: ProjectId[] = [];
+    for (const ingests of [[newPage("https://a.example/")], [], [newPage("https://c.example/")]]) {
+      project = await db.newProject();
+      projects.push(project);
+      kbId = (await store.kbs.ensure(project, "manual")).kb.id;
+      const files = ["a", "b", "c", "d", "e", "f"].map((key) => newFile(key, key));
+      await store.ingests.queueDocuments(project, kbId, ingests.length > 0 ? ingests : files);
+    }
+    const worker = db.openAnother();
+    const fetched: string[] = [];
+    for (const _ of [1, 2, 3]) {
+      expect((await claimNow(worker, false)).project).toBe(projects[1]);
+      fetched.push((await claimNow(worker)).project);
+    }
+    expect(new Set(fetched)).toEqual(new Set(projects));
+  });
+
+  test("takes a try back that the store's absence broke, also when another has the lease by now", async () => {
+    await queueOne(newFile("a.txt", "a"));
+    await store.ingests.undoTry(await claimNow(), 0);
+    const late = await claimNow();
+    expect(late.attempts).toBe(1);
+    await expireLease(late.id);
+    const claim = await claimNow();
+    expect(claim.attempts).toBe(2);
+    await store.ingests.undoTry(late, 0);
+    expect(await store.ingests.renewLeases([claim])).toEqual(new Set([claim.leaseId]));
+    expect(await db.sql("SELECT attempts FROM ingests")).toEqual([{ attempts: 1 }]);
+  });
+
   test("keeps its lease while it renews it; a dead one's work is claimed by another, and counted", async () => {
     await queueOne(newFile("a.txt", "a"));
     const first = await claimNow();
@@ -232,11 +301,13 @@ describe("a worker", () => {
   });
 
   test("gives work back for later, and a try that does not count is not counted", async () => {
-    await queueOne(newFile("a.txt", "a"));
+    const { documentId } = await queueOne(newFile("a.txt", "a"));
     await store.ingests.retryLater(await claimNow(), { delayMs: 0, failure: null, counts: false });
     const claim = await claimNow();
     expect(claim.attempts).toBe(1);
+    expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: null });
     await store.ingests.retryLater(claim, { delayMs: 60_000, failure: "the site is away", counts: true });
+    expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: "the site is away" });
     expect(await store.ingests.claim({ canFetch: true })).toBeNull();
     await db.sql("UPDATE ingests SET next_at = now() WHERE id = $1", [claim.id]);
     expect((await claimNow()).attempts).toBe(2);
@@ -265,6 +336,14 @@ describe("a document that was read", () => {
     // What failed is read again when it is handed in again.
     expect((await queueOne(newFile("a.txt", "second"))).isNew).toBe(true);
     expect(await findDocument(documentId)).toMatchObject({ status: "queued", error: null });
+  });
+
+  test("is counted once where it could not be read at first and was then put by other means", async () => {
+    await queueOne(newFile("a.txt", "bad"));
+    const claim = await claimNow();
+    await store.ingests.fail(claim, "it is damaged");
+    await putText(claim, "good")(store.documents);
+    expect((await store.kbs.findAll(project, [kbId]))[0]?.documentCount).toBe(1);
   });
 
   test("is counted once, and no more when it is removed", async () => {
@@ -316,6 +395,48 @@ describe("a sitemap", () => {
     expect(await store.ingests.findImport(await db.newProject(), kbId, importId)).toBeNull();
   });
 
+  test("adds up also when pages are deleted, handed in otherwise or named by another sitemap meanwhile", async () => {
+    const sitemap = { url: "https://example.com/", maxPages: 9 };
+    const { importId } = await store.ingests.queueSitemap(project, kbId, sitemap);
+    await store.ingests.finishSitemap(await claimNow(), [...pages, "https://example.com/d"]);
+    const [deleted] = await store.documents.listPage(project, kbId, { limit: 1, q: "/a" });
+    await store.documents.remove(project, kbId, deleted?.id ?? "");
+    await queueOne(newFile("https://example.com/b", "replaced"));
+    expect(await importOf(importId)).toMatchObject({ status: "running", found: 4, done: 0, failed: 0, skipped: 2 });
+    const other = await store.ingests.queueSitemap(project, kbId, sitemap);
+    const replaced = await claimNow();
+    expect(replaced.kind).toBe("file");
+    await db.sql("UPDATE ingests SET next_at = now() + interval '1 h' WHERE kind = 'page'");
+    await store.ingests.finishSitemap(await claimNow(), ["https://example.com/c"]);
+    await store.ingests.finish(replaced, putText(replaced, "replaced"));
+    await db.sql("UPDATE ingests SET next_at = now()");
+    for (const _ of [1, 2]) {
+      const claim = await claimNow();
+      await store.ingests.finish(claim, putText(claim, claim.key));
+    }
+    expect(await importOf(importId)).toMatchObject({ status: "ready", found: 4, done: 1, failed: 0, skipped: 3 });
+    expect(await importOf(other.importId)).toMatchObject({ status: "ready", found: 1, done: 1, failed: 0, skipped: 0 });
+  });
+
+  test("is forgotten 30 days after its end, and not while anything of it waits", async () => {
+    const ids: string[] = [];
+    for (const _ of [1, 2, 3]) {
+      const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://e.example/", maxPages: 9 });
+      ids.push(importId);
+      await store.ingests.finishSitemap(await claimNow(), ids.length === 3 ? pages : []);
+    }
+    const [old, recent, waiting] = ids;
+    await db.sql(
+      `UPDATE imports SET created_at = now() - interval '40 days',
+         updated_at = now() - CASE WHEN id = $1 THEN interval '29 days' ELSE interval '31 days' END`,
+      [recent],
+    );
+    expect(await store.ingests.purgeImports()).toBe(false);
+    const left = await store.ingests.listImports(project, kbId, { limit: 10 });
+    expect(left.map(({ id }) => id)).toEqual([waiting, recent]);
+    expect(await importOf(old ?? "")).toBeNull();
+  });
+
   test("that cannot be read says why", async () => {
     const { importId } = await store.ingests.queueSitemap(project, kbId, { url: "https://example.com/", maxPages: 9 });
     await store.ingests.fail(await claimNow(), "there is no sitemap");
@@ -362,6 +483,14 @@ describe("a knowledge base that is deleted", () => {
     expect(await store.agents.find(project, agent.id)).toMatchObject({ kbIds: [], version: agent.version + 1 });
     await expect(queueOne(newFile("b.txt", "b"))).rejects.toMatchObject({ code: "not_found" });
     expect((await store.kbs.ensure(project, "manual")).created).toBe(true);
+  });
+
+  test("takes no name that another could have", async () => {
+    const { kb } = await store.kbs.ensure(project, `deleted ${kbId}`);
+    expect(await store.kbs.remove(project, kbId, null)).toBe(true);
+    expect(await store.kbs.list(project)).toMatchObject([{ id: kb.id }]);
+    const [row] = await db.sql<{ name: string }>("SELECT name FROM kbs WHERE id = $1", [kbId]);
+    expect(row?.name.length).toBeGreaterThan(KB_LIMITS.nameMaxChars);
   });
 
   test("is emptied step by step until nothing of it is left", async () => {

@@ -95,8 +95,10 @@ describe("an agent", () => {
     const agent = await agents.insert(project, { name: "one", examples: ["a"], description: "d" });
     const mark = await agents.findMark(project);
     const changed = await agents.update(project, agent.id, { examples: ["a", "b"] });
-    expect(changed).toEqual({ ...agent, examples: ["a", "b"], version: agent.version + 1 });
+    const now = { ...agent, examples: ["a", "b"], version: agent.version + 1 };
+    expect(changed).toEqual({ result: "changed", agent: now });
     expect(await agents.findMark(project)).not.toBe(mark);
-    expect(await agents.update(await newProject(), agent.id, { name: "two" })).toBeNull();
+    const elsewhere = await agents.update(await newProject(), agent.id, { name: "two" });
+    expect(elsewhere).toEqual({ result: "stale", agent: null });
   });
 });

@@ -24,13 +24,21 @@ import { sendItem, sendList } from "./admin-answers.ts";
 import { forScope } from "./for-scope.ts";
 import { readIfMatch } from "./read-if-match.ts";
 import { readListQuery } from "./read-list-query.ts";
-import { withUpload } from "./read-upload.ts";
+import { UPLOAD_MAX_BYTES, withUpload } from "./read-upload.ts";
 import { createUploadGate } from "./upload-gate.ts";
+import type { UploadRoom } from "./upload-gate.ts";
 
 const PATH = "/api/v1/admin/kb";
 
-/** Bytes of all bodies that one process reads at a time; each costs up to three times its size of memory. */
-const UPLOADS_MAX_BYTES = 100 * 1024 * 1024;
+/**
+ * What one process reads at a time: two of the largest bodies, of two keys; each costs up to three times its size of
+ * memory. What is as small as any other request is read as that.
+ */
+const UPLOAD_ROOM: UploadRoom = {
+  maxBytes: 2 * UPLOAD_MAX_BYTES,
+  callerMaxBytes: UPLOAD_MAX_BYTES,
+  freeBytes: LIMITS.bodyMaxBytes,
+};
 
 const param = ({ params }: Request, name: string) => String(params[name]);
 
@@ -52,7 +60,7 @@ function sendDocuments(response: Response, kbId: string, queued: readonly Queued
  * what bodies and queries say.
  */
 export function addKbRoutes(routes: IRouter, context: IngestDeps & Pick<Resources, "embeddings">): void {
-  const gate = createUploadGate(UPLOADS_MAX_BYTES);
+  const gate = createUploadGate(UPLOAD_ROOM);
 
   routes
     .route(PATH)
@@ -118,7 +126,8 @@ export function addKbRoutes(routes: IRouter, context: IngestDeps & Pick<Resource
         const kbId = param(request, "id");
         // Before up to 50 MB are read in vain.
         await requireKb(context.store, principal, kbId);
-        await withUpload(request, gate, async (upload) => {
+        const caller = principal.keyId ?? principal.actor;
+        await withUpload(request, { gate, caller }, async (upload) => {
           if ("files" in upload) {
             sendDocuments(response, kbId, await addFiles(context, principal, kbId, upload.files));
             return;

@@ -1,6 +1,7 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { DocumentRequest, FileFacts } from "@svc/contracts";
 import { readBodyBytes, readJsonBody } from "@svc/http";
+import type { BodyMeter } from "@svc/http";
 import type { UploadedFile } from "@svc/operations";
 import type { Request } from "express";
 import { readForm } from "./read-form.ts";
@@ -11,6 +12,10 @@ export type Upload = { json: DocumentRequest } | { files: UploadedFile[] };
 
 /** What a form has besides its files. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
+
+/** The largest body that is read. */
+export const UPLOAD_MAX_BYTES = KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES;
+
 const DECLARED_MAX_CHARS = 200;
 
 /** The media type of a body, in lower case and without parameters. Throws unsupported_media_type. */
@@ -32,8 +37,8 @@ function filled(values: Iterable<[string, unknown]>): FileFacts {
   return Object.fromEntries([...values].filter(([, value]) => value !== ""));
 }
 
-async function readFormFiles(request: Request): Promise<UploadedFile[]> {
-  const body = await readBodyBytes(request, KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES);
+async function readFormFiles(request: Request, meter: BodyMeter): Promise<UploadedFile[]> {
+  const body = await readBodyBytes(request, UPLOAD_MAX_BYTES, meter);
   const { fields, files } = await readForm(body, request.headers["content-type"] ?? "");
   const facts = filled(fields);
   if (files.length > 1 && Object.keys(facts).length > 0) {
@@ -49,41 +54,34 @@ async function readFormFiles(request: Request): Promise<UploadedFile[]> {
   }));
 }
 
-async function readRawFile(request: Request): Promise<UploadedFile[]> {
-  const bytes = await readBodyBytes(request, KB_LIMITS.fileMaxBytes);
+async function readRawFile(request: Request, meter: BodyMeter): Promise<UploadedFile[]> {
+  const bytes = await readBodyBytes(request, KB_LIMITS.fileMaxBytes, meter);
   const mime = request.headers["content-type"]?.slice(0, DECLARED_MAX_CHARS) ?? null;
   return [{ facts: filled(Object.entries(request.query)), mime, bytes }];
 }
 
-/** How bodies that are no file are read, and how large they may be. */
-const KINDS: Readonly<Record<string, { maxBytes: number; read: (request: Request) => Promise<Upload> }>> = {
-  "application/json": {
-    maxBytes: KB_LIMITS.jsonMaxBytes,
-    read: async (request) => ({
-      json: (await readJsonBody(request, KB_LIMITS.jsonMaxBytes)) as DocumentRequest,
-    }),
-  },
-  "multipart/form-data": {
-    maxBytes: KB_LIMITS.fileMaxBytes + FORM_OVERHEAD_BYTES,
-    read: async (request) => ({ files: await readFormFiles(request) }),
-  },
+type ReadUpload = (request: Request, meter: BodyMeter) => Promise<Upload>;
+
+/** How bodies that are no file are read. */
+const READERS: Readonly<Record<string, ReadUpload>> = {
+  "application/json": async (request, meter) => ({
+    json: (await readJsonBody(request, KB_LIMITS.jsonMaxBytes, meter)) as DocumentRequest,
+  }),
+  "multipart/form-data": async (request, meter) => ({ files: await readFormFiles(request, meter) }),
 };
-const RAW = {
-  maxBytes: KB_LIMITS.fileMaxBytes,
-  read: async (request: Request): Promise<Upload> => ({ files: await readRawFile(request) }),
-};
+const readRaw: ReadUpload = async (request, meter) => ({ files: await readRawFile(request, meter) });
 
 /**
- * Reads what is handed in and does `work` with it, while the gate has room for it: JSON, a form with files, or the bytes
- * of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large, rate_limited,
- * invalid_json, and invalid_request with every fault, also when the connection was cut: then nothing was done.
+ * Reads what a caller hands in and does `work` with it, while the gate has room for it: JSON, a form with files, or the
+ * bytes of one file with what is said of it in the query. Throws unsupported_media_type, payload_too_large,
+ * rate_limited, invalid_json, and invalid_request with every fault, also when the connection was cut: then nothing was
+ * done.
  */
 export async function withUpload<Result>(
   request: Request,
-  gate: UploadGate,
+  { gate, caller }: { gate: UploadGate; caller: string },
   work: (upload: Upload) => Promise<Result>,
 ): Promise<Result> {
-  const { maxBytes, read } = KINDS[mediaTypeOf(request)] ?? RAW;
-  const announced = Number(request.headers["content-length"] ?? maxBytes);
-  return gate.admit(Math.min(announced, maxBytes), async () => work(await read(request)));
+  const read = READERS[mediaTypeOf(request)] ?? readRaw;
+  return gate.admit(caller, async (meter) => work(await read(request, meter)));
 }

@@ -6,6 +6,7 @@ type GuardConfig = Parameters<typeof createWebhookGuard>[0];
 const CONFIG: GuardConfig = {
   databaseUrl: "postgres://svc:secret@127.0.0.1:5433/svc",
   redisUrl: "redis://127.0.0.1:6380",
+  embeddings: undefined,
   ports: { api: 31416, widget: 31415, tools: 31417, console: 31418, metrics: 31419 },
   trustProxy: [],
   webhookAllow: [],

@@ -7,6 +7,7 @@ import { EXIT } from "../exit-codes.ts";
 import { jsonOption, secondsBetween } from "../options.ts";
 import { renderReplies } from "../render-answer.ts";
 import { safeLine } from "../safe-text.ts";
+import { shellWord } from "../shell-word.ts";
 
 interface AskOptions {
   url?: string;
@@ -27,20 +28,23 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("An address such as http://127.0.0.1:31416 is needed.");
 }
 
-/** A word as a POSIX shell takes it, so that advice can be pasted whatever the chat is called. */
-export function shellWord(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** What is to be done when the answer is not there yet, or not from an agent. */
 const LATER: Record<NonNullable<Posted["status"]>, string> = {
   pending: "The answer is not ready yet. Nothing is lost: it is kept for you.",
   in_review: "A person looks at this before it is answered.",
 };
 
-function renderPosted({ terminal, self }: Cli, posted: Posted): string {
-  const chat = shellWord(safeLine(posted.chatId));
-  const goOn = `${self} ask --chat ${chat}`;
+/** How the conversation is gone on with: a chat belongs to its project, and to where it is asked. */
+function goOnWith(self: string, chatId: string, { project, url }: AskOptions): string {
+  const options = { chat: chatId, project, url };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellWord(safeLine(value))}`],
+  );
+  return [self, "ask", ...words].join(" ");
+}
+
+function renderPosted({ terminal, self }: Cli, posted: Posted, options: AskOptions): string {
+  const goOn = goOnWith(self, posted.chatId, options);
   return [
     ...(posted.replies.length === 0 ? [] : [renderReplies(posted.replies, terminal.paint), ""]),
     ...(posted.status === undefined ? [] : [LATER[posted.status], `Look again:  ${goOn}`, ""]),
@@ -88,7 +92,7 @@ async function ask(cli: Cli, text: string | undefined, options: AskOptions): Pro
     timeoutMs: timeout,
     ...(chat === undefined ? {} : { chatId: chat }),
   });
-  cli.terminal.show({ ...posted, status: posted.status ?? "answered" }, () => renderPosted(cli, posted));
+  cli.terminal.show({ ...posted, status: posted.status ?? "answered" }, () => renderPosted(cli, posted, options));
 }
 
 /** `svc ask`: sends a message to the running product and shows the answer with its sources. */

@@ -13,7 +13,8 @@ import { jsonOption, projectOption } from "../options.ts";
 /** Bounds of the contract, `KB_LIMITS`, which is not loaded before a command runs; a test compares them. */
 export const KB_BOUNDS = { maxPages: 10_000, defaultPages: 1_000, maxHits: 50, defaultHits: 5 } as const;
 
-const DEFAULT_KB = "guide";
+/** Not the one with the product's own guide: who asks about a shop should not read how this service is run. */
+const DEFAULT_KB = "documents";
 
 function wholeNumber(max: number): (text: string) => number {
   return (text) => {
@@ -52,10 +53,13 @@ function addAdd(kb: Command, cli: Cli): void {
       "after",
       `
 Reads Markdown, text, HTML, PDF, Word (.docx), Excel (.xlsx) and CSV, at most 50 MB a file. Of folders, hidden files,
-node_modules and files with other endings are left out. A file is known by its path from the current folder, a page by
+node_modules, links that lead out of the folder and files with other endings are left out. A file is known by its path from the current folder, a page by
 its address: added again, it replaces itself, and an unchanged one is left alone. It can be found at once; nothing has
 to be started again. What cannot be read is named with the reason, the others are added, and the exit code is 1. After
 Ctrl-C the same command goes on where it was.
+
+A knowledge base that no agent answers from is given to the first agent while that has nothing but the product's own
+guide, which it then answers from no more; else it is said how an agent gets it (agents change).
 
 Pages are fetched from public addresses, and from those that SVC_FETCH_ALLOW names; two a second from one site. Of a
 sitemap, the pages of its own site are taken that its robots.txt leaves to svc-fetch.
@@ -85,6 +89,7 @@ function addSync(kb: Command, cli: Cli): void {
     .argument("<source>", "a folder, or the address of a sitemap or site")
     .addOption(kbOption("knowledge base; it is made when there is none").default(DEFAULT_KB))
     .option("--dry-run", "say what would be added and removed, and change nothing")
+    .option("--yes", "do not ask before more than half of the documents of the source are removed")
     .addOption(maxPagesOption())
     .addOption(projectOption())
     .addOption(jsonOption())
@@ -93,8 +98,9 @@ function addSync(kb: Command, cli: Cli): void {
       `
 Does what kb add does, and removes the documents of this source that it does not hold any more: those whose path begins
 with that of the folder (run it from the same place each time), or the pages in the folder of the sitemap and below it.
-Other documents stay. Where the source is empty, cannot be reached or was not seen in full, nothing is removed, and the
-exit code is 1.
+Other documents stay, and so do those whose file is still there though it was left out, or whose page robots.txt forbids.
+Where the source is empty, cannot be reached or was not seen in full, nothing is removed, and the exit code is 1. Before
+it removes more than half of what a source has brought, and more than 10 documents, it asks, or needs --yes.
 
 Examples:
   ${cli.self} kb sync docs --kb handbook --dry-run
@@ -113,7 +119,7 @@ function addList(kb: Command, cli: Cli): void {
     .addOption(kbOption("the knowledge base whose documents are shown"))
     .addOption(projectOption())
     .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} kb list\n  ${cli.self} kb list --kb guide --json`)
+    .addHelpText("after", `\nExamples:\n  ${cli.self} kb list\n  ${cli.self} kb list --kb documents --json`)
     .action(async (options: ListOptions) => {
       const { runList } = await import("../kb/run-list.ts");
       await runList(cli, options);
@@ -163,7 +169,7 @@ They are found no more at once. The files themselves stay where they are. The ex
 document; the others are removed.
 
 Examples:
-  ${cli.self} kb remove handbook.md https://example.com/help.html --kb guide
+  ${cli.self} kb remove handbook.md https://example.com/help.html --kb documents
   ${cli.self} kb remove --all --kb handbook --yes`,
     )
     .action(async (words: string[], options: RemoveOptions) => {

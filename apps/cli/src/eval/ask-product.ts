@@ -1,4 +1,4 @@
-import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, chooseAgent } from "@svc/agents";
+import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, chooseAgent, questionOf } from "@svc/agents";
 import type { Answer, HistoryMessage, LearnedMessage, TriageModels } from "@svc/agents";
 import type { Agent, Source } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
@@ -111,10 +111,11 @@ async function answerMessage(
   text: string,
   history: readonly HistoryMessage[],
 ): Promise<{ answer: Answer; query: string }> {
-  if (agent === null) return { answer: noAnswer("No agent has the message."), query: text };
+  if (agent === null) return { answer: noAnswer("No agent has the message."), query: questionOf(text) };
   const retrieves = agent.fixedReply === null && agent.kbIds.length > 0;
-  const passages = retrieves ? await search(text, agent.kbIds, PASSAGE_LIMIT) : null;
-  let searched = text;
+  const asked = questionOf(text);
+  const passages = retrieves ? await search(asked, agent.kbIds, PASSAGE_LIMIT) : null;
+  let searched = asked;
   try {
     const answer = await answerQuestion({
       agent,
@@ -122,7 +123,7 @@ async function answerMessage(
       history: history.slice(-HISTORY_LIMIT),
       search: (query, kbIds, limit) => {
         searched = query;
-        return passages !== null && query === text ? Promise.resolve(passages) : search(query, kbIds, limit);
+        return passages !== null && query === asked ? Promise.resolve(passages) : search(query, kbIds, limit);
       },
     });
     return { answer, query: searched };

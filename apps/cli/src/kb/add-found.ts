@@ -2,22 +2,17 @@ import type { Principal } from "@svc/auth";
 import { createFileReader, ensureKb } from "@svc/knowledge";
 import type { PageFetcher } from "@svc/knowledge";
 import type { Resources } from "@svc/runtime";
+import { giveKb } from "../agents/give-kb.ts";
 import type { Cli } from "../cli.ts";
-import { safeLine } from "../safe-text.ts";
 import { addSources } from "./add-sources.ts";
 import type { AddedFile } from "./add-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
 import { watchProgress } from "./watch-progress.ts";
 
-/** Whether an agent that is switched on answers from a knowledge base. */
-async function isUsed({ store }: Resources, { project }: Principal, kbId: string): Promise<boolean> {
-  const agents = await store.agents.list(project);
-  return agents.some((agent) => agent.enabled && agent.kbIds.includes(kbId));
-}
-
 /**
  * Adds what was found to the knowledge base of this name, which is made when there is none, and shows how far it is.
- * Answers what became of each, what could not be looked at included.
+ * Answers what became of each, what could not be looked at included. Where no agent has the knowledge base, one gets it
+ * or it is said how.
  */
 export async function addFound(
   cli: Cli,
@@ -39,11 +34,9 @@ export async function addFound(
       { signal, progress },
     );
     progress.close();
-    if (!(await isUsed(resources, principal, target.kb.id))) {
-      cli.terminal.note(
-        `No agent answers from the knowledge base "${safeLine(kb)}" yet. The first agent has the one called guide.`,
-      );
-    }
+    const isFilled = added.some(({ status }) => status !== "failed");
+    const told = isFilled ? await giveKb(cli, store, principal, target.kb) : null;
+    if (told !== null) cli.terminal.note(told);
     return [...failed, ...added];
   } finally {
     progress.close();

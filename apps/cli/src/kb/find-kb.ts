@@ -8,7 +8,7 @@ import { EXIT } from "../exit-codes.ts";
 import { safeLine } from "../safe-text.ts";
 
 /** All items of a list, page after page. */
-async function readAll<Item>(
+export async function readAll<Item>(
   read: (page: { limit: number; cursor: string | undefined }) => Promise<ListPage<Item>>,
 ): Promise<Item[]> {
   const items: Item[] = [];

@@ -10,6 +10,8 @@ import type { FoundSources } from "./find-sources.ts";
 export interface FoundPages extends FoundSources {
   /** True when there may be more pages than were wanted. */
   isCut: boolean;
+  /** Pages that the sitemap names and robots.txt forbids. */
+  forbidden: string[];
 }
 
 /**
@@ -23,16 +25,22 @@ export async function findSiteSources(
   { maxPages, signal }: { maxPages: number; signal: AbortSignal },
 ): Promise<FoundPages> {
   const failed: FoundPages["failed"] = [];
+  const forbidden: string[] = [];
   const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
   cli.terminal.note(`Looking for the pages of ${safeLine(sitemap, 200)} …`);
   try {
-    const pages = await findSitePages(fetcher, sitemap, { maxPages, signal, onBadSitemap: fail });
+    const pages = await findSitePages(fetcher, sitemap, {
+      maxPages,
+      signal,
+      onBadSitemap: fail,
+      onForbidden: (page) => forbidden.push(page),
+    });
     const isCut = pages.length >= maxPages;
     if (isCut) cli.terminal.note(`Only the first ${maxPages} pages are taken; --max-pages takes more.`);
-    return { sources: pages.map(pageSource), failed, skipped: {}, isCut };
+    return { sources: pages.map(pageSource), failed, skipped: {}, linksOut: [], isCut, forbidden };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     fail(sitemap, error);
-    return { sources: [], failed, skipped: {}, isCut: false };
+    return { sources: [], failed, skipped: {}, linksOut: [], isCut: false, forbidden };
   }
 }

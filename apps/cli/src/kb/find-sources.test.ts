@@ -30,19 +30,29 @@ beforeAll(async () => {
   await mkdir(join(folder, "empty"));
   await symlink(join(folder, "docs"), join(folder, "docs", "deep", "circle"));
   await symlink(join(folder, "elsewhere"), join(folder, "docs", "link"));
+  await symlink(join(folder, "single.rst"), join(folder, "docs", "secret.md"));
+  await symlink(join(folder, "docs", "b.md"), join(folder, "docs", "also-b.md"));
+  await symlink(join(folder, "docs", "deep"), join(folder, "docs", "before-deep"));
   await symlink(join(folder, "nothing"), join(folder, "docs", "broken.md"));
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("what a folder holds", () => {
-  test("is every file that can be read, in it and below, by name; links are followed and circles end", async () => {
+  test("is every file that can be read, in it and below, by name and by its own path; circles of links end", async () => {
     const { files, skipped, unread } = await walkFolder(join(folder, "docs"));
-    expect(files).toEqual(
-      ["a.PDF", "b.md", "deep/er/c.html", "link/linked.txt"].map((file) => join(folder, "docs", file)),
-    );
+    expect(files).toEqual(["a.PDF", "also-b.md", "b.md", "deep/er/c.html"].map((file) => join(folder, "docs", file)));
     expect(Object.fromEntries(skipped)).toEqual({ ".png": 2, "": 1 });
     expect(unread).toEqual([{ path: join(folder, "docs", "broken.md"), error: "there is no such file" }]);
+  });
+
+  test("is nothing that a link leads to out of it, be it a file or a folder; such links are named", async () => {
+    const { linksOut } = await walkFolder(join(folder, "docs"));
+    expect(linksOut).toEqual(["link", "secret.md"].map((link) => join(folder, "docs", link)));
+    expect(await walkFolder(join(folder, "docs", "link"))).toMatchObject({
+      files: [join(folder, "docs", "link", "linked.txt")],
+      linksOut: [],
+    });
   });
 
   test("is nothing where it is empty", async () => {
@@ -72,17 +82,18 @@ describe("what a folder holds", () => {
 describe("words of the command line", () => {
   test("lead to files, folders and pages, each once; a file that is named may have any ending", async () => {
     const words = ["single.rst", "docs", "./docs/b.md", "https://example.com/a#part", "HTTPS://example.com/a"];
-    const { sources, failed, skipped } = await findSources(folder, words);
+    const { sources, failed, skipped, linksOut } = await findSources(folder, words);
     expect(sources.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
       "file single.rst",
       "file docs/a.PDF",
+      "file docs/also-b.md",
       "file docs/b.md",
       "file docs/deep/er/c.html",
-      "file docs/link/linked.txt",
       "page https://example.com/a",
     ]);
     expect(failed).toEqual([{ file: "docs/broken.md", error: "there is no such file" }]);
     expect(skipped).toEqual({ ".png": 2, "": 1 });
+    expect(linksOut).toEqual(["docs/link", "docs/secret.md"]);
   });
 
   test("that lead nowhere are failures of their own", async () => {

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import { parseUrl } from "@svc/contracts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
 import { faultOfPath } from "./read-fault.ts";
@@ -18,6 +19,8 @@ export interface FoundSources {
   failed: { file: string; error: string }[];
   /** How many files of folders were left out because of their ending. */
   skipped: Record<string, number>;
+  /** Links of folders that were left out, since they lead out of them. */
+  linksOut: string[];
 }
 
 /** The name under which a file is known: its path from the folder, with forward slashes; its full path if it lies outside. */
@@ -33,8 +36,8 @@ export const isWebAddress = (word: string): boolean => /^https?:\/\//i.test(word
 
 /** The name under which a page is known: its address without a fragment. Null for what is no address. */
 export function pageKeyOf(address: string): string | null {
-  if (!URL.canParse(address)) return null;
-  const url = new URL(address);
+  const url = parseUrl(address);
+  if (url === null) return null;
   url.hash = "";
   return url.href;
 }
@@ -48,7 +51,7 @@ export function pageSource(address: string): Source {
 
 /** Finds everything that a folder holds, as sources. Throws CliError when it cannot be read. */
 export async function findFolderSources(folder: string, word: string): Promise<FoundSources> {
-  const { files, skipped, unread } = await walkFolder(resolve(folder, word));
+  const { files, skipped, unread, linksOut } = await walkFolder(resolve(folder, word));
   return {
     sources: files.map((path) => {
       const key = documentKeyOf(folder, path);
@@ -56,30 +59,45 @@ export async function findFolderSources(folder: string, word: string): Promise<F
     }),
     failed: unread.map(({ path, error }) => ({ file: documentKeyOf(folder, path), error })),
     skipped: Object.fromEntries(skipped),
+    linksOut: linksOut.map((path) => documentKeyOf(folder, path)),
   };
 }
 
+const justOne = (source: Source): FoundSources => ({ sources: [source], failed: [], skipped: {}, linksOut: [] });
+
 async function findOne(folder: string, word: string): Promise<FoundSources> {
-  if (isWebAddress(word)) return { sources: [pageSource(word)], failed: [], skipped: {} };
+  if (isWebAddress(word)) return justOne(pageSource(word));
   const path = resolve(folder, word);
   if ((await stat(path)).isDirectory()) return findFolderSources(folder, word);
-  return { sources: [{ kind: "file", name: word, key: documentKeyOf(folder, path), path }], failed: [], skipped: {} };
+  return justOne({ kind: "file", name: word, key: documentKeyOf(folder, path), path });
+}
+
+/** Puts what several places hold together, each key once. */
+export function joinFound(parts: readonly FoundSources[]): FoundSources {
+  const sources = new Map<string, Source>();
+  const skipped: Record<string, number> = {};
+  for (const part of parts) {
+    for (const source of part.sources) if (!sources.has(source.key)) sources.set(source.key, source);
+    for (const [ending, count] of Object.entries(part.skipped)) skipped[ending] = (skipped[ending] ?? 0) + count;
+  }
+  return {
+    sources: [...sources.values()],
+    failed: parts.flatMap(({ failed }) => failed),
+    skipped,
+    linksOut: parts.flatMap(({ linksOut }) => linksOut),
+  };
 }
 
 /** Finds what words name: files, folders with all that is in them, and addresses. A word that leads nowhere is a failure. */
 export async function findSources(folder: string, words: readonly string[]): Promise<FoundSources> {
-  const sources = new Map<string, Source>();
-  const failed: FoundSources["failed"] = [];
-  const skipped: Record<string, number> = {};
+  const parts: FoundSources[] = [];
   for (const word of words) {
     try {
-      const found = await findOne(folder, word);
-      for (const source of found.sources) if (!sources.has(source.key)) sources.set(source.key, source);
-      failed.push(...found.failed);
-      for (const [ending, count] of Object.entries(found.skipped)) skipped[ending] = (skipped[ending] ?? 0) + count;
+      parts.push(await findOne(folder, word));
     } catch (error) {
-      failed.push({ file: word, error: faultOfPath(error).message });
+      const failed = [{ file: word, error: faultOfPath(error).message }];
+      parts.push({ sources: [], failed, skipped: {}, linksOut: [] });
     }
   }
-  return { sources: [...sources.values()], failed, skipped };
+  return joinFound(parts);
 }

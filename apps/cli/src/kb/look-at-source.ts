@@ -9,7 +9,7 @@ import { findSiteSources } from "./find-site-sources.ts";
 import { documentKeyOf, findFolderSources, isWebAddress } from "./find-sources.ts";
 import type { FoundSources } from "./find-sources.ts";
 import { faultOfPath } from "./read-fault.ts";
-import { scopeOfFolder, scopeOfSitemap } from "./source-scope.ts";
+import { pageIdOf, scopeOfFolder, scopeOfSitemap } from "./source-scope.ts";
 import type { SourceScope } from "./source-scope.ts";
 
 /** A folder or site as it is now. */
@@ -17,8 +17,25 @@ export interface SourceState {
   found: FoundSources;
   /** Tells by its key whether a document comes from it. */
   isOfSource: SourceScope;
+  /**
+   * Whether a document that was not found is still there all the same: a file that was left out for its name, its ending
+   * or as a link, or may not be looked at, and a page that robots.txt forbids.
+   */
+  isStillThere: (key: string) => Promise<boolean>;
   /** Why nothing may be removed although it was not found: the source was not seen in full. Null when it was. */
   notRemoved: string | null;
+}
+
+/** Codes of Node for a path that is not there. */
+const NOT_THERE: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR"]);
+
+/** Whether there is a file, or there may be one. */
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && NOT_THERE.has(error.code));
+  }
 }
 
 const usage = (message: string) => new CliError("usage", EXIT.usage, message);
@@ -43,7 +60,8 @@ async function lookAtFolder(cli: Cli, source: string): Promise<SourceState> {
   const found = await findFolderSources(cli.folder, source);
   if (found.sources.length === 0) throw nothingFound(source, "");
   const notRemoved = found.failed.length === 0 ? null : "parts of the folder could not be looked at";
-  return { found, isOfSource: scopeOfFolder(folderKey), notRemoved };
+  const isStillThere = (key: string) => isFile(resolve(cli.folder, key));
+  return { found, isOfSource: scopeOfFolder(folderKey), isStillThere, notRemoved };
 }
 
 async function lookAtSite(
@@ -51,14 +69,16 @@ async function lookAtSite(
   source: string,
   { fetcher, ...options }: { fetcher: PageFetcher; maxPages: number; signal: AbortSignal },
 ): Promise<SourceState> {
-  const { isCut, ...found } = await findSiteSources(cli, fetcher, source, options);
+  const { isCut, forbidden, ...found } = await findSiteSources(cli, fetcher, source, options);
   if (found.sources.length === 0) throw nothingFound(source, found.failed.map(({ error }) => `: ${error}`).join(""));
   const reasons = [
     ...(isCut ? ["there may be more pages than were taken"] : []),
     ...(found.failed.length > 0 ? ["a part of the sitemap could not be read"] : []),
   ];
   const pages = found.sources.map(({ key }) => key);
-  return { found, isOfSource: scopeOfSitemap(source, pages), notRemoved: reasons[0] ?? null };
+  const left = new Set(forbidden.map(pageIdOf));
+  const isStillThere = (key: string) => Promise.resolve(left.has(pageIdOf(key)));
+  return { found, isOfSource: scopeOfSitemap(source, pages), isStillThere, notRemoved: reasons[0] ?? null };
 }
 
 /**

@@ -10,6 +10,7 @@ export type AddedSummary = Record<AddedFile["status"], number>;
 const MAX_ROWS = 30;
 
 const NAME_CHARS = 80;
+const MAX_NAMES = 10;
 
 /** Counts outcomes. */
 export function summarize(files: readonly AddedFile[]): AddedSummary {
@@ -31,6 +32,19 @@ export function renderSkipped(skipped: Readonly<Record<string, number>>): string
   const count = endings.reduce((sum, [, number]) => sum + number, 0);
   const named = endings.map(([ending, number]) => `${ending === "" ? "no ending" : safeLine(ending, 20)} ${number}`);
   return `Left out ${count} ${count === 1 ? "file" : "files"} that cannot be read: ${named.join(", ")}.`;
+}
+
+/** Names in a line, the first ten of them. */
+export function renderNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map((name) => safeLine(name, NAME_CHARS));
+  return [...shown, ...(names.length > MAX_NAMES ? [`and ${names.length - MAX_NAMES} more`] : [])].join(", ");
+}
+
+/** Links of folders that were left out, in a line; null when there are none. */
+export function renderLinksOut(links: readonly string[]): string | null {
+  if (links.length === 0) return null;
+  const subject = links.length === 1 ? "1 link that leads" : `${links.length} links that lead`;
+  return `Left out ${subject} out of the folder: ${renderNames(links)}.`;
 }
 
 /** The outcome for each file as a table; null when there is nothing to show. */

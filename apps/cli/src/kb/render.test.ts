@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { DocumentItem, KbItem } from "@svc/contracts";
 import { createTerminal } from "../terminal.ts";
 import type { AddedFile } from "./add-sources.ts";
-import { renderAdded, renderSkipped, renderSummary, summarize } from "./render-added.ts";
+import { renderAdded, renderLinksOut, renderNames, renderSkipped, renderSummary, summarize } from "./render-added.ts";
 import { renderDocuments, renderKbs } from "./run-list.ts";
 import { renderHits } from "./run-search.ts";
 import { renderSize, watchProgress } from "./watch-progress.ts";
@@ -43,6 +43,9 @@ describe("what was added is shown", () => {
     expect(renderSummary(summarize([]))).toBe("Nothing to do.");
     expect(renderSkipped({ "": 1, ".png": 3 })).toBe("Left out 4 files that cannot be read: .png 3, no ending 1.");
     expect(renderSkipped({})).toBeNull();
+    expect(renderLinksOut([])).toBeNull();
+    expect(renderLinksOut(["a"])).toBe("Left out 1 link that leads out of the folder: a.");
+    expect(renderNames(Array.from({ length: 12 }, () => "b"))).toMatch(/^(?:b, ){10}and 2 more$/);
   });
 });
 
@@ -97,6 +100,7 @@ test("names, titles, texts and reasons of strangers cannot steer the terminal", 
     renderHits([hit], terminal),
     renderAdded([failed(HOSTILE, HOSTILE)], terminal) ?? "",
     renderSkipped({ [HOSTILE]: 1 }) ?? "",
+    renderLinksOut([HOSTILE]) ?? "",
     watched.written.stderr,
   ];
   for (const text of shown) {

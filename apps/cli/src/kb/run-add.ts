@@ -6,9 +6,8 @@ import { localPrincipal } from "../local-principal.ts";
 import { withResources } from "../with-resources.ts";
 import { addFound } from "./add-found.ts";
 import { findSiteSources } from "./find-site-sources.ts";
-import { findSources } from "./find-sources.ts";
-import type { FoundSources, Source } from "./find-sources.ts";
-import { renderAdded, renderSkipped, renderSummary, summarize } from "./render-added.ts";
+import { findSources, joinFound } from "./find-sources.ts";
+import { renderAdded, renderLinksOut, renderSkipped, renderSummary, summarize } from "./render-added.ts";
 
 /** What `kb add` is told. */
 export interface AddOptions {
@@ -19,50 +18,35 @@ export interface AddOptions {
   maxPages: number;
 }
 
-/** Puts what several places hold together, each key once. */
-function join(parts: readonly FoundSources[]): FoundSources {
-  const sources = new Map<string, Source>();
-  for (const source of parts.flatMap((part) => part.sources)) {
-    if (!sources.has(source.key)) sources.set(source.key, source);
-  }
-  return {
-    sources: [...sources.values()],
-    failed: parts.flatMap((part) => part.failed),
-    skipped: Object.assign({}, ...parts.map((part) => part.skipped)) as FoundSources["skipped"],
-  };
-}
-
 /** `svc kb add`: files, folders, pages and whole sites become documents. */
 export async function runAdd(cli: Cli, words: readonly string[], options: AddOptions): Promise<void> {
   const { kb, project, maxPages } = options;
-  const { files, skipped, isInterrupted } = await withResources(
-    cli,
-    { endsItself: true },
-    async (resources, signal) => {
-      const principal = await localPrincipal(resources.store, project);
-      const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
-      try {
-        const parts = [await findSources(cli.folder, words)];
-        for (const sitemap of options.sitemap) {
-          parts.push(await findSiteSources(cli, fetcher, sitemap, { maxPages, signal }));
-        }
-        const found = join(parts);
-        const added = await addFound(cli, resources, principal, { kb, found, fetcher, signal });
-        return { files: added, skipped: found.skipped, isInterrupted: signal.aborted };
-      } finally {
-        await fetcher.close();
+  const { files, found, isInterrupted } = await withResources(cli, { endsItself: true }, async (resources, signal) => {
+    const principal = await localPrincipal(resources.store, project);
+    const fetcher = createPageFetcher({ guard: createFetchGuard(resources.config) });
+    try {
+      const parts = [await findSources(cli.folder, words)];
+      for (const sitemap of options.sitemap) {
+        parts.push(await findSiteSources(cli, fetcher, sitemap, { maxPages, signal }));
       }
-    },
-  );
+      const found = joinFound(parts);
+      const added = await addFound(cli, resources, principal, { kb, found, fetcher, signal });
+      return { files: added, found, isInterrupted: signal.aborted };
+    } finally {
+      await fetcher.close();
+    }
+  });
+  const { skipped, linksOut } = found;
   const summary = summarize(files);
   const isComplete = summary.failed === 0 && !isInterrupted;
   if (summary.failed > 0) cli.setExitCode(EXIT.failed);
   if (isInterrupted) cli.setExitCode(EXIT.interrupted);
-  cli.terminal.show({ ok: isComplete, project, kb, summary, files, skipped, isInterrupted }, () =>
+  cli.terminal.show({ ok: isComplete, project, kb, summary, files, skipped, linksOut, isInterrupted }, () =>
     [
       renderAdded(files, cli.terminal),
       renderSummary(summary),
       renderSkipped(skipped),
+      renderLinksOut(linksOut),
       isInterrupted ? "Interrupted. The same command goes on from here: what is there is left alone." : null,
     ]
       .filter((part) => part !== null)

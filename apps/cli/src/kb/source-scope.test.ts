@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { scopeOfFolder, scopeOfSitemap } from "./source-scope.ts";
+import { pageIdOf, scopeOfFolder, scopeOfSitemap } from "./source-scope.ts";
 
 describe("of a folder are the documents", () => {
   const isOfSource = scopeOfFolder("docs/api");
@@ -39,4 +39,10 @@ describe("of a sitemap are the pages", () => {
     "docs/x.md",
     "https:",
   ])("and never %s", (key) => expect(scopeOfSitemap("https://example.com", [])(key)).toBe(false));
+});
+
+test("a page is the same by http and https, with and without www., and a path is what it is", () => {
+  expect(pageIdOf("http://www.example.com/a?b")).toBe(pageIdOf("https://example.com/a?b"));
+  expect(pageIdOf("https://example.com/a?b")).not.toBe(pageIdOf("https://example.com/a"));
+  expect([pageIdOf("docs/a.md"), pageIdOf("https:")]).toEqual(["docs/a.md", "https:"]);
 });

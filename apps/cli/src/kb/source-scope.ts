@@ -1,5 +1,18 @@
 import { siteOf } from "@svc/knowledge";
+import { parseUrl } from "@svc/contracts";
 import { isWebAddress } from "./find-sources.ts";
+
+/** The address that a key is; null for any other key. */
+const parsePage = (key: string): URL | null => (isWebAddress(key) ? parseUrl(key) : null);
+
+/**
+ * The page that an address means: one site may be named with and without "www.", by http and https. Any other key as it
+ * is.
+ */
+export function pageIdOf(key: string): string {
+  const url = parsePage(key);
+  return url === null ? key : `${siteOf(url)}${url.pathname}${url.search}`;
+}
 
 /** Tells by its key whether a document comes from a source. */
 export type SourceScope = (key: string) => boolean;
@@ -23,5 +36,8 @@ export function scopeOfSitemap(sitemap: string, pages: readonly string[]): Sourc
   const isBelow = (page: URL, folder: string) => siteOf(page) === site && page.pathname.startsWith(folder);
   const own = folderOf(start);
   const folder = pages.every((page) => isBelow(new URL(page), own)) ? own : "/";
-  return (key) => isWebAddress(key) && URL.canParse(key) && isBelow(new URL(key), folder);
+  return (key) => {
+    const page = parsePage(key);
+    return page !== null && isBelow(page, folder);
+  };
 }

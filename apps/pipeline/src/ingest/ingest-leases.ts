@@ -1,14 +1,38 @@
 import type { Log } from "@svc/log";
+import { isUnavailable } from "@svc/store";
 import type { ClaimedIngest, Store } from "@svc/store";
 
 const RENEW_MS = 2_000;
 
-/** Why the work on an ingest was broken off. */
-export type BrokenOff = "lost" | "stopping";
+/** Why the work on an ingest was broken off: another may have it by now, or this process stops. */
+type BrokenOff = "lost" | "stopping";
+
+/** A lease that is renewed until it is dropped. */
+export interface KeptLease {
+  /** Aborted when the lease is lost, and at a stop. */
+  signal: AbortSignal;
+  /** Which of the two it was; null while the signal is not aborted. */
+  whyBrokenOff(): BrokenOff | null;
+  /** True when the last renewal found the store away, so that a loss of the lease is nobody's fault. */
+  wasStoreAway(): boolean;
+  drop(): void;
+}
+
+interface Kept {
+  claim: ClaimedIngest;
+  abort: AbortController;
+  brokenOff: BrokenOff | null;
+  wasStoreAway: boolean;
+}
+
+function breakOff(kept: Kept, why: BrokenOff): void {
+  kept.brokenOff ??= why;
+  kept.abort.abort(why);
+}
 
 /** Renews the leases of everything that is being read; what has lost its lease is broken off. */
 export function keepIngestLeases(store: Store, log: Log) {
-  const kept = new Map<string, { claim: ClaimedIngest; abort: AbortController }>();
+  const kept = new Map<string, Kept>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -17,8 +41,12 @@ export function keepIngestLeases(store: Store, log: Log) {
     if (mine.length === 0) return;
     try {
       const held = await store.ingests.renewLeases(mine.map(({ claim }) => claim));
-      for (const { claim, abort } of mine) if (!held.has(claim.leaseId)) abort.abort("lost" satisfies BrokenOff);
+      for (const lease of mine) {
+        if (held.has(lease.claim.leaseId)) lease.wasStoreAway = false;
+        else breakOff(lease, "lost");
+      }
     } catch (error) {
+      if (isUnavailable(error)) for (const lease of mine) lease.wasStoreAway = true;
       // The fence decides in the end: work whose lease could not be renewed in time changes nothing.
       log.debug({ error }, "leases on documents could not be renewed");
     }
@@ -31,16 +59,21 @@ export function keepIngestLeases(store: Store, log: Log) {
   renewLater();
 
   return {
-    /** Keeps a lease until `drop`; the signal is aborted when it is lost, and at a stop. */
-    keep(claim: ClaimedIngest): { signal: AbortSignal; drop(): void } {
-      const abort = new AbortController();
-      kept.set(claim.leaseId, { claim, abort });
-      return { signal: abort.signal, drop: () => void kept.delete(claim.leaseId) };
+    /** Keeps a lease until `drop`. */
+    keep(claim: ClaimedIngest): KeptLease {
+      const lease: Kept = { claim, abort: new AbortController(), brokenOff: null, wasStoreAway: false };
+      kept.set(claim.leaseId, lease);
+      return {
+        signal: lease.abort.signal,
+        whyBrokenOff: () => lease.brokenOff,
+        wasStoreAway: () => lease.wasStoreAway,
+        drop: () => void kept.delete(claim.leaseId),
+      };
     },
 
     /** Breaks off everything that is still being read. */
     abortAll(): void {
-      for (const { abort } of kept.values()) abort.abort("stopping" satisfies BrokenOff);
+      for (const lease of kept.values()) breakOff(lease, "stopping");
     },
 
     close(): void {

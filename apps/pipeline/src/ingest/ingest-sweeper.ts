@@ -5,12 +5,14 @@ import { isUnavailable } from "@svc/store";
 import type { Store } from "@svc/store";
 
 const SWEEP_MS = 500;
+/** Imports that ended long ago are looked for this often. */
+const PURGE_IMPORTS_MS = 3_600_000;
 /** Announcements of one sweep: whoever works goes on by itself from one document to the next. */
 const SWEEP_LIMIT = 20;
 
 /**
  * Twice a second in every replica: announces documents whose job was lost, whose worker has died or whose next try is
- * due, and removes what deleted knowledge bases held. This is what lets the queue lose everything it has without a
+ * due, and removes what deleted knowledge bases held, and imports that ended long ago. This is what lets the queue lose everything it has without a
  * document being lost.
  */
 export function startIngestSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
@@ -19,6 +21,7 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
+  let importsPurgedAtMs = -Infinity;
 
   async function announceDue(): Promise<void> {
     if (queues.isUp()) await publishIngests(queues, await store.ingests.takeDue(SWEEP_LIMIT));
@@ -30,6 +33,12 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
       // A large knowledge base takes many steps, and what waits to be read must not wait for them.
       await announceDue();
     }
+  }
+
+  async function purgeImports(): Promise<void> {
+    if (performance.now() - importsPurgedAtMs < PURGE_IMPORTS_MS) return;
+    // Some at a time: what is left after one sweep is for the next.
+    if (!(await store.ingests.purgeImports())) importsPurgedAtMs = performance.now();
   }
 
   /** Makes one step; its failure does not keep the others from their work. */
@@ -44,7 +53,7 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
   }
 
   async function sweep(): Promise<void> {
-    for (const step of [announceDue, purge]) await attempt(step);
+    for (const step of [announceDue, purge, purgeImports]) await attempt(step);
   }
 
   const sweepLater = () => {

@@ -1,5 +1,5 @@
-import { hashSource, identifyDocument, readFileDocument } from "@svc/knowledge";
-import type { CheckedDocument, DocumentInput, FileToIngest } from "@svc/knowledge";
+import { hashSource } from "@svc/knowledge";
+import type { CheckedDocument, FileToIngest } from "@svc/knowledge";
 import type { ClaimedIngest, DocumentSource, IngestKind } from "@svc/store";
 import type { IngestContext } from "./ingest-context.ts";
 import { reading } from "./reading-fault.ts";
@@ -8,19 +8,21 @@ import { reading } from "./reading-fault.ts";
 interface Source {
   file: FileToIngest;
   hash: Buffer;
-  /** Null where it is plain or Markdown text already, which need not be read by anything. */
-  text: DocumentInput | null;
 }
 
-/** A document that was read and checked, and what it was read from. */
+/** A document that was read and cut, and what it was read from. */
 export interface ReadDocument {
   checked: CheckedDocument;
   source: DocumentSource;
 }
 
-const TEXT_MIMES: ReadonlySet<string> = new Set(["text/markdown", "text/plain"]);
-/** Names that tell the reader what a text of this media type is. */
-const NAMES_OF_TEXTS: Readonly<Record<string, string>> = { "text/html": "text.html", "text/csv": "text.csv" };
+/** What a text is that was handed in as such. */
+const TEXT_FORMATS: Readonly<Record<string, NonNullable<FileToIngest["format"]>>> = {
+  "text/plain": "plain",
+  "text/markdown": "markdown",
+  "text/html": "html",
+  "text/csv": "csv",
+};
 
 /** The optional fields that have a value. */
 function given<Fields extends Record<string, string | null>>(fields: Fields): { [Name in keyof Fields]?: string } {
@@ -35,10 +37,8 @@ async function openText({ store }: IngestContext, claim: ClaimedIngest): Promise
   if (bytes === null) return null;
   const { key, mime, title, url } = claim;
   const hash = claim.sourceHash ?? hashSource({ name: "", bytes, ...given({ mime, title, url }) });
-  const type = mime ?? "text/markdown";
-  const file = { key, name: NAMES_OF_TEXTS[type] ?? key, bytes, ...given({ mime, title, url }) };
-  if (!TEXT_MIMES.has(type)) return { file, hash, text: null };
-  return { file, hash, text: { key, text: bytes.toString("utf8"), mime: type, ...given({ title, url }) } };
+  const format = TEXT_FORMATS[mime ?? ""] ?? "markdown";
+  return { file: { key, name: key, bytes, format, ...given({ mime, title, url }) }, hash };
 }
 
 async function openFile({ store }: IngestContext, claim: ClaimedIngest): Promise<Source | null> {
@@ -46,14 +46,14 @@ async function openFile({ store }: IngestContext, claim: ClaimedIngest): Promise
   if (bytes === null) return null;
   const { key, name, mime, title, url } = claim;
   const file = { key, name, bytes, ...given({ mime, title, url }) };
-  return { file, hash: claim.sourceHash ?? hashSource(file), text: null };
+  return { file, hash: claim.sourceHash ?? hashSource(file) };
 }
 
 async function openPage({ fetcher }: IngestContext, claim: ClaimedIngest, signal: AbortSignal): Promise<Source> {
   const { key, title } = claim;
   const { url, bytes, mime } = await reading(() => fetcher.fetch(claim.url ?? "", signal));
   const file = { key, name: new URL(url).pathname, bytes, url, ...given({ mime, title }) };
-  return { file, hash: hashSource(file), text: null };
+  return { file, hash: hashSource(file) };
 }
 
 const OPEN = { text: openText, file: openFile, page: openPage } satisfies Record<
@@ -72,14 +72,9 @@ export async function readDocument(
 ): Promise<ReadDocument | null> {
   const opened = await OPEN[claim.kind](context, claim, signal);
   if (opened === null) return null;
-  const { file, hash, text } = opened;
+  const { file, hash } = opened;
   const { store, reader } = context;
   if ((await store.documents.findBySource(claim.project, claim.kbId, claim.key, hash)) !== null) return null;
-  const sizeBytes = file.bytes.byteLength;
-  if (text !== null) {
-    const checked = await reading(() => identifyDocument(text));
-    return { checked, source: { hash, mime: text.mime, sizeBytes } };
-  }
-  const { document, source } = await reading(() => readFileDocument(reader, file, signal));
-  return { checked: await reading(() => identifyDocument(document)), source: { hash, ...source } };
+  const { checked, source } = await reading(() => reader.readDocument(file, signal));
+  return { checked, source: { hash, ...source } };
 }

@@ -1,36 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { findSitePages } from "@svc/knowledge";
+import type { CheckedDocument } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
-import type { ClaimedIngest } from "@svc/store";
+import type { ClaimedIngest, PreparedDocument } from "@svc/store";
 import type { IngestContext } from "./ingest-context.ts";
-import type { IngestLeases } from "./ingest-leases.ts";
+import type { IngestLeases, KeptLease } from "./ingest-leases.ts";
 import { readDocument } from "./read-document.ts";
 import { ReadingFault, reading } from "./reading-fault.ts";
 
 /** After the first, second, third and fourth failed try. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000];
+/** A site may ask to be left alone for longer (`Retry-After`), up to this. */
+const RETRY_AFTER_MAX_MS = 3_600_000;
 /** When the store was away: nothing is known of the document then. */
 const STORE_DELAY_MS = 2_000;
+/** How often it is looked whether the store is back. */
+const STORE_POLL_MS = 500;
+/** For all sitemaps of one import together: nobody else's pages are fetched meanwhile. */
+const SITEMAP_DEADLINE_MS = 5 * 60_000;
 
 /**
  * Makes the function that reads what waits, one after the other, until nothing does: single documents before the pages
- * of sitemaps. Called twice at a time it reads two; only one of the calls fetches, so that a slow site takes no more
- * than its place. Idempotent, so that jobs may come twice or be lost: it takes whatever waits by a lease, and a document
- * and the end of its ingest become real in one transaction that the lease fences.
+ * of sitemaps, and projects in turns. Called twice at a time it reads two; only one of the calls fetches, so that a slow
+ * site takes no more than its place. Idempotent, so that jobs may come twice or be lost: it takes whatever waits by a
+ * lease, and a document and the end of its ingest become real in one transaction that the lease fences.
  */
-export function createIngestWorker(context: IngestContext, leases: IngestLeases) {
+export function createIngestWorker(
+  context: IngestContext,
+  leases: IngestLeases,
+  { sitemapDeadlineMs = SITEMAP_DEADLINE_MS }: { sitemapDeadlineMs?: number } = {},
+) {
   const { store, log } = context;
   let isFetching = false;
 
   async function ingestSitemap(claim: ClaimedIngest, signal: AbortSignal): Promise<boolean> {
     const skipBad = (url: string, error: Error) => log.info({ url, reason: error.message }, "a sitemap was left out");
-    const pages = await reading(() =>
-      findSitePages(context.fetcher, claim.url ?? "", {
-        maxPages: claim.maxPages ?? KB_LIMITS.pagesDefaultCount,
-        signal,
-        onBadSitemap: skipBad,
-      }),
-    );
+    const late = AbortSignal.timeout(sitemapDeadlineMs);
+    const pages = await reading(async () => {
+      try {
+        return await findSitePages(context.fetcher, claim.url ?? "", {
+          maxPages: claim.maxPages ?? KB_LIMITS.pagesDefaultCount,
+          signal: AbortSignal.any([signal, late]),
+          onBadSitemap: skipBad,
+        });
+      } catch (error) {
+        throw late.aborted && !signal.aborted ? tooSlow(sitemapDeadlineMs, error) : error;
+      }
+    });
     return store.ingests.finishSitemap(claim, pages);
   }
 
@@ -43,15 +60,21 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
     const { checked, source } = read;
     const { project, kbId } = claim;
     const unchanged = await store.documents.findUnchanged(project, kbId, checked);
-    const cut = unchanged === null ? await reading(() => checked.cut()) : null;
+    const prepared = unchanged === null ? await prepare(checked) : null;
     return store.ingests.finish(claim, async (documents) => {
       const put =
-        cut === null
+        prepared === null
           ? await documents.findUnchanged(project, kbId, checked)
-          : await documents.put(project, kbId, cut.document, cut.indexed);
+          : await documents.putPrepared(project, kbId, prepared);
       if (put === null) throw new Error("the document was changed by somebody else while it was read");
-      await documents.noteSource(project, put.documentId, source);
+      await documents.noteSource(project, put.documentId, checked.contentHash, source);
     });
+  }
+
+  /** Stems and counts, so that nothing is left to do under the locks but to write. */
+  async function prepare(checked: CheckedDocument): Promise<PreparedDocument> {
+    const { document, indexed } = await reading(() => checked.cut());
+    return store.documents.prepare(document, indexed);
   }
 
   async function fail(claim: ClaimedIngest, reason: string): Promise<void> {
@@ -62,18 +85,38 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
   /** Notes why a try failed: for ever when it is the document's own fault or the last try, else until the next one. */
   async function settle(claim: ClaimedIngest, error: unknown): Promise<void> {
     if (error instanceof ReadingFault && error.isFinal) return fail(claim, error.message);
-    if (!(error instanceof ReadingFault) && isUnavailable(error)) {
-      return store.ingests.retryLater(claim, { delayMs: STORE_DELAY_MS, failure: null, counts: false });
-    }
+    if (!(error instanceof ReadingFault) && isUnavailable(error)) return store.ingests.undoTry(claim, STORE_DELAY_MS);
     const reason = findPassingReason(error);
     if (reason === null) log.error({ error, ingestId: claim.id }, "a document could not be ingested");
     const failure = reason ?? "The service failed to read this document; its log says why.";
     const delayMs = RETRY_DELAYS_MS[claim.attempts - 1];
     if (delayMs === undefined || claim.attempts >= KB_LIMITS.maxAttempts) return fail(claim, failure);
-    return store.ingests.retryLater(claim, { delayMs, failure, counts: true });
+    return store.ingests.retryLater(claim, { delayMs: Math.max(delayMs, retryAfterMs(error)), failure, counts: true });
   }
 
-  async function handle(claim: ClaimedIngest): Promise<void> {
+  /** Ends work that was broken off: what was lost to another is no longer ours to give back. */
+  async function settleBrokenOff(claim: ClaimedIngest, lease: KeptLease): Promise<void> {
+    if (lease.whyBrokenOff() === "stopping") {
+      await store.ingests.retryLater(claim, { delayMs: 0, failure: null, counts: false });
+    } else if (lease.wasStoreAway()) {
+      await store.ingests.undoTry(claim, STORE_DELAY_MS);
+    }
+  }
+
+  /** Waits for the store, so that the try that its absence has broken does not count. */
+  async function undoWhenBack(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
+    while (!isStopping()) {
+      await sleep(STORE_POLL_MS);
+      try {
+        await store.ingests.undoTry(claim, 0);
+        return;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+      }
+    }
+  }
+
+  async function handle(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
     const lease = leases.keep(claim);
     try {
       if (claim.attempts > KB_LIMITS.maxAttempts) {
@@ -86,12 +129,13 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
         ? ingestSitemap(claim, lease.signal)
         : ingestDocument({ ...claim, kind }, lease.signal));
       log.debug({ ingestId: claim.id, documentId: claim.documentId, done }, "a document was ingested");
+      if (!done && lease.wasStoreAway()) await store.ingests.undoTry(claim, STORE_DELAY_MS);
     } catch (error) {
-      if (lease.signal.aborted) {
-        // Given back untried at a stop; lost to something newer it is no longer ours to give.
-        await store.ingests.retryLater(claim, { delayMs: 0, failure: null, counts: false });
-      } else {
-        await settle(claim, error);
+      try {
+        await (lease.signal.aborted ? settleBrokenOff(claim, lease) : settle(claim, error));
+      } catch (fault) {
+        if (!isUnavailable(fault)) throw fault;
+        await undoWhenBack(claim, isStopping);
       }
     } finally {
       lease.drop();
@@ -110,13 +154,13 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
   }
 
   /** Reads what is next; true while there may be more. */
-  async function readNext(): Promise<boolean> {
+  async function readNext(isStopping: () => boolean): Promise<boolean> {
     const endTurn = takeFetchingTurn();
     try {
       const claim = await store.ingests.claim({ canFetch: endTurn !== null });
       if (claim === null) return false;
       if (claim.kind === "text" || claim.kind === "file") endTurn?.();
-      await handle(claim);
+      await handle(claim, isStopping);
       return true;
     } finally {
       endTurn?.();
@@ -125,8 +169,20 @@ export function createIngestWorker(context: IngestContext, leases: IngestLeases)
 
   return async function workOnIngests(isStopping: () => boolean): Promise<void> {
     let mayBeMore = true;
-    while (mayBeMore && !isStopping()) mayBeMore = await readNext();
+    while (mayBeMore && !isStopping()) mayBeMore = await readNext(isStopping);
   };
+}
+
+function tooSlow(deadlineMs: number, cause: unknown): ServiceError {
+  const detail = `The sitemaps could not be read within ${deadlineMs / 60_000} minutes. Name one of them, or try again when the site is faster.`;
+  return new ServiceError("invalid_request", detail, { cause });
+}
+
+/** How long the site of a page asks to be left alone; 0 where it does not say. */
+function retryAfterMs(error: unknown): number {
+  const cause = error instanceof ReadingFault ? error.cause : null;
+  const seconds = cause instanceof ServiceError ? Number(cause.headers["retry-after"] ?? 0) : 0;
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, RETRY_AFTER_MAX_MS) : 0;
 }
 
 /** What keeps a document from being read that may pass by itself, in words: its site is away, or too much waits. */

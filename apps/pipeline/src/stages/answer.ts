@@ -1,4 +1,4 @@
-import { HISTORY_LIMIT, answerQuestion } from "@svc/agents";
+import { HISTORY_LIMIT, answerQuestion, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { detectLanguage } from "@svc/text";
@@ -19,6 +19,7 @@ export async function answer({ store, embeddings, log }: StageContext, run: Run)
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
   if (run.answer !== null) return;
   const { message, passages } = run;
+  const asked = questionOf(message.text);
   const history =
     message.seq === 1
       ? []
@@ -31,7 +32,7 @@ export async function answer({ store, embeddings, log }: StageContext, run: Run)
       history,
       language: run.language,
       search: (query, kbIds, limit) =>
-        passages !== null && query === message.text
+        passages !== null && query === asked
           ? Promise.resolve(passages)
           : searchWithEmbeddings({ store, embeddings }, run.project.id, { query, kbIds, limit }),
     });

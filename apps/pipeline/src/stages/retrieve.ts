@@ -1,4 +1,4 @@
-import { PASSAGE_LIMIT } from "@svc/agents";
+import { PASSAGE_LIMIT, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
@@ -11,7 +11,7 @@ export async function retrieve({ store, embeddings }: StageContext, run: Run): P
   move(run, "retrieval", run.triage?.why ?? "");
   if (run.passages !== null || agent.fixedReply !== null || agent.kbIds.length === 0) return;
   run.passages = await searchWithEmbeddings({ store, embeddings }, run.project.id, {
-    query: run.message.text,
+    query: questionOf(run.message.text),
     kbIds: agent.kbIds,
     limit: PASSAGE_LIMIT,
   });

@@ -134,12 +134,16 @@ describe("a fault that will be the same at the next try is one of the URL", () =
     expect(requests).toEqual([]);
   });
 
-  test.each(["", "page", "http://", "//example.com/x", `https://example.com/${"x".repeat(2_000)}`])(
-    "what is no URL: %s",
-    async (url) => {
-      await expect(fetchFrom(send(TEXT), { url })).rejects.toMatchObject({ code: "invalid_request" });
-    },
-  );
+  test.each([
+    "",
+    "page",
+    "http://",
+    "//example.com/x",
+    `https://example.com/${"x".repeat(2_000)}`,
+    `https://example.com/${"\u{4e2d}".repeat(1_000)}`,
+  ])("what is no URL: %s", async (url) => {
+    await expect(fetchFrom(send(TEXT), { url })).rejects.toMatchObject({ code: "invalid_request" });
+  });
 
   test.each(["http://10.0.0.1/", "http://[::ffff:127.0.0.2]/", "http://localhost/", "file:///etc/passwd"])(
     "a redirect to %s",

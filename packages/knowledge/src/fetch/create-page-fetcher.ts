@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, parseUrl } from "@svc/contracts";
 import { BlockedAddressError, guardedRequest } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import { ACCEPTED_ENCODINGS, decodeBody } from "./decode-body.ts";
@@ -70,13 +70,12 @@ function readVersion(): string {
 /** The URL without its fragment, which servers never see. */
 function parsePageUrl(text: string): URL {
   const trimmed = text.trim();
-  if (!URL.canParse(trimmed) || trimmed.length > URL_MAX_CHARS) {
-    const detail = `A URL such as https://example.com/page of at most ${URL_MAX_CHARS} characters is needed.`;
-    throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "invalid_url", detail }] });
-  }
-  const url = new URL(trimmed);
-  url.hash = "";
-  return url;
+  const url = trimmed.length <= URL_MAX_CHARS ? parseUrl(trimmed) : null;
+  if (url !== null) url.hash = "";
+  // What is not ASCII grows as it is escaped, up to nine times.
+  if (url !== null && url.href.length <= URL_MAX_CHARS) return url;
+  const detail = `A URL such as https://example.com/page of at most ${URL_MAX_CHARS} characters, escaped, is needed.`;
+  throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "invalid_url", detail }] });
 }
 
 /**

@@ -34,6 +34,13 @@ const SITE = "https://example.com";
 const MAP = `${SITE}/sitemap.xml`;
 const find = (site: Site, url = MAP, options = {}) => findSitePages(siteFetcher(site), url, options);
 
+/** The pages that are found, and the sitemaps that were told as not read or not read in full. */
+async function findPart(site: Site, url = MAP) {
+  const bad: string[] = [];
+  const pages = await find(site, url, { onBadSitemap: (sitemap: string) => bad.push(sitemap) });
+  return { pages, bad };
+}
+
 describe("the pages of a sitemap", () => {
   test("are those of its own site, each once, without fragment and in its order", async () => {
     const xml = urlset(
@@ -64,7 +71,7 @@ describe("the pages of a sitemap", () => {
 
   test("are read from XML with prefixes, character data, other namespaces' addresses and small faults", async () => {
     const xml = `<s:urlset ${NS} xmlns:s="x" xmlns:image="y"><s:url><s:loc><![CDATA[${SITE}/a?b=1&c=2]]></s:loc>
-      <image:image><image:loc>${SITE}/picture.png</image:loc></image:image></s:url><s:url><s:loc>${SITE}/b?b=1&c=2</s:loc></s:url>`;
+      <image:image><image:loc>${SITE}/picture.png</image:loc></image:image></s:url><s:url><s:loc>${SITE}/b?b=1&c=2</s:loc></s:url></s:urlset>`;
     expect(await find({ [MAP]: xml })).toEqual([`${SITE}/a?b=1&c=2`, `${SITE}/b?b=1&c=2`]);
   });
 
@@ -97,27 +104,33 @@ describe("an index of sitemaps", () => {
       [MAP]: index(`${SITE}/1.xml`, `${SITE}/1.xml`, "https://cdn.example/2.xml.gz", `${SITE}/deep.xml`),
       [`${SITE}/1.xml`]: urlset(`${SITE}/a`),
       "https://cdn.example/2.xml.gz": gzipSync(urlset(`${SITE}/b`, "https://cdn.example/c")),
-      [`${SITE}/deep.xml`]: index(MAP, `${SITE}/4.xml`),
+      [`${SITE}/deep.xml`]: index(MAP, `${SITE}/1.xml`),
     });
     expect(await findSitePages(fetcher, MAP)).toEqual([`${SITE}/a`, `${SITE}/b`]);
     expect(fetcher.asked).toHaveLength(5);
   });
 
-  test("of very many is read up to a hundred", async () => {
-    const maps = Array.from({ length: 150 }, (_, number) => `${SITE}/${number}.xml`);
-    const fetcher = siteFetcher({
-      [MAP]: index(...maps),
-      ...Object.fromEntries(maps.map((map, number) => [map, urlset(`${SITE}/page-${number}`)])),
-    });
-    expect(await findSitePages(fetcher, MAP)).toHaveLength(100);
+  test("that lies in an index is told, since what it names is not read", async () => {
+    const site = { [MAP]: index(`${SITE}/deep.xml`), [`${SITE}/deep.xml`]: index(`${SITE}/4.xml`) };
+    expect(await findPart(site)).toEqual({ pages: [], bad: [`${SITE}/deep.xml`] });
+    await expect(find(site)).rejects.toThrow("is not read in full: it is an index in an index");
+  });
+
+  test("of very many is read up to a hundred, and that there are more is told", async () => {
+    const maps = Array.from({ length: 101 }, (_, number) => `${SITE}/${number}.xml`);
+    const contents = Object.fromEntries(maps.map((map, number) => [map, urlset(`${SITE}/page-${number}`)]));
+    const ofIndex = await findPart({ ...contents, [MAP]: index(...maps) });
+    expect({ count: ofIndex.pages.length, bad: ofIndex.bad }).toEqual({ count: 100, bad: [MAP] });
+    const robots = `${SITE}/robots.txt`;
+    const ofRobots = await findPart({ ...contents, [robots]: maps.map((map) => `Sitemap: ${map}\n`).join("") }, SITE);
+    expect({ count: ofRobots.pages.length, bad: ofRobots.bad }).toEqual({ count: 100, bad: [robots] });
+    expect(await findPart({ ...contents, [MAP]: index(...maps.slice(0, 100)) })).toMatchObject({ bad: [] });
   });
 
   test("with one that cannot be read is a fault that names it, or is told and left out where somebody listens", async () => {
     const site = { [MAP]: index(`${SITE}/gone.xml`, `${SITE}/1.xml`), [`${SITE}/1.xml`]: urlset(`${SITE}/a`) };
     await expect(find(site)).rejects.toThrow(`The sitemap ${SITE}/gone.xml cannot be read: The server answered 404`);
-    const bad: string[] = [];
-    expect(await find(site, MAP, { onBadSitemap: (url: string) => bad.push(url) })).toEqual([`${SITE}/a`]);
-    expect(bad).toEqual([`${SITE}/gone.xml`]);
+    expect(await findPart(site)).toEqual({ pages: [`${SITE}/a`], bad: [`${SITE}/gone.xml`] });
   });
 
   test("with one that is away for now is tried again as a whole, also where somebody listens", async () => {
@@ -168,9 +181,68 @@ describe("what robots.txt forbids is left out", () => {
     expect(await paths("<!doctype html><title>Not found</title>")).toHaveLength(6);
   });
 
+  test("with stars and ends, of which the longest rule decides, and of two the one that allows", async () => {
+    expect(await paths("User-agent: *\nDisallow: /\nAllow: /*.pdf$\nDisallow: /a.pdf?\n")).toEqual(["/a.pdf"]);
+    expect(await paths("User-agent: *\nDisallow: /p*e/*n$\nDisallow: /*")).toEqual([]);
+    expect(await paths("User-agent: *\nDisallow: /a.pdf\nAllow: /a.pdf")).toHaveLength(6);
+    expect(await paths("User-agent: *\nDisallow:\nDisallow: a.pdf\nDisallow: *pdf$*x$")).toHaveLength(6);
+    expect(await paths("User-agent: *\nDisallow: /a.pdf*pdf$\nDisallow: /private/a$")).toHaveLength(5);
+  });
+
+  test("for several names together, also with a sitemap between them", async () => {
+    const robots =
+      "User-agent: a\nSitemap: /map.xml\nuser-agent: SVC-Fetch/2.0 # us\nDisallow: /private\n\nUser-agent: b\nDisallow: /";
+    expect(await paths(robots)).toHaveLength(4);
+    expect(
+      await paths(`User-agent: *\nDisallow: /\n\n${robots}\nUser-agent: svc-fetch\nDisallow: /search`),
+    ).toHaveLength(3);
+  });
+
+  test("and told to whoever listens", async () => {
+    const forbidden: string[] = [];
+    const site = {
+      [`${SITE}/robots.txt`]: "User-agent: *\nDisallow: /%73ecret%2f",
+      [MAP]: urlset(`${SITE}/%73ecret%2F1`, `${SITE}/a`),
+    };
+    const found = await find(site, MAP, { onForbidden: (url: string) => forbidden.push(url) });
+    expect({ found, forbidden }).toEqual({ found: [`${SITE}/a`], forbidden: [`${SITE}/%73ecret%2F1`] });
+  });
+
   test("and where it cannot be asked now, the site is tried again later", async () => {
     await expect(find({ [`${SITE}/robots.txt`]: away, [MAP]: urlset(...pages) })).rejects.toBe(away);
   });
+});
+
+describe("a sitemap that is not seen in full is told as such", () => {
+  const whole = urlset(`${SITE}/a`, `${SITE}/b`);
+  const many = (count: number) => Array.from({ length: count }, () => "https://other.example/");
+
+  test("and its pages are taken as far as they are there", async () => {
+    const cut = whole.slice(0, whole.indexOf(`${SITE}/b`) + 5);
+    expect(await findPart({ [MAP]: cut })).toEqual({ pages: [`${SITE}/a`], bad: [MAP] });
+    expect(await findPart({ [MAP]: index(`${SITE}/1.xml`), [`${SITE}/1.xml`]: cut })).toEqual({
+      pages: [`${SITE}/a`],
+      bad: [`${SITE}/1.xml`],
+    });
+    await expect(find({ [MAP]: cut })).rejects.toThrow(`The sitemap ${MAP} is not read in full`);
+  });
+
+  test.each([
+    ["that lacks its last tag", whole.replace("</urlset>", "")],
+    ["of nothing", ""],
+    ["with a comment without an end", whole.replace("</urlset>", `<!--${"x".repeat(200_000)}`)],
+    ["with more entries than one may have", urlset(...many(50_001))],
+    ["as text with more entries", Array.from({ length: 50_001 }, (_, n) => `https://other.example/${n}\n`).join("")],
+    ["with endless elements", `<urlset>${"<url>".repeat(100_000)}`],
+    ["with endless attributes", `<urlset><url ${Array.from({ length: 2_000 }, (_, n) => `a${n}="" `).join("")}>`],
+  ])("%s", async (_, text) => expect(await findPart({ [MAP]: text })).toMatchObject({ bad: [MAP] }));
+
+  test.each([
+    ["a whole one", whole],
+    ["an empty one", urlset()],
+    ["one with an end tag left out", whole.replace("</url></urlset>", "</urlset>")],
+    ["one with as many entries as there may be", urlset(...many(50_000))],
+  ])("and %s is not", async (_, text) => expect(await findPart({ [MAP]: text })).toMatchObject({ bad: [] }));
 });
 
 describe("a hostile sitemap is harmless", () => {
@@ -185,11 +257,9 @@ describe("a hostile sitemap is harmless", () => {
     await expect(find({ [MAP]: bomb })).rejects.toMatchObject({ code: "payload_too_large" });
   });
 
-  test("with more entries than a sitemap may have, endless elements and endless addresses", async () => {
-    const many = urlset(...Array.from({ length: 50_001 }, () => "https://other.example/"), `${SITE}/late`);
-    expect(await find({ [MAP]: many })).toEqual([]);
-    expect(await find({ [MAP]: `<urlset>${"<url>".repeat(100_000)}` })).toEqual([]);
-    expect(await find({ [MAP]: urlset(`${SITE}/${"x".repeat(1_000_000)}`, `${SITE}/a`) })).toEqual([`${SITE}/a`]);
+  test("with endless addresses, or such that grow when they are escaped", async () => {
+    const xml = urlset(`${SITE}/${"x".repeat(1_000_000)}`, `${SITE}/${"\u{4e2d}".repeat(1_000)}`, `${SITE}/a`);
+    expect(await find({ [MAP]: xml })).toEqual([`${SITE}/a`]);
   });
 
   test.each(["<!doctype html><html><body>Hello</body></html>", "<rss><channel/></rss>", "Hello", "<", "\u0000\u0001"])(
@@ -203,8 +273,45 @@ describe("a hostile sitemap is harmless", () => {
   );
 
   test("and an empty one has no pages", async () => {
-    expect(await find({ [MAP]: "" })).toEqual([]);
     expect(await find({ [MAP]: urlset() })).toEqual([]);
+  });
+});
+
+describe("whatever a site writes, the process goes on with its other work", () => {
+  const long = (count: number, text: string) =>
+    urlset(...Array.from({ length: count }, (_, n) => `${SITE}/${text}${n}`));
+  const group = "User-agent: *\n";
+
+  test.each<[string, Site]>([
+    [
+      "rules of stars",
+      {
+        [`${SITE}/robots.txt`]: group + `Disallow: /${"a*".repeat(480)}b\n`.repeat(500),
+        [MAP]: long(20, "a".repeat(1_900)),
+      },
+    ],
+    [
+      "rules that nearly match",
+      {
+        [`${SITE}/robots.txt`]: group + `Disallow: /*${"a".repeat(900)}b\n`.repeat(500),
+        [MAP]: long(20, "a".repeat(1_900)),
+      },
+    ],
+    ["end tags that fit nowhere", { [MAP]: `<urlset>${"<a>".repeat(18)}${"</b>".repeat(500_000)}` }],
+    ["addresses that grow", { [MAP]: long(10_000, "\u{4e2d}".repeat(600)) }],
+    ["lines", { [MAP]: `${SITE}/\n${"a\n".repeat(2_000_000)}` }],
+  ])("with many %s", async (_, site) => {
+    // Turns are counted, not timed: a search in one piece has the few that its fetches take.
+    let turns = 0;
+    let isDone = false;
+    const next = () => {
+      turns += 1;
+      if (!isDone) setImmediate(next);
+    };
+    setImmediate(next);
+    await findPart(site);
+    isDone = true;
+    expect(turns).toBeGreaterThan(2);
   });
 });
 

@@ -1,12 +1,11 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { KB_LIMITS, ServiceError } from "@svc/contracts";
+import { KB_LIMITS, ServiceError, parseUrl } from "@svc/contracts";
 import { FETCH_MAX_BYTES } from "./create-page-fetcher.ts";
 import type { PageFetcher } from "./create-page-fetcher.ts";
 import { unpackGzipFile } from "./decode-body.ts";
 import { readSitemap } from "./read-sitemap.ts";
 import type { Sitemap } from "./read-sitemap.ts";
 import { fetchSiteRules } from "./site-rules.ts";
-import type { SiteRules } from "./site-rules.ts";
+import { createWorkSlices } from "./work-slices.ts";
 
 /** How a site is looked through. */
 export interface FindSitePagesOptions {
@@ -14,27 +13,28 @@ export interface FindSitePagesOptions {
   maxPages?: number;
   signal?: AbortSignal;
   /**
-   * Told of one of several sitemaps that cannot be read, whose pages are then left out. Without it such a sitemap is
-   * thrown as a fault of the whole, and so is always one that may be there at the next try (`unavailable`).
+   * Told of each sitemap whose pages are not all looked at: one of several that cannot be read, one that breaks off or
+   * names too much, and those that lie too deep or are too many. Whoever is told of none has seen all that the site
+   * names, up to `maxPages`. Without it such a sitemap is thrown as a fault of the whole, and so is always one that may
+   * be there at the next try (`unavailable`).
    */
   onBadSitemap?: (url: string, error: ServiceError) => void;
+  /** Told of each page that is left out because robots.txt forbids it. */
+  onForbidden?: (url: string) => void;
 }
 
 /** Sitemaps of an index that are read; together they may name 5 million pages. */
 const MAX_SITEMAPS = 100;
 
-/** Comparing pages with the rules of a hostile site may take long; this long it may. */
-const RULES_BUDGET_MS = 30_000;
-/** Pages that are compared between two looks at everything else that the process has to do. */
-const SLICE_PAGES = 50;
+/** The site of a hostile person may name what takes long to read and compare; this long it may, without the fetches. */
+const WORK_BUDGET_MS = 20_000;
 
 const invalid = (detail: string, code = "no_sitemap") =>
   new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code, detail }] });
 
 function parseWebUrl(text: string, base?: string): URL | null {
-  if (!URL.canParse(text, base)) return null;
-  const url = new URL(text, base);
-  if (url.protocol !== "http:" && url.protocol !== "https:") return null;
+  const url = parseUrl(text, base);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return null;
   url.hash = "";
   url.username = "";
   url.password = "";
@@ -49,18 +49,21 @@ export function siteOf(url: URL): string {
 
 const isRootUrl = (url: URL) => url.pathname === "/" && url.search === "";
 
-/** The sitemaps to begin with: the one that is named, or those of the site whose root is named. */
-function firstSitemaps(url: URL, rules: SiteRules): string[] {
-  if (!isRootUrl(url)) return [url.href];
-  const named = rules.sitemaps.flatMap((text) => parseWebUrl(text, url.href)?.href ?? []);
-  return named.length > 0 ? [...new Set(named)].slice(0, MAX_SITEMAPS) : [`${url.origin}/sitemap.xml`];
-}
+const isUsable = ({ href }: URL) => href.length <= KB_LIMITS.urlMaxChars;
+
+const notWhole = (url: string, why: string) => {
+  const detail = `The sitemap ${url} is not read in full: ${why}.`;
+  return new ServiceError("invalid_request", detail, {
+    errors: [{ pointer: "/url", code: "incomplete_sitemap", detail }],
+  });
+};
 
 /**
  * The pages of one site as its sitemaps name them: the sitemap at this URL, which may be packed, be text or be an index
  * of others (one level, 100 sitemaps); at the root of a site those that its robots.txt names, else `/sitemap.xml`.
- * Addresses of other sites are left out, and pages that robots.txt forbids to us or to everybody (RFC 9309). Each page
- * comes once and without a fragment, in the order of the sitemaps.
+ * Addresses of other sites and longer ones than a document may have are left out, and pages that robots.txt forbids to
+ * us or to everybody (RFC 9309). Each page comes once and without a fragment, in the order of the sitemaps. However
+ * hostile the site, the process is never kept from its other work for long.
  * Throws ServiceError as the fetcher does: nobody gets part of a site and takes it for the whole, unless
  * `onBadSitemap` is there to be told.
  */
@@ -69,43 +72,44 @@ export async function findSitePages(
   sitemapUrl: string,
   options: FindSitePagesOptions = {},
 ): Promise<string[]> {
-  const { maxPages = KB_LIMITS.pagesDefaultCount, signal, onBadSitemap } = options;
+  const { maxPages = KB_LIMITS.pagesDefaultCount, signal, onBadSitemap, onForbidden } = options;
   if (!Number.isInteger(maxPages) || maxPages < 1 || maxPages > KB_LIMITS.pagesMaxCount) {
     throw invalid(`The number of pages must be from 1 to ${KB_LIMITS.pagesMaxCount}.`, "invalid_number");
   }
   const start = parseWebUrl(sitemapUrl.trim());
   if (start === null) throw invalid("The URL of a sitemap such as https://example.com/sitemap.xml is needed.");
   const site = siteOf(start);
-  const rules = await fetchSiteRules(fetcher, start.origin, signal);
+  const work = createWorkSlices(WORK_BUDGET_MS, signal);
+  const rules = await fetchSiteRules(fetcher, start.origin, { work, signal });
   const pages = new Map<string, string>();
-  let rulesMs = 0;
+
+  function leaveOut(url: string, error: ServiceError): void {
+    if (onBadSitemap === undefined) throw error;
+    onBadSitemap(url, error);
+  }
 
   async function read(url: string): Promise<Sitemap> {
-    const { bytes } = await fetcher.fetch(url, signal);
-    return readSitemap(await unpackGzipFile(bytes, FETCH_MAX_BYTES), signal);
+    const bytes = await work.wait(
+      fetcher.fetch(url, signal).then((fetched) => unpackGzipFile(fetched.bytes, FETCH_MAX_BYTES)),
+    );
+    return readSitemap(bytes, work);
   }
 
   async function addPages(addresses: readonly string[], base: string): Promise<void> {
-    for (const [index, address] of addresses.entries()) {
+    for (const address of addresses) {
       if (pages.size >= maxPages) return;
-      if (index % SLICE_PAGES === 0) {
-        await nextTurn();
-        signal?.throwIfAborted();
-      }
+      if (work.isDue()) await work.pause();
       const page = parseWebUrl(address, base);
-      if (page === null || siteOf(page) !== site) continue;
+      if (page === null || siteOf(page) !== site || !isUsable(page)) continue;
       const key = `${site}${page.pathname}${page.search}`;
       if (pages.has(key)) continue;
-      const startedAt = performance.now();
-      if (rules.mayFetch(page)) pages.set(key, page.href);
-      rulesMs += performance.now() - startedAt;
-      if (rulesMs > RULES_BUDGET_MS)
-        throw invalid("The robots.txt of this site takes too long to follow.", "bad_robots");
+      if (await rules.mayFetch(page)) pages.set(key, page.href);
+      else onForbidden?.(page.href);
     }
   }
 
-  /** Reads a sitemap that another one, or robots.txt, names among several. */
-  async function readOneOf(url: string, isOnly: boolean): Promise<Sitemap> {
+  /** Reads a sitemap that another one, or robots.txt, names among several; null for one that cannot be read. */
+  async function readOneOf(url: string, isOnly: boolean): Promise<Sitemap | null> {
     try {
       return await read(url);
     } catch (error) {
@@ -115,24 +119,53 @@ export async function findSitePages(
         headers: { ...error.headers },
         cause: error,
       });
-      if (isOnly || onBadSitemap === undefined || error.code === "unavailable") throw named;
-      onBadSitemap(url, named);
-      return { pages: [], sitemaps: [] };
+      if (isOnly || error.code === "unavailable") throw named;
+      leaveOut(url, named);
+      return null;
     }
   }
 
-  const children: string[] = [];
-  const firsts = firstSitemaps(start, rules);
-  for (const url of firsts) {
-    if (pages.size >= maxPages) break;
-    const found = await readOneOf(url, firsts.length === 1);
-    await addPages(found.pages, url);
-    children.push(...found.sitemaps.flatMap((address) => parseWebUrl(address, url)?.href ?? []));
+  /** Reads sitemaps and takes their pages; answers the further sitemaps that each names. */
+  async function addSitemaps(urls: readonly string[], isOnly: boolean): Promise<Map<string, string[]>> {
+    const further = new Map<string, string[]>();
+    for (const url of urls) {
+      if (pages.size >= maxPages) break;
+      const found = await readOneOf(url, isOnly);
+      if (found === null) continue;
+      await addPages(found.pages, url);
+      if (!found.isComplete) leaveOut(url, notWhole(url, "it breaks off, or names more than 50,000 addresses"));
+      further.set(url, await takeSitemaps(found.sitemaps, url));
+    }
+    return further;
   }
-  for (const url of [...new Set(children)].slice(0, MAX_SITEMAPS)) {
-    if (pages.size >= maxPages) break;
-    const found = await readOneOf(url, false);
-    await addPages(found.pages, url);
+
+  /** Up to 100 of the sitemaps that a file names, each once. */
+  async function takeSitemaps(addresses: readonly string[], base: string): Promise<string[]> {
+    const taken = new Set<string>();
+    for (const address of addresses) {
+      if (work.isDue()) await work.pause();
+      const url = parseWebUrl(address, base);
+      if (url === null || taken.has(url.href)) continue;
+      if (taken.size >= MAX_SITEMAPS) {
+        leaveOut(base, notWhole(base, `it names more than ${MAX_SITEMAPS} sitemaps`));
+        break;
+      }
+      taken.add(url.href);
+    }
+    return [...taken];
+  }
+
+  const named = isRootUrl(start) ? await takeSitemaps(rules.sitemaps, `${start.origin}/robots.txt`) : [start.href];
+  const firsts = named.length > 0 ? named : [`${start.origin}/sitemap.xml`];
+  const seen = new Set(firsts);
+  const indexes = await addSitemaps(firsts, firsts.length === 1);
+  const children = await takeSitemaps(
+    [...indexes.values()].flat().filter((url) => !seen.has(url)),
+    start.href,
+  );
+  for (const url of children) seen.add(url);
+  for (const [url, further] of await addSitemaps(children, false)) {
+    if (further.some((address) => !seen.has(address))) leaveOut(url, notWhole(url, "it is an index in an index"));
   }
   return [...pages.values()];
 }

@@ -1,12 +1,14 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ServiceError } from "@svc/contracts";
 import sax from "sax";
+import type { WorkSlices } from "./work-slices.ts";
 
 /** What a sitemap names, as it is written there; in the order of the file. */
 export interface Sitemap {
   pages: string[];
   /** Further sitemaps, of an index. */
   sitemaps: string[];
+  /** False when the file breaks off, or names more than is read of it. */
+  isComplete: boolean;
 }
 
 /** Most that a sitemap may name (sitemaps.org, "Sitemap file location" and limits); what follows is not read. */
@@ -15,25 +17,42 @@ const MAX_ENTRIES = 50_000;
 const ENTRY_MAX_CHARS = 2_000;
 /** Deeper than any sitemap is; beyond it nothing is read. */
 const MAX_DEPTH = 20;
-/** Read between two looks at everything else that the process has to do. */
-const SLICE_CHARS = 256 * 1024;
+/** More in one element than any sitemap has, and so many that they take long to keep apart. */
+const MAX_ATTRIBUTES = 1_000;
+/**
+ * Read between two looks at the clock. Small, since an end tag that fits nowhere is compared with all that are open: as
+ * many as a piece can hold, until the depth is noticed.
+ */
+const PIECE_BYTES = 16 * 1024;
+
+/** Takes a file piece after piece. */
+interface SitemapReader {
+  /** False as soon as nothing more is read. */
+  write(piece: string): boolean;
+  /** Throws ServiceError for what is no sitemap. */
+  end(): Sitemap;
+}
 
 const noSitemap = (detail: string) =>
   new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "no_sitemap", detail }] });
 
-function decode(bytes: Uint8Array): string {
+function* decode(bytes: Uint8Array): Generator<string> {
   const encodings: readonly (readonly [encoding: string, mark: readonly number[]])[] = [
     ["utf-16le", [0xff, 0xfe]],
     ["utf-16be", [0xfe, 0xff]],
   ];
   const found = encodings.find(([, mark]) => mark.every((byte, index) => bytes[index] === byte));
-  return new TextDecoder(found?.[0] ?? "utf-8").decode(bytes);
+  const decoder = new TextDecoder(found?.[0] ?? "utf-8");
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    yield decoder.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true });
+  }
+  yield decoder.decode();
 }
 
 /** The name without the prefix of its namespace. */
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
-type Kind = keyof Sitemap;
+type Kind = "pages" | "sitemaps";
 const KIND_OF_ROOT: Readonly<Record<string, Kind>> = { urlset: "pages", sitemapindex: "sitemaps" };
 /** The element whose `loc` counts: images and videos in a sitemap have a `loc` of their own. */
 const PARENT_OF_LOC: Readonly<Record<Kind, string>> = { pages: "url", sitemaps: "sitemap" };
@@ -42,22 +61,36 @@ const PARENT_OF_LOC: Readonly<Record<Kind, string>> = { pages: "url", sitemaps: 
  * Reads the XML of a sitemap as a stream. Entities that the file declares itself are never replaced, so that none can
  * grow; XML that is not well-formed is read as far as it makes sense.
  */
-async function readXml(text: string, signal: AbortSignal | undefined): Promise<Sitemap> {
-  const found: Sitemap = { pages: [], sitemaps: [] };
+function createXmlReader(): SitemapReader {
+  const found: Record<Kind, string[]> = { pages: [], sitemaps: [] };
   const path: string[] = [];
-  const state: { kind: Kind | undefined; isDone: boolean; entry: string | null } = {
-    kind: undefined,
-    isDone: false,
-    entry: null,
-  };
+  const state: {
+    kind: Kind | undefined;
+    isDone: boolean;
+    isClosed: boolean;
+    entry: string | null;
+    attributes: number;
+  } = { kind: undefined, isDone: false, isClosed: false, entry: null, attributes: 0 };
   const addText = (piece: string) => {
     if (state.entry !== null && state.entry.length <= ENTRY_MAX_CHARS) state.entry += piece;
   };
 
-  const parser = sax.parser(false, { lowercase: true, position: false });
+  function addEntry(kind: Kind, address: string): void {
+    if (state.isDone || address === "" || address.length > ENTRY_MAX_CHARS) return;
+    if (found[kind].length < MAX_ENTRIES) found[kind].push(address);
+    else state.isDone = true;
+  }
+
+  // The parser looks after the length of what it keeps only where it counts positions.
+  const parser = sax.parser(false, { lowercase: true, position: true });
   Object.assign(parser, {
+    onattribute() {
+      state.attributes += 1;
+      if (state.attributes > MAX_ATTRIBUTES) state.isDone = true;
+    },
     onopentag({ name }: { name: string }) {
       const local = localName(name);
+      state.attributes = 0;
       if (path.length === 0) state.kind = KIND_OF_ROOT[local];
       if (state.kind === undefined || path.length >= MAX_DEPTH) state.isDone = true;
       path.push(local);
@@ -68,50 +101,78 @@ async function readXml(text: string, signal: AbortSignal | undefined): Promise<S
     onclosetag() {
       path.pop();
       const { kind, entry } = state;
+      if (path.length === 0 && kind !== undefined) state.isClosed = !state.isDone;
       if (kind === undefined || entry === null) return;
       state.entry = null;
-      const address = entry.trim();
-      if (!state.isDone && address !== "" && address.length <= ENTRY_MAX_CHARS) found[kind].push(address);
-      if (found[kind].length >= MAX_ENTRIES) state.isDone = true;
+      addEntry(kind, entry.trim());
     },
-    onerror() {
+    onerror(error: Error) {
+      // A comment, name or value without an end would fill the memory.
+      if (error.message.startsWith("Max buffer length")) state.isDone = true;
       // The parser goes on after a fault once it is taken back; many real sitemaps have one.
       Reflect.set(parser, "error", null);
     },
   });
 
-  for (let start = 0; start < text.length && !state.isDone; start += SLICE_CHARS) {
-    parser.write(text.slice(start, start + SLICE_CHARS));
-    await nextTurn();
-    signal?.throwIfAborted();
-  }
-  if (state.kind === undefined) {
-    throw noSitemap(
-      "This is no sitemap: it holds neither <urlset> nor <sitemapindex>. Give the URL of the sitemap, or of the site without a path.",
-    );
-  }
-  return found;
+  return {
+    write(piece) {
+      parser.write(piece);
+      return !state.isDone;
+    },
+    end() {
+      if (state.kind === undefined) {
+        throw noSitemap(
+          "This is no sitemap: it holds neither <urlset> nor <sitemapindex>. Give the URL of the sitemap, or of the site without a path.",
+        );
+      }
+      return { ...found, isComplete: state.isClosed && !state.isDone };
+    },
+  };
 }
 
-/** A sitemap of text: one address a line. */
-function readLines(text: string): Sitemap {
+/** Reads a sitemap of text: one address a line. Such a file does not tell where it ends. */
+function createLineReader(): SitemapReader {
   const pages: string[] = [];
-  for (const match of text.matchAll(/[^\r\n]+/g)) {
-    const line = match[0].trim();
-    if (/^https?:\/\//i.test(line) && line.length <= ENTRY_MAX_CHARS) pages.push(line);
-    if (pages.length >= MAX_ENTRIES) break;
+  let rest = "";
+  let isComplete = true;
+
+  function addLine(text: string): void {
+    const line = text.trim();
+    if (!/^https?:\/\//i.test(line) || line.length > ENTRY_MAX_CHARS) return;
+    if (pages.length < MAX_ENTRIES) pages.push(line);
+    else isComplete = false;
   }
-  if (pages.length === 0 && text.trim() !== "") {
-    throw noSitemap("This is no sitemap: it is neither XML nor a list of URLs. Give the URL of the sitemap.");
-  }
-  return { pages, sitemaps: [] };
+
+  return {
+    write(piece) {
+      const lines = `${rest}${piece}`.split(/[\r\n]+/);
+      // Of a line without an end as much is kept as shows that it is too long.
+      rest = (lines.pop() ?? "").slice(0, 2 * ENTRY_MAX_CHARS);
+      for (const line of lines) addLine(line);
+      return isComplete;
+    },
+    end() {
+      addLine(rest);
+      if (pages.length === 0) {
+        throw noSitemap("This is no sitemap: it is neither XML nor a list of URLs. Give the URL of the sitemap.");
+      }
+      return { pages, sitemaps: [], isComplete };
+    },
+  };
 }
 
 /**
  * Reads a sitemap (sitemaps.org): XML, an index of sitemaps, or text with one address a line. At most 50,000 entries are
- * read. Throws ServiceError `invalid_request` for what is none, and the reason of the signal.
+ * read; a file of nothing is no whole one. Throws ServiceError `invalid_request` for what is none, and what `work` does.
  */
-export async function readSitemap(bytes: Uint8Array, signal?: AbortSignal): Promise<Sitemap> {
-  const text = decode(bytes);
-  return /^\s*</.test(text) ? readXml(text, signal) : readLines(text);
+export async function readSitemap(bytes: Uint8Array, work: WorkSlices): Promise<Sitemap> {
+  let reader: SitemapReader | undefined;
+  for (const piece of decode(bytes)) {
+    if (work.isDue()) await work.pause();
+    const text = reader === undefined ? piece.trimStart() : piece;
+    if (text === "") continue;
+    reader ??= text.startsWith("<") ? createXmlReader() : createLineReader();
+    if (!reader.write(text)) break;
+  }
+  return reader?.end() ?? { pages: [], sitemaps: [], isComplete: false };
 }

@@ -1,12 +1,15 @@
 import { Worker } from "node:worker_threads";
 import { ServiceError } from "@svc/contracts";
+import { asIndexed } from "../index-words.ts";
+import type { DocumentOfFile, FileToIngest } from "../ingest-file.ts";
 import { fileFault, fileTooLarge, formatMb, tooComplex } from "./file-fault.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
+import { unpackDocument } from "./packed-document.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 import type { ReadLimits } from "./read-limits.ts";
-import type { WorkerAnswer } from "./worker-answer.ts";
+import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./worker-answer.ts";
 
-/** Turns files into text. */
+/** Turns files into text and documents, in a thread of its own. */
 export interface FileReader {
   /**
    * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
@@ -16,6 +19,12 @@ export interface FileReader {
    * a file that waits for its turn hears of it then.
    */
   read(file: FileToRead, signal?: AbortSignal): Promise<FileText>;
+  /**
+   * Reads a file as a document: as `read`, and cuts what it says into passages and counts their words in the same thread
+   * and under the same limits, so that nothing that grows with the file holds up this one. A text that cannot be cut is
+   * `invalid_request` with the pointer `/text`.
+   */
+  readDocument(file: FileToIngest, signal?: AbortSignal): Promise<DocumentOfFile>;
   /** Ends the worker thread; what is still being read fails with `unavailable`. */
   close(): Promise<void>;
 }
@@ -40,16 +49,21 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
   const closing = new AbortController();
 
   return {
-    read(file, signal) {
-      const { byteLength } = file.bytes;
-      if (byteLength > limits.fileBytes) {
-        const size = `has ${formatMb(byteLength)}, and ${formatMb(limits.fileBytes)} is the most`;
-        return Promise.reject(fileTooLarge(file.name, `${size}; split it into several files`));
-      }
-      const signals = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-      const turn = last.then(() => readNext(file, signals));
-      last = turn.catch(() => undefined);
-      return turn;
+    async read(file, signal) {
+      checkSize(file);
+      return runJob("read", file, signal);
+    },
+    async readDocument(file, signal) {
+      checkSize(file);
+      const { sourceMime, ...packed } = await runJob("cut", file, signal);
+      const { document, ...counted } = await unpackDocument(packed);
+      const indexed = asIndexed(counted, (words, stems) =>
+        runJob("post", { name: file.name, counted: words, stems }, signal),
+      );
+      return {
+        checked: { key: document.key, contentHash: document.contentHash, cut: async () => ({ document, indexed }) },
+        source: { mime: sourceMime, sizeBytes: file.bytes.byteLength },
+      };
     },
     async close() {
       closing.abort(new ServiceError("unavailable", "The service is stopping; add the file again."));
@@ -58,16 +72,35 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     },
   };
 
-  async function readNext(file: FileToRead, signal: AbortSignal): Promise<FileText> {
+  function checkSize({ name, bytes: { byteLength } }: FileToRead): void {
+    if (byteLength <= limits.fileBytes) return;
+    const size = `has ${formatMb(byteLength)}, and ${formatMb(limits.fileBytes)} is the most`;
+    throw fileTooLarge(name, `${size}; split it into several files`);
+  }
+
+  /** Has the worker do a job when those before are done. */
+  function runJob<Kind extends keyof WorkerJobs>(
+    kind: Kind,
+    input: WorkerJobs[Kind]["input"],
+    signal?: AbortSignal,
+  ): Promise<WorkerJobs[Kind]["output"]> {
+    const signals = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+    const turn = last.then(() => runNext({ kind, input } as WorkerJob, signals));
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function runNext(job: WorkerJob, signal: AbortSignal): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
     signal.throwIfAborted();
+    const { name } = job.input;
     worker ??= startWorker();
     const running = worker;
     running.ref();
     try {
-      const answer = await askWorker(running, file, { limits, signal });
+      const answer = await askWorker(running, job, { limits, signal });
       if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker();
-      if ("text" in answer) return answer.text;
-      if ("failed" in answer) throw brokenFile(file.name, answer.failed);
+      if ("output" in answer) return answer.output;
+      if ("failed" in answer) throw brokenFile(name, answer.failed);
       const { code, detail, errors } = answer.refused;
       throw new ServiceError(code, detail, errors === null ? {} : { errors });
     } catch (error) {
@@ -130,13 +163,14 @@ class WorkerLost extends Error {
   }
 }
 
-/** Hands one file to the worker. Throws `WorkerLost` when it has to be replaced. */
+/** Hands one job to the worker. Throws `WorkerLost` when it has to be replaced. */
 function askWorker(
   worker: Worker,
-  file: FileToRead,
+  job: WorkerJob,
   bounds: { limits: ReadLimits; signal: AbortSignal },
 ): Promise<WorkerAnswer> {
   const { limits, signal } = bounds;
+  const { name } = job.input;
   return new Promise<WorkerAnswer>((resolve, reject) => {
     const settle = (finish: () => void) => {
       clearTimeout(deadline);
@@ -149,33 +183,28 @@ function askWorker(
     const seconds = Math.round(limits.timeoutMs / 1000);
     const onMessage = (answer: WorkerAnswer) => settle(() => resolve(answer));
     const onAbort = () => lose(signal.reason);
-    const onExit = () => lose(tooComplex(file.name));
+    const onExit = () => lose(tooComplex(name));
     const onError = (error: Error & { code?: string }) =>
       lose(
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? tooComplex(file.name)
-          : brokenFile(file.name, `${error.name}: ${error.message}`),
+          ? tooComplex(name)
+          : brokenFile(name, `${error.name}: ${error.message}`),
       );
     const deadline = setTimeout(() => {
-      lose(fileFault(file.name, "too_slow", `took longer than ${seconds} s to read; split it into smaller files`));
+      lose(fileFault(name, "too_slow", `took longer than ${seconds} s to read; split it into smaller files`));
     }, limits.timeoutMs);
     const grownFrom = process.memoryUsage.rss();
     const watch = setInterval(() => {
-      if (process.memoryUsage.rss() - grownFrom > limits.processGrowthMb * 1024 * 1024) lose(tooComplex(file.name));
+      if (process.memoryUsage.rss() - grownFrom > limits.processGrowthMb * 1024 * 1024) lose(tooComplex(name));
     }, WATCH_INTERVAL_MS);
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
     signal.addEventListener("abort", onAbort);
+    if (job.kind === "post") {
+      worker.postMessage(job, []);
+      return;
+    }
     // A copy of its own is handed over: the bytes may be a part of a larger buffer, and stay the caller's.
-    const bytes = new Uint8Array(file.bytes);
-    const { name, mime, url } = file;
-    worker.postMessage(
-      {
-        name,
-        bytes,
-        ...(mime === undefined ? {} : { mime }),
-        ...(url === undefined ? {} : { url }),
-      } satisfies FileToRead,
-      [bytes.buffer],
-    );
+    const bytes = new Uint8Array(job.input.bytes);
+    worker.postMessage({ ...job, input: { ...job.input, bytes } }, [bytes.buffer]);
   });
 }

@@ -7,6 +7,8 @@ export interface FileToRead {
   mime?: string;
   /** Where it was fetched from: links become absolute. */
   url?: string;
+  /** Its format where that is known, as of a text that came within JSON, in UTF-8: then nothing is guessed. */
+  format?: "plain" | "markdown" | "html" | "csv";
 }
 
 /** What a file says, ready to be cut into passages. */

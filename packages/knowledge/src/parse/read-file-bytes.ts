@@ -1,12 +1,10 @@
+import { looksBinary } from "../looks-binary.ts";
 import { decodeText } from "./decode-text.ts";
 import { describeOle, detectSignature, detectTextFormat } from "./detect-format.ts";
 import type { TextFormat } from "./detect-format.ts";
 import { fileFault, fileTooLarge, fileUnsupported, formatMb } from "./file-fault.ts";
 import type { FileText, FileToRead } from "./file-text.ts";
 import type { ReadLimits } from "./read-limits.ts";
-
-/** Beyond this share of its characters, what is no text (controls, replacement characters) makes it binary data. */
-const MAX_BINARY_SHARE = 0.02;
 
 /** How each kind of text is read. Libraries are loaded when the first file needs them. */
 const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: ReadLimits) => Promise<FileText>> = {
@@ -45,6 +43,9 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
 async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const { name, bytes } = file;
   if (bytes.byteLength === 0) throw fileFault(name, "empty", "is empty; add a file that has some text");
+  if (file.format !== undefined) {
+    return readText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"), file, limits);
+  }
   const signature = detectSignature(bytes);
   if (signature.format === "pdf") return (await import("./read-pdf.ts")).readPdf(file, limits);
   if (signature.format === "zip") return (await import("./read-office.ts")).readOffice(file, limits);
@@ -53,11 +54,14 @@ async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<File
     const { isEncrypted, detail } = describeOle(bytes);
     throw isEncrypted ? fileFault(name, "encrypted", detail) : fileUnsupported(name, detail);
   }
-  const text = decodeText(bytes, charsetOf(file));
+  return readText(decodeText(bytes, charsetOf(file)), file, limits);
+}
+
+function readText(text: string, file: FileToRead, limits: ReadLimits): Promise<FileText> {
   if (looksBinary(text)) {
-    throw fileFault(name, "binary", "is binary data, not text; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV");
+    throw fileFault(file.name, "binary", "is binary data, not text; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV");
   }
-  return TEXT_READERS[detectTextFormat(text, file)](text, file, limits);
+  return TEXT_READERS[file.format ?? detectTextFormat(text, file)](text, file, limits);
 }
 
 const HEAD_BYTES = 4_096;
@@ -70,15 +74,4 @@ function charsetOf(file: FileToRead): string | undefined {
     /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head.toString("latin1")) ??
     /^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)/i.exec(head.toString("latin1"));
   return declared?.[1];
-}
-
-/** True when many of the characters are none that a text has: controls, or what a decoder puts for what it cannot read. */
-function looksBinary(text: string): boolean {
-  let count = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    const isControl = unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0c && unit !== 0x0d && unit !== 0x1b;
-    if (isControl || unit === 0xff_fd || (unit >= 0x7f && unit < 0xa0)) count += 1;
-  }
-  return count > text.length * MAX_BINARY_SHARE;
 }

@@ -24,3 +24,9 @@ test("relative links become absolute where it is known what to", () => {
     "[a](https://x.example/docs/b.md) [b.md](https://x.example/docs/b.md 'c') ![d](https://x.example/e.png) [f](https://g.example) [h](#i) [j][k] <https://l.example>\n\n[k]: https://x.example/docs/m.md",
   );
 });
+
+test("the title is the first heading of level 1 outside of code, however many marks there are", () => {
+  expect(readMarkdown("```\n# no\n```\n\n# **Yes** #").title).toBe("Yes");
+  expect(readMarkdown("~~~~\n~~~\n# no\n~~~~\n# Yes").title).toBe("Yes");
+  for (const mark of ["`", "~", "```\n", "#\n"]) expect(readMarkdown(mark.repeat(200_000)).title).toBeNull();
+});

@@ -1,4 +1,5 @@
 import { parse } from "yaml";
+import { readHeading } from "../read-heading.ts";
 import type { FileText } from "./file-text.ts";
 import { tidyLinks } from "./tidy-links.ts";
 
@@ -31,12 +32,25 @@ function parseMatter(yaml: string): { title: string | null } | null {
   }
 }
 
-/** The first heading of level 1, outside of code. */
+/** Lines that may be the first heading of level 1, and those that begin or end code. */
+const HEADLINE = /^#[ \t]/;
+const FENCE = /^(?:`{3,}|~{3,})/;
+
+/** The first heading of level 1, outside of code. Each line is looked at once. */
 function headlineOf(text: string): string | null {
-  const withoutCode = text.replace(/^(`{3,}|~{3,})[^]*?^\1/gm, "");
-  const title = /^#[ \t]+(.+?)[ \t#]*$/m
-    .exec(withoutCode)?.[1]
-    ?.replace(/[*`]|\\(?=\p{P})/gu, "")
-    .trim();
-  return title === undefined || title === "" ? null : title;
+  let fence: string | null = null;
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(start, end);
+    const mark = FENCE.exec(line)?.[0] ?? null;
+    if (fence !== null) fence = mark?.startsWith(fence) === true ? null : fence;
+    else if (mark !== null) fence = mark;
+    else if (HEADLINE.test(line)) {
+      const { title } = readHeading(line);
+      if (title !== "") return title;
+    }
+    start = end + 1;
+  }
+  return null;
 }

@@ -1,0 +1,26 @@
+import type { Principal } from "@svc/auth";
+import type { Agent } from "@svc/contracts";
+import { listAgents } from "@svc/operations";
+import type { Store } from "@svc/store";
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+import { readAll } from "../kb/find-kb.ts";
+import { safeLine } from "../safe-text.ts";
+
+/** All agents of the principal's project, by name. */
+export async function listAllAgents(store: Store, principal: Principal): Promise<Agent[]> {
+  const items = await readAll((page) => listAgents({ store }, principal, page));
+  return items.toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+/** The agent of this name or id. Throws CliError `not_found`, which names those that there are. */
+export async function findAgent(store: Store, principal: Principal, name: string): Promise<Agent> {
+  const agents = await listAllAgents(store, principal);
+  const found = agents.find((agent) => agent.name === name) ?? agents.find(({ id }) => id === name.toLowerCase());
+  if (found !== undefined) return found;
+  const advice =
+    agents.length === 0
+      ? "There is none yet."
+      : `There are: ${agents.map((agent) => safeLine(agent.name, 80)).join(", ")}.`;
+  throw new CliError("not_found", EXIT.failed, `There is no agent "${safeLine(name, 80)}". ${advice}`);
+}

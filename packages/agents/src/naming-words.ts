@@ -1,0 +1,122 @@
+import { detectLanguage, findCodes, questionWords, stopWords, tokenize } from "@svc/text";
+import type { Token } from "@svc/text";
+
+/** Words behind which a thing is named: articles, possessives, prepositions, "which". Separated by spaces. */
+const BEFORE_NAMES: Readonly<Record<string, string>> = {
+  en: `a an the my your our his her their its this that these those any some no each every which what many about at by
+    for from in into of on onto over through to under with without between near inside outside`,
+  de: `der die das den dem des ein eine einen einem einer eines mein meine meinen meinem meiner dein deine deinen ihr
+    ihre ihren ihrem ihrer euer eure euren unser unsere unseren kein keine keinen dieser diese dieses diesen diesem
+    welche welcher welches welchen an am auf aus bei beim für im in ins mit nach ohne über um unter von vom vor zu zum
+    zur zwischen gegen durch`,
+  fr: `le la les l un une des du de d mon ma mes ton ta tes votre vos notre nos leur leurs ce cet cette ces quel quelle
+    quels quelles à au aux avec chez dans en par pour sans sous sur vers`,
+  es: `el la los las un una unos unas mi mis tu tus su sus nuestro nuestra este esta estos estas ese esa qué cuál cuáles
+    a al con de del desde en entre hacia para por sin sobre`,
+  it: `il lo la i gli le l un uno una mio mia miei mie tuo tua suo sua nostro nostra vostro vostra questo questa quale
+    quali a al alla ai alle con da dal dalla di del della dei delle in nel nella per su sul sulla senza tra fra`,
+  pt: `o a os as um uma uns umas meu minha seu sua nosso nossa este esta esse essa qual quais ao à com de do da dos das
+    em no na nos nas para por pelo pela sem sobre`,
+  nl: `de het een mijn jouw uw onze ons jullie hun deze dit dat die welke welk aan bij door in met naar om onder op over
+    te tot uit van voor zonder`,
+};
+
+/** Verbs that another verb follows at the end: "does the warranty last", "kann ich Ware umtauschen". */
+const AUXILIARIES: Readonly<Record<string, string>> = {
+  en: "do does did can could will would shall should may might must",
+  de: `kann können könnt kannst könnte könnten muss müssen musst darf dürfen soll sollen sollte will wollen wollt möchte
+    möchten wird werden würde`,
+  nl: "kan kunnen kun moet moeten mag mogen wil willen zal zullen",
+};
+
+/** A question that begins with one of these ends with what something may be: "Is the delivery free?". */
+const COPULAS = new Set("is are was were ist sind".split(" "));
+
+/** Persons, behind whom something is done: "do you sell bicycles". */
+const PERSONS = new Set("i you we they he she it".split(" "));
+
+/** English words that tell of what kind or how something is. */
+const ADJECTIVE = /(?:est|able|ible|ive|ful|ous|less|ish|ed|ly)$/;
+
+/** What a question says of what it asks about. */
+export interface Naming {
+  /** Words that name it, as terms. */
+  words: ReadonlySet<string>;
+  /** Words that only ask how much of it: "how long", "wie oft". */
+  measures: ReadonlySet<string>;
+  /** Whether the question is nothing but keywords, of which one or the other may well be missing in an answer. */
+  areKeywords: boolean;
+}
+
+const HOW = new Set("how wie hoe hur hvor quanto quanta cuánto qué".split(" "));
+
+/**
+ * The words of a question that name what it asks about, as terms: who asks for a coffee grinder is not answered by the
+ * price of something else, while another verb or adjective than that of a document hardly matters. Found by articles
+ * and the like in front of them, by the capitals of names (and of German nouns); keywords alone all name something.
+ */
+export function readNaming(question: string): Naming {
+  const tokens = tokenize(question);
+  const { language } = detectLanguage(question);
+  const empty = new Set([...stopWords(language), ...questionWords(language)]);
+  const content = tokens.filter(({ term }) => !empty.has(term));
+  const measures = new Set(tokens.flatMap(({ term }, at) => (HOW.has(tokens[at - 1]?.term ?? "") ? [term] : [])));
+  const codes = findCodes(question);
+  const termsOf = (list: readonly { term: string }[]) => new Set([...list, ...codes].map(({ term }) => term));
+  if (content.length === tokens.length) return { words: termsOf(content), measures, areKeywords: true };
+  const before = wordsIn(BEFORE_NAMES[language]);
+  const auxiliaries = wordsIn(AUXILIARIES[language]);
+  const runs = runsOf(tokens, (term) => empty.has(term) || before.has(term));
+  const hasAuxiliary = tokens.some(({ term }) => auxiliaries.has(term)) || COPULAS.has(tokens[0]?.term ?? "");
+  const found = runs.flatMap((run, place) => {
+    const isLast = place === runs.length - 1;
+    if (before.has(run.behind)) {
+      const named = isLast && hasAuxiliary && run.tokens.length > 1 ? run.tokens.slice(0, -1) : run.tokens;
+      return named.filter(
+        ({ term }, index) => index === named.length - 1 || language !== "en" || !ADJECTIVE.test(term),
+      );
+    }
+    const object = run.tokens.at(-1);
+    const isObject = language === "en" && PERSONS.has(run.behind) && run.tokens.length > 1;
+    return isObject && object !== undefined && !ADJECTIVE.test(object.term) ? [object] : [];
+  });
+  const capitals = content.filter(
+    ({ start, end }) => /^\p{Lu}\p{Ll}/u.test(question.slice(start, end)) && !beginsSentence(question, start),
+  );
+  // Where nouns are written with a capital, the other words are none.
+  const named = language === "de" && capitals.length > 0 ? capitals : [...found, ...capitals];
+  return { words: termsOf(named), measures, areKeywords: false };
+}
+
+const wordSets = new Map<string, ReadonlySet<string>>();
+
+function wordsIn(list = ""): ReadonlySet<string> {
+  const known = wordSets.get(list);
+  if (known !== undefined) return known;
+  const words = new Set(list.split(/\s+/));
+  wordSets.set(list, words);
+  return words;
+}
+
+/** Words that follow each other, with the one that stands before them; the empty word stands before the first. */
+function runsOf(tokens: readonly Token[], isEmpty: (term: string) => boolean): { behind: string; tokens: Token[] }[] {
+  const runs: { behind: string; tokens: Token[] }[] = [];
+  let behind = "";
+  let isOpen = false;
+  for (const token of tokens) {
+    if (isEmpty(token.term)) {
+      behind = token.term;
+      isOpen = false;
+    } else if (isOpen) {
+      runs.at(-1)?.tokens.push(token);
+    } else {
+      runs.push({ behind, tokens: [token] });
+      isOpen = true;
+    }
+  }
+  return runs;
+}
+
+function beginsSentence(text: string, start: number): boolean {
+  return /(?:^|[.?!:¿¡\n])["'„“»«(\s]*$/.test(text.slice(Math.max(0, start - 6), start));
+}

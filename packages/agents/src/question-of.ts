@@ -1,0 +1,231 @@
+import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
+import { ADDRESSED, CLOSINGS, LEAD_INS, PLEASE, SALUTATIONS } from "./courtesy-phrases.ts";
+import { replyToSmallTalk } from "./small-talk.ts";
+
+/** Of a longer message the middle is not read: nobody asks there, and what follows is bounded by it. */
+const MAX_CHARS = 12_000;
+
+/** A salutation is no longer. */
+const MAX_SALUTATION_WORDS = 7;
+
+/** Somebody who is named in small letters ("hi anna,") has a name of one or two words. */
+const MAX_LOOSE_WORDS = 3;
+
+/** A line that is shorter was ended by its writer, and not by the width of a window. */
+const MIN_WRAPPED_CHARS = 50;
+
+/** Sentences that ask with fewer words of their own than this need those around them: "What shall I do?". */
+const MIN_TELLING_WORDS = 3;
+
+/** The language of a message shows in its beginning. */
+const MAX_DETECTED_CHARS = 1_000;
+
+const SALUTATION_PHRASES = phraseSet(SALUTATIONS);
+const ADDRESSED_WORDS = phraseSet(ADDRESSED);
+const CLOSING_PHRASES = phraseSet(CLOSINGS);
+const LEAD_IN_PHRASES = phraseSet(LEAD_INS);
+const PLEASE_PHRASES = phraseSet(PLEASE);
+
+/**
+ * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please tell
+ * me". Of several sentences those that ask are kept, with as many of the others as it takes to know what they are about,
+ * and names with digits (`E07`) wherever they stand; a message that asks nothing keeps all it says. The result has words
+ * wherever the message has, and is the message itself where there is nothing to leave out. Of a very long message its
+ * beginning and its end are read.
+ */
+export function questionOf(text: string): string {
+  const sentences = sentencesOf(
+    text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS / 2)}\n\n${text.slice(-MAX_CHARS / 2)}` : text,
+  );
+  const letter = withoutClosing(sentences.map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
+  const body = letter.flatMap(({ text: sentence, asks }, index) => {
+    const told = index < 3 ? withoutSalutation(sentence) : sentence;
+    const { rest, isLed } = withoutLeadIns(told.replace(CALL_FOR_HELP, ""));
+    return isSmallTalk(rest) ? [] : [{ text: rest, asks: asks || isLed }];
+  });
+  if (body.length === 0) return text.trim();
+  const kept = sentences.length === 1 ? body : keepWhatAsks(body);
+  const isWhole = kept.length === sentences.length && kept.every((part, index) => part.text === sentences[index]);
+  return isWhole ? text : kept.map((part) => part.text.trim()).join(" ");
+}
+
+/** At the end of a sentence that says what it is about. */
+const CALL_FOR_HELP =
+  /(?<=\p{L})\s{0,3}[,.!;–-]\s{0,3}(?:help|hilfe|aide|ayuda|aiuto|ajuda)(?: me)?\s{0,3}[!.?]{0,9}\s*$/iu;
+
+interface Part {
+  text: string;
+  asks: boolean;
+}
+
+/** Sentences, and lines that were ended on purpose. */
+function sentencesOf(text: string): string[] {
+  const ends = new Set<number>([text.length]);
+  for (const { end } of splitSentences(text)) ends.add(end);
+  let lineStart = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", lineStart)) {
+    const line = text.slice(lineStart, at).trimEnd();
+    const next = text.slice(at + 1, at + 200);
+    const isEnded = line.length < MIN_WRAPPED_CHARS || /[.!?,:;…。！？]$/.test(line) || /^\s*\n/.test(next);
+    if (isEnded || startsWith(tokenize(next), CLOSING_PHRASES) > 0) ends.add(at);
+    lineStart = at + 1;
+  }
+  let start = 0;
+  return [...ends]
+    .sort((a, b) => a - b)
+    .flatMap((end) => {
+      const sentence = text.slice(start, end);
+      start = end;
+      return sentence.trim() === "" ? [] : [sentence];
+    });
+}
+
+function isQuestion(sentence: string): boolean {
+  return /[?？؟¿]/.test(sentence) || /;\s*$/.test(sentence);
+}
+
+/** Up to the closing, when nothing behind it asks. A closing may follow a comma. */
+function withoutClosing(parts: readonly Part[]): Part[] {
+  const lastAsking = parts.findLastIndex(({ asks }) => asks);
+  for (const [index, part] of parts.entries()) {
+    if (index < lastAsking) continue;
+    const isDelimiter = /^\s*--\s*$/.test(part.text);
+    if (index > lastAsking && index > 0 && (isDelimiter || startsWith(tokenize(part.text), CLOSING_PHRASES) > 0)) {
+      return parts.slice(0, index);
+    }
+    const comma = closingComma(part.text);
+    if (comma > 0) return [...parts.slice(0, index), { ...part, text: part.text.slice(0, comma) }];
+  }
+  return [...parts];
+}
+
+/** Where a closing begins within a sentence; -1 when none does. A question behind it is none of a signature. */
+function closingComma(sentence: string): number {
+  const question = Math.max(sentence.lastIndexOf("?"), 0);
+  for (const { index } of sentence.slice(question).matchAll(/[,.?!–-]\s/g)) {
+    const at = question + index + 1;
+    if (startsWith(tokenize(sentence.slice(at, at + 80)), CLOSING_PHRASES) > 0) return at;
+  }
+  return -1;
+}
+
+/** A greeting or salutation with whom it names is left out, as in "Dear Mrs Miller, …". */
+function withoutSalutation(sentence: string): string {
+  const clause = /^[^,!.:;?\n–—]{1,80}(?:[,!.:;\n–—]+|$)/.exec(sentence.trimStart())?.[0] ?? "";
+  const rest = sentence.trimStart().slice(clause.length);
+  const tokens = tokenize(clause);
+  const length = startsWith(tokens, SALUTATION_PHRASES);
+  // "Hi-res images" greets nobody.
+  if (length === 0 || clause.charAt(tokens[length - 1]?.end ?? 0) === "-") return sentence;
+  const beyond = tokens.slice(length);
+  const isNamed = beyond.every(
+    ({ term, start, end }) => ADDRESSED_WORDS.has(foldAccents(term)) || /^\p{Lu}/u.test(clause.slice(start, end)),
+  );
+  const isEnded = clause.trim() !== clause.trim().replace(/[,!.:;\n–—]+$/, "");
+  if (isEnded && tokens.length <= MAX_SALUTATION_WORDS && (isNamed || tokens.length <= MAX_LOOSE_WORDS)) return rest;
+  // "Hi how much is it": the greeting alone, where a word follows it.
+  const [first, next] = [tokens[length - 1], tokens[length]];
+  if (first === undefined || next === undefined || !/^\s+$/.test(clause.slice(first.end, next.start))) return sentence;
+  return isGreeting(clause.slice(0, first.end)) ? sentence.trimStart().slice(next.start) : sentence;
+}
+
+function isGreeting(text: string): boolean {
+  return replyToSmallTalk(text)?.topic === "greeting";
+}
+
+const MAX_SMALL_TALK_CHARS = 100;
+
+function isSmallTalk(sentence: string): boolean {
+  const text = sentence.trim();
+  if (text.length > MAX_SMALL_TALK_CHARS) return false;
+  return tokenize(text).length === 0 || replyToSmallTalk(text) !== null;
+}
+
+/** Leads and kind words are cut out of a sentence, and what they leave of punctuation at its beginning. */
+function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
+  const tokens = tokenize(sentence);
+  let rest = "";
+  let from = 0;
+  let isLed = false;
+  for (let at = 0; at < tokens.length;) {
+    const lead = matchAt(tokens, at, LEAD_IN_PHRASES);
+    const length = lead > 0 ? lead : matchAt(tokens, at, PLEASE_PHRASES);
+    const [first, last] = [tokens[at], tokens[at + length - 1]];
+    if (length > 0 && first !== undefined && last !== undefined) {
+      rest += sentence.slice(from, first.start);
+      from = last.end;
+      isLed ||= lead > 0;
+    }
+    at += Math.max(length, 1);
+  }
+  if (from === 0) return { rest: sentence, isLed };
+  const told = `${rest}${sentence.slice(from)}`.replace(/^[\s,:;.!–—-]+/, "").replace(/\s+/g, " ");
+  return { rest: told, isLed };
+}
+
+/** The sentences that ask, those that say what it is about, and names with digits of the others. */
+function keepWhatAsks(parts: readonly Part[]): Part[] {
+  const { language } = detectLanguage(
+    parts
+      .map((part) => part.text)
+      .join(" ")
+      .slice(0, MAX_DETECTED_CHARS),
+  );
+  const asking = questionWords(language);
+  const empty = stopWords(language);
+  const read = parts.map((part) => {
+    const terms = tokenize(part.text).map(({ term }) => term);
+    const told = terms.filter((term) => !empty.has(term) && !asking.has(term));
+    return { ...part, asks: part.asks || asking.has(terms[0] ?? ""), told: new Set(told) };
+  });
+  if (read.every(({ asks }) => asks) || read.every(({ asks }) => !asks)) return [...parts];
+  const kept = new Set(read.flatMap((part, index) => (part.asks ? [index] : [])));
+  const first = Math.min(...kept);
+  // What a question refers to was said just before it, or else is said behind it.
+  const nearest = read.map((_, index) => index).sort((a, b) => distance(a, first) - distance(b, first));
+  const telling = new Set([...kept].flatMap((index) => [...(read[index]?.told ?? [])]));
+  for (const index of nearest) {
+    if (telling.size >= MIN_TELLING_WORDS) break;
+    kept.add(index);
+    for (const term of read[index]?.told ?? []) telling.add(term);
+  }
+  return read.flatMap((part, index): Part[] => {
+    if (kept.has(index)) return [part];
+    const codes = part.text.match(CODE) ?? [];
+    return codes.length === 0 ? [] : [{ text: codes.join(" "), asks: false }];
+  });
+}
+
+/** A name with letters and digits, such as that of a model, an error or a part. */
+const CODE = /\b(?=[A-Za-z0-9-]{0,19}[A-Za-z])(?=[A-Za-z0-9-]{0,19}\d)[A-Za-z0-9][A-Za-z0-9-]{1,19}\b/g;
+
+function distance(index: number, from: number): number {
+  return index < from ? from - index : 1_000_000 + index - from;
+}
+
+/** How many words the longest phrase has that a list of words begins with; 0 when it begins with none. */
+function startsWith(tokens: readonly { term: string }[], phrases: PhraseSet): number {
+  return matchAt(tokens, 0, phrases);
+}
+
+interface PhraseSet {
+  has(phrase: string): boolean;
+  longest: number;
+}
+
+function matchAt(tokens: readonly { term: string }[], at: number, phrases: PhraseSet): number {
+  for (let length = Math.min(phrases.longest, tokens.length - at); length > 0; length -= 1) {
+    if (phrases.has(joined(tokens.slice(at, at + length)))) return length;
+  }
+  return 0;
+}
+
+function joined(tokens: readonly { term: string }[]): string {
+  return tokens.map(({ term }) => foldAccents(term)).join(" ");
+}
+
+function phraseSet(list: string): PhraseSet {
+  const phrases = list.split(",").map((phrase) => tokenize(phrase));
+  const known = new Set(phrases.map(joined));
+  return { has: (phrase) => known.has(phrase), longest: Math.max(...phrases.map(({ length }) => length)) };
+}

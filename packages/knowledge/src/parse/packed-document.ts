@@ -1,0 +1,63 @@
+import { createTurns, packWords, unpackWords } from "@svc/store";
+import type { NewChunk, NewDocument } from "@svc/store";
+import type { CutDocument } from "../add-document.ts";
+import type { CountedWords } from "../index-words.ts";
+
+/**
+ * A document with its passages as it goes from thread to thread: few and large parts, since receiving 25,000 passages as
+ * so many objects would hold up everything else.
+ */
+export interface PackedDocument {
+  document: Omit<NewDocument, "contentHash"> & { contentHash: Uint8Array };
+  text: string;
+  /** Five numbers a passage: start and end in `text`, length in words, page or 0, place of its heading path. */
+  places: Uint32Array;
+  /** Every distinct heading path as JSON, in pieces: see `packWords`. */
+  headingPaths: string[];
+  counted: CountedWords;
+}
+
+const PLACE_UNITS = 5;
+
+/** Passages that are unpacked between two looks at the clock. */
+const SLICE_CHUNKS = 500;
+
+/** Packs a document that was cut from `text`. */
+export function packDocument({ document, chunks, counted }: CutDocument, text: string): PackedDocument {
+  const paths = new Map<string, number>();
+  const places = new Uint32Array(chunks.length * PLACE_UNITS);
+  for (const [index, { headingPath, startOffset, endOffset, termCount, page }] of chunks.entries()) {
+    const path = JSON.stringify(headingPath);
+    const place = paths.get(path) ?? paths.size;
+    paths.set(path, place);
+    places.set([startOffset, endOffset, termCount, page ?? 0, place], index * PLACE_UNITS);
+  }
+  return { document, text, places, headingPaths: packWords(paths.keys()), counted };
+}
+
+/** The document again, with its passages. */
+export async function unpackDocument(packed: PackedDocument): Promise<CutDocument> {
+  const takeTurns = createTurns();
+  const { text, places, counted } = packed;
+  const headingPaths: string[][] = [];
+  for (const piece of packed.headingPaths) {
+    for (const path of unpackWords(piece)) headingPaths.push(JSON.parse(path) as string[]);
+    await takeTurns();
+  }
+  const chunks: NewChunk[] = [];
+  for (let at = 0; at < places.length; at += PLACE_UNITS) {
+    const [startOffset = 0, endOffset = 0, termCount = 0, page = 0, path = 0] = places.subarray(at, at + PLACE_UNITS);
+    chunks.push({
+      headingPath: headingPaths[path] ?? [],
+      text: text.slice(startOffset, endOffset),
+      startOffset,
+      endOffset,
+      termCount,
+      page: page === 0 ? null : page,
+    });
+    if (chunks.length % SLICE_CHUNKS === 0) await takeTurns();
+  }
+  // The store's driver takes binary data as a Buffer only.
+  const document = { ...packed.document, contentHash: Buffer.from(packed.document.contentHash) };
+  return { document, chunks, counted };
+}

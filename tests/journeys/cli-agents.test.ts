@@ -1,0 +1,216 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { runCli } from "@svc/cli";
+import type { Agent, AgentResult } from "@svc/contracts";
+import { initialize } from "@svc/operations";
+import { openStore } from "@svc/store";
+import type { Store } from "@svc/store";
+import { createTestDatabase, repositoryPath, testLog } from "@svc/testing";
+import type { TestDatabase } from "@svc/testing";
+import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+
+let database: TestDatabase;
+let folder: string;
+let env: Record<string, string>;
+let store: Store;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await makeFolder();
+  env = { DATABASE_URL: database.url, SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab" };
+  store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog(), app: "test" });
+  // The first agent with the product's own guide.
+  const guideDir = repositoryPath("docs/guide");
+  await initialize({ store, log: testLog() }, { configuredAdminKey: undefined, guideDir, showsKey: true });
+  for (const name of ["shop", "empty"]) await store.projects.ensure(name);
+  await mkdir(join(folder, "birds"));
+  await writeFile(join(folder, "birds", "owl.md"), "# Owl\n\nThe owl hunts by night.\n");
+  await writeFile(
+    join(folder, "kestrel.md"),
+    "# Kestrel\n\n## How do I charge it?\n\nUse the blue cable for 95 minutes.\n",
+  );
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+  await removeFolders();
+});
+
+/** Runs a command as the built program does, without a process of its own. `typed` is what is piped or typed in. */
+async function svcWith({ typed = "", isTTY = false }: { typed?: string; isTTY?: boolean }, ...words: string[]) {
+  const written = { stdout: "", stderr: "" };
+  const code = await runCli(words, {
+    env,
+    workingFolder: folder,
+    program: "/usr/bin/svc",
+    openInput: () => Object.assign(Readable.from([typed]), { isTTY }),
+    stdout: { write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+  });
+  return { ...written, code };
+}
+
+const svc = (...words: string[]) => svcWith({}, ...words);
+
+async function svcJson(...words: string[]) {
+  const { stdout, code } = await svc(...words, "--json");
+  const document = JSON.parse(stdout) as { ok: boolean; item: Agent; items: Agent[] } & AgentResult;
+  return { ...document, code };
+}
+
+/** The names of the knowledge bases that an agent answers from. */
+async function kbsOf(name: string, project = "default"): Promise<string[]> {
+  const { items } = await svcJson("agents", "list", "--project", project);
+  const { project: found } = await store.projects.ensure(project);
+  const kbs = await store.kbs.list(found.id);
+  const ids = items.find((agent) => agent.name === name)?.kbIds ?? [];
+  return ids.map((id) => kbs.find((kb) => kb.id === id)?.name ?? "gone").sort();
+}
+
+describe("what kb add fills", () => {
+  test("is given to the first agent, whose answers the product's guide is not mixed into any more", async () => {
+    expect(await kbsOf("assistant")).toEqual(["guide"]);
+    const { stderr, code } = await svc("kb", "add", "kestrel.md");
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'assistant now answers from "documents" and no longer from the product\'s guide; bring it back with: ' +
+        "svc agents change assistant --add-kb guide\n",
+    );
+    expect(await kbsOf("assistant")).toEqual(["documents"]);
+    const { items } = await svcJson("agents", "list");
+    expect(items).toMatchObject([{ description: "", version: 2 }]);
+    expect((await svc("agents", "ask", "assistant", "How do I charge the Kestrel?")).stdout).toContain("blue cable");
+    expect(await svcJson("agents", "ask", "assistant", "How do I send a message over the HTTP API?")).toMatchObject({
+      code: 0,
+      output: { text: null },
+    });
+  });
+
+  test("again is silent, and the guide comes back as it was told", async () => {
+    expect((await svc("kb", "add", "kestrel.md")).stderr).not.toContain("answers from");
+    expect(await svc("agents", "change", "assistant", "--add-kb", "guide")).toMatchObject({ code: 0 });
+    expect(await kbsOf("assistant")).toEqual(["documents", "guide"]);
+  });
+
+  test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
+    const advice = (name: string, kb: string) =>
+      `No agent answers from the knowledge base "${kb}" yet. Give it to one with: ` +
+      `svc agents change ${name} --add-kb ${kb}\n`;
+    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
+    await svc("agents", "create", "second", "--fixed-reply", "hello");
+    expect((await svc("kb", "sync", "birds", "--kb", "more")).stderr).toContain(advice("NAME", "more"));
+    await svc("agents", "delete", "second", "--yes");
+    expect(await kbsOf("assistant")).toEqual(["documents", "guide"]);
+  });
+
+  test("in the base guide is no product's guide any more: it is not taken away", async () => {
+    await svc("agents", "change", "assistant", "--kb", "guide");
+    await svc("kb", "add", "kestrel.md", "--kb", "guide");
+    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Give it to one with");
+    expect(await kbsOf("assistant")).toEqual(["guide"]);
+  });
+
+  test("in a project without agents says so, and how one is made", async () => {
+    expect((await svc("kb", "add", "kestrel.md", "--project", "empty")).stderr).toContain(
+      'No agent answers from the knowledge base "documents" yet. Make one with: ' +
+        "svc agents create NAME --kb documents --project empty\n",
+    );
+  });
+});
+
+describe("an agent", () => {
+  const inShop = ["--project", "shop"];
+
+  beforeAll(async () => {
+    await svc("kb", "add", "kestrel.md", "--kb", "manual", ...inShop);
+    await writeFile(join(folder, "examples.txt"), "\uFEFFIt does not charge\r\n\r\n  The lamp blinks  \n");
+  });
+
+  test("is made with all that is said, and shown", async () => {
+    const about = ["--description", "Things\u001b[31m that broke.", "--kb", "manual"];
+    const examples = ["--example", "It fell down", "--examples", "examples.txt"];
+    const policy = ["--policy", "auto_if", "--threshold", "0.7"];
+    const { stdout, code } = await svc("agents", "create", "repairs", ...about, ...examples, ...policy, ...inShop);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^name +repairs\nid +\S+\ndescription +Things that broke\.\nanswers from +manual\n/);
+    expect(stdout).toMatch(/\npolicy +sent from 0\.7 on\nexamples +3\n$/);
+    const { items } = await svcJson("agents", "list", ...inShop);
+    expect(items).toMatchObject([
+      {
+        name: "repairs",
+        examples: ["It fell down", "It does not charge", "The lamp blinks"],
+        reviewPolicy: "auto_if",
+        autoThreshold: 0.7,
+      },
+    ]);
+    expect((await svc("agents", "list", ...inShop)).stdout).toMatch(
+      /^NAME +STATE +EXAMPLES +POLICY +ANSWERS FROM\nrepairs +on +3 +sent from 0\.7 on +manual\n$/,
+    );
+  });
+
+  test("is changed in what is said, and else stays", async () => {
+    const before = (await svcJson("agents", "list", ...inShop)).items[0];
+    const change = (...words: string[]) => svcJson("agents", "change", "repairs", ...words, ...inShop);
+    expect((await change("--add-example", "It smokes", "--remove-kb", "manual", "--disable")).item).toEqual({
+      ...before,
+      examples: [...(before?.examples ?? []), "It smokes"],
+      kbIds: [],
+      enabled: false,
+      version: 2,
+    });
+    const piped = await svcWith(
+      { typed: "one\n" },
+      "agents",
+      "change",
+      "repairs",
+      "--examples",
+      "-",
+      ...inShop,
+      "--json",
+    );
+    expect(JSON.parse(piped.stdout)).toMatchObject({ item: { examples: ["one"] } });
+    expect((await change("--fixed-reply", "Wait.", "--enable", "--policy", "review")).item).toMatchObject({
+      fixedReply: "Wait.",
+      enabled: true,
+      reviewPolicy: "review",
+    });
+    expect((await change("--no-fixed-reply", "--kb", "manual")).item).toMatchObject({
+      fixedReply: null,
+      kbIds: before?.kbIds,
+      examples: ["one"],
+    });
+  });
+
+  test("is asked by itself, with sources, and it is said what would become of the answer", async () => {
+    const { stdout, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
+    expect(stdout).toContain("In a chat a person would look at it first.");
+    const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
+    expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^It has nothing to say\.\n/) });
+  });
+
+  test("is deleted after a question", async () => {
+    const remove = (typed: string) =>
+      svcWith({ typed, isTTY: true }, "agents", "delete", "repairs", "--project", "shop");
+    expect((await remove("no\n")).stdout).toBe("Nothing was deleted.\n");
+    expect((await svc("agents", "delete", "repairs", ...inShop)).code).toBe(2);
+    expect((await remove("yes\n")).stdout).toBe('Deleted the agent "repairs".\n');
+    expect((await svc("agents", "list", ...inShop)).stdout).toContain("There are no agents. Make one with:");
+  });
+
+  test.each<[string, number, string[], string]>([
+    ["an unknown agent", 1, ["change", "nobody", "--disable"], 'There is no agent "nobody". There are: assistant.'],
+    ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'There is no knowledge base "none". There are:'],
+    ["a name that is taken", 1, ["create", "assistant"], "there is an agent of this name: assistant"],
+    ["nothing to change", 2, ["change", "assistant"], "Say what to change"],
+    ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "A number from 0 to 1 is needed."],
+    ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "none.txt cannot be read: there is no such file."],
+  ])("is refused with %s, and it is said why", async (_what, code, words, told) => {
+    const answer = await svc("agents", ...words);
+    expect(answer).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+  });
+});
