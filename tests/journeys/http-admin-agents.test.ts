@@ -12,6 +12,7 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { createKbClient, cursorOf, documentOf } from "./support/create-kb-client.ts";
 import type { KbClient } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -185,6 +186,9 @@ test("an agent that is asked answers with sources, and says so when it finds not
   expect(found.confidence).toBeGreaterThan(0.5);
   const json = { input: "Who painted the Mona Lisa?", context: "How do I send shoes back?" };
   expect(resultOf(await call(`/${id}/execute`, { json }))).toMatchObject({ output: { text: null }, sources: [] });
+  const { project } = await product.store.projects.ensure("north");
+  const tickets = "SELECT id FROM tickets WHERE project_id = $1";
+  expect(await queryDatabase(product.databaseUrl, tickets, [project.id])).toEqual([]);
 });
 
 test("an example that is added counts in triage within 5 seconds, and a deleted agent gets no more messages", async () => {

@@ -70,6 +70,13 @@ const MIN_CONFIDENCE = 0.25;
 
 const SMALL_TALK_CONFIDENCE = 0.95;
 
+const SMALL_TALK_NAMES = {
+  greeting: "a greeting",
+  thanks: "thanks",
+  goodbye: "a goodbye",
+  help: "a call for help that does not say with what",
+} as const;
+
 /** What a question is about is named in so many characters. */
 const MAX_NAMING_CHARS = 2_000;
 
@@ -99,7 +106,7 @@ export async function answerQuestion(question: {
     return plainAnswer(
       smallTalk.text,
       SMALL_TALK_CONFIDENCE,
-      `The message is nothing but a ${smallTalk.topic}.`,
+      `The message is nothing but ${SMALL_TALK_NAMES[smallTalk.topic]}.`,
       false,
     );
   }
@@ -121,7 +128,7 @@ export async function answerQuestion(question: {
       ? noAnswer(0, "What the knowledge bases say about it was answered before.")
       : noAnswer(0, `Nothing in the knowledge bases matches ${quoteWords(found)}.`);
   }
-  const { confidence, evident } = confidenceOf(best, found, readNaming(query.slice(0, MAX_NAMING_CHARS)));
+  const { confidence, evident } = confidenceOf(best, found, readNaming(asked.slice(0, MAX_NAMING_CHARS)));
   const percent = Math.round(confidence * 100);
   if (Math.max(confidence, evident) < MIN_CONFIDENCE || best.picked.text === "") {
     return noAnswer(
@@ -248,7 +255,7 @@ function confidenceOf(
   // Whoever has the very code that is asked for, or the steps for what is to be done, answers in other words as well.
   const isSure = isHowTo || words.some(({ word }) => CODE.test(word) && holds(word));
   const isElse =
-    named > (naming.areKeywords ? MAX_MISSING_KEYWORDS : MAX_MISSING_SHARE) * total ||
+    named > (naming.areKeywords ? MAX_MISSING_KEYWORDS : MAX_MISSING_SHARE) * (total - measures) ||
     weightOf(missing) - measures > (1 - MIN_HELD_SHARE) * (total - measures);
   const confidence = isElse && !isSure ? MISSING_FACTOR * evident : evident;
   return { confidence: keyShare > 0 ? confidence : Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS), evident };

@@ -51,6 +51,29 @@ describe("replyToSmallTalk", () => {
   });
 
   test.each([
+    ["👍", undefined, "thanks", "en"],
+    ["🙏🏽", "de", "thanks", "de"],
+    ["❤️", "pl", "thanks", "pl"],
+    ["?", undefined, "help", "en"],
+    ["??", "de", "help", "de"],
+    ["help", "de", "help", "de"],
+    ["Hilfe!", undefined, "help", "de"],
+    ["Can you help me?", undefined, "help", "en"],
+    ["Dobrý den", undefined, "greeting", "cs"],
+    ["Dzięki!", undefined, "thanks", "pl"],
+    ["Дякую!", undefined, "thanks", "uk"],
+    ["こんにちは", undefined, "greeting", "ja"],
+    ["谢谢", undefined, "thanks", "zh"],
+    ["감사합니다", undefined, "thanks", "ko"],
+    ["Xin chào", undefined, "greeting", "vi"],
+    ["ขอบคุณครับ", undefined, "thanks", "th"],
+    ["תודה רבה", undefined, "thanks", "he"],
+    ["سلام", "fa", "greeting", "fa"],
+  ])("%s in a chat in %s is small talk (%s, %s)", (text, language, topic, replied) => {
+    expect(replyToSmallTalk(text, { language })).toMatchObject({ topic, language: replied });
+  });
+
+  test.each([
     ["hi", undefined, "en"],
     ["hi", "de", "de"],
     ["Hey!", "pt-BR", "pt"],
@@ -104,8 +127,8 @@ describe("replyToSmallTalk", () => {
     "ok",
     "no",
     "great team",
-    "👍",
-    "?",
+    "🚲",
+    "…",
     "",
     "hello ".repeat(30),
   ])("%j says or asks something, or nothing at all", (text) => {

@@ -58,9 +58,15 @@ export function replyToSmallTalk(
     : { text: reply.replies[chosen.topic], topic: chosen.topic, language: chosen.language };
 }
 
-/** Signs of thanks, without their variants of colour. */
-const THANKS_SIGNS =
-  /^(?:[\u{1F44D}\u{1F44C}\u{1F64F}\u{1F44F}\u{1F60A}\u{1F642}\u{1F600}\u{1F601}\u{1F604}\u{2764}\u{1F496}\u{1F495}\u{1F970}\u{1F389}\u{2705}\u{FE0F}\u{200D}\u{1F3FB}-\u{1F3FF}\s!.]|[\u{1F499}-\u{1F49C}])+$/u;
+/** Signs of thanks and of being content. */
+const THANKS_SIGNS = new Set("👍 👌 🙏 👏 😊 🙂 😀 😁 😄 ❤ 💙 💚 💛 💜 💖 💕 🥰 🎉 ✅".split(" "));
+
+/** What only changes how a sign looks, and what may stand beside it. */
+const BESIDE_SIGNS = /\p{Emoji_Modifier}|\u{FE0F}|\u{200D}|[\s!.]/gu;
+
+function isThanksSign(text: string): boolean {
+  return Array.from(text.replace(BESIDE_SIGNS, "")).every((sign) => THANKS_SIGNS.has(sign));
+}
 
 const HELP_PHRASES = new Map(
   Object.entries(HELP_WORDS).flatMap(([language, { phrases }]) =>
@@ -78,7 +84,7 @@ function readHelp(
   if (words.length === 0) {
     const thanks = SMALL_TALK[chatLanguage] ?? MORE_SMALL_TALK[chatLanguage] ?? SMALL_TALK[DEFAULT_LANGUAGE];
     if (/\p{Extended_Pictographic}/u.test(text)) {
-      if (!THANKS_SIGNS.test(text) || thanks === undefined) return null;
+      if (!isThanksSign(text) || thanks === undefined) return null;
       return { text: thanks.replies.thanks, topic: "thanks", language: languageOrDefault(chatLanguage) };
     }
     if (!/[?？؟]/.test(text)) return null;

@@ -32,7 +32,7 @@ export interface CutDocument extends CountedChunks {
 }
 
 /** Raised whenever passages are cut in another way, so that documents added again are read anew. */
-export const CUT_VERSION = 1;
+export const CUT_VERSION = 2;
 
 /** More passages than a document of 10 MB has when it is no attack. */
 const MAX_CHUNKS = 25_000;
@@ -117,7 +117,7 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
         `The document falls into ${chunks.length} passages, ${MAX_CHUNKS} is the most; split it into several documents.`,
       );
     }
-    const title = cutText((input.title ?? heading ?? key).trim(), TITLE_CHARS);
+    const title = cutText((input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);
     const { language } = detectLanguage(text);
     const textSearchConfig = postgresConfigOf(language);
     const document = { key, title, url: input.url ?? null, ...identity, language, textSearchConfig };
@@ -126,6 +126,12 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
     if (error instanceof ServiceError) throw error;
     throw tooComplexToCut(input.key, error);
   }
+}
+
+/** The name of a file: customers have no use for the folder that it lies in. An address stays as it is. */
+function nameOf(key: string): string {
+  if (/^https?:/i.test(key)) return key;
+  return key.split(/[\\/]/).findLast((part) => part.trim() !== "") ?? key;
 }
 
 /** Whatever fails while a text is cut, an expression that runs out of its stack above all, fails for this text only. */

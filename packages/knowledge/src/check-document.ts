@@ -1,4 +1,4 @@
-import { KB_LIMITS, ServiceError, isMalformedText } from "@svc/contracts";
+import { KB_LIMITS, ServiceError, isMalformedText, parseUrl } from "@svc/contracts";
 import type { FieldFault } from "@svc/contracts";
 import { looksBinary } from "./looks-binary.ts";
 
@@ -80,7 +80,7 @@ function faultsOfString(pointer: string, value: string, maxBytes: number): Field
 }
 
 function faultsOfUrl(url: string): FieldFault[] {
-  const isWeb = URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol) && !isMalformedText(url);
+  const isWeb = ["http:", "https:"].includes(parseUrl(url)?.protocol ?? "") && !isMalformedText(url);
   return isWeb && url.length <= URL_MAX_CHARS
     ? []
     : [

@@ -13,6 +13,8 @@ export type AddressPolicy = {
    * A name is compared as a whole, without wildcards.
    */
   readonly allow: readonly string[];
+  /** The setting that names them, for whoever may change it: as in `SVC_FETCH_ALLOW`. */
+  readonly allowSetting?: string;
   /** Whether 127.0.0.0/8, ::1 and the names of this machine may be called. */
   readonly allowLoopback: boolean;
   /**
@@ -58,8 +60,6 @@ export type AddressGuardTools = {
 const NOT_A_URL = "It is not a valid absolute URL.";
 const BAD_SCHEME = "Only http and https URLs can be called.";
 const HAS_USER_INFO = "A URL with a user name or password is refused. Leave them out.";
-const LOCAL_NAME = "The host is a name of a local network. Use a public host, or have the operator allow this one.";
-const NOT_PUBLIC = "The host is not a public address. Use a public host, or have the operator allow this one.";
 const OWN_PORT = "The host and port belong to this service itself.";
 
 /**
@@ -71,17 +71,20 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
   const nothing = parseAllowList([]);
+  const remedy = `Use a public host, or have the operator allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
+  const localName = `The host is a name of a local network. ${remedy}`;
+  const notPublic = `The host is not a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);
 
   /** The reason against this address, or undefined when it may be called. */
   function refusalOf(address: string, port: number, isHostAllowed: boolean, publicOnly: boolean): string | undefined {
     const addressClass = classifyAddress(address);
-    if (addressClass === "never") return NOT_PUBLIC;
+    if (addressClass === "never") return notPublic;
     if (ownPorts.has(port) && (addressClass !== "public" || isOwn(address))) return OWN_PORT;
     if (addressClass === "public") return undefined;
-    if (publicOnly) return NOT_PUBLIC;
+    if (publicOnly) return notPublic;
     if (isHostAllowed || allowed.hasAddress(address)) return undefined;
-    return addressClass === "loopback" && policy.allowLoopback ? undefined : NOT_PUBLIC;
+    return addressClass === "loopback" && policy.allowLoopback ? undefined : notPublic;
   }
 
   function isOwn(address: string): boolean {
@@ -94,9 +97,9 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
     const names = publicOnly ? nothing : allowed;
     if (isLoopbackName(name)) {
       if (ownPorts.has(port)) return OWN_PORT;
-      return (policy.allowLoopback && !publicOnly) || names.hasName(name) ? undefined : LOCAL_NAME;
+      return (policy.allowLoopback && !publicOnly) || names.hasName(name) ? undefined : localName;
     }
-    return isLocalName(name) && !names.hasName(name) ? LOCAL_NAME : undefined;
+    return isLocalName(name) && !names.hasName(name) ? localName : undefined;
   }
 
   function refusalOfUrl(url: URL, publicOnly: boolean): string | undefined {

@@ -11,6 +11,11 @@ import { ownPortsOf } from "./own-ports.ts";
 export function createFetchGuard(
   config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "fetchAllow">,
 ): AddressGuard {
-  const policy = { allow: config.fetchAllow, allowLoopback: false, ownPorts: ownPortsOf(config) };
+  const policy = {
+    allow: config.fetchAllow,
+    allowSetting: "SVC_FETCH_ALLOW",
+    allowLoopback: false,
+    ownPorts: ownPortsOf(config),
+  };
   return createAddressGuard(policy, { lookup: createReceiverLookup(config.fetchAllow) });
 }

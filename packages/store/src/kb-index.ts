@@ -30,7 +30,7 @@ const MAX_DEAD_RUNS = 500;
 const READ_BATCH = 2_000;
 
 /** Words that one statement adds. */
-const WORD_BATCH = 5_000;
+const WORD_BATCH = 10_000;
 
 /** Rows of the index of a deleted base that one statement removes. */
 const REMOVE_BATCH = 20_000;

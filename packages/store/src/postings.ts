@@ -31,7 +31,7 @@ export const POSTING_UNITS = 4;
 export const POSTING_BYTES = 2 * POSTING_UNITS;
 
 /** What one statement writes: so much is put together and handed over in some milliseconds. */
-const MAX_ROWS = 5_000;
+const MAX_ROWS = 10_000;
 const MAX_UNITS = 200_000;
 
 const MAX_HEADING_COUNT = 15;

@@ -259,10 +259,10 @@ function sampleOf(text: string): string {
   const half = SAMPLE_CHARS / 2;
   const middle = Math.floor(text.length / 2);
   const part = text.length <= SAMPLE_CHARS ? text : `${text.slice(0, half)} ${text.slice(middle, middle + half)}`;
-  // Addresses are in no language.
+  // Addresses, numbers and codes such as K-1050 are in no language.
   return part
     .split(/\s+/)
-    .filter((word) => !/:\/\/|@|^www\./.test(word))
+    .filter((word) => !/:\/\/|@|^www\.|\p{N}/u.test(word))
     .join(" ");
 }
 

@@ -167,6 +167,7 @@ describe("searchKnowledge", () => {
     expect(await searchKnowledge(knowledge, knowledge.project, search)).toEqual({
       hits: [],
       bestPossible: 0,
+      passageCount: 0,
       words: [],
     });
   });

@@ -16,6 +16,7 @@ export function createWebhookGuard(
 ): AddressGuard {
   const policy = {
     allow: config.webhookAllow,
+    allowSetting: "SVC_WEBHOOK_ALLOW",
     allowLoopback: isLoopback(host) && config.trustProxy.length === 0,
     ownPorts: ownPortsOf(config),
   };

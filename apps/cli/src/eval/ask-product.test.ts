@@ -52,6 +52,7 @@ function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
       hits: kbIds.includes("kb-tech") && /pair|remote/.test(query) ? [PAIRING] : [],
       bestPossible: 10,
       words,
+      passageCount: 1_000,
     });
   };
   const project: AskedProject = {

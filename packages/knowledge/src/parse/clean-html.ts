@@ -1,3 +1,4 @@
+import { parseUrl } from "@svc/contracts";
 import { load } from "cheerio";
 import type { CheerioAPI } from "cheerio";
 import { mainContent } from "./main-content.ts";
@@ -86,8 +87,9 @@ function titleOf($: CheerioAPI): string | null {
 
 function baseOf($: CheerioAPI, url: string | undefined): string | undefined {
   const base = $("base[href]").first().attr("href");
-  if (base !== undefined && URL.canParse(base, url)) return new URL(base, url).href;
-  return url !== undefined && URL.canParse(url) ? url : undefined;
+  const named = base === undefined ? null : parseUrl(base, url);
+  if (named !== null) return named.href;
+  return url !== undefined && parseUrl(url) !== null ? url : undefined;
 }
 
 /** Some sites wrap a whole page in one form, and questions that open on a click in buttons: their text stays. */
@@ -171,8 +173,8 @@ function cleanLinks($: CheerioAPI, root: PagePart, base: string | undefined): vo
 function targetOf(href: string, base: string | undefined): string | null {
   if (href === "" || href.startsWith("#")) return null;
   // A relative link of a page whose address is not known leads nowhere.
-  if (!URL.canParse(href, base)) return null;
-  const url = new URL(href, base);
+  const url = parseUrl(href, base);
+  if (url === null) return null;
   // In Markdown a parenthesis would end the address.
   return LINK_SCHEMES.has(url.protocol) ? url.href.replaceAll("(", "%28").replaceAll(")", "%29") : null;
 }

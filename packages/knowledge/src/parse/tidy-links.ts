@@ -1,3 +1,4 @@
+import { parseUrl } from "@svc/contracts";
 import { marked } from "marked";
 import type { Token } from "marked";
 
@@ -39,7 +40,7 @@ function changedLink(token: Token, url: string | undefined): string | null {
 }
 
 function isRelative(href: string, url: string): boolean {
-  return href !== "" && !href.startsWith("#") && !URL.canParse(href) && URL.canParse(href, url);
+  return href !== "" && !href.startsWith("#") && parseUrl(href) === null && parseUrl(href, url) !== null;
 }
 
 function absolute(href: string, url: string): string {

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "@jest/globals";
+import { questionOf } from "./question-of.ts";
+
+describe("questionOf", () => {
+  test.each([
+    ["Hi! How much is the deposit? Thanks!", "How much is the deposit?"],
+    ["Hello, I would like to know how much the deposit is. Best regards, Anna", "how much the deposit is."],
+    ["Dear team, my machine shows E07. What shall I do? Kind regards, Peter", "my machine shows E07. What shall I do?"],
+    [
+      "Guten Tag, ich möchte mein Gerät einschicken. Wie geht das? Danke! Mit freundlichen Grüßen, Max",
+      "ich möchte mein Gerät einschicken. Wie geht das?",
+    ],
+    [
+      "Hello,\n\ncould you please tell me how long the warranty lasts?\n\nMany thanks in advance\nPeter Miller\nTel. 1234",
+      "how long the warranty lasts?",
+    ],
+    [
+      "Bonjour, pourriez-vous me dire combien coûte la livraison ? Merci d'avance. Cordialement, Jean",
+      "combien coûte la livraison ?",
+    ],
+    ["hi how much is it", "how much is it"],
+    ["I lost my key, help", "I lost my key"],
+    ["Thank you. And how do I remove it again?", "And how do I remove it again?"],
+    ["Hi anna, where is my order 4711?", "where is my order 4711?"],
+  ])("leaves out the courtesies of %j", (message, asked) => {
+    expect(questionOf(message)).toBe(asked);
+  });
+
+  test.each([
+    "How do I change the port?",
+    "Hi-res images, can I upload them?",
+    "Morning classes, when are they?",
+    "In which U.S. state was Dr. King born?",
+    "The machine does not start. The lamp is red.",
+    "Thanks!",
+    "please",
+    "Could you tell me?",
+    "?",
+    "",
+  ])("leaves %j as it is", (message) => {
+    expect(questionOf(message)).toBe(message);
+  });
+
+  test("of a long message, the sentences that ask are left, with the names that stand elsewhere", () => {
+    const message =
+      "The machine M-200 leaks since Monday. I bought it in Berlin last year. My wife likes it. Can I send it back for a repair?";
+    expect(questionOf(message)).toBe("M-200 Can I send it back for a repair?");
+  });
+
+  test("a question behind the closing is none of a signature", () => {
+    expect(questionOf("My lamp is broken. Kind regards, Tom. PS: How long is the warranty?")).toContain("warranty");
+  });
+
+  test.each(["hi, ", "please, ", "a?\n", ", regards ", "What is. ", " \n", "a-", "x", "Thanks! "])(
+    "50,000 characters of %j are read in their beginning and end",
+    (part) => {
+      const text = part.repeat(Math.ceil(50_000 / part.length)).slice(0, 50_000);
+      expect(questionOf(text).length).toBeLessThanOrEqual(text.length);
+    },
+  );
+});
