@@ -17,8 +17,6 @@ let world: Pipelines;
 
 /** An agent that always answers the same, without a person. */
 const ANSWERS = { fixedReply: FIXED, reviewPolicy: "auto" } as const;
-/** An agent that has to look into a knowledge base first; there is none, so that it finds nothing. */
-const SEARCHES = { kbIds: [newId()], reviewPolicy: "auto" as const };
 /** An agent whose answers always wait for a person. */
 const ASKS = { fixedReply: FIXED, reviewPolicy: "review" } as const;
 
@@ -99,7 +97,7 @@ describe("messages of a chat", () => {
   });
 
   test("wait for the one before, while other chats go on", async () => {
-    const slow = await world.newProject(SEARCHES, { handoffText: "" });
+    const slow = await world.newSearchingProject({ handoffText: "" });
     const quick = await world.newProject(ANSWERS);
     const release = await holdTable(world.databaseUrl, "kbs");
     let first: Awaited<ReturnType<typeof world.send>>;
@@ -231,7 +229,7 @@ describe("a message that cannot be worked on", () => {
     await becomesDeadLetter(bad.messageId);
     await poison.cure();
     // Were the agent asked now, it would answer by itself; but the customer was promised a person.
-    await world.sql("UPDATE agents SET review_policy = 'auto' WHERE project_id = $1", [project]);
+    await world.sql("UPDATE agents SET review_policy = 'auto', version = version + 1 WHERE project_id = $1", [project]);
     await waitFor(
       async () => {
         const { messageId } = await world.send(project, `probe-${newId()}`, "hello");
@@ -262,7 +260,9 @@ describe("a stage that ran", () => {
       progress: { triage: { agentId: expect.any(String) }, answer: { text: "the first answer" } },
     });
     // From now on the agent would say something else.
-    await world.sql("UPDATE agents SET fixed_reply = 'another answer' WHERE project_id = $1", [project]);
+    await world.sql("UPDATE agents SET fixed_reply = 'another answer', version = version + 1 WHERE project_id = $1", [
+      project,
+    ]);
     await waitFor(
       async () => {
         const other = await world.send(project, `probe-${newId()}`, "hello");
@@ -279,7 +279,7 @@ describe("a stage that ran", () => {
 
 describe("an agent that fails", () => {
   test("is no error for the customer: a person has to answer, and the customer is told so", async () => {
-    const project = await world.newProject({ kbIds: [newId()], reviewPolicy: "auto" }, { handoffText: HANDOFF });
+    const project = await world.newSearchingProject({ handoffText: HANDOFF });
     const bad = await world.send(project, "agent-fails", "what is it?", { isAnnounced: false });
     // What an earlier try seems to have found is nothing that an agent could read.
     await world.sql("UPDATE messages SET progress = $2 WHERE id = $1", [
@@ -315,7 +315,7 @@ describe("a worker that has lost its lease", () => {
 
   /** Lets every pipeline work on a few messages to their end, so that the late worker has had its turn. */
   async function lateWorkersHaveGoneOn(): Promise<void> {
-    const project = await world.newProject(SEARCHES, { handoffText: "" });
+    const project = await world.newSearchingProject({ handoffText: "" });
     for (let round = 0; round < 5; round++) {
       await stateIs((await world.send(project, `after-${round}`, "what is it?")).messageId, "held");
     }
@@ -344,7 +344,7 @@ describe("a worker that has lost its lease", () => {
   });
 
   test("changes nothing any more in the middle of its work", async () => {
-    const project = await world.newProject(SEARCHES, { handoffText: HANDOFF });
+    const project = await world.newSearchingProject({ handoffText: HANDOFF });
     const release = await holdTable(world.databaseUrl, "kbs");
     const { messageId, ticketId } = await world.send(project, "middle", "what is it?");
     await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first worker" });

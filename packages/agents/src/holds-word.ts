@@ -20,8 +20,15 @@ export function holdsPart(text: string): (word: string) => boolean {
     part.length >= MIN_PART_CHARS && (whole.startsWith(part) || whole.endsWith(part));
   return (word) => {
     const folded = foldAccents(word);
-    return terms.some((term) => isSameWord(term, folded) || isPart(term, folded) || isPart(folded, term));
+    return terms.some(
+      (term) => isSameWord(term, folded) || isPlural(term, folded) || isPart(term, folded) || isPart(folded, term),
+    );
   };
+}
+
+/** A word too short for `isSameWord` may have a plural all the same: "dog", "dogs". */
+function isPlural(one: string, other: string): boolean {
+  return Math.min(one.length, other.length) >= 3 && (one === `${other}s` || other === `${one}s`);
 }
 
 function termsOf(text: string): string[] {

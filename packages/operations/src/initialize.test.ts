@@ -148,7 +148,7 @@ describe("a second run", () => {
   test("does not undo what somebody has changed", async () => {
     const { project } = await run();
     await store.projects.update(project.id, { handoffText: "Ours." });
-    await sql("UPDATE agents SET name = 'renamed'");
+    await sql("UPDATE agents SET name = 'renamed', version = version + 1");
     const before = await everything();
     await run();
     expect(await everything()).toEqual(before);

@@ -61,6 +61,14 @@ export async function openPipelines() {
       return (await addProject(store, `project-${newId()}`, agent, settings)).id;
     },
 
+    /** As `newProject`, with an agent that has to look into a knowledge base first, which is empty: it finds nothing. */
+    async newSearchingProject(settings: { handoffText?: string }): Promise<ProjectId> {
+      const { project } = await store.projects.ensure(`project-${newId()}`);
+      const { kb } = await store.kbs.ensure(project.id, "empty");
+      await addProject(store, project.name, { kbIds: [kb.id] }, settings);
+      return project.id;
+    },
+
     /** Commits a message as the front door does, and announces it unless it is to be found by the sweeper. */
     async send(
       project: ProjectId,
