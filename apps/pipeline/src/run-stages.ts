@@ -33,7 +33,7 @@ class RunAbortedError extends Error {
 }
 
 /** Rejects once the run is given up. */
-function whenAborted(signal: AbortSignal): Promise<never> {
+export function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(new RunAbortedError()), { once: true });
   });

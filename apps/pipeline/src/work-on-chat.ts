@@ -6,7 +6,7 @@ import type { LeaseKeeper } from "./lease-keeper.ts";
 import { createSettingsReader } from "./project-settings.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import type { Run, TriageResult } from "./run.ts";
-import { giveUp, runStages, settleFailure } from "./run-stages.ts";
+import { giveUp, runStages, settleFailure, whenAborted } from "./run-stages.ts";
 import type { StageContext } from "./stage-context.ts";
 
 /**
@@ -26,7 +26,8 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
     const lease = leases.keep(message);
     let run: Run | null = null;
     try {
-      const found = await readSettings(message.project);
+      // Left at once when the run is given up, also while the database lets it wait.
+      const found = await Promise.race([readSettings(message.project), whenAborted(lease.signal)]);
       if (found === null) {
         return await giveUp(context, message, null, "its project no longer exists");
       }

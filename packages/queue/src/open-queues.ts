@@ -54,6 +54,9 @@ export interface Queues {
 
 const RETRY_MS = 500;
 const ABORT_GRACE_MS = 1_000;
+/** How long a worker that has jobs may take to be ready, beyond the deadline of a close. */
+const READY_MS = 1_000;
+
 /** How long a close waits for what is still coming up. */
 const COMING_UP_MS = 2_000;
 const NEVER_ABORTED = new AbortController().signal;
@@ -156,7 +159,11 @@ export function openQueues(options: {
     return {
       async close(deadlineMs) {
         wanted = false;
-        const worker = await Promise.race([making.catch(() => null), delay(0)]);
+        // A worker may have a job before it is said to be ready.
+        const worker = await Promise.race([
+          making.catch(() => null),
+          delay(running.size > 0 ? deadlineMs + READY_MS : 0),
+        ]);
         if (worker === null || worker === undefined) {
           // It comes up later, or never: then it is closed as soon as it does, before the backend is.
           coming.add(
