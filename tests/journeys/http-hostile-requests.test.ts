@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -8,6 +9,7 @@ import { expectDecent } from "./support/expect-decent.ts";
 import { expectHealthy } from "./support/expect-healthy.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { exchangeRaw, openRawConnection } from "./support/open-raw-connection.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -283,11 +285,147 @@ describe("requests one behind the other on a connection", () => {
   });
 
   test("leave the reply of a waiting call to the drain when nonsense follows it", async () => {
+    /** The chat of such a call; null where the connection ended before its body was read: then it is no message. */
+    async function tryCall(): Promise<string | null> {
+      const chatId = randomUUID();
+      const body = JSON.stringify({ text: "hello", chatId });
+      const call = bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, lengthOf(body)], body);
+      const { answers } = await exchangeRaw(api.baseUrl(), Buffer.concat([call, Buffer.from("nonsense\r\n\r\n")]));
+      expect(answers.map(({ status }) => status)).toEqual([400]);
+      const isAccepted = async () =>
+        (await queryDatabase(product.databaseUrl, "SELECT 1 FROM chats WHERE chat_id = $1", [chatId])).length === 1;
+      const accepted = waitFor(isAccepted, { what: "the message", timeoutMs: 2_000 });
+      return accepted.then(
+        () => chatId,
+        () => null,
+      );
+    }
+    const chatId = (await tryCall()) ?? (await tryCall()) ?? (await tryCall()) ?? "";
+    expect((await api.drain("fixed", chatId, "?wait=20000")).texts).toEqual([FIXED]);
+  }
+
+  test("chunks of one byte, with extensions", async () => {
+    const body = message("chunks");
+    const chunks = Array.from(body, (character) => chunk(character, ';name="value"')).join("");
+    await expectArrived(await post(["Transfer-Encoding: chunked"], `${chunks}0\r\n\r\n`), "chunks");
+  });
+
+  test("trailers, which are neither headers nor credentials", async () => {
+    const body = message("trailers");
+    const trailers = `Content-Encoding: gzip\r\nX-Api-Key: another\r\nx-svc-project: another\r\n`;
+    const answer = await post(["Transfer-Encoding: chunked"], `${chunk(body)}0\r\n${trailers}\r\n`);
+    await expectArrived(answer, "trailers");
+
+    const keyless = [host, jsonType, "Transfer-Encoding: chunked", "Trailer: X-Api-Key"];
+    const keyInTrailer = `${chunk(body)}0\r\nX-Api-Key: ${product.adminKey}\r\n\r\n`;
+    expectProblem(await send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, keyless, keyInTrailer)), "missing_key");
+  });
+
+  test("Expect: 100-continue, which is invited, and other expectations, which are ignored", async () => {
+    for (const [expectation, interim] of [
+      ["100-continue", [100]],
+      ["200-maybe", []],
+    ] as const) {
+      const chatId = `expects-${expectation}`;
+      const body = message(chatId);
+      const connection = await openRawConnection(api.baseUrl());
+      try {
+        const headers = [...keyed(), jsonType, lengthOf(body), `Expect: ${expectation}`];
+        connection.write(bytesOf(`POST ${MESSAGES} HTTP/1.1`, headers));
+        connection.write(body);
+        const parsed = await connection.answered();
+        expect(parsed.interim).toEqual(interim);
+        const [answer] = parsed.answers;
+        if (answer === undefined) throw new Error("there was no answer");
+        expectDecent(answer);
+        await expectArrived(answer, chatId);
+      } finally {
+        connection.hangUp();
+      }
+    }
+  });
+
+  test("an invitation is no promise: whoever has no key is told after it, too", async () => {
+    const headers = [host, jsonType, "Content-Length: 5", "Expect: 100-continue"];
+    expectProblem(await send(bytesOf(`POST ${MESSAGES} HTTP/1.1`, headers, "12345")), "missing_key");
+  });
+
+  test("HTTP/1.0, with and without a Host; the connection is closed after the answer", async () => {
+    const body = message("old");
+    const headers = [...keyed().slice(1), jsonType, lengthOf(body)];
+    const answer = await send(bytesOf(`POST ${MESSAGES} HTTP/1.0`, headers, body));
+    expect(answer.headers.get("connection")).toBe("close");
+    await expectArrived(answer, "old");
+    expect((await send(bytesOf("GET /api/v1/health HTTP/1.0", [host]))).status).toBe(200);
+  });
+
+  test("empty lines before a request", async () => {
+    expect(
+      (await send(Buffer.concat([Buffer.from("\r\n\r\n"), bytesOf(`GET ${CHAT} HTTP/1.1`, keyed())]))).status,
+    ).toBe(200);
+  });
+
+  test("a whole address in place of a path, whichever host it names", async () => {
+    for (const address of ["http://api.example", "https://elsewhere.example:8443", "http://user:word@[::1]:1"]) {
+      const answer = await get(`${address}${CHAT}`);
+      expect([answer.status, answer.body.chatId]).toEqual([200, "chat"]);
+    }
+  });
+
+  test("a wish to change to another protocol, which is not granted", async () => {
+    for (const protocol of ["websocket", "h2c", "TLS/1.0"]) {
+      const wish = ["Connection: Upgrade", `Upgrade: ${protocol}`, "Sec-WebSocket-Version: 13"];
+      expect((await get(CHAT, [...keyed(), ...wish])).status).toBe(200);
+    }
+  });
+
+  test("a GET with a body, which is not looked at", async () => {
+    const bytes = bytesOf(`GET ${CHAT} HTTP/1.1`, [...keyed(), "Content-Length: 8"], "not json");
+    expect((await send(bytes)).status).toBe(200);
+  });
+});
+
+describe("requests one behind the other on a connection", () => {
+  test("are all answered, in their order, also when a later one would be faster", async () => {
+    const body = message("pipelined");
+    const named = (name: string) => [...keyed(), `X-Request-Id: ${name}`];
+    const bytes = Buffer.concat([
+      bytesOf(`GET ${MESSAGES}/nothing-comes?wait=300 HTTP/1.1`, named("waits")),
+      bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...named("posts"), jsonType, lengthOf(body)], body),
+      bytesOf("GET /api/v1/nothing HTTP/1.1", named("finds-nothing")),
+      bytesOf("GET /api/v1/health HTTP/1.1", named("asks")),
+    ]);
+    const { answers, rest } = await exchangeRaw(api.baseUrl(), bytes, { count: 4 });
+    for (const answer of answers) expectDecent(answer);
+    expect(answers.map(({ status, headers }) => [headers.get("x-request-id"), status])).toEqual([
+      ["waits", 200],
+      ["posts", 202],
+      ["finds-nothing", 404],
+      ["asks", 200],
+    ]);
+    expect(rest).toBe("");
+  });
+
+  test("end where one of them is no HTTP", async () => {
+    const bytes = Buffer.concat([Buffer.from("nonsense\r\n\r\n"), bytesOf("GET /api/v1/health HTTP/1.1", [host])]);
+    const { answers } = await exchangeRaw(api.baseUrl(), bytes, { count: 2 });
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+  });
+
+  test("leave the reply of a waiting call to the drain when nonsense follows it", async () => {
     const chatId = randomUUID();
     const body = JSON.stringify({ text: "hello", chatId });
     const call = bytesOf(`POST ${MESSAGES} HTTP/1.1`, [...keyed(), jsonType, lengthOf(body)], body);
-    const { answers } = await exchangeRaw(api.baseUrl(), Buffer.concat([call, Buffer.from("nonsense\r\n\r\n")]));
-    expect(answers.map(({ status }) => status)).toEqual([400]);
+    // The nonsense ends the connection: a call whose body was not read by then is no message.
+    await waitFor(
+      async () => {
+        const { answers } = await exchangeRaw(api.baseUrl(), Buffer.concat([call, Buffer.from("nonsense\r\n\r\n")]));
+        expect(answers.map(({ status }) => status)).toEqual([400]);
+        const accepted = "SELECT 1 FROM chats WHERE chat_id = $1";
+        return (await queryDatabase(product.databaseUrl, accepted, [chatId])).length === 1;
+      },
+      { what: "a call to be accepted before its connection ends" },
+    );
     expect((await api.drain("fixed", chatId, "?wait=20000")).texts).toEqual([FIXED]);
     expect((await api.drain("fixed", chatId)).texts).toEqual([]);
   });
