@@ -20,10 +20,11 @@ export async function answer({ store, embeddings, log }: StageContext, run: Run)
   if (run.answer !== null) return;
   const { message, passages } = run;
   const asked = questionOf(message.text);
-  const history =
-    message.seq === 1
-      ? []
-      : await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT);
+  // A fixed reply is the same whatever was said.
+  const looksBack = agent.fixedReply === null && message.seq > 1;
+  const history = looksBack
+    ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
+    : [];
   run.language = agent.fixedReply === null ? languageOf(run) : null;
   try {
     run.answer = await answerQuestion({
