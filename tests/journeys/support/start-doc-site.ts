@@ -8,16 +8,20 @@ export interface DocSite {
   close(): Promise<void>;
 }
 
-/** Starts the shop's web site that docs/api.md adds to a knowledge base: two pages and their sitemap. */
+/** Starts the shop's web site that docs/api.md adds to a knowledge base: two pages that its sitemap names, and one that it does not. */
 export async function startDocSite(): Promise<DocSite> {
   const pages = new Map([
     ["/delivery", "<title>Delivery</title><main><h1>Delivery</h1><p>Parcels come within two days.</p></main>"],
     ["/care", "<title>Care</title><main><h1>Care</h1><p>Leather likes a soft brush.</p></main>"],
   ]);
+  const contact = "<title>Contact</title><main><h1>Contact</h1><p>Call us on weekdays.</p></main>";
   const server = createServer((request, response) => {
     const path = request.url ?? "";
     const locations = [...pages.keys()].map((page) => `<url><loc>${site.url}${page}</loc></url>`);
-    const body = path === "/sitemap.xml" ? `<urlset>${locations.join("")}</urlset>` : pages.get(path);
+    const body =
+      path === "/sitemap.xml"
+        ? `<urlset>${locations.join("")}</urlset>`
+        : (pages.get(path) ?? (path === "/contact" ? contact : undefined));
     const type = path === "/sitemap.xml" ? "application/xml" : "text/html";
     response.writeHead(body === undefined ? 404 : 200, { "Content-Type": type }).end(body);
   });
