@@ -1,5 +1,3 @@
-export { addKnowledge } from "./add-knowledge.ts";
-export type { AddedKnowledge } from "./add-knowledge.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 export { listChannels, setChannelEnabled } from "./channels.ts";
 export type { ChannelItem } from "./channels.ts";
