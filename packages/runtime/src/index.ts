@@ -13,3 +13,5 @@ export { runServices } from "./run-services.ts";
 export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
+export { startSweeps } from "./start-sweeps.ts";
+export type { SweepStep } from "./start-sweeps.ts";

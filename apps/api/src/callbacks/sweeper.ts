@@ -1,11 +1,10 @@
 import type { Log } from "@svc/log";
-import { QueueDownError, publishDeliveries } from "@svc/queue";
+import { publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import { isUnavailable } from "@svc/store";
+import { startSweeps } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { settleCallbacks } from "./settle-callbacks.ts";
 
-const SWEEP_MS = 500;
 const SWEEP_LIMIT = 1_000;
 /** Sweeps between two rounds of forgetting what is too old. */
 const FORGET_EVERY = 120;
@@ -19,10 +18,7 @@ const FORGET_LIMIT = 5_000;
 export function startCallbackSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
   stop(): Promise<void>;
 } {
-  let stopped = false;
   let rounds = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<void> = Promise.resolve();
 
   async function settleLeftOvers(): Promise<void> {
     const late = await store.callbacks.markTimeouts(SWEEP_LIMIT);
@@ -42,35 +38,5 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
     if (old + revoked > 0) log.info({ old, revoked }, "sealed API keys that are not needed any more are erased");
   }
 
-  /** Makes one step; its failure does not keep the others from their work. */
-  async function attempt(step: () => Promise<void>): Promise<void> {
-    try {
-      await step();
-    } catch (error) {
-      if (error instanceof QueueDownError) return;
-      if (isUnavailable(error)) log.debug({ error }, "the store is away; the next sweep follows");
-      else log.warn({ error }, "a sweep of callbacks failed; the next one follows");
-    }
-  }
-
-  async function sweep(): Promise<void> {
-    for (const step of [settleLeftOvers, announceDue, forget]) await attempt(step);
-  }
-
-  const sweepLater = () => {
-    if (stopped) return;
-    timer = setTimeout(() => {
-      sweeping = sweep();
-      void sweeping.finally(sweepLater);
-    }, SWEEP_MS);
-  };
-  sweepLater();
-
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await sweeping;
-    },
-  };
+  return startSweeps(log, "callbacks", [settleLeftOvers, announceDue, forget]);
 }

@@ -1,0 +1,50 @@
+import type { Log } from "@svc/log";
+import { QueueDownError } from "@svc/queue";
+import { isUnavailable } from "@svc/store";
+
+const SWEEP_MS = 500;
+
+/** One thing that a sweep does; a long one looks at `isStopped` between its parts. */
+export type SweepStep = (isStopped: () => boolean) => Promise<void>;
+
+/**
+ * Makes the steps one after the other, twice a second, until stopped: what finds work whose job was lost. A step that
+ * fails does not keep the others from their work and is made again in the next sweep; a queue or store that is away is
+ * no fault. `what` names what is swept, for the log. `stop` waits for the step that is being made.
+ */
+export function startSweeps(log: Log, what: string, steps: readonly SweepStep[]): { stop(): Promise<void> } {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<void> = Promise.resolve();
+
+  async function attempt(step: SweepStep): Promise<void> {
+    try {
+      await step(() => stopped);
+    } catch (error) {
+      if (error instanceof QueueDownError) return;
+      if (isUnavailable(error)) log.debug({ error }, "the store is away; the next sweep follows");
+      else log.warn({ error }, `a sweep of ${what} failed; the next one follows`);
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    for (const step of steps) await attempt(step);
+  }
+
+  const sweepLater = () => {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      sweeping = sweep();
+      void sweeping.finally(sweepLater);
+    }, SWEEP_MS);
+  };
+  sweepLater();
+
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await sweeping;
+    },
+  };
+}
