@@ -1,0 +1,82 @@
+import type { WidgetConfigAnswer } from "@svc/contracts";
+import { createWidgetStore } from "./connection/create-widget-store.ts";
+import type { ManagedStore, WidgetEvents } from "./connection/create-widget-store.ts";
+import type { Identity } from "./connection/visitor.ts";
+import type { Texts } from "./locales/create-texts.ts";
+import { mountPanel } from "./panel/mount-panel.tsx";
+import type { Storage } from "./storage.ts";
+
+/** How the panel looks and speaks. */
+export interface Look {
+  texts: Texts;
+  /** BCP 47. */
+  locale: string;
+  dir: "ltr" | "rtl";
+  theme: "auto" | "light" | "dark";
+  /** `#rrggbb` */
+  accent: string;
+  position: "bottom-right" | "bottom-left";
+}
+
+/** What the launcher hands over. */
+export interface ChatOptions {
+  base: string;
+  apiKey: string;
+  config: WidgetConfigAnswer;
+  storage: Storage;
+  identity: Identity | null;
+  root: ShadowRoot;
+  launcher: HTMLElement;
+  look: Look;
+  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
+}
+
+/** The conversation with its panel. */
+export interface Chat {
+  store: ManagedStore;
+  /** The site has chosen another language or theme. */
+  update(look: Look): void;
+  /** Takes the panel away and the line down. */
+  stop(): void;
+}
+
+/** Begins the conversation of this page, behind a closed panel. This is what the launcher loads when it is needed. */
+export function startChat({ root, launcher, look: firstLook, ...options }: ChatOptions): Chat {
+  let look = firstLook;
+  const store = createWidgetStore({
+    ...options,
+    locale: () => look.locale,
+    page: () => ({ url: location.href, title: document.title }),
+    locks: "locks" in navigator ? navigator.locks : null,
+  });
+  const panel = mountPanel(store, { root, launcher, ...look });
+
+  // A page that is left may come back as it was (bfcache), which an open line would prevent.
+  const onHide = () => store.suspend();
+  const onShow = ({ persisted }: PageTransitionEvent) => {
+    if (persisted) store.resume();
+  };
+  const onBack = () => {
+    if (document.visibilityState === "visible") store.nudge();
+  };
+  addEventListener("pagehide", onHide);
+  addEventListener("pageshow", onShow);
+  addEventListener("online", onBack);
+  document.addEventListener("visibilitychange", onBack);
+
+  return {
+    store,
+    update(next) {
+      look = next;
+      panel.update(next);
+    },
+    stop() {
+      removeEventListener("pagehide", onHide);
+      removeEventListener("pageshow", onShow);
+      removeEventListener("online", onBack);
+      document.removeEventListener("visibilitychange", onBack);
+      panel.unmount();
+      store.stop();
+    },
+  };
+}

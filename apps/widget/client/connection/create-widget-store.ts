@@ -1,0 +1,584 @@
+import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorMessage, WidgetConfigAnswer } from "@svc/contracts";
+import { LIMITS } from "../limits.ts";
+import type { Contact, Entry, VisitorEntry, WidgetActions, WidgetState, WidgetStore } from "../state.ts";
+import type { Storage } from "../storage.ts";
+import {
+  addMessage,
+  addReply,
+  countUnread,
+  growPartial,
+  inOrder,
+  lastReplySeq,
+  settleMessage,
+} from "./conversation.ts";
+import { downloadFile, uploadFile } from "./files.ts";
+import { dropHistory, keepHistory, NO_HISTORY, readHistory } from "./history.ts";
+import { newId } from "./new-id.ts";
+import { openLine } from "./open-line.ts";
+import { HEARTBEAT_MS, openOutbox } from "./outbox.ts";
+import type { Locks, OutboxItem } from "./outbox.ts";
+import { openVisitor } from "./visitor.ts";
+import type { Identity } from "./visitor.ts";
+
+/** What happens, as the page is told; `error` has the code or the name of a string. */
+export interface WidgetEvents {
+  message: { id: string; role: "visitor" | "agent" | "operator" | "system"; text: string };
+  unread: number;
+  error: { code: string };
+}
+
+/** What the store needs. */
+export interface StoreOptions {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  apiKey: string;
+  config: WidgetConfigAnswer;
+  storage: Storage;
+  identity: Identity | null;
+  /** Language of the widget, BCP 47; goes with each message. */
+  locale(): string;
+  /** The page on which the visitor is now. */
+  page(): { url: string; title: string };
+  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
+  locks: Locks;
+  /** 0 up to 1, as `Math.random`: spreads the tries to connect. */
+  random?: () => number;
+}
+
+/** The store with what the page, rather than the panel, asks for. */
+export interface ManagedStore extends WidgetStore {
+  /** Tells who the visitor is; another user than before begins a conversation of their own. */
+  identify(identity: Identity): void;
+  /** Ends the visitor's conversation in this browser: the next message is another visitor's. */
+  logout(): void;
+  /** The page is being left, perhaps to come back: takes the line down and leaves unsent messages to other tabs. */
+  suspend(): void;
+  /** The page is there again. */
+  resume(): void;
+  /** The network may be back, or somebody looks: tries at once where the line waits to try again. */
+  nudge(): void;
+  /** Ends everything; what was not sent is kept for the next page. */
+  stop(): void;
+}
+
+const ACK_TIMEOUT_MS = 10_000;
+/** Tries of one message over lines that were up, after which it is shown as failed. */
+const MOST_TRIES = 5;
+const MOST_WAITING = 100;
+const TYPING_EVERY_MS = 3_000;
+const TYPING_ENDS_MS = 5_000;
+const SAVE_AFTER_MS = 300;
+
+/** Codes of a refused message that say more than that it was refused. */
+const MESSAGE_FAULTS: Record<string, string> = {
+  too_long: "faultTooLong",
+  payload_too_large: "faultTooLong",
+  rate_limited: "faultTooFast",
+  not_found: "faultFileGone",
+};
+
+/**
+ * The conversation of this browser's visitor: shown from what was kept, brought up to date over the line, with each
+ * message of the visitor stored once by the server however often it has to be sent. Connects when it is first opened,
+ * or at once where there is a conversation already.
+ */
+export function createWidgetStore(options: StoreOptions): ManagedStore {
+  const { base, apiKey, config, storage, emit } = options;
+  const visitor = openVisitor(storage, apiKey);
+  const outbox = openOutbox(storage, newId(), { locks: options.locks, now: Date.now });
+  const listeners = new Set<() => void>();
+  /** Up to where replies were said before this page; no event tells of them. */
+  let oldSeq = 0;
+  let sinceSeq = 0;
+  let readSeq = 0;
+  let chatId: string | null = null;
+  /** The message that waits for its `ack`. */
+  let underWay: string | null = null;
+  let tries = 0;
+  let ackTimer: ReturnType<typeof setTimeout> | undefined;
+  let saveTimer: ReturnType<typeof setTimeout> | undefined;
+  let typingTimer: ReturnType<typeof setTimeout> | undefined;
+  let typingToldAt = 0;
+  /** True while the page is left, or the store has ended. */
+  let isAway = false;
+  let pendingRating: { score: number; comment?: string } | null = null;
+
+  let state: WidgetState = {
+    config,
+    line: "idle",
+    refusal: null,
+    isOpen: false,
+    entries: [],
+    unread: 0,
+    isTyping: false,
+    partial: null,
+    conversation: "open",
+    rating: null,
+    hasSound: storage.read("sound") !== null ? storage.read("sound") === true : config.features.sound,
+    needsContact: false,
+  };
+
+  const line = openLine({
+    base,
+    apiKey,
+    auth: () => ({ ...visitor.auth(), sinceSeq }),
+    onFrame: (frame) => take(frame),
+    onState(now) {
+      // A line that is away stays so for the visitor until it is up: a flicker with each try says nothing.
+      if (now === "connecting" && state.line === "offline") return;
+      set(now === "online" ? { line: now } : { line: now, isTyping: false, partial: null });
+      if (now === "online") catchUp();
+      else hold();
+    },
+    onRefused(refusal) {
+      set({ line: "refused", refusal });
+      hold();
+      emit("error", { code: refusal });
+    },
+    onFault: (fault) => emit("error", { code: fault instanceof Error ? fault.message : "unknown" }),
+    ...(options.random !== undefined && { random: options.random }),
+  });
+
+  function set(change: Partial<WidgetState>): void {
+    const before = state;
+    const entries = change.entries ?? before.entries;
+    const unread = countUnread(entries, readSeq);
+    const needsContact = config.features.prechat.length > 0 && entries.length === 0 && contact() === null;
+    state = { ...before, ...change, unread, needsContact };
+    for (const listener of listeners) listener();
+    if (unread !== before.unread) emit("unread", unread);
+  }
+
+  function contact(): Contact | null {
+    const kept = storage.read("contact");
+    return typeof kept === "object" ? kept : null;
+  }
+
+  // What is kept between pages.
+
+  function load(): void {
+    const history = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
+    ({ chatId, sinceSeq, readSeq } = history);
+    oldSeq = sinceSeq;
+    const { conversation, rating, entries } = history;
+    set({ conversation, rating, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
+  }
+
+  function save(): void {
+    clearTimeout(saveTimer);
+    saveTimer = undefined;
+    const { conversation, rating, entries } = state;
+    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, entries });
+  }
+
+  function saveSoon(): void {
+    saveTimer ??= setTimeout(save, SAVE_AFTER_MS);
+  }
+
+  function canTalk(): boolean {
+    return !config.features.identity || visitor.hasProof();
+  }
+
+  function viewOfItem({ message, files, at, fault }: OutboxItem): VisitorEntry {
+    return {
+      kind: "visitor",
+      key: message.clientMessageId,
+      seq: null,
+      at,
+      text: message.text,
+      files,
+      state: sendState(fault),
+      fault,
+    };
+  }
+
+  function sendState(fault: string | null): VisitorEntry["state"] {
+    if (fault !== null) return "failed";
+    return state.line === "offline" || state.line === "refused" ? "waiting" : "sending";
+  }
+
+  // What the server says.
+
+  const takers: { [Type in ServerFrameType]: (frame: Extract<ServerFrame, { type: Type }>) => void } = {
+    ready({ data }) {
+      // A conversation that begins anew, or is another one: what is kept does not belong to it.
+      const isOther = (chatId !== null && chatId !== data.chatId) || sinceSeq > data.lastSeq;
+      if (isOther) {
+        forgetConversation();
+        line.send("hello", { sinceSeq: 0 });
+      }
+      // What a browser that knows nothing yet is sent first was said long ago.
+      if (chatId === null && sinceSeq === 0) oldSeq = data.lastSeq;
+      chatId = data.chatId;
+    },
+    reply({ id, seq, data }) {
+      const entries = addReply(state.entries, { id, seq, data });
+      const isNew = entries !== state.entries;
+      place(entries, seq, { partial: null });
+      if (!isNew || seq <= oldSeq) return;
+      for (const item of data.items)
+        emit("message", { id, role: data.author, text: item.type === "message" ? item.text : item.filename });
+    },
+    message({ seq, data }) {
+      if (data.clientMessageId !== null) settle(data.clientMessageId);
+      place(addMessage(state.entries, { seq, data }), seq, {});
+    },
+    ack({ data }) {
+      const isOurs = settle(data.clientMessageId);
+      set({ entries: settleMessage(state.entries, data.clientMessageId, data.seq) });
+      saveSoon();
+      // It went with the message, and is not asked for again.
+      if (isOurs && contact() !== null) storage.write("contact", {});
+      flush();
+    },
+    typing: ({ data }) => set(data.on ? { isTyping: true } : { isTyping: false, partial: null }),
+    delta: ({ data }) => set({ partial: growPartial(state.partial, data) }),
+    status({ data }) {
+      set({ conversation: data.state, rating: pendingRating?.score ?? data.rating });
+      saveSoon();
+    },
+    error: ({ data }) => takeError(data),
+  };
+
+  function take(frame: ServerFrame): void {
+    (takers[frame.type] as (frame: ServerFrame) => void)(frame);
+  }
+
+  /** Puts what came at `seq` in its place, and notes that everything up to there has come. */
+  function place(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
+    sinceSeq = Math.max(sinceSeq, seq);
+    set({ ...change, entries });
+    saveSoon();
+  }
+
+  function takeError({ code, clientMessageId, retryAfterSeconds }: ServerFrameData<"error">): void {
+    emit("error", { code });
+    if (clientMessageId === null || clientMessageId !== underWay) return;
+    if (retryAfterSeconds !== undefined) {
+      // Nothing is wrong with the message: it goes again, before those after it.
+      clearTimeout(ackTimer);
+      ackTimer = setTimeout(resend, retryAfterSeconds * 1_000);
+    } else failMessage(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused");
+  }
+
+  // What the visitor sends: one message after the other, each until the server says that it has it.
+
+  /** The server has this message. True when it was this tab that waited for it. */
+  function settle(key: string): boolean {
+    outbox.remove(key);
+    if (underWay !== key) return false;
+    clearTimeout(ackTimer);
+    underWay = null;
+    tries = 0;
+    return true;
+  }
+
+  function flush(): void {
+    if (underWay !== null || !line.isOnline()) return;
+    const next = outbox.list().find(({ fault }) => fault === null);
+    if (next === undefined) return;
+    const key = next.message.clientMessageId;
+    underWay = key;
+    line.send("message", next.message);
+    clearTimeout(ackTimer);
+    ackTimer = setTimeout(() => {
+      // Nothing came back over a line that seemed to be up: another line may do better, and the id makes it one message.
+      if (++tries >= MOST_TRIES) failMessage(key, "faultOther");
+      else line.restart();
+    }, ACK_TIMEOUT_MS);
+  }
+
+  function resend(): void {
+    underWay = null;
+    flush();
+  }
+
+  /** The line is away: what was under way is sent again when it is back. */
+  function hold(): void {
+    clearTimeout(ackTimer);
+    underWay = null;
+    refreshSending();
+  }
+
+  function failMessage(key: string, fault: string): void {
+    const item = itemOf(key);
+    settle(key);
+    if (item !== undefined) outbox.put({ ...item, fault });
+    change(key, { state: "failed", fault });
+    flush();
+  }
+
+  function change(key: string, values: Partial<VisitorEntry>): void {
+    set({
+      entries: state.entries.map((entry) =>
+        entry.key === key && entry.kind === "visitor" ? { ...entry, ...values } : entry,
+      ),
+    });
+  }
+
+  const itemOf = (key: string) => outbox.list().find(({ message }) => message.clientMessageId === key);
+
+  function refreshSending(): void {
+    set({
+      entries: state.entries.map((entry) =>
+        entry.kind === "visitor" && entry.seq === null ? { ...entry, state: sendState(entry.fault) } : entry,
+      ),
+    });
+  }
+
+  /** The line is up: what was done meanwhile is told. */
+  function catchUp(): void {
+    refreshSending();
+    if (readSeq > 0) line.send("read", { seq: readSeq });
+    if (pendingRating !== null) tellRating(pendingRating);
+    flush();
+  }
+
+  function tellRating(rating: { score: number; comment?: string }): void {
+    pendingRating = line.send("rate", rating) ? null : rating;
+  }
+
+  /** Connects where that makes sense: there is a visitor, who may talk. */
+  function connect(): void {
+    if (isAway || state.line === "refused") return;
+    if (!canTalk()) return set({ line: "refused", refusal: "refusedIdentity" });
+    line.start();
+    line.nudge();
+  }
+
+  async function adopt(): Promise<void> {
+    // Where the browser refuses its lock, the server still takes a message that is sent twice for one.
+    const taken = isAway ? [] : await outbox.adopt(() => !isAway).catch(() => []);
+    if (taken.length === 0) return;
+    const known = new Set(state.entries.map(({ key }) => key));
+    const added = taken.filter(({ message }) => !known.has(message.clientMessageId));
+    set({ entries: inOrder([...state.entries, ...added.map(viewOfItem)]) });
+    connect();
+    flush();
+  }
+
+  function forgetConversation(): void {
+    chatId = null;
+    sinceSeq = 0;
+    readSeq = 0;
+    dropHistory(storage);
+    set({
+      entries: outbox.list().map(viewOfItem),
+      conversation: "open",
+      rating: null,
+      isTyping: false,
+      partial: null,
+    });
+  }
+
+  function leave(): void {
+    line.stop();
+    clearTimeout(saveTimer);
+    saveTimer = undefined;
+    hold();
+    pendingRating = null;
+  }
+
+  /** Another visitor: nothing of the one before may be seen. */
+  function beginAnew(): void {
+    leave();
+    outbox.clear();
+    visitor.forget();
+    storage.write("contact", null);
+    forgetConversation();
+    set({ line: "idle", refusal: null });
+  }
+
+  const actions: WidgetActions = {
+    open() {
+      if (!state.isOpen) set({ isOpen: true });
+      connect();
+    },
+    close() {
+      if (state.isOpen) set({ isOpen: false });
+    },
+    send(text, files = [], { wantsPerson } = {}) {
+      const words = clean(text).trim();
+      if (words === "" && files.length === 0) return;
+      const attachments = files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }]));
+      const given = contact();
+      const message: VisitorMessage = {
+        text: words,
+        clientMessageId: newId(),
+        page: pageOf(options.page()),
+        locale: options.locale(),
+        ...(attachments.length > 0 && { attachments }),
+        ...(wantsPerson === true && { wantsPerson }),
+        ...(given !== null && Object.keys(given).length > 0 && { contact: given }),
+      };
+      const item: OutboxItem = { message, files, at: Date.now(), fault: faultOf(message) };
+      outbox.put(item);
+      connect();
+      set({ entries: [...state.entries, viewOfItem(item)] });
+      emit("message", { id: message.clientMessageId, role: "visitor", text: words });
+      flush();
+    },
+    retry(key) {
+      const item = itemOf(key);
+      if (item === undefined || item.fault === null) return;
+      // At the end, where it is seen: what was written after it has been answered already.
+      outbox.remove(key);
+      outbox.put({ ...item, fault: null });
+      connect();
+      set({
+        entries: [...state.entries.filter((entry) => entry.key !== key), viewOfItem({ ...item, fault: null })],
+      });
+      flush();
+    },
+    discard(key) {
+      if (itemOf(key)?.fault == null) return;
+      outbox.remove(key);
+      set({ entries: state.entries.filter((entry) => entry.key !== key) });
+    },
+    upload: (file, onProgress, signal) => uploadFile({ base, headers: visitor.headers() }, file, onProgress, signal),
+    download: (file) => downloadFile({ base, headers: visitor.headers() }, file),
+    rate(score, comment) {
+      tellRating({ score, ...(comment?.trim() && { comment: firstChars(comment.trim(), LIMITS.commentMaxChars) }) });
+      set({ rating: score });
+      saveSoon();
+    },
+    markRead() {
+      const seq = lastReplySeq(state.entries);
+      if (seq <= readSeq) return;
+      readSeq = seq;
+      line.send("read", { seq });
+      set({});
+      saveSoon();
+    },
+    noteTyping() {
+      clearTimeout(typingTimer);
+      typingTimer = setTimeout(endTyping, TYPING_ENDS_MS);
+      if (Date.now() - typingToldAt < TYPING_EVERY_MS) return;
+      if (line.send("typing", { on: true })) typingToldAt = Date.now();
+    },
+    setSound(on) {
+      storage.write("sound", on);
+      set({ hasSound: on });
+    },
+    introduce(given) {
+      storage.write("contact", given);
+      set({});
+    },
+  };
+
+  function endTyping(): void {
+    clearTimeout(typingTimer);
+    if (typingToldAt > 0) line.send("typing", { on: false });
+    typingToldAt = 0;
+  }
+
+  function faultOf({ text }: VisitorMessage): string | null {
+    if (outbox.list().length >= MOST_WAITING) return "faultTooFast";
+    // Two code units may be one character; only a long text is worth counting.
+    return text.length > LIMITS.textMaxChars && Array.from(text).length > LIMITS.textMaxChars ? "faultTooLong" : null;
+  }
+
+  // Other tabs of this browser.
+
+  const changedElsewhere: Record<string, () => void> = {
+    visitor() {
+      // Another tab has ended the conversation, and has perhaps begun another one.
+      if (!visitor.hasChanged()) return;
+      leave();
+      outbox.drop();
+      set({ line: "idle", refusal: null });
+      load();
+      if (state.isOpen || visitor.isKnown()) connect();
+    },
+    history() {
+      const { readSeq: seen, chatId: other } = readHistory(storage);
+      if (other !== chatId || seen <= readSeq) return;
+      readSeq = seen;
+      set({});
+    },
+  };
+  const unfollow = storage.follow((name) => {
+    if (name.startsWith("out:")) void adopt();
+    else changedElsewhere[name]?.();
+  });
+  const heartbeat = setInterval(() => {
+    outbox.beat();
+    void adopt();
+  }, HEARTBEAT_MS);
+
+  function begin(): void {
+    load();
+    void adopt();
+    if (visitor.isKnown()) connect();
+  }
+
+  function suspend(): void {
+    if (isAway) return;
+    isAway = true;
+    if (saveTimer !== undefined) save();
+    endTyping();
+    line.stop();
+    hold();
+    outbox.release();
+  }
+
+  if (options.identity !== null && visitor.identify(options.identity)) {
+    const { identity } = options;
+    beginAnew();
+    visitor.identify(identity);
+  }
+  begin();
+
+  return {
+    get: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    actions,
+    identify(identity) {
+      if (visitor.identify(identity)) {
+        beginAnew();
+        visitor.identify(identity);
+      }
+      if (state.line === "refused") set({ line: "idle", refusal: null });
+      const wasOn = state.line !== "idle";
+      if (wasOn) line.restart();
+      else if (state.isOpen || visitor.isKnown()) connect();
+    },
+    logout() {
+      const wasOpen = state.isOpen;
+      beginAnew();
+      if (wasOpen) connect();
+    },
+    suspend,
+    resume() {
+      isAway = false;
+      outbox.reclaim();
+      begin();
+    },
+    nudge: line.nudge,
+    stop() {
+      suspend();
+      clearInterval(heartbeat);
+      clearTimeout(typingTimer);
+      clearTimeout(ackTimer);
+      unfollow();
+      listeners.clear();
+    },
+  };
+}
+
+function pageOf({ url, title }: { url: string; title: string }): { url: string; title: string } {
+  // What stands behind the # is the page's own business, and sometimes a secret.
+  return { url: firstChars(url.split("#")[0] ?? "", 2_048), title: firstChars(clean(title), 300) };
+}
+
+/** Without lone surrogates and NUL, which the server refuses. */
+function clean(text: string): string {
+  return text.replace(/\p{Cs}|\0/gu, "");
+}
+
+function firstChars(text: string, count: number): string {
+  return text.length <= count ? text : Array.from(text).slice(0, count).join("");
+}

@@ -1,0 +1,86 @@
+import { LIMITS } from "../limits.ts";
+import type { FileView } from "../state.ts";
+
+/** Where files go, and what proves who asks. */
+export interface FileAccess {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  headers: Record<string, string>;
+}
+
+/** What a refused file is told, by HTTP status; anything else is a fault of the transfer. */
+const FAULTS: Record<number, string> = {
+  413: "faultFileTooLarge",
+  415: "faultFileType",
+  422: "faultFileType",
+  429: "faultTooFast",
+};
+
+const PATH = "api/widget/files";
+
+/**
+ * Sends a file. `onProgress` is told the part that is sent, 0 to 1. Rejects with the name of the string that says why
+ * not; after `signal` with `faultUpload`.
+ */
+export function uploadFile(
+  { base, headers }: FileAccess,
+  file: File,
+  onProgress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<FileView> {
+  return new Promise((resolve, reject) => {
+    const fault = (name: string) => reject(new Error(name));
+    if (file.size === 0) return fault("faultFileEmpty");
+    if (file.size > LIMITS.fileMaxBytes) return fault("faultFileTooLarge");
+    // fetch cannot tell how much of a body is sent.
+    const request = new XMLHttpRequest();
+    request.open("POST", base + PATH);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
+    request.onload = () => {
+      const stored = request.status < 300 ? parseStored(request.responseText) : null;
+      if (stored === null) return fault(FAULTS[request.status] ?? "faultUpload");
+      resolve({ filename: file.name, mime: file.type, sizeBytes: file.size, ...stored, progress: null });
+    };
+    request.onerror = request.onabort = request.ontimeout = () => fault("faultUpload");
+    signal.addEventListener("abort", () => request.abort());
+    if (signal.aborted) return fault("faultUpload");
+    const form = new FormData();
+    form.append("file", file, file.name);
+    request.send(form);
+  });
+}
+
+/**
+ * Fetches a file and hands it to the browser as a download. The secret of the visitor goes in a header, never in an
+ * address that a history or a log would keep. Rejects with the name of a string.
+ */
+export async function downloadFile({ base, headers }: FileAccess, file: FileView): Promise<void> {
+  const address = `${base}${PATH}/${encodeURIComponent(file.fileId ?? "")}`;
+  const response = await fetch(address, { headers, credentials: "omit" }).catch(() => null);
+  if (response?.ok !== true) {
+    throw new Error(response?.status === 404 || response?.status === 410 ? "faultFileGone" : "faultDownload");
+  }
+  const blob = await response.blob().catch(() => {
+    throw new Error("faultDownload");
+  });
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = file.filename;
+  link.click();
+  // Some browsers begin to read only after the click has returned.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+function parseStored(text: string): (Partial<FileView> & { fileId: string }) | null {
+  try {
+    const answer: unknown = JSON.parse(text);
+    const { fileId, filename, mime, sizeBytes } = answer as Partial<FileView>;
+    if (typeof fileId !== "string") return null;
+    return { fileId, ...(filename && { filename }), ...(mime && { mime }), ...(sizeBytes && { sizeBytes }) };
+  } catch {
+    // A proxy has answered in place of the server.
+    return null;
+  }
+}

@@ -1,0 +1,198 @@
+import type { ServerFrame, ServerFrameType, VisitorFrameData, VisitorFrameType, WidgetFrame } from "@svc/contracts";
+import { Manager } from "socket.io-client";
+import type { Socket } from "socket.io-client";
+import { createBackoff } from "./backoff.ts";
+import { newId } from "./new-id.ts";
+
+/** What the line needs to know, and whom it tells. */
+export interface LineOptions {
+  /** Address of the widget's server, with a slash at its end. */
+  base: string;
+  apiKey: string;
+  /** Who asks, and from which place on replies are missing. Goes in the socket's first message, never in its address. */
+  auth(): object;
+  onFrame(frame: ServerFrame): void;
+  onState(state: "connecting" | "online" | "offline"): void;
+  /** The server does not take this key, site or visitor: the line stays down. Gets the name of the string that says so. */
+  onRefused(refusal: string): void;
+  /** A frame could not be understood; the line goes on. */
+  onFault(fault: unknown): void;
+  /** 0 up to 1, as `Math.random`. */
+  random?: () => number;
+}
+
+/** The line to the server, which comes back by itself when it is cut. */
+export interface Line {
+  /** Connects, and stays connected until `stop`. */
+  start(): void;
+  stop(): void;
+  /** Tries at once where it waits to try again: somebody is there, or the network is back. */
+  nudge(): void;
+  /** Takes the line down and up again: with another visitor, or because nothing comes through. */
+  restart(): void;
+  isOnline(): boolean;
+  /** Sends a frame; false where there is no line. That it was stored is told by an `ack`. */
+  send<Type extends VisitorFrameType>(type: Type, data: Partial<VisitorFrameData<Type>>): boolean;
+}
+
+/** Frames that are listened to. */
+const TYPES = Object.keys({
+  ready: 0,
+  reply: 0,
+  message: 0,
+  typing: 0,
+  delta: 0,
+  ack: 0,
+  status: 0,
+  error: 0,
+} satisfies Record<ServerFrameType, 0>) as ServerFrameType[];
+
+/** Codes of the server that no second try changes, with the string that tells the visitor. */
+const REFUSALS: Record<string, string> = {
+  missing_key: "refusedKey",
+  invalid_key: "refusedKey",
+  not_found: "refusedKey",
+  origin_not_allowed: "refusedOrigin",
+  invalid_identity: "refusedIdentity",
+};
+
+/** Milliseconds from the first byte to the first frame, after which a try has failed. */
+const READY_TIMEOUT_MS = 15_000;
+/** Milliseconds after which a line is taken to hold. */
+const STABLE_MS = 5_000;
+/** Every third try goes over HTTP first: some proxies swallow WebSockets without a word. */
+const POLLING_EVERY = 3;
+
+/**
+ * The line to the widget's server over socket.io: a WebSocket, or HTTP where that does not get through. Reconnects with
+ * exponential backoff and full jitter. Never throws.
+ */
+export function openLine(options: LineOptions): Line {
+  const { base, apiKey, onState, onFault } = options;
+  const { origin, pathname } = new URL(base);
+  const backoff = createBackoff(options.random ?? Math.random);
+  let socket: Socket | null = null;
+  let isWanted = false;
+  let isReady = false;
+  /** Tries since the line was up. */
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function later(work: () => void, ms: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(work, ms);
+  }
+
+  function hangUp(): void {
+    clearTimeout(timer);
+    isReady = false;
+    const old = socket;
+    socket = null;
+    if (old === null) return;
+    old.off();
+    old.disconnect();
+  }
+
+  function refuse(refusal: string): void {
+    stop();
+    options.onRefused(refusal);
+  }
+
+  function connect(): void {
+    if (!isWanted || socket !== null) return;
+    onState("connecting");
+    const isOverHttp = failures % POLLING_EVERY === POLLING_EVERY - 1;
+    const manager = new Manager(origin, {
+      path: `${pathname}api/widget/ws`,
+      addTrailingSlash: false,
+      autoConnect: false,
+      // We reconnect ourselves: socket.io's jitter is not over the whole delay.
+      reconnection: false,
+      transports: isOverHttp ? ["polling", "websocket"] : ["websocket"],
+      timeout: READY_TIMEOUT_MS,
+      query: { apiKey },
+    });
+    const opened = manager.socket("/", { auth: options.auth() as Record<string, unknown> });
+    socket = opened;
+    for (const type of TYPES) opened.on(type, (frame: ServerFrame) => receive(type, frame));
+    opened.on("connect_error", fail);
+    opened.on("disconnect", fail);
+    opened.connect();
+    later(fail, READY_TIMEOUT_MS);
+  }
+
+  function receive(type: ServerFrameType, frame: ServerFrame): void {
+    // What other versions of the server may send is not ours to guess at.
+    if (frame?.type !== type) return;
+    if (frame.type === "ready") {
+      isReady = true;
+      failures = 0;
+      backoff.noteUp();
+      later(backoff.reset, STABLE_MS);
+    }
+    const refusal =
+      frame.type === "error" && frame.data.clientMessageId === null ? REFUSALS[frame.data.code] : undefined;
+    try {
+      options.onFrame(frame);
+      if (frame.type === "ready") onState("online");
+    } catch (error) {
+      onFault(error);
+    }
+    if (refusal !== undefined) refuse(refusal);
+  }
+
+  /** The line is down, or did not come up: tries again, unless the server says that there is no use in it. */
+  function fail(): void {
+    const wasReady = isReady;
+    hangUp();
+    if (!isWanted) return;
+    onState("offline");
+    failures++;
+    later(connect, backoff.nextMs());
+    // A browser does not tell why a WebSocket was refused; the settings are refused for the same reasons, and tell.
+    if (!wasReady && failures > 1) void probe();
+  }
+
+  async function probe(): Promise<void> {
+    const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}`;
+    const refusal = await fetch(address, { cache: "no-store", credentials: "omit" })
+      // Only our server's word counts: a hotel's sign-in page may answer anything.
+      .then(async (response) =>
+        response.ok ? undefined : REFUSALS[((await response.json()) as { code: string }).code],
+      )
+      .catch(() => undefined);
+    if (refusal !== undefined && isWanted && !isReady) refuse(refusal);
+  }
+
+  function start(): void {
+    isWanted = true;
+    connect();
+  }
+
+  function stop(): void {
+    isWanted = false;
+    hangUp();
+  }
+
+  return {
+    start,
+    stop,
+    nudge() {
+      if (socket !== null) return;
+      clearTimeout(timer);
+      connect();
+    },
+    restart() {
+      if (!isWanted) return;
+      hangUp();
+      connect();
+    },
+    isOnline: () => isReady,
+    send(type, data) {
+      if (!isReady || socket === null) return false;
+      const ts = new Date().toISOString();
+      socket.emit(type, { v: 1, type, id: newId(), seq: 0, ts, data } satisfies WidgetFrame<string, object>);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Storage } from "../storage.ts";
+import { newId } from "./new-id.ts";
+
+/** Who the site says that the visitor is; the hash proves it to the server. */
+export interface Identity {
+  userId: string;
+  userHash?: string;
+}
+
+/** The visitor of this browser. Its id is a secret: it goes into headers and the socket's first message only. */
+export interface Visitor {
+  /** The id, made when it is first needed. */
+  id(): string;
+  /** True when this browser has spoken with the service before. */
+  isKnown(): boolean;
+  /** True when another tab has replaced or forgotten the visitor that this one speaks for. */
+  hasChanged(): boolean;
+  /** True when the site has vouched for the visitor. */
+  hasProof(): boolean;
+  /** What proves who asks, as HTTP headers. */
+  headers(): Record<string, string>;
+  /** What proves who asks, for the socket. */
+  auth(): { visitorId: string } & Partial<Identity>;
+  /** Tells who the visitor is. True when it was somebody else before, whose conversation must not be shown. */
+  identify(identity: Identity): boolean;
+  /** Forgets who it was: the next id is another visitor's. */
+  forget(): void;
+}
+
+const VISITOR = "visitor";
+const USER = "user";
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** The visitor that `storage` knows, or a new one. */
+export function openVisitor(storage: Storage, apiKey: string): Visitor {
+  let identity: Identity | null = null;
+  let current: string | null = null;
+
+  function kept(): string | null {
+    const id = storage.read(VISITOR);
+    return typeof id === "string" && UUID_V4.test(id) ? id : null;
+  }
+
+  function id(): string {
+    const known = kept();
+    current = known ?? newId();
+    if (known === null) storage.write(VISITOR, current);
+    return current;
+  }
+
+  return {
+    id,
+    isKnown: () => kept() !== null,
+    hasChanged: () => current !== null && current !== kept(),
+    hasProof: () => identity?.userHash !== undefined,
+    headers: () => ({
+      "X-Api-Key": apiKey,
+      "X-Visitor-Id": id(),
+      ...(identity !== null && { "X-User-Id": encodeURIComponent(identity.userId) }),
+      ...(identity?.userHash !== undefined && { "X-User-Hash": identity.userHash }),
+    }),
+    auth: () => ({ visitorId: id(), ...identity }),
+    identify(given) {
+      const before = storage.read(USER);
+      identity = given;
+      storage.write(USER, given.userId);
+      return before !== null && before !== given.userId;
+    },
+    forget() {
+      identity = null;
+      current = null;
+      storage.write(VISITOR, null);
+      storage.write(USER, null);
+    },
+  };
+}

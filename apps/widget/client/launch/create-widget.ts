@@ -1,0 +1,216 @@
+import type { Chat, ChatOptions, Look } from "../chat.ts";
+import type { Identity } from "../connection/visitor.ts";
+import { createTexts } from "../locales/create-texts.ts";
+import { pickLocale } from "../locales/pick-locale.ts";
+import type { Locale } from "../locales/strings.ts";
+import { accentColors } from "../panel/accent.ts";
+import { openStorage } from "../storage.ts";
+import { keepMounted } from "./keep-mounted.ts";
+import { createLauncherButton } from "./launcher-button.ts";
+import styles from "./launcher.css";
+import type { Listeners } from "./listeners.ts";
+import { loadConfig, pause } from "./load-config.ts";
+import type { PageSettings, Theme } from "./read-settings.ts";
+
+/** Files that the build has made, by name. Each name has the hash of its content, so that browsers keep it. */
+declare const CHUNKS: Record<string, string>;
+
+/** What the page can do with the widget on it. */
+export interface Widget {
+  settings: PageSettings;
+  open(): void;
+  close(): void;
+  toggle(): void;
+  identify(identity: Identity): void;
+  logout(): void;
+  setLocale(locale: string): void;
+  setTheme(theme: Theme): void;
+  send(text: string): void;
+  /** Takes it off the page. */
+  destroy(): void;
+}
+
+const RETRY_MS = 5_000;
+
+/**
+ * Puts the launcher on the page as soon as the settings and the texts are there, and loads the conversation when it is
+ * first needed: at the first opening, or when the browser has nothing to do and there is a conversation already. Calls
+ * before that are kept. The page is never disturbed: what goes wrong is tried again in silence, and only what its owner
+ * has to mend goes to `advise`.
+ */
+export function createWidget(settings: PageSettings, listeners: Listeners, advise: (advice: string) => void): Widget {
+  const { base, apiKey } = settings;
+  const storage = openStorage(window, apiKey);
+  const ending = new AbortController();
+  const { signal } = ending;
+  let { locale, theme, identity } = settings;
+  let parts: Parts | null = null;
+  let chat: Chat | null = null;
+  let loading: Promise<void> | null = null;
+  /** What was called before the conversation was loaded. */
+  const waiting: ((chat: Chat) => void)[] = [];
+
+  /** What stands on the page. */
+  interface Parts {
+    options: Omit<ChatOptions, "look" | "identity">;
+    look: Look;
+    show(): void;
+    takeAway(): void;
+  }
+
+  /** Loads a file of the build; while that does not work, again. */
+  async function load<Module>(name: string): Promise<Module | null> {
+    while (!signal.aborted) {
+      const found = await (import(base + CHUNKS[name]) as Promise<Module>).catch(() => null);
+      if (found !== null) return found;
+      await pause(RETRY_MS * (1 + Math.random()), signal);
+    }
+    return null;
+  }
+
+  async function chooseLook(config: ChatOptions["config"]): Promise<Look | null> {
+    const { language, tag } = pickLocale([locale, document.documentElement.lang, config.locale]);
+    const file = await load<{ default: Locale }>(language);
+    if (file === null) return null;
+    const { dir, strings } = file.default;
+    return {
+      texts: createTexts({ tag, strings, overrides: config.strings }),
+      locale: tag,
+      dir,
+      theme: theme ?? config.theme,
+      accent: settings.accent ?? config.color,
+      position: settings.position ?? config.position,
+    };
+  }
+
+  async function begin(): Promise<void> {
+    const loaded = await loadConfig(base, apiKey, signal);
+    if (loaded === null) return;
+    if ("advice" in loaded) return advise(loaded.advice);
+    const look = await chooseLook(loaded.config);
+    if (look === null || signal.aborted) return;
+    if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
+    parts = mount(loaded.config, look);
+    listeners.emit("ready");
+    if (waiting.length > 0) void loadChat();
+    // Somebody who has written before may have replies waiting.
+    else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(() => void loadChat());
+  }
+
+  function mount(config: ChatOptions["config"], look: Look): Parts {
+    const host = document.createElement("svc-widget");
+    const { accent, onAccent, inLight, inDark } = accentColors(look.accent);
+    const colors = { accent, "on-accent": onAccent, "accent-in-light": inLight, "accent-in-dark": inDark };
+    for (const [name, color] of Object.entries(colors)) host.style.setProperty(`--${name}`, color);
+    const root = host.attachShadow({ mode: "open" });
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(styles);
+    root.adoptedStyleSheets = [sheet];
+    const button = createLauncherButton(toggle);
+    root.append(button.element);
+
+    const own: Parts = {
+      options: {
+        base,
+        apiKey,
+        config,
+        storage,
+        root,
+        launcher: button.element,
+        emit: listeners.emit,
+      },
+      look,
+      show() {
+        const { isOpen = false, unread = 0 } = chat?.store.get() ?? {};
+        const { texts, position } = own.look;
+        const name = texts.text(isOpen ? "closeChat" : "openChat");
+        const label = !isOpen && unread > 0 ? `${name}, ${texts.text("unread", { count: unread })}` : name;
+        button.update({ isOpen, unread, label, position });
+      },
+      takeAway: keepMounted(host),
+    };
+    own.show();
+    return own;
+  }
+
+  function loadChat(): Promise<void> {
+    loading ??= load<{ startChat(options: ChatOptions): Chat }>("panel").then((file) => {
+      if (file === null || parts === null || signal.aborted) return;
+      const started = file.startChat({ ...parts.options, look: parts.look, identity });
+      chat = started;
+      let wasOpen = false;
+      started.store.subscribe(() => {
+        parts?.show();
+        const { isOpen } = started.store.get();
+        if (isOpen === wasOpen) return;
+        wasOpen = isOpen;
+        listeners.emit(isOpen ? "open" : "close");
+      });
+      parts.show();
+      for (const work of waiting.splice(0)) work(started);
+    });
+    return loading;
+  }
+
+  /** Does `work` with the conversation, which is loaded for it. */
+  function withChat(work: (chat: Chat) => void): void {
+    if (chat !== null) return work(chat);
+    waiting.push(work);
+    if (parts !== null) void loadChat();
+  }
+
+  const toggleChat = ({ store }: Chat) => (store.get().isOpen ? store.actions.close() : store.actions.open());
+
+  function toggle(): void {
+    withChat(toggleChat);
+  }
+
+  async function changeLook(): Promise<void> {
+    const shown = parts;
+    if (shown === null) return;
+    const look = await chooseLook(shown.options.config);
+    if (look === null || parts === null) return;
+    parts.look = look;
+    parts.show();
+    chat?.update(look);
+  }
+
+  void begin();
+  return {
+    settings,
+    open: () => withChat(({ store }) => store.actions.open()),
+    close: () => withChat(({ store }) => store.actions.close()),
+    toggle,
+    identify(given) {
+      identity = given;
+      chat?.store.identify(given);
+    },
+    logout() {
+      identity = null;
+      // Where nobody has written, there is nothing to forget, and nothing to load for it.
+      if (chat !== null || waiting.length > 0 || storage.read("visitor") !== null)
+        withChat(({ store }) => store.logout());
+    },
+    setLocale(wish) {
+      locale = wish;
+      void changeLook();
+    },
+    setTheme(wish) {
+      theme = wish;
+      void changeLook();
+    },
+    send: (text) => withChat(({ store }) => store.actions.send(text)),
+    destroy() {
+      ending.abort();
+      chat?.stop();
+      parts?.takeAway();
+      chat = parts = null;
+    },
+  };
+}
+
+function whenIdle(work: () => void): void {
+  // Safari has no requestIdleCallback.
+  if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 4_000 });
+  else setTimeout(work, 1_000);
+}

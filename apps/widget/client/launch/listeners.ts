@@ -1,0 +1,40 @@
+import type { WidgetEvents } from "../connection/create-widget-store.ts";
+
+/** What a page can listen to. `WidgetEvents` says what it is told; the first three tell nothing more. */
+export type PageEvent = "ready" | "open" | "close" | keyof WidgetEvents;
+export type PageListener = (detail: unknown) => void;
+
+/** The listeners of the page. */
+export interface Listeners {
+  on(name: unknown, listener: unknown): void;
+  off(name: unknown, listener: unknown): void;
+  /** Calls those that listen; what they throw is reported and reaches nobody else. */
+  emit(name: PageEvent, detail?: unknown): void;
+  clear(): void;
+}
+
+/** No listeners yet. `report` gets what a listener throws. */
+export function createListeners(report: (fault: unknown) => void): Listeners {
+  const byName = new Map<unknown, Set<PageListener>>();
+  return {
+    on(name, listener) {
+      if (typeof listener !== "function") return;
+      const those = byName.get(name) ?? new Set();
+      byName.set(name, those.add(listener as PageListener));
+    },
+    off(name, listener) {
+      byName.get(name)?.delete(listener as PageListener);
+    },
+    emit(name, detail) {
+      // A copy: a listener may take itself away, or add others.
+      for (const listener of [...(byName.get(name) ?? [])]) {
+        try {
+          listener(detail);
+        } catch (fault) {
+          report(fault);
+        }
+      }
+    },
+    clear: () => byName.clear(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { WidgetConfigAnswer } from "@svc/contracts";
+
+/** What became of the settings: there, refused for good with what the site's owner should know, or given up. */
+export type LoadedConfig = { config: WidgetConfigAnswer } | { advice: string } | null;
+
+const ADVICE: Record<number, (apiKey: string) => string> = {
+  401: (apiKey) => `the key "${apiKey}" in data-api-key is not valid. Copy the widget's key from the channel settings.`,
+  403: () => `this site (${location.origin}) is not among the widget's allowedOrigins. Add it in the channel settings.`,
+  404: (apiKey) => `the key "${apiKey}" in data-api-key is not known. Copy the widget's key from the channel settings.`,
+};
+
+const FIRST_WAIT_MS = 2_000;
+const MOST_WAIT_MS = 120_000;
+
+/**
+ * Loads the settings of a key, and tries again in silence for as long as the server is away: 2 s at first, up to two
+ * minutes, each time anything from half of that on. Ends with null after `signal`.
+ */
+export async function loadConfig(base: string, apiKey: string, signal: AbortSignal): Promise<LoadedConfig> {
+  const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}`;
+  for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)) {
+    const loaded = await tryLoad(address, apiKey, signal).catch(() => null);
+    if (loaded !== null) return loaded;
+    await pause((waitMs * (1 + Math.random())) / 2, signal);
+  }
+  return null;
+}
+
+async function tryLoad(address: string, apiKey: string, signal: AbortSignal): Promise<LoadedConfig> {
+  const response = await fetch(address, { credentials: "omit", signal });
+  if (response.ok) return { config: (await response.json()) as WidgetConfigAnswer };
+  const advice = ADVICE[response.status];
+  return advice === undefined ? null : { advice: advice(apiKey) };
+}
+
+/** Waits, but not past `signal`. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { CALLS } from "./launch/calls.ts";
+import { createWidget } from "./launch/create-widget.ts";
+import { createPageApi } from "./launch/page-api.ts";
+import type { PageApi } from "./launch/page-api.ts";
+import { readSettings } from "./launch/read-settings.ts";
+
+/** Under which the object of the page takes a script element: a page may hold several, or load one again. */
+const MOUNT = Symbol.for("svcWidget");
+
+type Mounted = PageApi & { [MOUNT]: (script: HTMLScriptElement | null) => void };
+/** What a page may have put in place before this script came: its calls, in order. */
+type Stub = { q?: unknown };
+
+const warn = (text: string) => {
+  // oxlint-disable-next-line no-console -- The one word to the owner of a site whose tag is wrong.
+  console.warn(`[svc-widget] ${text}`);
+};
+
+/** The script element that runs now; where a page has loaded the script in another way, the one with the mark. */
+function findScript(): HTMLScriptElement | null {
+  const { currentScript } = document;
+  return currentScript instanceof HTMLScriptElement
+    ? currentScript
+    : document.querySelector<HTMLScriptElement>("script[data-svc-widget]");
+}
+
+function install(): Mounted {
+  const page = createPageApi((fault) => {
+    // oxlint-disable-next-line no-console -- The page's own listener has failed, which its owner wants to see.
+    console.error(fault);
+  });
+
+  function mount(script: HTMLScriptElement | null): void {
+    const settings = script === null ? null : readSettings(script);
+    if (settings === null)
+      return warn('the script tag has no data-api-key: add data-svc-widget data-api-key="…" to it.');
+    const before = page.current();
+    // A second tag of the same widget, or the same one put in again, changes nothing.
+    if (before !== null && JSON.stringify(before.settings) === JSON.stringify(settings)) return;
+    page.use(createWidget(settings, page.listeners, warn));
+  }
+
+  return Object.assign(page.api, { [MOUNT]: mount });
+}
+
+function replay(api: PageApi, stub: Stub | undefined): void {
+  if (!Array.isArray(stub?.q)) return;
+  for (const call of stub.q as unknown[]) {
+    if (!Array.isArray(call)) continue;
+    const [wanted, ...values] = call as unknown[];
+    const name = CALLS.find((known) => known === wanted);
+    if (name !== undefined) (api[name] as (...values: unknown[]) => void)(...values);
+  }
+}
+
+const host = window as unknown as { svcWidget?: Mounted | Stub };
+const there = host.svcWidget;
+try {
+  if (there !== undefined && MOUNT in there) there[MOUNT](findScript());
+  else {
+    const api = install();
+    host.svcWidget = api;
+    replay(api, there);
+    api[MOUNT](findScript());
+  }
+} catch (fault) {
+  // A browser too old for the widget, or a page that has changed what browsers have: the page itself must go on.
+  warn(String(fault));
+}

@@ -1,0 +1,80 @@
+import type { StringName, Strings } from "./strings.ts";
+
+export type TextValues = Readonly<Record<string, string | number>>;
+
+/** The widget's texts, times and sizes in one language. */
+export interface Texts {
+  /** The text of a name, filled with values. A name that is not known has the text of `faultOther`. */
+  text(name: StringName | (string & {}), values?: TextValues): string;
+  /** Time of day of an instant (epoch milliseconds), in the visitor's time zone. */
+  time(at: number): string;
+  /** Day of an instant: "Today", "Yesterday", or its date. */
+  day(at: number): string;
+  /** A size in bytes, with its unit: "1.2 MB". */
+  size(bytes: number): string;
+  /** A part of 1 as a percentage. */
+  percent(part: number): string;
+}
+
+const DAY_MS = 86_400_000;
+const UNITS = ["byte", "kilobyte", "megabyte"];
+
+/** Invisible characters that turn the direction of the text behind them, with which a file name could lie. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+const startOfDay = (at: number) => new Date(at).setHours(0, 0, 0, 0);
+
+/**
+ * Texts of a language for a site: `overrides` (from its settings and its page) replace the language's own by name; one
+ * in place of a text with plural forms replaces all of them. `now` is the clock (epoch milliseconds).
+ */
+export function createTexts({
+  tag,
+  strings,
+  overrides = {},
+  now = Date.now,
+}: {
+  tag: string;
+  strings: Strings;
+  overrides?: Readonly<Record<string, string>>;
+  now?: () => number;
+}): Texts {
+  // Without a prototype, so that only names of texts are found in it.
+  const texts: Record<string, Strings[StringName]> = Object.assign(Object.create(null), strings, overrides);
+  const number = (value: number, options?: Intl.NumberFormatOptions) => value.toLocaleString(tag, options);
+
+  function pattern(name: string, { count }: TextValues): string {
+    const found = texts[name] ?? strings.faultOther;
+    return typeof found === "string" ? found : (found[new Intl.PluralRules(tag).select(Number(count))] ?? found.other);
+  }
+
+  return {
+    text(name, values = {}) {
+      const around = pattern(name, values);
+      return around.replace(/\{(\w+)\}/g, (placeholder, key: string) => {
+        const value = Object.hasOwn(values, key) ? values[key] : placeholder;
+        return typeof value === "number" ? number(value) : isolate(String(value), around);
+      });
+    },
+    time: (at) => new Date(at).toLocaleTimeString(tag, { timeStyle: "short" }),
+    day(at) {
+      // A day with a change of the clock has 23 or 25 hours.
+      const days = Math.round((startOfDay(at) - startOfDay(now())) / DAY_MS);
+      if (days > 0 || days < -1) return new Date(at).toLocaleDateString(tag, { dateStyle: "medium" });
+      const word = new Intl.RelativeTimeFormat(tag, { numeric: "auto" }).format(days, "day");
+      return word.charAt(0).toLocaleUpperCase(tag) + word.slice(1);
+    },
+    size(bytes) {
+      const power = bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
+      return number(bytes / 1024 ** power, { style: "unit", unit: UNITS[power], maximumFractionDigits: 1 });
+    },
+    percent: (part) => number(part, { style: "percent" }),
+  };
+}
+
+/** A foreign text inside one of ours keeps its own direction, and cannot change that of what stands around it. */
+function isolate(value: string, around: string): string {
+  const plain = value.replace(DIRECTION_MARKS, "");
+  return RIGHT_TO_LEFT.test(plain + around) ? `\u2068${plain}\u2069` : plain;
+}

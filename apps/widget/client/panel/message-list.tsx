@@ -1,0 +1,83 @@
+import type { VNode } from "preact";
+import type { Entry } from "../state.ts";
+import { authorOf, EntryBody, viewWords } from "./entry-view.tsx";
+import type { PanelContext } from "./panel-context.ts";
+import { RatingForm } from "./rating-form.tsx";
+
+/** Messages of one author within this time are shown as one run. */
+const RUN_MS = 5 * 60 * 1000;
+
+/** What an entry says, as it was shown before where nothing of it has changed. */
+function viewBody(entry: Entry, context: PanelContext): VNode {
+  const view = context.shown.get(entry) ?? <EntryBody entry={entry} context={context} />;
+  context.shown.set(entry, view);
+  return view;
+}
+
+/** The conversation, and what is under way. */
+export function MessageList({ context }: { context: PanelContext }) {
+  const { state, texts, ui, actions, change } = context;
+  const { entries, config, conversation, partial } = state;
+  const { rating, person } = config.features;
+  return (
+    <>
+      <ol>
+        <li>{viewWords(config.greeting || texts.text("greeting"), false, texts)}</li>
+        {entries.map((entry, index) => {
+          const { key, kind, at } = entry;
+          const before = entries[index - 1];
+          const author = authorOf(entry);
+          const isNewDay = before === undefined || new Date(before.at).toDateString() !== new Date(at).toDateString();
+          const isFirst = isNewDay || authorOf(before) !== author || at - before.at > RUN_MS;
+          return [
+            isNewDay && (
+              <li key={at} class="divider">
+                {texts.day(at)}
+              </li>
+            ),
+            ui.newFrom === key && (
+              <li key="new" class="divider new">
+                {texts.text("newMessages")}
+              </li>
+            ),
+            <li
+              key={key}
+              class={isFirst ? kind : `${kind} run`}
+              data-part="entry"
+              data-kind={kind}
+              data-state={kind === "visitor" ? entry.state : undefined}
+              data-author={author}
+            >
+              {viewBody(entry, context)}
+            </li>,
+          ];
+        })}
+        {partial !== null && <li data-part="partial">{viewWords(partial, true, texts)}</li>}
+      </ol>
+      {state.isTyping && (
+        <p class="typing" data-part="typing">
+          {texts.text("typing")}
+        </p>
+      )}
+      {rating && (ui.isRating || conversation === "done") && <RatingForm context={context} />}
+      {entries.length > 0 && state.line !== "refused" && (
+        <p class="visitor">
+          {rating && conversation !== "done" && !ui.isRating && (
+            <button type="button" onClick={() => change({ isRating: true })}>
+              {texts.text("rateQuestion")}
+            </button>
+          )}
+          {person && conversation === "open" && (
+            <button
+              type="button"
+              data-part="person"
+              onClick={() => actions.send(texts.text("personMessage"), [], { wantsPerson: true })}
+            >
+              {texts.text("person")}
+            </button>
+          )}
+        </p>
+      )}
+    </>
+  );
+}

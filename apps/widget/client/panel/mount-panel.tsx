@@ -1,0 +1,252 @@
+import { render } from "preact";
+import { LIMITS } from "../limits.ts";
+import type { Texts } from "../locales/create-texts.ts";
+import type { Entry, WidgetStore } from "../state.ts";
+import { createAnnouncer } from "./announcer.ts";
+import { canSend } from "./composer.tsx";
+import { keepFocus } from "./keep-focus.ts";
+import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
+import styles from "./panel.css";
+import { noticeOf, PanelView } from "./panel-view.tsx";
+import { playTone } from "./play-tone.ts";
+
+/** What a panel is mounted with. The colors are custom properties of the shadow root's host (`AccentColors`). */
+export interface PanelOptions {
+  root: ShadowRoot;
+  texts: Texts;
+  dir: "ltr" | "rtl";
+  theme: "auto" | "light" | "dark";
+  position: "bottom-right" | "bottom-left";
+  /** The button that opens the panel: the focus goes back to it. */
+  launcher: HTMLElement;
+}
+
+/** A mounted panel. */
+export interface Panel {
+  update(changes: Partial<Omit<PanelOptions, "root">>): void;
+  /** Takes the panel and its listeners away. */
+  unmount(): void;
+}
+
+/** Changes within this time, in milliseconds, are shown together. */
+const RENDER_MS = 16;
+
+/** How far from its end the list still counts as scrolled to its end, in CSS pixels. */
+const END_PX = 40;
+
+/** Where the panel covers the whole page, so that nothing behind it can be reached; as in panel.css. */
+const FULL_SCREEN = "(max-width: 479px), (max-height: 399px)";
+
+/** The name of the string with which an action has rejected. */
+const faultOf = (error: unknown) => (error instanceof Error ? error.message : "faultOther");
+
+/** Puts the panel into the shadow root, and shows the store in it until it is unmounted. */
+export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
+  let options = first;
+  const { actions } = store;
+  const host = document.createElement("div");
+  // A root of its own: the panel's styles and the launcher's never meet.
+  const root = host.attachShadow({ mode: "open" });
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  root.adoptedStyleSheets = [sheet];
+  options.root.append(host);
+
+  const announce = createAnnouncer();
+  const ui: PanelUi = { text: "", files: [], announcementCount: 0 };
+  const context: PanelContext = {
+    state: store.get(),
+    texts: options.texts,
+    ui,
+    actions,
+    shown: new WeakMap(),
+    change,
+    scrollToEnd,
+    addFiles(files) {
+      const taken = Array.from(files);
+      const room = LIMITS.attachmentsMaxCount - ui.files.length;
+      ui.fault = taken.length > room ? "faultFileCount" : null;
+      // What becomes of each is seen beside its name.
+      void Promise.all(taken.slice(0, room).map(addFile));
+    },
+    removeFile(file) {
+      file.abort();
+      change({ files: ui.files.filter((other) => other !== file) });
+      focusField();
+    },
+    send() {
+      if (!canSend(context)) return;
+      const { text, files } = ui;
+      ui.text = "";
+      ui.files = files.filter(({ fault }) => fault !== null);
+      ui.newFrom = undefined;
+      actions.send(
+        text,
+        files.filter(({ fault }) => fault === null).map(({ view }) => view),
+      );
+      focusField();
+      scrollToEnd();
+    },
+    download(file) {
+      if (file.fileId !== null) actions.download(file).catch((error: unknown) => change({ fault: faultOf(error) }));
+    },
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let wasOpen = false;
+  let hadForm = false;
+  let isFollowing = true;
+  let notice = noticeOf(context.state);
+  let lastEntry: Entry | undefined;
+  let lastText = "";
+
+  const find = (selector: string) => root.querySelector<HTMLElement>(selector);
+  const focusField = () => (find("[data-focus]") ?? find("button"))?.focus();
+
+  function change(part: Partial<PanelUi>): void {
+    Object.assign(ui, part);
+    show();
+  }
+
+  async function addFile(file: File): Promise<void> {
+    const controller = new AbortController();
+    const draft: DraftFile = {
+      view: { fileId: null, filename: file.name, mime: file.type, sizeBytes: file.size, progress: 0 },
+      fault: null,
+      abort: () => controller.abort(),
+    };
+    ui.files.push(draft);
+    show();
+    try {
+      const onProgress = (progress: number) => {
+        draft.view.progress = progress;
+        show();
+      };
+      draft.view = await actions.upload(file, onProgress, controller.signal);
+    } catch (error) {
+      draft.view.progress = null;
+      draft.fault = faultOf(error);
+    }
+    show();
+  }
+
+  function isAtEnd(): boolean {
+    const log = find(".log");
+    return log === null || log.scrollHeight - log.scrollTop - log.clientHeight < END_PX;
+  }
+
+  function scrollToEnd(): void {
+    isFollowing = true;
+    change({ hasMore: false });
+  }
+
+  function say(announcement: string): void {
+    ui.announcement = announcement;
+    ui.announcementCount += 1;
+  }
+
+  /** Says what has come and how the line is, and sounds where nobody sees it. */
+  function tell(): void {
+    const { state, texts } = context;
+    const news = announce(state, texts);
+    const current = noticeOf(state);
+    if (news !== null) {
+      say(news);
+      if (state.hasSound && (document.hidden || !state.isOpen)) playTone();
+    } else if (current !== notice && current !== "connecting") {
+      const name = notice === "offline" ? "backOnline" : current;
+      if (name !== null && state.isOpen) say(texts.text(name));
+    }
+    if (current !== "connecting") notice = current;
+  }
+
+  /** Shows what is so now, at once, so that the list and the focus can be placed. */
+  function show(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const state = (context.state = store.get());
+    const { entries, isOpen, unread, needsContact } = state;
+    const opens = isOpen && !wasOpen;
+    const closes = wasOpen && !isOpen;
+    const turns = needsContact !== hadForm;
+    wasOpen = isOpen;
+    hadForm = needsContact;
+    if (opens) {
+      isFollowing = true;
+      ui.newFrom = unread > 0 ? entries.filter(({ kind }) => kind === "reply").at(-unread)?.key : undefined;
+    }
+    tell();
+    const last = entries.at(-1);
+    ui.hasMore = !isFollowing && (ui.hasMore === true || (last !== lastEntry && last?.kind === "reply"));
+    lastEntry = last;
+
+    host.dir = options.dir;
+    host.className = `${options.theme} ${options.position}`;
+    render(<PanelView context={context} isModal={matchMedia(FULL_SCREEN).matches} />, root);
+
+    const field = find("textarea[data-focus]");
+    if (field !== null && ui.text !== lastText) {
+      lastText = ui.text;
+      // The field is as high as its text, up to the bound that its style sets.
+      field.style.height = "auto";
+      field.style.height = `${field.scrollHeight + 2}px`;
+    }
+    if (closes) options.launcher.focus();
+    if (!isOpen) return;
+    if (opens || turns) focusField();
+    if (opens && ui.newFrom !== undefined) find(".new")?.scrollIntoView();
+    else if (isFollowing) find(".log")?.scrollTo(0, 1e9);
+    isFollowing = isAtEnd();
+    if (unread > 0 && isFollowing && !document.hidden) actions.markRead();
+  }
+
+  /** The panel covers what the on-screen keyboard leaves of a phone's screen. */
+  function fitScreen(): void {
+    host.style.setProperty("--top", `${visualViewport?.offsetTop}px`);
+    host.style.setProperty("--height", `${visualViewport?.height}px`);
+    show();
+  }
+
+  function onScroll(): void {
+    if (isAtEnd() === isFollowing) return;
+    isFollowing = !isFollowing;
+    show();
+  }
+
+  function onKey(event: KeyboardEvent): void {
+    // Keys pressed in the panel are none of the page's shortcuts.
+    event.stopPropagation();
+    const panel = find(".panel");
+    if (event.type !== "keydown" || event.isComposing || panel === null) return;
+    if (event.key === "Escape") actions.close();
+    if (event.key === "Tab") keepFocus(event, panel, root.activeElement);
+  }
+
+  for (const name of ["keydown", "keyup", "keypress"] as const) host.addEventListener(name, onKey);
+  // Scrolling does not bubble.
+  root.addEventListener("scroll", onScroll, true);
+  const ended = new AbortController();
+  document.addEventListener("visibilitychange", show, ended);
+  visualViewport?.addEventListener("resize", fitScreen, ended);
+  visualViewport?.addEventListener("scroll", fitScreen, ended);
+  const unsubscribe = store.subscribe(() => {
+    timer ??= setTimeout(show, RENDER_MS);
+  });
+  fitScreen();
+
+  return {
+    update(changes) {
+      options = { ...options, ...changes };
+      context.texts = options.texts;
+      context.shown = new WeakMap();
+      show();
+    },
+    unmount() {
+      unsubscribe();
+      ended.abort();
+      clearTimeout(timer);
+      for (const { abort } of ui.files) abort();
+      render(null, root);
+      host.remove();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { VNode } from "preact";
+import type { Texts } from "../locales/create-texts.ts";
+import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
+
+/** A file of the message that is being written. */
+export interface DraftFile {
+  view: FileView;
+  /** Name of the string that says why it was not taken; null otherwise. */
+  fault: string | null;
+  /** Ends its transfer. */
+  abort(): void;
+}
+
+/** What only the panel knows, apart from the conversation. */
+export interface PanelUi {
+  /** The text that is being written. */
+  text: string;
+  files: DraftFile[];
+  /** Name of the string that says what went wrong last; null otherwise. */
+  fault?: string | null;
+  /** Key of the first entry that was not read when the panel was opened. */
+  newFrom?: string | undefined;
+  /** True while there are messages below what can be seen that came in meanwhile. */
+  hasMore?: boolean;
+  /** True while files are held over the panel. */
+  isDragging?: boolean;
+  /** True once the visitor has asked to rate. */
+  isRating?: boolean;
+  /** What the live region says. */
+  announcement?: string;
+  /** Grows with each announcement, so that the same words can be said again. */
+  announcementCount: number;
+}
+
+/** What each view of the panel is given. It is the same object each time, and holds what is so now. */
+export interface PanelContext {
+  state: WidgetState;
+  texts: Texts;
+  ui: PanelUi;
+  actions: WidgetActions;
+  /** Changes parts of what only the panel knows, and shows them. */
+  change(part: Partial<PanelUi>): void;
+  /** Takes files into the message that is being written, as far as there is room. */
+  addFiles(files: Iterable<File>): void;
+  removeFile(file: DraftFile): void;
+  /** Sends what is written. */
+  send(): void;
+  /** Fetches a file; tells where that fails. */
+  download(file: FileView): void;
+  scrollToEnd(): void;
+  /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
+  shown: WeakMap<Entry, VNode>;
+}

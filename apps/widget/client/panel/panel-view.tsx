@@ -1,0 +1,80 @@
+import { Composer } from "./composer.tsx";
+import { ContactForm } from "./contact-form.tsx";
+import { IconButton } from "./icon-button.tsx";
+import { MessageList } from "./message-list.tsx";
+import type { PanelContext } from "./panel-context.ts";
+
+/** The name of the string that tells how things stand; null where there is nothing to tell. */
+export function noticeOf({ line, refusal, conversation }: PanelContext["state"]): string | null {
+  if (line === "refused") return refusal ?? "refusedKey";
+  if (line === "offline" || line === "connecting") return line;
+  return { open: null, waiting: "personWaiting", done: "done" }[conversation];
+}
+
+/** The open panel, and the live region that stays when it is closed. */
+export function PanelView({ context, isModal }: { context: PanelContext; isModal: boolean }) {
+  const { state, texts, ui, actions, change } = context;
+  const { hasSound, line, needsContact, config } = state;
+  const isRefused = line === "refused";
+  const canUpload = config.features.upload && !needsContact && !isRefused;
+  const notice = ui.isDragging ? "dropFiles" : noticeOf(state);
+  const drag = (event: DragEvent) => {
+    // Otherwise the browser leaves the page for the file.
+    event.preventDefault();
+    change({ isDragging: canUpload && event.type === "dragover" });
+    if (event.type === "drop" && canUpload) context.addFiles(event.dataTransfer?.files ?? []);
+  };
+  return (
+    <>
+      <p class="sr" role="status">
+        <span key={ui.announcementCount}>{ui.announcement}</span>
+      </p>
+      <section
+        class="panel"
+        role="dialog"
+        data-part="panel"
+        aria-labelledby="title"
+        aria-modal={isModal}
+        hidden={!state.isOpen}
+        onDragOver={drag}
+        onDragLeave={drag}
+        onDrop={drag}
+      >
+        <header class="row">
+          <h2 id="title" dir="auto">
+            {config.title || texts.text("title")}
+          </h2>
+          {config.features.sound && (
+            <IconButton
+              icon={hasSound ? "soundOff" : "soundOn"}
+              name={texts.text(hasSound ? "soundOff" : "soundOn")}
+              onPress={() => actions.setSound(!hasSound)}
+            />
+          )}
+          <IconButton icon="close" name={texts.text("closeChat")} onPress={() => actions.close()} />
+        </header>
+        {notice !== null && (
+          <p class="notice" data-part={isRefused ? "refusal" : "status"}>
+            {texts.text(notice)}
+          </p>
+        )}
+        <div
+          class="log"
+          role="log"
+          aria-live="off"
+          tabIndex={0}
+          data-part="log"
+          aria-label={texts.text("conversation")}
+        >
+          <MessageList context={context} />
+        </div>
+        {ui.hasMore && (
+          <button type="button" class="primary" onClick={() => context.scrollToEnd()}>
+            {texts.text("newMessages")} ↓
+          </button>
+        )}
+        {!isRefused && (needsContact ? <ContactForm context={context} /> : <Composer context={context} />)}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import type { Source, WidgetConfigAnswer } from "@svc/contracts";
+
+/** A file as the visitor sees it. */
+export interface FileView {
+  /** Null until the server has it. */
+  fileId: string | null;
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  /** 0 to 1 while it is sent; null otherwise. */
+  progress: number | null;
+}
+
+/** What became of a message of the visitor: under way, kept until the line is back, stored, or refused. */
+export type SendState = "sending" | "waiting" | "sent" | "failed";
+
+/** A message of the visitor. Its key is its `clientMessageId`. */
+export interface VisitorEntry {
+  kind: "visitor";
+  key: string;
+  /** Null until the server has it. */
+  seq: number | null;
+  /** Epoch milliseconds. */
+  at: number;
+  text: string;
+  files: FileView[];
+  state: SendState;
+  /** Name of the string that says why it failed; null otherwise. */
+  fault: string | null;
+}
+
+/** A reply item. Its key is the reply's id. */
+export interface ReplyEntry {
+  kind: "reply";
+  key: string;
+  seq: number;
+  at: number;
+  author: "agent" | "operator" | "system";
+  item: { type: "message"; text: string; markdown: boolean; sources: Source[] } | { type: "file"; file: FileView };
+}
+export type Entry = VisitorEntry | ReplyEntry;
+
+/** How the line to the server is. `refused` is for good: a key, site or identity that is not accepted. */
+export type LineState = "idle" | "connecting" | "online" | "offline" | "refused";
+
+/** All that the panel shows. Replaced, never changed. */
+export interface WidgetState {
+  config: WidgetConfigAnswer;
+  line: LineState;
+  /** Name of the string that says why the line is refused; null otherwise. */
+  refusal: string | null;
+  isOpen: boolean;
+  /** In the order of the conversation: by `seq`, what has none yet last. */
+  entries: Entry[];
+  unread: number;
+  /** True while a reply is pending. */
+  isTyping: boolean;
+  /** What the pending reply says so far; null while nothing can be shown. */
+  partial: string | null;
+  conversation: "open" | "waiting" | "done";
+  /** The score that the visitor gave, 1 to 5; null while none. */
+  rating: number | null;
+  hasSound: boolean;
+  /** True while the form before the first message has to be filled in. */
+  needsContact: boolean;
+}
+
+/** Who the visitor says to be, in the form before the first message. */
+export interface Contact {
+  name?: string;
+  email?: string;
+}
+
+/** What the panel can ask for. None of them throws; what becomes of them is seen in the state. */
+export interface WidgetActions {
+  open(): void;
+  close(): void;
+  send(text: string, files?: FileView[], options?: { wantsPerson?: boolean }): void;
+  /** Sends a failed message again. */
+  retry(key: string): void;
+  /** Takes a failed message out of the list. */
+  discard(key: string): void;
+  /** Sends a file, to be named in a message later; rejects with the name of the string that says why not. */
+  upload(file: File, onProgress: (part: number) => void, signal: AbortSignal): Promise<FileView>;
+  /** Fetches a file and hands it to the browser as a download; rejects with the name of a string. */
+  download(file: FileView): Promise<void>;
+  rate(score: number, comment?: string): void;
+  /** The visitor has seen everything that is shown. */
+  markRead(): void;
+  /** Tells that the visitor is writing; called as often as is convenient. */
+  noteTyping(): void;
+  setSound(on: boolean): void;
+  /** Keeps what the form before the first message asked for; it goes with the next message. */
+  introduce(contact: Contact): void;
+}
+
+/** The state with its changes. */
+export interface WidgetStore {
+  get(): WidgetState;
+  /** Calls `listener` after each change; answers a function that ends this. */
+  subscribe(listener: () => void): () => void;
+  actions: WidgetActions;
+}

@@ -1,0 +1,37 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ServiceError } from "@svc/contracts";
+import type { WidgetSite } from "./widget-site.ts";
+
+/** Who a visitor says to be. */
+export interface ClaimedIdentity {
+  userId?: string | undefined;
+  /** Lower-case hex HMAC-SHA256 of `userId` under the identity secret. */
+  userHash?: string | undefined;
+}
+
+function isSigned(secret: string, userId: string, userHash: string): boolean {
+  const right = createHmac("sha256", secret).update(userId).digest();
+  const given = Buffer.from(userHash, "hex");
+  return given.length === right.length && timingSafeEqual(given, right);
+}
+
+/**
+ * The proven user id of a visitor; null for one without. An id counts only with its hash: without an identity secret none
+ * can be proven, and what is claimed is left out. Throws invalid_identity for a wrong hash, for an id without one, and
+ * where the settings demand an id and there is none.
+ */
+export function checkIdentity(
+  { settings, identitySecret }: WidgetSite,
+  { userId, userHash }: ClaimedIdentity,
+): string | null {
+  const isSent = userId !== undefined || userHash !== undefined;
+  if (identitySecret !== null && isSent) {
+    if (userId !== undefined && userHash !== undefined && isSigned(identitySecret, userId, userHash)) return userId;
+    throw new ServiceError(
+      "invalid_identity",
+      "The user id has no hash, or not the right one: HMAC-SHA256 of the id under the identity secret, in lower-case hex.",
+    );
+  }
+  if (!settings.requireIdentity) return null;
+  throw new ServiceError("invalid_identity", "This site lets only signed-in users write: send userId and userHash.");
+}

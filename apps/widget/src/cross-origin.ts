@@ -1,0 +1,46 @@
+import type { RequestHandler } from "express";
+import { checkOrigin } from "./check-caller.ts";
+import type { SiteReader } from "./widget-site.ts";
+
+const METHODS = "GET, HEAD, POST";
+const REQUEST_HEADERS = "Content-Type, X-Api-Key, X-Visitor-Id, X-User-Id, X-User-Hash";
+const SHOWN_HEADERS = "Content-Disposition, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id";
+/** How long a browser remembers what it may do. */
+const REMEMBERED_SECONDS = 600;
+
+/** Whose refusals every page may read: the first call of a widget. */
+const TOLD_PATH = "/config/";
+
+/**
+ * Lets pages of the allowed sites call the widget's endpoints (the Fetch standard's CORS protocol), and answers what
+ * browsers ask before. Others get 403 `origin_not_allowed`, which they may read of the settings' address alone. Keys and
+ * ids come in headers and never in cookies, so no credentials are allowed.
+ */
+export function crossOrigin(readSite: SiteReader): RequestHandler {
+  return async (request, response, next) => {
+    const { settings } = await readSite();
+    const { origin } = request.headers;
+    // An answer for one site must not be kept for another one, whether it is allowed or not.
+    response.vary("Origin");
+    // That a site is refused holds nothing secret, and its owner has to be able to see why the widget stays away.
+    if (request.path.startsWith(TOLD_PATH)) response.setHeader("Access-Control-Allow-Origin", "*");
+    checkOrigin(settings, origin);
+    if (origin !== undefined) {
+      response.setHeader("Access-Control-Allow-Origin", settings.allowedOrigins.length === 0 ? "*" : origin);
+      response.setHeader("Access-Control-Expose-Headers", SHOWN_HEADERS);
+    }
+    response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
+    if (request.method !== "OPTIONS") {
+      next();
+      return;
+    }
+    response
+      .status(204)
+      .set({
+        "Access-Control-Allow-Methods": METHODS,
+        "Access-Control-Allow-Headers": REQUEST_HEADERS,
+        "Access-Control-Max-Age": String(REMEMBERED_SECONDS),
+      })
+      .end();
+  };
+}

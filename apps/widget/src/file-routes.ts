@@ -1,0 +1,79 @@
+import { ServiceError } from "@svc/contracts";
+import type { FileContent } from "@svc/store";
+import type { RequestHandler, Response } from "express";
+import { cleanFileName } from "./clean-file-name.ts";
+import { readFormFile } from "./read-form-file.ts";
+import { countCall, readKey, readVisitor } from "./read-visitor.ts";
+import { sniffMime } from "./sniff-mime.ts";
+import type { WidgetContext } from "./widget-context.ts";
+
+/** Files that a process takes at once: each is held in memory until it is stored. */
+const MAX_UPLOADS = 8;
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Sends a file as a download that no browser shows or runs, whatever it is. */
+function sendDownload(response: Response, { filename, mime, content }: FileContent): void {
+  response.attachment(cleanFileName(filename));
+  response.set({
+    "Content-Type": mime,
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Cache-Control": "private, no-store",
+  });
+  response.status(200).end(content);
+}
+
+/** `POST /api/widget/files`. */
+export function postFile({ store, queues, readSite }: WidgetContext): RequestHandler {
+  let uploads = 0;
+  return async (request, response) => {
+    const site = await readSite();
+    const key = await readKey(queues, request, site);
+    await countCall(queues, "files", { request, response, key, site });
+    const { project, ticketId } = readVisitor(request, site);
+    if (!site.settings.features.upload) {
+      throw new ServiceError("invalid_request", "Files are switched off on this site.");
+    }
+    if (uploads >= MAX_UPLOADS) {
+      throw new ServiceError("rate_limited", "Too many files are being sent right now. Try again in 2 s.", {
+        headers: { "Retry-After": "2" },
+      });
+    }
+    uploads++;
+    try {
+      const { name, content } = await readFormFile(request);
+      if (content.length === 0) throw new ServiceError("invalid_request", "The file is empty.");
+      const file = { ticketId, filename: cleanFileName(name), mime: sniffMime(content), content };
+      const fileId = await store.widgetFiles.insert(project, file);
+      if (fileId === null) {
+        throw new ServiceError(
+          "payload_too_large",
+          "So many files wait here without a message; send a message with some of them first.",
+        );
+      }
+      const { filename, mime } = file;
+      response.status(201).set("Cache-Control", "no-store").json({
+        ok: true,
+        fileId,
+        filename,
+        mime,
+        sizeBytes: content.length,
+      });
+    } finally {
+      uploads--;
+    }
+  };
+}
+
+/** `GET /api/widget/files/:fileId`: a visitor's own file, or one of a reply to it. */
+export function getFile({ store, queues, readSite }: WidgetContext): RequestHandler {
+  return async (request, response) => {
+    const site = await readSite();
+    const key = await readKey(queues, request, site);
+    await countCall(queues, "files", { request, response, key, site });
+    const { project, ticketId } = readVisitor(request, site);
+    const fileId = String(request.params["fileId"]);
+    const file = UUID.test(fileId) ? await store.widgetFiles.find(project, ticketId, fileId) : null;
+    if (file === null) throw new ServiceError("not_found", "There is no such file in this conversation any more.");
+    sendDownload(response, file);
+  };
+}

@@ -1,0 +1,2 @@
+export { isDemoShown } from "./serve-demo.ts";
+export { widgetService } from "./service.ts";

@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Express, RequestHandler } from "express";
+import type { Config } from "@svc/runtime";
+
+const DEMO_DIR = new URL("../demo/", import.meta.url);
+
+const FILES: Readonly<Record<string, string>> = {
+  "demo.css": "text/css; charset=utf-8",
+  "demo.js": "text/javascript; charset=utf-8",
+  "icon.svg": "image/svg+xml",
+};
+
+/**
+ * What the page itself and the widget on it need, and nothing more: no inline script or style, no other site, and
+ * Trusted Types, so that the demo shows that the widget works there.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const NO_KEY =
+  'The widget has no key yet. Start the service anew, or set one: npm run svc -- channels set widget \'{"apiKey":"…"}\'';
+
+/** A host as a browser names it: a name or an address, with a port. */
+const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? "");
+
+/**
+ * True where the demo page is shown: on the machine itself alone. What is bound to more than loopback, stands behind a
+ * proxy or runs in production answers 404 at its address.
+ */
+export function isDemoShown({
+  bindHost,
+  trustProxy,
+  isProduction,
+}: Pick<Config, "bindHost" | "trustProxy" | "isProduction">): boolean {
+  const isLoopback =
+    bindHost === undefined || bindHost === "localhost" || bindHost === "::1" || bindHost.startsWith("127.");
+  return isLoopback && trustProxy.length === 0 && !isProduction;
+}
+
+/**
+ * The demo page: a page of the demo's folder with the widget of this installation on it, and the tag to copy.
+ * `baseUrl` is the widget's address; without a key the page says how to get one.
+ */
+export function renderDemo(page: string, { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string }): string {
+  const tag =
+    apiKey === null
+      ? ""
+      : `<script async src="${escapeHtml(baseUrl)}/widget.js" data-svc-widget data-api-key="${escapeHtml(apiKey)}"></script>`;
+  const values: Readonly<Record<string, string>> = { tag, snippet: escapeHtml(tag === "" ? NO_KEY : tag) };
+  return page.replaceAll(/\{\{([a-z]+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+}
+
+/** `GET /`: read anew each time, so that a change of the key or of the page is seen at the next reload. */
+function getDemo(readKey: () => Promise<string | null>): RequestHandler {
+  return async (request, response) => {
+    const [page, apiKey] = await Promise.all([readFile(new URL("index.html", DEMO_DIR), "utf8"), readKey()]);
+    const host = request.get("host") ?? "";
+    const baseUrl = HOST.test(host) ? `${request.protocol}://${host}` : "";
+    response
+      .status(200)
+      .set({
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": POLICY,
+        "Referrer-Policy": "same-origin",
+        "Cache-Control": "no-store",
+      })
+      .send(renderDemo(page, { apiKey, baseUrl }));
+  };
+}
+
+/**
+ * Puts the demo page at `/`, with its files below `/demo/`. Does nothing unless `isLocal`: the addresses answer 404
+ * then. `readKey` finds the widget's key, null while there is none.
+ */
+export function addDemoRoutes(
+  app: Express,
+  { isLocal, readKey }: { isLocal: boolean; readKey: () => Promise<string | null> },
+): void {
+  if (!isLocal) return;
+
+  app.get("/", getDemo(readKey));
+
+  for (const [name, type] of Object.entries(FILES)) {
+    app.get(`/demo/${name}`, (_request, response) => {
+      response.set({ "Content-Type": type, "Cache-Control": "no-cache" });
+      response.sendFile(fileURLToPath(new URL(name, DEMO_DIR)));
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import { createChannelManager } from "@svc/channel-manager";
+import { localUrl } from "@svc/contracts";
+import type { RunningService, Service } from "@svc/contracts";
+import { createApp, listen } from "@svc/http";
+import type { Listening } from "@svc/http";
+import { followTexts } from "@svc/queue";
+import type { Resources } from "@svc/runtime";
+import { openSockets } from "./sockets/open-sockets.ts";
+import type { Sockets } from "./sockets/open-sockets.ts";
+import { startFileSweeper } from "./start-file-sweeper.ts";
+import { createWidgetChannel } from "./widget-channel.ts";
+import type { WidgetContext } from "./widget-context.ts";
+import { addWidgetRoutes } from "./widget-routes.ts";
+import { createSiteReader } from "./widget-site.ts";
+
+/** Topic of the wake-ups that say in which conversations of the widget something has happened. */
+const CHATS_TOPIC = "widget-chats";
+const CLOSE_DEADLINE_MS = 3_000;
+
+/** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
+export function widgetService(resources: Resources): Service {
+  const { config, store, queues, log } = resources;
+  const host = config.bindHost ?? "127.0.0.1";
+
+  async function start(): Promise<RunningService> {
+    const readSite = createSiteReader(store);
+    let isDraining = false;
+    let listening: Listening | null = null;
+    let sockets: Sockets | null = null;
+
+    const tell = (ticketIds: string[]) => {
+      sockets?.wake(ticketIds);
+      // The visitor may be connected to another replica, with another tab too.
+      queues.wakeUps.send(CHATS_TOPIC, ticketIds);
+    };
+    async function findFault(): Promise<string | null> {
+      if (isDraining) return "stopping";
+      return (await store.ping()) ? null : "the store cannot be reached";
+    }
+
+    async function open(): Promise<void> {
+      const opened = openSockets(context);
+      const app = createApp(
+        log,
+        (routes) => addWidgetRoutes(routes, { ...context, config, sockets: opened, findFault }),
+        { trustProxy: config.trustProxy },
+      );
+      try {
+        listening = await listen(app, { host, port: config.ports.widget, setting: "SVC_WIDGET_PORT" });
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
+      opened.attach(listening.server, app);
+      sockets = opened;
+      log.info({ host, port: listening.port }, "the widget listens");
+    }
+
+    async function close(): Promise<void> {
+      await sockets?.close();
+      sockets = null;
+      await listening?.close(CLOSE_DEADLINE_MS);
+      listening = null;
+    }
+
+    const channel = createWidgetChannel({ open, close, tell });
+    const context: WidgetContext = {
+      store,
+      queues,
+      log,
+      readSite,
+      receive: (message, to) => channel.receive(message, to),
+      tell,
+    };
+    const manager = createChannelManager(resources);
+    manager.register(channel);
+    const silence = queues.wakeUps.listen(CHATS_TOPIC, (ids) => sockets?.wake(ids));
+    const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
+    const sweeper = startFileSweeper({ store, log });
+    const unfollow = await manager.follow();
+
+    return {
+      urls: listening === null ? {} : { Widget: localUrl(host, config.ports.widget) },
+      findFault,
+      drain() {
+        isDraining = true;
+      },
+      async stop() {
+        isDraining = true;
+        await unfollow();
+        await sweeper.stop();
+        silence();
+        silenceTexts();
+      },
+    };
+  }
+
+  return { name: "widget", start };
+}

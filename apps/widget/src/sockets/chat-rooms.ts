@@ -1,0 +1,180 @@
+import type { Log } from "@svc/log";
+import { isUnavailable } from "@svc/store";
+import type { ChatView, ProjectId, Store } from "@svc/store";
+import { answerHello, isSlow, showEntry, showView } from "./show-chat.ts";
+import type { Session } from "./session.ts";
+
+/** The open lines of one conversation in this process. */
+interface Room {
+  project: ProjectId;
+  ticketId: string;
+  chatId: string;
+  sessions: Set<Session>;
+  /** Which of the ticks it is looked at while nothing happens in it. */
+  phase: number;
+  /** Until when it is looked at with each tick, in milliseconds of the process's clock. */
+  livelyUntil: number;
+}
+
+/** Chats that one statement looks at. */
+const LOOK_PAGE = 500;
+/** Messages and replies that one statement reads. */
+const ENTRY_PAGE = 50;
+/** Pages that one look sends at most, so that a long history keeps nobody waiting for long. */
+const MAX_PAGES = 4;
+/** Of a chat in which nothing happens, only each fifth tick looks. */
+const IDLE_PHASES = 5;
+const LIVELY_MS = 60_000;
+/** A reader that takes nothing for so long is cut off; it comes again and is sent what it missed. */
+const SLOW_MS = 15_000;
+
+/**
+ * Where the lines of visitors wait for news in this process. It knows no reply: whatever happens, it looks into the
+ * store, which is the truth, and sends each line what comes after the place up to which it has everything. So a line gets
+ * everything once and in order, whichever replica it is on and whatever wake-up was lost. One statement looks for many
+ * chats, and there is no timer for a line.
+ */
+export function createChatRooms({ store, log }: { store: Store; log: Log }) {
+  const rooms = new Map<string, Room>();
+  const dirty = new Set<Room>();
+  let tickNumber = 0;
+  let isPumping = false;
+  let isClosed = false;
+
+  async function showRoom(room: Room, view: ChatView): Promise<void> {
+    for (const session of room.sessions) answerHello(session, room.chatId, view);
+    let hasMore = false;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const behind = [...room.sessions].filter(
+        (session) => session.helloSeq === null && session.sentSeq < view.lastSeq && !isSlow(session),
+      );
+      if (behind.length === 0) break;
+      const after = Math.min(...behind.map(({ sentSeq }) => sentSeq));
+      const entries = await store.visitors.listAfter(room.project, room.ticketId, after, ENTRY_PAGE);
+      for (const entry of entries) for (const session of room.sessions) showEntry(session, entry);
+      // What was said since the look belongs to another view, which is looked for next.
+      hasMore = entries.length === ENTRY_PAGE || (entries.at(-1)?.seq ?? 0) > view.lastSeq;
+      if (entries.length === ENTRY_PAGE) continue;
+      // Places up to the end that had nothing are those of what was erased.
+      for (const session of behind) {
+        if (session.helloSeq === null && session.slowSince === null) {
+          session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
+        }
+      }
+      break;
+    }
+    const isBehind = [...room.sessions].some((session) => session.sentSeq < view.lastSeq);
+    if (isBehind || view.pending !== null) room.livelyUntil = performance.now() + LIVELY_MS;
+    if (hasMore && rooms.get(room.ticketId) === room) dirty.add(room);
+    for (const session of room.sessions) showView(session, view);
+  }
+
+  async function pump(): Promise<void> {
+    if (isPumping) return;
+    isPumping = true;
+    try {
+      while (dirty.size > 0 && !isClosed) {
+        const batch = [...dirty].slice(0, LOOK_PAGE);
+        for (const room of batch) dirty.delete(room);
+        const views = await store.visitors.look(batch);
+        await Promise.all(
+          batch.map(async (room, index) => {
+            const view = views[index];
+            if (view !== undefined) await showRoom(room, view);
+          }),
+        );
+      }
+    } catch (error) {
+      // The next tick looks again.
+      if (isUnavailable(error)) log.debug({ error }, "sockets wait until the store can be reached");
+      else log.error({ error }, "sockets could not be shown what is new; it is tried again");
+      for (const room of rooms.values()) room.livelyUntil = performance.now() + LIVELY_MS;
+    } finally {
+      isPumping = false;
+    }
+  }
+
+  function look(room: Room): void {
+    dirty.add(room);
+    void pump();
+  }
+
+  function settle(session: Session, ticketId: string, project: ProjectId): void {
+    if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
+    const seq = session.unconfirmedSeq;
+    session.unconfirmedSeq = 0;
+    // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
+    store.visitors.confirm(project, ticketId, seq).catch((error: unknown) => {
+      log.debug({ error, ticketId }, "it was not noted that replies were handed over");
+    });
+  }
+
+  return {
+    /**
+     * Takes a session that has said hello into its conversation: it is told `ready` and sent what it missed, then what is
+     * new. Again after a further hello.
+     */
+    join(session: Session): void {
+      const { visitor } = session;
+      if (visitor === null || isClosed) return;
+      const { project, ticketId, chatId } = visitor;
+      const room = rooms.get(ticketId) ?? {
+        project,
+        ticketId,
+        chatId,
+        sessions: new Set<Session>(),
+        phase: rooms.size % IDLE_PHASES,
+        livelyUntil: 0,
+      };
+      rooms.set(ticketId, room);
+      room.sessions.add(session);
+      room.livelyUntil = performance.now() + LIVELY_MS;
+      look(room);
+    },
+
+    leave(session: Session): void {
+      const ticketId = session.visitor?.ticketId;
+      const room = ticketId === undefined ? undefined : rooms.get(ticketId);
+      if (ticketId === undefined || room === undefined) return;
+      room.sessions.delete(session);
+      if (room.sessions.size > 0) return;
+      rooms.delete(ticketId);
+      dirty.delete(room);
+    },
+
+    /** Looks into those of the conversations that have lines here. */
+    wake(ticketIds: readonly string[]): void {
+      for (const ticketId of ticketIds) {
+        const room = rooms.get(ticketId);
+        if (room === undefined) continue;
+        room.livelyUntil = performance.now() + LIVELY_MS;
+        look(room);
+      }
+    },
+
+    /** To be called once a second: wake-ups may be lost. */
+    tick(): void {
+      tickNumber++;
+      const now = performance.now();
+      for (const room of rooms.values()) {
+        if (now < room.livelyUntil || tickNumber % IDLE_PHASES === room.phase) dirty.add(room);
+        for (const session of room.sessions) {
+          settle(session, room.ticketId, room.project);
+          if (session.slowSince !== null && isSlow(session) && now - session.slowSince > SLOW_MS) {
+            session.line.end("slow");
+          }
+        }
+      }
+      void pump();
+    },
+
+    /** Looks no more. */
+    close(): void {
+      isClosed = true;
+      rooms.clear();
+      dirty.clear();
+    },
+  };
+}
+
+export type ChatRooms = ReturnType<typeof createChatRooms>;

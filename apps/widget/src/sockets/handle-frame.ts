@@ -1,0 +1,136 @@
+import { ERRORS, ServiceError } from "@svc/contracts";
+import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+import { countUse, overUse } from "../count-use.ts";
+import { findVisitor } from "../find-visitor.ts";
+import type { Visitor } from "../find-visitor.ts";
+import { receiveMessage } from "../receive-message.ts";
+import type { WidgetContext } from "../widget-context.ts";
+import type { ChatRooms } from "./chat-rooms.ts";
+import { makeFrame } from "./make-frame.ts";
+import type { VisitorFrame } from "./read-frame.ts";
+import type { Session } from "./session.ts";
+
+/** What handling a frame needs besides. */
+export interface FrameContext extends WidgetContext {
+  rooms: ChatRooms;
+}
+
+/** A hello: what the frame says, and from where it wants to be sent what it missed; Infinity: nothing. */
+export type Hello = VisitorFrameData<"hello">;
+
+/**
+ * Says hello for a session: from now on it is sent what comes after `sinceSeq`. A session belongs to one visitor: another
+ * one is refused. Throws invalid_request and invalid_identity; the line stays as it was.
+ */
+export async function sayHello(context: FrameContext, session: Session, hello: Hello): Promise<void> {
+  const site = await context.readSite();
+  if (hello.visitorId === undefined && session.visitor === null) {
+    throw new ServiceError("invalid_request", "Send visitorId in the first hello: a random UUID (version 4).");
+  }
+  if (hello.visitorId !== undefined) {
+    const visitor = findVisitor(site, hello.visitorId, hello);
+    if (session.visitor !== null && session.visitor.ticketId !== visitor.ticketId) {
+      throw new ServiceError("invalid_request", "This socket belongs to another visitor; open one of its own.");
+    }
+    // The line may have gone while the settings were read.
+    if (!session.line.isOpen()) return;
+    session.visitor = visitor;
+  }
+  session.helloSeq = hello.sinceSeq;
+  session.own.clear();
+  session.shown = { ...session.shown, status: null, partial: null };
+  context.rooms.join(session);
+}
+
+type Handlers = {
+  [Type in Exclude<VisitorFrameType, "hello">]: (
+    context: FrameContext,
+    session: Session,
+    visitor: Visitor,
+    data: VisitorFrameData<Type>,
+  ) => Promise<void>;
+};
+
+const HANDLERS: Handlers = {
+  async message(context, session, visitor, message) {
+    const site = await context.readSite();
+    const { address, key } = session.admission;
+    const counted = await countUse(context.queues.counters, "messages", { address, key, settings: site.settings });
+    if (counted.isOver) throw overUse("messages", counted);
+    const { clientMessageId } = message;
+    // Before it is committed: from then on a look may find it.
+    session.own.add(clientMessageId);
+    try {
+      const { messageId, seq } = await receiveMessage(context, site, visitor, message);
+      if (seq <= session.sentSeq) session.own.delete(clientMessageId);
+      session.line.send(makeFrame("ack", { clientMessageId, messageId, seq }, { seq }));
+    } catch (error) {
+      session.own.delete(clientMessageId);
+      throw error;
+    }
+  },
+
+  // Nobody is shown yet that a visitor writes; the frame is taken so that clients may send it.
+  typing: () => Promise.resolve(),
+
+  read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.noteRead(project, ticketId, seq),
+
+  async rate(context, _session, { project, ticketId }, { score, comment }) {
+    const { settings } = await context.readSite();
+    if (!settings.features.rating) throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
+    const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
+    if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet: send a message first.");
+    context.tell([ticketId]);
+  },
+};
+
+function runHandler<Type extends Exclude<VisitorFrameType, "hello">>(
+  context: FrameContext,
+  session: Session,
+  visitor: Visitor,
+  type: Type,
+  data: VisitorFrameData<Type>,
+): Promise<void> {
+  return HANDLERS[type](context, session, visitor, data);
+}
+
+async function act(context: FrameContext, session: Session, { type, data }: VisitorFrame): Promise<void> {
+  if (type === "hello") {
+    await sayHello(context, session, data);
+    return;
+  }
+  if (session.visitor === null) {
+    throw new ServiceError("invalid_request", "Say hello first, with the visitorId.");
+  }
+  await runHandler(context, session, session.visitor, type, data as never);
+}
+
+/** Tells a line what went wrong, in words that it may see. */
+export function sendFault(
+  { log }: Pick<WidgetContext, "log">,
+  session: Session,
+  error: unknown,
+  clientMessageId: string | null,
+): void {
+  const isKnown = error instanceof ServiceError;
+  if (!isKnown) log.error({ error, ticketId: session.visitor?.ticketId }, "a frame of a visitor failed");
+  const seconds = isKnown ? Number(error.headers["Retry-After"]) : Number.NaN;
+  const isWorthRepeating = Number.isInteger(seconds) || !isKnown || ERRORS[error.code].status >= 500;
+  session.line.send(
+    makeFrame("error", {
+      code: isKnown ? error.code : "internal",
+      detail: isKnown ? error.message : "The service failed at this frame; try again.",
+      clientMessageId,
+      ...(isWorthRepeating ? { retryAfterSeconds: Number.isInteger(seconds) ? seconds : 5 } : {}),
+    }),
+  );
+}
+
+/** Does what a frame asks for; what goes wrong is told to its sender. Never rejects. */
+export async function handleFrame(context: FrameContext, session: Session, frame: VisitorFrame): Promise<void> {
+  try {
+    await act(context, session, frame);
+  } catch (error) {
+    sendFault(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+  }
+}

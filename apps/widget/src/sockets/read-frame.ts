@@ -1,0 +1,43 @@
+import { VISITOR_FRAMES, WIDGET_FRAME_VERSION, clientMessageIdSchema, describeIssue } from "@svc/contracts";
+import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+
+/** A frame of a visitor that has passed its schema. */
+export type VisitorFrame = {
+  [Type in VisitorFrameType]: { type: Type; data: VisitorFrameData<Type> };
+}[VisitorFrameType];
+
+/** What is wrong with a frame: a code and words for its sender. */
+export interface FrameFault {
+  code: "invalid_request";
+  detail: string;
+  /** Of the message that the frame would have been; null for other frames. */
+  clientMessageId: string | null;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function fault(detail: string, data?: unknown): { fault: FrameFault } {
+  const id = clientMessageIdSchema.safeParse(isObject(data) ? data["clientMessageId"] : null);
+  return { fault: { code: "invalid_request", detail, clientMessageId: id.success ? id.data : null } };
+}
+
+function isVisitorType(type: unknown): type is VisitorFrameType {
+  return typeof type === "string" && Object.hasOwn(VISITOR_FRAMES, type);
+}
+
+/** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
+export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
+  if (!isObject(sent)) return fault("A frame is a JSON object with type and data.");
+  const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
+  if (v !== WIDGET_FRAME_VERSION) return fault(`This server speaks version ${WIDGET_FRAME_VERSION} of the frames.`);
+  if (!isVisitorType(type)) {
+    return fault(`There is no frame of this type. There are: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
+  }
+  const parsed = VISITOR_FRAMES[type].safeParse(data);
+  if (parsed.success) return { frame: { type, data: parsed.data } as VisitorFrame };
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) return fault("The frame is not valid.", data);
+  const pointer = ["", "data", ...issue.path].map(String).join("/");
+  return fault(`The frame is not valid: ${pointer} ${describeIssue(issue).detail}.`, data);
+}

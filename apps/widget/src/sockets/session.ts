@@ -1,0 +1,67 @@
+import type { Visitor } from "../find-visitor.ts";
+import type { Line } from "./line.ts";
+
+/** Who was let in, before anything is known of the visitor. */
+export interface Admission {
+  address: string;
+  key: string;
+  origin: string | undefined;
+}
+
+/** What a visitor was shown last, so that only news is sent. */
+export interface Shown {
+  status: string | null;
+  /** Null: not told yet. */
+  isTyping: boolean | null;
+  partial: { messageId: string; text: string } | null;
+}
+
+/** One open line of a visitor. */
+export interface Session {
+  readonly line: Line;
+  readonly admission: Admission;
+  /** When it was opened, in milliseconds of the process's clock. */
+  readonly openedAt: number;
+  /** Null until it has said who it is. */
+  visitor: Visitor | null;
+  /** Up to where it has been sent everything; set anew by each hello. */
+  sentSeq: number;
+  /** From where a hello wants to be sent what it missed; null when it was answered. Infinity: nothing, only news. */
+  helloSeq: number | null;
+  /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
+  readonly own: Set<string>;
+  /** Sent and not yet noted as delivered; 0 when there is nothing to note. */
+  unconfirmedSeq: number;
+  /** Since when its reader takes nothing; null while it does. */
+  slowSince: number | null;
+  shown: Shown;
+  /** Frames in the present window of time. */
+  frames: number;
+  windowEndsAt: number;
+  /** Work on its frames, one after the other, and how many wait. */
+  work: Promise<void>;
+  waitingFrames: number;
+}
+
+/** Nothing was shown yet. */
+export const nothingShown = (): Shown => ({ status: null, isTyping: null, partial: null });
+
+/** A session on a new line. */
+export function createSession(line: Line, admission: Admission): Session {
+  return {
+    line,
+    admission,
+    openedAt: performance.now(),
+    visitor: null,
+    sentSeq: 0,
+    helloSeq: null,
+    own: new Set(),
+    unconfirmedSeq: 0,
+    slowSince: null,
+    shown: nothingShown(),
+    frames: 0,
+    windowEndsAt: 0,
+    work: Promise.resolve(),
+    waitingFrames: 0,
+  };
+}

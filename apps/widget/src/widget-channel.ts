@@ -1,0 +1,60 @@
+import { ServiceError } from "@svc/contracts";
+import type { Channel, IncomingHandler } from "@svc/contracts";
+
+/** The widget as a channel, with the way in for its routes and sockets. */
+export interface WidgetChannel extends Channel {
+  /** Hands a message over; rejects with `channel_disabled` while the channel is switched off. */
+  receive: IncomingHandler;
+}
+
+/** What the channel starts and stops, and whom it tells of replies. */
+export interface WidgetServer {
+  /** Binds the port. */
+  open(): Promise<void>;
+  /** Ends every socket and frees the port; safe to call when nothing is open. */
+  close(): Promise<void>;
+  /** Says that something has happened in these conversations, to the sockets of every replica. */
+  tell(ticketIds: string[]): void;
+}
+
+/**
+ * The widget channel: its port is bound by `start` and freed by `stop`. Visitors are sent their replies from the store,
+ * by the places in their chat, so that the channel is only told of them; what nobody is connected for waits there.
+ */
+export function createWidgetChannel(server: WidgetServer): WidgetChannel {
+  let handler: IncomingHandler | null = null;
+  let isOpen = false;
+  const tell = (ticketId: string | undefined) => {
+    if (ticketId !== undefined) server.tell([ticketId]);
+    return Promise.resolve();
+  };
+  return {
+    id: "widget",
+    async start() {
+      await server.open();
+      isOpen = true;
+    },
+    async stop() {
+      isOpen = false;
+      await server.close();
+    },
+    onMessage(given) {
+      if (handler !== null) throw new Error("the widget channel has a handler already");
+      handler = given;
+    },
+    async receive(message, context) {
+      if (!isOpen || handler === null) {
+        throw new ServiceError(
+          "channel_disabled",
+          "The widget is switched off. An administrator enables it: svc channels enable widget.",
+          { headers: { "Retry-After": "30" } },
+        );
+      }
+      return handler(message, context);
+    },
+    sendMessage: (_chatId, _text, metadata) => tell(metadata?.ticketId),
+    sendAttachment: (_chatId, _attachment, context) => tell(context?.ticketId),
+    announce: ({ ticketId }) => tell(ticketId),
+    markTyping: (_chatId, context) => tell(context?.ticketId),
+  };
+}

@@ -1,0 +1,47 @@
+import { ServiceError } from "@svc/contracts";
+import type { WidgetSettings } from "@svc/contracts";
+import { createBriefCache } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+
+/** The widget as it is set up right now. */
+export interface WidgetSite {
+  settings: WidgetSettings;
+  /** The project that its messages belong to. */
+  project: ProjectId;
+  /** Opened `identitySecret`; null while none is set, or where it was sealed with another key. */
+  identitySecret: string | null;
+}
+
+/** Reads how the widget is set up. Rejects with `unavailable` while the store is away. */
+export type SiteReader = () => Promise<WidgetSite>;
+
+/** A change of the settings takes effect within this time. */
+const SETTINGS_MS = 500;
+
+/** Makes the function that reads how the widget is set up, from the store at most twice a second. */
+export function createSiteReader(store: Store): SiteReader {
+  const cache = createBriefCache<WidgetSite>(SETTINGS_MS);
+  return async () => {
+    const site = await cache.get("widget", async () => {
+      const { widget } = await store.channelsConfig.read();
+      const project = await store.projects.findByName(widget.config.project);
+      if (project === null) return null;
+      const { identitySecret: sealed } = widget.config;
+      return {
+        settings: widget.config,
+        project: project.id,
+        identitySecret: sealed === null ? null : store.sealer.open(sealed),
+      };
+    });
+    if (site === null) {
+      throw new ServiceError(
+        "unavailable",
+        "The project of the widget is not there; an administrator has to choose one.",
+        {
+          headers: { "Retry-After": "30" },
+        },
+      );
+    }
+    return site;
+  };
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { SERVER_FRAMES } from "@svc/contracts";
+import type { ServerFrame, ServerFrameType } from "@svc/contracts";
+import { waitFor } from "@svc/testing";
+import { io } from "socket.io-client";
+import { WebSocket } from "ws";
+
+type FrameOf<Type extends ServerFrameType> = Extract<ServerFrame, { type: Type }>;
+
+/** A visitor's connection as a test sees it. */
+export interface VisitorSocket {
+  /** What came, oldest first. */
+  readonly frames: ServerFrame[];
+  send(type: string, data: unknown): void;
+  /** The first frame of a type that has come or comes and that fits. */
+  next<Type extends ServerFrameType>(type: Type, fits?: (frame: FrameOf<Type>) => boolean): Promise<FrameOf<Type>>;
+  /** Cuts the line without a farewell. */
+  cut(): void;
+  close(): void;
+  /** Of a plain WebSocket: the close code, once it is closed. */
+  closed: Promise<number>;
+  isOpen(): boolean;
+}
+
+/** Who connects, and how. */
+export interface VisitorOptions {
+  apiKey: string;
+  origin?: string;
+  /** Further headers of the handshake. */
+  headers?: Record<string, string>;
+  /** In the address, as the service document says. */
+  visitorId?: string;
+  /** In socket.io's auth payload. */
+  auth?: Record<string, unknown>;
+  transports?: ("websocket" | "polling")[];
+}
+
+const addressOf = (url: string, { apiKey, visitorId }: VisitorOptions) => {
+  const query = new URLSearchParams({ apiKey, ...(visitorId === undefined ? {} : { visitorId }) });
+  return `${url}/api/widget/ws?${query.toString()}`;
+};
+
+const headersOf = ({ origin, headers }: VisitorOptions) => ({
+  ...headers,
+  ...(origin === undefined ? {} : { origin }),
+});
+
+/** Frames as they come; each is checked against its schema. */
+function createFrames() {
+  const frames: ServerFrame[] = [];
+  return {
+    frames,
+    take(frame: ServerFrame) {
+      SERVER_FRAMES[frame.type].parse(frame.data);
+      frames.push(frame);
+    },
+    next<Type extends ServerFrameType>(type: Type, fits: (frame: FrameOf<Type>) => boolean = () => true) {
+      const isWanted = (frame: ServerFrame): frame is FrameOf<Type> =>
+        frame.type === type && fits(frame as FrameOf<Type>);
+      return waitFor(() => frames.find(isWanted), { what: `a frame ${type}` });
+    },
+  };
+}
+
+/** Opens a plain WebSocket; resolves at once, also for one that is refused. */
+export function openPlainSocket(url: string, options: VisitorOptions): VisitorSocket {
+  const socket = new WebSocket(addressOf(url, options).replace(/^http/, "ws"), { headers: headersOf(options) });
+  const { frames, take, next } = createFrames();
+  const waiting: string[] = [];
+  socket.on("open", () => {
+    for (const text of waiting.splice(0)) socket.send(text);
+  });
+  socket.on("message", (data: Buffer) => take(JSON.parse(data.toString("utf8")) as ServerFrame));
+  const closed = new Promise<number>((resolve) => {
+    socket.on("close", (code) => resolve(code));
+  });
+  // The close follows, with its code.
+  socket.on("error", () => undefined);
+  return {
+    frames,
+    next,
+    closed,
+    send(type, data) {
+      const text = JSON.stringify({ v: 1, type, id: randomUUID(), data });
+      if (socket.readyState === socket.OPEN) socket.send(text);
+      else waiting.push(text);
+    },
+    cut: () => socket.terminate(),
+    close: () => socket.close(),
+    isOpen: () => socket.readyState === socket.OPEN,
+  };
+}
+
+/** Opens a connection of socket.io's own client. It does not come again by itself. */
+export function openIoSocket(url: string, options: VisitorOptions): VisitorSocket & { fault: Promise<Error> } {
+  const { apiKey, visitorId, auth, transports } = options;
+  const socket = io(url, {
+    path: "/api/widget/ws",
+    query: { apiKey, ...(visitorId === undefined ? {} : { visitorId }) },
+    ...(auth === undefined ? {} : { auth }),
+    ...(transports === undefined ? {} : { transports }),
+    extraHeaders: headersOf(options),
+    reconnection: false,
+    forceNew: true,
+  });
+  const { frames, take, next } = createFrames();
+  socket.onAny((_type: string, frame: ServerFrame) => take(frame));
+  const closed = new Promise<number>((resolve) => {
+    socket.on("disconnect", () => resolve(0));
+  });
+  const fault = new Promise<Error>((resolve) => {
+    socket.on("connect_error", resolve);
+  });
+  return {
+    frames,
+    next,
+    closed,
+    fault,
+    send: (type, data) => socket.emit(type, { v: 1, type, id: randomUUID(), data }),
+    cut: () => socket.io.engine.close(),
+    close: () => socket.disconnect(),
+    isOpen: () => socket.connected,
+  };
+}

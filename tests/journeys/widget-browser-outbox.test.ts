@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { textsOf, widgetOn } from "./support/open-widget.ts";
+import type { WidgetOnPage } from "./support/open-widget.ts";
+import { randomFrom } from "./support/random-from.ts";
+import { readLedger } from "./support/read-ledger.ts";
+import { startWidgetGround } from "./support/start-widget-ground.ts";
+import type { WidgetGround } from "./support/start-widget-ground.ts";
+
+const FIXED = "Noted.";
+const CUTS = process.env["SVC_SOAK"] === "1" ? 200 : 20;
+
+describeInBrowser("a visitor with a bad line", () => {
+  let ground: WidgetGround;
+
+  beforeAll(async () => {
+    ground = await startWidgetGround({
+      project: "fixed",
+      prepare: async ({ store }) => void (await addProject(store, "fixed", { fixedReply: FIXED })),
+    });
+  });
+
+  afterAll(() => ground.stop());
+
+  /** Waits until all these messages are sent and answered, and looks whether page and store say the same. */
+  async function expectEqualLedgers(widget: WidgetOnPage, texts: readonly string[], timeoutMs?: number): Promise<void> {
+    const shown = await widget.untilShown(
+      (entries) =>
+        entries.filter(({ state }) => state === "sent").length === texts.length &&
+        textsOf(entries, "reply").length === texts.length,
+      `${texts.length} messages and their answers`,
+      timeoutMs,
+    );
+    expect(textsOf(shown, "visitor")).toEqual(texts);
+    const ledger = await readLedger(ground.product.databaseUrl, texts[0] ?? "");
+    expect(ledger.messages).toEqual(texts);
+    expect(ledger.replies).toEqual(texts.map(() => FIXED));
+    expect(textsOf(shown, "reply")).toEqual(ledger.replies);
+  }
+
+  test("writes while the server is away, reloads, and all is sent once and in order when it is back", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("away: with a line");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      ground.line.goAway();
+      await widget.part("status").waitFor();
+      const kept = ["away: one", "away: two", "away: three"];
+      for (const text of kept) await widget.write(text);
+      await widget.untilShown(
+        (entries) => entries.filter(({ state }) => state === "waiting").length === 3,
+        "3 to wait",
+      );
+
+      await widget.reload();
+      const waiting = await widget.untilShown((entries) => textsOf(entries, "visitor").length === 4, "all of them");
+      expect(textsOf(waiting, "visitor")).toEqual(["away: with a line", ...kept]);
+      expect((await readLedger(ground.product.databaseUrl, "away: with a line")).messages).toHaveLength(1);
+
+      ground.line.comeBack();
+      await expectEqualLedgers(widget, ["away: with a line", ...kept]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("writes with the computer offline, and it is sent as soon as it is online", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("offline: with a line");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await visitor.context.setOffline(true);
+      ground.line.cut();
+      await widget.write("offline: later");
+      await widget.untilShown((entries) => entries.some(({ state }) => state === "waiting"), "one to wait");
+      await visitor.context.setOffline(false);
+      await expectEqualLedgers(widget, ["offline: with a line", "offline: later"]);
+    }));
+
+  test(
+    `writes while the line is cut ${CUTS} times at any byte: every message is stored, shown and answered once`,
+    () =>
+      ground.browser.visit(async (open) => {
+        const random = randomFrom(7);
+        const visitor = await open();
+        const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+        await widget.open();
+        const texts: string[] = [];
+        for (let round = 1; round <= CUTS; round++) {
+          const text = `cut: ${round}`;
+          texts.push(text);
+          const { cuts } = ground.line;
+          ground.line.cutAfter(1 + Math.floor(random() * 2_500));
+          await widget.write(text);
+          await waitFor(
+            async () => ground.line.cuts > cuts || (await widget.entries()).every(({ state }) => state !== "sending"),
+            { what: `the line to be cut in round ${round}`, timeoutMs: 60_000 },
+          );
+        }
+        ground.line.comeBack();
+        await expectEqualLedgers(widget, texts, 120_000);
+        expect(visitor.faults()).toEqual([]);
+      }),
+    60_000 + CUTS * 5_000,
+  );
+
+  test("sends a refused message again by a click, or takes it away", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      const long = "x".repeat(10_001);
+      await widget.composer.fill(long);
+      await widget.composer.press("Enter");
+      expect(textsOf(await widget.entries(), "visitor")).toEqual([]);
+      await widget.write("refused: no");
+      await expectEqualLedgers(widget, ["refused: no"]);
+    }));
+});

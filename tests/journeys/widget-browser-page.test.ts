@@ -1,0 +1,243 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import type { Page } from "playwright-core";
+import { addProject } from "./support/add-project.ts";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { textsOf, widgetOn } from "./support/open-widget.ts";
+import { readLedger } from "./support/read-ledger.ts";
+import { startWidgetGround, WIDGET_KEY } from "./support/start-widget-ground.ts";
+import type { WidgetGround } from "./support/start-widget-ground.ts";
+
+const IDENTITY_SECRET = "journey-identity-secret-of-32-characters";
+const hashOf = (userId: string) => createHmac("sha256", IDENTITY_SECRET).update(userId).digest("hex");
+
+/** What docs/widget.md gives to pages that call the widget before it has loaded. */
+const STUB = `window.svcWidget ??= { q: [] };
+  for (const name of ["open","close","toggle","destroy","identify","logout","setLocale","setTheme","send","on","off"])
+    svcWidget[name] ??= (...args) => svcWidget.q.push([name, ...args]);`;
+
+describeInBrowser("a page with the widget", () => {
+  let ground: WidgetGround;
+
+  beforeAll(async () => {
+    ground = await startWidgetGround({
+      project: "fixed",
+      prepare: async ({ store }) => void (await addProject(store, "fixed", { fixedReply: "Noted." })),
+    });
+  });
+
+  afterAll(() => ground.stop());
+
+  const call = (page: Page, script: string) => page.evaluate<unknown>(`(() => { ${script} })()`);
+
+  test("calls it before it has loaded, in order, and hears of what happens", () =>
+    ground.browser.visit(async (open) => {
+      const head = `<script>${STUB}
+        window.heard = [];
+        for (const name of ["ready","open","close","message","unread"]) svcWidget.on(name, (detail) => heard.push([name, detail ?? null]));
+        svcWidget.setLocale("de");
+        svcWidget.setTheme("dark");
+        svcWidget.open();
+        svcWidget.send("early: by the page");
+      </script>`;
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage({ head })));
+      await widget.composer.waitFor();
+      const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(textsOf(shown, "visitor")).toEqual(["early: by the page"]);
+      expect(await widget.composer.getAttribute("aria-label")).toBe("Ihre Nachricht");
+      expect((await readLedger(ground.product.databaseUrl, "early: by the page")).messages).toHaveLength(1);
+      await call(widget.page, `svcWidget.close();`);
+      await widget.panel.waitFor({ state: "hidden" });
+      await call(widget.page, `svcWidget.toggle();`);
+      await widget.panel.waitFor();
+      const heard = await widget.page.evaluate<[string, { role?: string; text?: string } | null][]>("window.heard");
+      const names = heard.map(([name]) => name);
+      expect(names[0]).toBe("ready");
+      expect(names.filter((name) => name === "open")).toHaveLength(2);
+      expect(names.filter((name) => name === "close")).toHaveLength(1);
+      expect(heard.flatMap(([name, detail]) => (name === "message" ? [detail?.text] : []))).toEqual([
+        "early: by the page",
+        "Noted.",
+      ]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("changes language and look while it is open, and stops listening", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.composer.fill("half a sent");
+      await call(widget.page, `svcWidget.setLocale("fr");`);
+      await waitFor(async () => (await widget.composer.getAttribute("aria-label")) === "Votre message", {
+        what: "French",
+      });
+      await call(widget.page, `svcWidget.setLocale("ar");`);
+      await waitFor(async () => (await widget.composer.getAttribute("aria-label"))?.includes("رسالتك"), {
+        what: "Arabic",
+      });
+      expect(await widget.panel.evaluate((panel) => panel.matches(":dir(rtl)"))).toBe(true);
+      await call(widget.page, `svcWidget.setLocale("xx-nothing"); svcWidget.setLocale("en");`);
+      await widget.panel.getByRole("button", { name: "Send" }).waitFor();
+      expect(await widget.composer.inputValue()).toBe("half a sent");
+      const background = () =>
+        widget.panel.evaluate((panel) => panel.computedStyleMap().get("background-color").toString());
+      await call(widget.page, `svcWidget.setTheme("light");`);
+      const light = await waitFor(background, { what: "a colour" });
+      await call(widget.page, `svcWidget.setTheme("dark");`);
+      await waitFor(async () => (await background()) !== light, { what: "another colour" });
+      await call(
+        widget.page,
+        `window.heard = 0; const count = () => { window.heard++; }; svcWidget.on("close", count);
+         svcWidget.close(); svcWidget.off("close", count); svcWidget.open(); svcWidget.close();`,
+      );
+      await widget.panel.waitFor({ state: "hidden" });
+      expect(await widget.page.evaluate("window.heard")).toBe(1);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("has one widget, however many script elements it has and whenever they come", () =>
+    ground.browser.visit(async (open) => {
+      const script = `<script async src="${ground.line.url}/widget.js" data-svc-widget data-api-key="${WIDGET_KEY}"></script>`;
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage({ head: script.repeat(3) })));
+      await widget.open();
+      await call(
+        widget.page,
+        `const again = document.createElement("script");
+         again.src = "${ground.line.url}/widget.js"; again.dataset.svcWidget = ""; again.dataset.apiKey = "${WIDGET_KEY}";
+         again.onload = () => { window.isAgain = true; }; document.head.append(again);`,
+      );
+      await waitFor(() => widget.page.evaluate("window.isAgain === true"), { what: "the script to be loaded again" });
+      expect(await widget.page.locator("svc-widget").count()).toBe(1);
+      await widget.write("several: once");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect((await readLedger(ground.product.databaseUrl, "several: once")).messages).toHaveLength(1);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("takes it away so that nothing is left, and puts it up again with the conversation", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      const sockets: { isClosed(): boolean }[] = [];
+      widget.page.on("websocket", (socket) => sockets.push(socket));
+      await widget.open();
+      await widget.write("destroy: before");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await call(widget.page, `svcWidget.destroy(); svcWidget.destroy();`);
+      await waitFor(() => sockets.length > 0 && sockets.every((socket) => socket.isClosed()), { what: "no socket" });
+      expect(await widget.page.locator("svc-widget").count()).toBe(0);
+      const asked: string[] = [];
+      widget.page.on("request", (request) => asked.push(request.url()));
+      await call(
+        widget.page,
+        `document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })); dispatchEvent(new Event("online")); dispatchEvent(new Event("focus"));`,
+      );
+      expect(await widget.page.locator("svc-widget").count()).toBe(0);
+      expect(asked).toEqual([]);
+
+      await call(
+        widget.page,
+        `const again = document.createElement("script");
+         again.src = "${ground.line.url}/widget.js"; again.dataset.svcWidget = ""; again.dataset.apiKey = "${WIDGET_KEY}";
+         document.head.append(again);`,
+      );
+      await widget.open();
+      const shown = await widget.untilShown((entries) => entries.length === 2, "the conversation");
+      expect(textsOf(shown, "visitor")).toEqual(["destroy: before"]);
+      await widget.write("destroy: after");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("that replaces its body keeps the widget", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("single page: before");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await call(
+        widget.page,
+        `history.pushState({}, "", "/pages/other"); document.body.innerHTML = "<main><h1>Other</h1></main>";`,
+      );
+      await widget.open();
+      await widget.write("single page: after");
+      const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
+      expect(textsOf(shown, "visitor")).toEqual(["single page: before", "single page: after"]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("posts no message to any window and leaves no global but its own", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      await visitor.context.addInitScript(
+        `window.posted = []; addEventListener("message", ({ data }) => posted.push(data)); window.before = Object.keys(window);`,
+      );
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("globals: hello");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(await widget.page.evaluate("window.posted")).toEqual([]);
+      expect(
+        await widget.page.evaluate("Object.keys(window).filter((name) => !before.includes(name) && name !== 'before')"),
+      ).toEqual(["svcWidget"]);
+    }));
+
+  test("with a wrong key or from a foreign site has no widget that can be written in, and says why in the console", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(
+        await visitor.openPage(ground.site.addPage({ attributes: { "data-api-key": "wrong-key-0123456789" } })),
+      );
+      await waitFor(() => visitor.log().some((line) => /svc.*widget.*key/i.test(line)), {
+        what: () => `a word on the key in the console; it says ${visitor.log().join("\n")}`,
+      });
+      expect(await widget.composer.count()).toBe(0);
+      // The same site by another name is another origin.
+      await visitor.openPage(ground.site.addPage().replace("127.0.0.1", "localhost"));
+      await waitFor(() => visitor.log().some((line) => /svc.*widget.*origin/i.test(line)), {
+        what: () => `a word on the origin in the console; it says ${visitor.log().join("\n")}`,
+      });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  describe("where the settings ask for an identity", () => {
+    beforeAll(() => ground.configure({ identitySecret: IDENTITY_SECRET, requireIdentity: true }));
+
+    test("refuses a visitor without one, and a false one, and takes a true one", () =>
+      ground.browser.visit(async (open) => {
+        const stranger = await open();
+        const closed = widgetOn(await stranger.openPage(ground.site.addPage()));
+        await closed.launcher.click();
+        await closed.part("refusal").waitFor();
+        const forged = await open();
+        const attributes = { "data-user-id": "ada", "data-user-hash": hashOf("bob") };
+        const other = widgetOn(await forged.openPage(ground.site.addPage({ attributes })));
+        await other.launcher.click();
+        await other.part("refusal").waitFor();
+
+        const known = await open();
+        const widget = widgetOn(
+          await known.openPage(
+            ground.site.addPage({ attributes: { "data-user-id": "ada", "data-user-hash": hashOf("ada") } }),
+          ),
+        );
+        await widget.open();
+        await widget.write("identity: it is me");
+        await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+        // Whoever signs out leaves nothing to the next one.
+        await call(widget.page, `svcWidget.logout();`);
+        await widget.untilShown((entries) => entries.length === 0, "an empty list");
+        await call(widget.page, `svcWidget.identify("bob", "${hashOf("bob")}");`);
+        await widget.open();
+        await widget.write("identity: somebody else");
+        const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+        expect(textsOf(shown, "visitor")).toEqual(["identity: somebody else"]);
+        expect([...stranger.faults(), ...forged.faults(), ...known.faults()]).toEqual([]);
+      }));
+  });
+});

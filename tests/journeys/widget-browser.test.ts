@@ -1,0 +1,126 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { waitFor } from "@svc/testing";
+import ExcelJS from "exceljs";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { textsOf, widgetOn } from "./support/open-widget.ts";
+import { readLedger } from "./support/read-ledger.ts";
+import { startWidgetGround } from "./support/start-widget-ground.ts";
+import type { WidgetGround } from "./support/start-widget-ground.ts";
+
+const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
+const QUESTION = "How long can the text of a message be?";
+
+describeInBrowser("a visitor", () => {
+  let ground: WidgetGround;
+
+  beforeAll(async () => {
+    ground = await startWidgetGround();
+  });
+
+  afterAll(() => ground.stop());
+
+  test("is answered by the knowledge base, with formatting and sources, and finds it all again after a reload", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write(QUESTION);
+      const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(textsOf(shown, "visitor")).toEqual([QUESTION]);
+      expect(textsOf(shown, "reply")[0]).toContain("50,000 characters");
+      expect(await widget.part("sources").count()).toBe(1);
+      await widget.untilShown(([entry]) => entry?.state === "sent", "the message to be sent");
+
+      await widget.reload();
+      const again = await widget.untilShown((entries) => entries.length === shown.length, "the conversation");
+      expect(again.map(({ text }) => text)).toEqual(shown.map(({ text }) => text));
+      expect((await readLedger(ground.product.databaseUrl, QUESTION)).messages).toEqual([QUESTION]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("sees one conversation in two tabs; another visitor sees nothing of it", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Yes, gladly.");
+      const visitor = await open();
+      const url = ground.site.addPage();
+      const first = widgetOn(await visitor.openPage(url));
+      await first.open();
+      await first.write("In the first tab");
+      await first.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer in the first tab");
+
+      const second = widgetOn(await visitor.openPage(url));
+      await second.open();
+      await second.untilShown((entries) => entries.length >= 2, "the conversation in the second tab");
+      await second.write("In the second tab");
+      const there = await first.untilShown(
+        (entries) => textsOf(entries, "visitor").length === 2 && textsOf(entries, "reply").length === 2,
+        "what the second tab has sent, and its answer",
+      );
+      const here = await second.untilShown((entries) => entries.length === there.length, "the same in both");
+      expect(here.map(({ text }) => text)).toEqual(there.map(({ text }) => text));
+
+      const stranger = widgetOn(await (await open()).openPage(url));
+      await stranger.open();
+      await stranger.write("I am somebody else");
+      const seen = await stranger.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(textsOf(seen, "visitor")).toEqual(["I am somebody else"]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("is shown a table as a table, with a spreadsheet that opens", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith(TABLE);
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("How many people live there?");
+      const table = widget.part("text").locator("table");
+      await table.waitFor();
+      expect(await table.locator("th").allInnerTexts()).toEqual(["City", "People"]);
+      expect(await table.locator("td").allInnerTexts()).toEqual(["Oslo", "717710", "Rome", "2748109"]);
+
+      const coming = widget.page.waitForEvent("download");
+      await widget.part("file").first().click();
+      const download = await coming;
+      expect(download.suggestedFilename()).toMatch(/\.xlsx$/);
+      const book = new ExcelJS.Workbook();
+      await book.xlsx.load((await readFile(await download.path())).buffer);
+      expect(book.worksheets[0]?.getCell("A1").value).toBe("City");
+      expect(book.worksheets[0]?.getCell("B3").value).toBe(2_748_109);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("sends a file, sees it go, and the operators get it", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Thank you for the picture.");
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.attach([{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("three drones") }]);
+      await widget.write("Here are my notes");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+
+      const coming = widget.page.waitForEvent("download");
+      await widget.part("file").first().click();
+      const download = await coming;
+      expect(download.suggestedFilename()).toBe("notes.txt");
+      expect(await readFile(await download.path(), "utf8")).toBe("three drones");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("who comes while the panel is closed, sees how many replies are unread", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Here you are.");
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("One");
+      await widget.panel.press("Escape");
+      await waitFor(async () => (await widget.part("unread").textContent()) === "1", { what: "one unread reply" });
+      expect(await widget.launcher.getAttribute("aria-label")).toContain("1");
+      await widget.open();
+      await waitFor(async () => !(await widget.part("unread").isVisible()), { what: "nothing to be unread" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+});

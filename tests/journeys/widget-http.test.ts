@@ -1,0 +1,411 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { visitorChatId, widgetConfigAnswerSchema } from "@svc/contracts";
+import type { TicketDetail } from "@svc/contracts";
+import { waitFor } from "@svc/testing";
+import { callApi } from "./support/call-api.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { WIDGET_KEY, startWidget } from "./support/start-widget.ts";
+import type { WidgetProduct } from "./support/start-widget.ts";
+
+const SITE = "https://shop.example";
+const OTHER_SITE = "https://evil.example";
+const SECRET = "an identity secret of the site";
+const MB = 1024 * 1024;
+
+let widget: WidgetProduct;
+
+beforeAll(async () => {
+  widget = await startWidget();
+});
+
+afterAll(() => widget?.stop());
+
+const newMessage = (more: object = {}) => ({
+  text: "How do I start the service?",
+  clientMessageId: randomUUID(),
+  ...more,
+});
+const post = (visitorId: string, json: unknown, more: object = {}) =>
+  widget.call("/api/widget/message", { visitorId, json, ...more });
+
+async function expectProblem(response: Response, status: number, code: string): Promise<Record<string, unknown>> {
+  const body = (await response.json()) as Record<string, unknown>;
+  expect({ status: response.status, code: body["code"] }).toEqual({ status, code });
+  expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(body).toMatchObject({ ok: false, type: `urn:svc:error:${code}`, status, requestId: expect.any(String) });
+  return body;
+}
+
+/** A ticket as operators see it, once that is so. */
+async function ticketWhen(ticketId: string, isSo: (ticket: TicketDetail) => boolean): Promise<TicketDetail> {
+  const [url = ""] = widget.composition.apiUrls;
+  return waitFor(
+    async () => {
+      const answer = await callApi(`${url}/api/v1/admin/tickets/${ticketId}`, { key: widget.adminKey });
+      const { item } = answer.body as unknown as { item?: TicketDetail };
+      return item !== undefined && isSo(item) ? item : null;
+    },
+    { what: "the ticket to be so" },
+  );
+}
+
+async function upload(visitorId: string, content: Uint8Array | string, name: string, more: object = {}) {
+  const form = new FormData();
+  form.append("file", new Blob([content as never]), name);
+  return widget.call("/api/widget/files", { visitorId, form, ...more });
+}
+
+describe("GET /api/widget/config/:apiKey", () => {
+  const path = `/api/widget/config/${WIDGET_KEY}`;
+
+  test("200: tells how the widget looks, for a minute, and nothing else of the settings", async () => {
+    const response = await widget.call(path, { key: null });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("max-age=60");
+    const body: unknown = await response.json();
+    expect(widgetConfigAnswerSchema.strict().parse(body)).toMatchObject({
+      theme: "auto",
+      color: "#3366ff",
+      position: "bottom-right",
+      locale: "en",
+      dir: "ltr",
+      features: { upload: true, rating: true, identity: false },
+    });
+    expect(JSON.stringify(body)).not.toContain(WIDGET_KEY);
+  });
+
+  test("304: whoever has it already gets nothing", async () => {
+    const etag = (await widget.call(path)).headers.get("etag") ?? "";
+    expect((await widget.call(path, { headers: { "If-None-Match": etag } })).status).toBe(304);
+  });
+
+  test("404: an unknown key has no widget", async () => {
+    await expectProblem(await widget.call("/api/widget/config/wk_nobody-0123456789"), 404, "not_found");
+  });
+
+  test("405: cannot be written", async () => {
+    const response = await widget.call(path, { method: "DELETE" });
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+    await expectProblem(response, 405, "method_not_allowed");
+  });
+});
+
+describe("POST /api/widget/message", () => {
+  test("202: takes a message, which is answered as any other", async () => {
+    const visitorId = randomUUID();
+    const page = { url: "https://shop.example/cart", title: "Cart" };
+    const response = await post(
+      visitorId,
+      newMessage({ page, locale: "de", contact: { name: "Ann", email: "a@b.example" } }),
+    );
+    expect(response.status).toBe(202);
+    const body = (await response.json()) as { ticketId: string };
+    expect(body).toEqual({
+      ok: true,
+      chatId: visitorChatId(visitorId),
+      ticketId: expect.any(String),
+      messageId: expect.any(String),
+      seq: 1,
+    });
+    const ticket = await ticketWhen(body.ticketId, ({ replies }) => replies.length > 0);
+    expect(ticket).toMatchObject({
+      channelId: "widget",
+      channel_meta: { page, locale: "de", contact: { name: "Ann", email: "a@b.example" } },
+    });
+    expect(JSON.stringify(ticket)).not.toContain(visitorId);
+  });
+
+  test("202: the key may stand in the body", async () => {
+    const response = await post(randomUUID(), newMessage({ apiKey: WIDGET_KEY }), { key: null });
+    expect(response.status).toBe(202);
+  });
+
+  test("202: the same clientMessageId is one message, also at once, on every replica, and with another text", async () => {
+    const visitorId = randomUUID();
+    const message = newMessage();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async (_, index) => {
+        const json = index === 7 ? { ...message, text: "Something else" } : message;
+        const response = await post(visitorId, json, { replica: index % widget.urls.length });
+        return (await response.json()) as { messageId: string; seq: number };
+      }),
+    );
+    expect(new Set(answers.map(({ messageId }) => messageId)).size).toBe(1);
+    expect(answers.every(({ seq }) => seq === 1)).toBe(true);
+    const later = (await (await post(visitorId, newMessage())).json()) as { seq: number };
+    expect(later.seq).toBeLessThanOrEqual(3);
+  });
+
+  test("400: refuses what is no message, each fault at once, and ids that could be guessed", async () => {
+    const faulty = { text: "x".repeat(10_001), clientMessageId: "a b", attachments: [{ fileId: "1" }] };
+    const body = await expectProblem(await post(randomUUID(), faulty), 400, "invalid_request");
+    expect((body["errors"] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
+      "/text",
+      "/clientMessageId",
+      "/attachments/0/fileId",
+    ]);
+    await expectProblem(await post(randomUUID(), newMessage({ text: " \n" })), 400, "invalid_request");
+    for (const weak of [
+      "1",
+      "visitor",
+      "00000000-0000-0000-0000-000000000000",
+      "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+    ]) {
+      const refused = await expectProblem(await post(weak, newMessage()), 400, "invalid_request");
+      expect(JSON.stringify(refused["errors"])).toContain("/X-Visitor-Id");
+    }
+  });
+
+  test("400, 413, 415: refuses what is no JSON, too large, or of another type", async () => {
+    const visitorId = randomUUID();
+    const raw = (body: string, type = "application/json") =>
+      fetch(`${widget.urls[0]}/api/widget/message`, {
+        method: "POST",
+        headers: { "X-Api-Key": WIDGET_KEY, "X-Visitor-Id": visitorId, "Content-Type": type },
+        body,
+      });
+    await expectProblem(await raw("{"), 400, "invalid_json");
+    await expectProblem(await raw(`"${"x".repeat(MB)}"`), 413, "payload_too_large");
+    await expectProblem(await raw("text", "text/plain"), 415, "unsupported_media_type");
+  });
+
+  test("401: refuses no key and another one", async () => {
+    await expectProblem(await post(randomUUID(), newMessage(), { key: null }), 401, "missing_key");
+    await expectProblem(await post(randomUUID(), newMessage(), { key: widget.adminKey }), 401, "invalid_key");
+  });
+});
+
+describe("a person", () => {
+  test("is promised and gets the conversation when the visitor asks for one, whatever could be answered", async () => {
+    const response = await post(randomUUID(), newMessage({ wantsPerson: true }));
+    const { ticketId } = (await response.json()) as { ticketId: string };
+    const ticket = await ticketWhen(ticketId, ({ replies }) => replies.length > 0);
+    expect(ticket).toMatchObject({
+      stage: "review",
+      replies: [{ author: "system" }],
+      draft: { covers: [expect.any(String)] },
+    });
+    expect(JSON.stringify(ticket.events)).toContain("the visitor asks for a person");
+  });
+
+  test("gets files without a word, and nobody tries to answer them", async () => {
+    const visitorId = randomUUID();
+    const { fileId } = (await (await upload(visitorId, "a,b\n1,2", "data.csv")).json()) as { fileId: string };
+    const response = await post(visitorId, newMessage({ text: "", attachments: [{ fileId }] }));
+    const { ticketId } = (await response.json()) as { ticketId: string };
+    const ticket = await ticketWhen(ticketId, ({ replies }) => replies.length > 0);
+    expect(ticket).toMatchObject({ stage: "review", replies: [{ author: "system" }] });
+    const [attachment] = ticket.messages[0]?.attachments ?? [];
+    expect(attachment).toEqual({
+      type: "text/plain",
+      name: "data.csv",
+      url: `/api/v1/admin/tickets/${ticketId}/files/${fileId}`,
+    });
+    const [url] = widget.composition.apiUrls;
+    const file = await fetch(`${url}${attachment?.url}`, { headers: { "X-Api-Key": widget.adminKey } });
+    expect(await file.text()).toBe("a,b\n1,2");
+    expect(file.headers.get("content-disposition")).toContain("attachment");
+    expect(file.headers.get("content-type")).toBe("application/octet-stream");
+  });
+});
+
+describe("files", () => {
+  test("are known by their content, cleaned of bad names, and only ever a download of their own visitor", async () => {
+    const visitorId = randomUUID();
+    const html = "<script>alert(1)</script>";
+    const response = await upload(visitorId, html, "../../in\u202evoice\u0000.html");
+    expect(response.status).toBe(201);
+    const file = (await response.json()) as { fileId: string };
+    expect(file).toEqual({
+      ok: true,
+      fileId: expect.any(String),
+      filename: "invoice.html",
+      mime: "text/plain",
+      sizeBytes: html.length,
+    });
+    const path = `/api/widget/files/${file.fileId}`;
+    const download = await widget.call(path, { visitorId, replica: widget.urls.length - 1 });
+    expect(await download.text()).toBe(html);
+    expect(Object.fromEntries(download.headers)).toMatchObject({
+      "content-disposition": "attachment; filename=invoice.html",
+      "content-type": expect.stringMatching(/^text\/plain/),
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+    await expectProblem(await widget.call(path, { visitorId: randomUUID() }), 404, "not_found");
+    await expectProblem(await widget.call(path, { visitorId, key: "wk_other-0123456789" }), 401, "invalid_key");
+    await expectProblem(await widget.call("/api/widget/files/x", { visitorId }), 404, "not_found");
+  });
+
+  test("belong to one message, and one of another visitor to none", async () => {
+    const visitorId = randomUUID();
+    const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
+    const message = newMessage({ attachments: [{ fileId }] });
+    await expectProblem(await post(randomUUID(), newMessage({ attachments: [{ fileId }] })), 400, "invalid_request");
+    expect((await post(visitorId, message)).status).toBe(202);
+    expect((await post(visitorId, message)).status).toBe(202);
+    await expectProblem(await post(visitorId, newMessage({ attachments: [{ fileId }] })), 400, "invalid_request");
+  });
+
+  test("413, 400, 415: are refused where they are too large, empty or no form", async () => {
+    const visitorId = randomUUID();
+    await expectProblem(await upload(visitorId, new Uint8Array(10 * MB + 1), "big.bin"), 413, "payload_too_large");
+    expect((await upload(visitorId, new Uint8Array(10 * MB), "fits.bin")).status).toBe(201);
+    await expectProblem(await upload(visitorId, "", "empty.txt"), 400, "invalid_request");
+    await expectProblem(
+      await widget.call("/api/widget/files", { visitorId, form: new FormData() }),
+      400,
+      "invalid_request",
+    );
+    await expectProblem(await widget.call("/api/widget/files", { visitorId, json: {} }), 415, "unsupported_media_type");
+  });
+
+  test("that no message names are gone after a day, and those of a message stay", async () => {
+    const visitorId = randomUUID();
+    const ids = await Promise.all(
+      ["used", "unused"].map(async (name) => {
+        const { fileId } = (await (await upload(visitorId, name, `${name}.txt`)).json()) as { fileId: string };
+        return fileId;
+      }),
+    );
+    await post(visitorId, newMessage({ attachments: [{ fileId: ids[0] }] }));
+    await queryDatabase(
+      widget.databaseUrl,
+      "UPDATE widget_files SET created_at = now() - interval '25 hours' WHERE id = ANY ($1)",
+      [ids],
+    );
+    await widget.store.widgetFiles.removeUnused();
+    expect((await widget.call(`/api/widget/files/${ids[0]}`, { visitorId })).status).toBe(200);
+    expect((await widget.call(`/api/widget/files/${ids[1]}`, { visitorId })).status).toBe(404);
+  });
+});
+
+describe("the script", () => {
+  test("is kept for a day, and read by pages of every site", async () => {
+    const response = await widget.call("/widget.js", { key: null, origin: OTHER_SITE });
+    if (response.status === 404) {
+      // Without a build of the client there is none; a test of the client says so.
+      await expectProblem(response, 404, "not_found");
+      return;
+    }
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=86400, stale-while-revalidate=604800",
+      "access-control-allow-origin": "*",
+      "cross-origin-resource-policy": "cross-origin",
+      etag: expect.any(String),
+    });
+    const etag = response.headers.get("etag") ?? "";
+    expect((await widget.call("/widget.js", { headers: { "If-None-Match": etag } })).status).toBe(304);
+    const unknown = await widget.call("/chunks/panel-00000000.js");
+    expect(unknown.status).toBe(200);
+    expect(unknown.headers.get("cache-control")).toBe("public, max-age=60");
+  });
+
+  test("404: has no chunk of another name, and nothing outside of its folder", async () => {
+    for (const path of ["/chunks/nothing-00000000.js", "/chunks/..%2f..%2fservice.js", "/chunks/manifest.json"]) {
+      await expectProblem(await widget.call(path), 404, "not_found");
+    }
+  });
+});
+
+describe("health", () => {
+  test("is told without a key", async () => {
+    expect((await widget.call("/healthz", { key: null })).status).toBe(200);
+    expect(await (await widget.call("/readyz", { key: null })).json()).toEqual({ ok: true });
+  });
+});
+
+describe("with a list of allowed sites", () => {
+  beforeAll(() => widget.configure({ allowedOrigins: [SITE, "https://*.partner.example"] }));
+  afterAll(() => widget.configure({ allowedOrigins: [] }));
+
+  const CALLS: Record<string, (origin: string) => Promise<Response>> = {
+    config: (origin) => widget.call(`/api/widget/config/${WIDGET_KEY}`, { origin }),
+    message: (origin) => post(randomUUID(), newMessage(), { origin }),
+    files: (origin) => upload(randomUUID(), "x", "x.txt", { origin }),
+    "a file": (origin) => widget.call(`/api/widget/files/${randomUUID()}`, { origin, visitorId: randomUUID() }),
+    "the question before": (origin) => widget.call("/api/widget/message", { method: "OPTIONS", origin }),
+  };
+
+  test.each(Object.entries(CALLS))(
+    "403: %s is refused to others, who may read why of the settings alone",
+    async (name, call) => {
+      for (const origin of [
+        OTHER_SITE,
+        "null",
+        "https://shop.example.evil.example",
+        "https://partner.example",
+        "http://shop.example",
+      ]) {
+        const response = await call(origin);
+        expect(response.headers.get("access-control-allow-origin")).toBe(name === "config" ? "*" : null);
+        await expectProblem(response, 403, "origin_not_allowed");
+      }
+    },
+  );
+
+  test.each(Object.entries(CALLS))("%s is let through for those on the list", async (_name, call) => {
+    for (const origin of [SITE, "https://a.partner.example", "https://a.b.partner.example"]) {
+      const response = await call(origin);
+      expect(response.status).not.toBe(403);
+      expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(response.headers.get("vary")).toContain("Origin");
+    }
+  });
+});
+
+describe("where signed users are demanded", () => {
+  const userId = "user 42 ü";
+  const userHash = createHmac("sha256", SECRET).update(userId).digest("hex");
+  const signed = (hash: string) => ({ headers: { "X-User-Id": encodeURIComponent(userId), "X-User-Hash": hash } });
+
+  beforeAll(() => widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true }));
+  afterAll(() => widget.configure({ identitySecret: null, requireIdentity: false }));
+
+  test("403: nobody else may write or read files", async () => {
+    const visitorId = randomUUID();
+    await expectProblem(await post(visitorId, newMessage()), 403, "invalid_identity");
+    for (const hash of ["", "0".repeat(64), userHash.slice(1), `${userHash}00`]) {
+      await expectProblem(await post(visitorId, newMessage(), signed(hash)), 403, "invalid_identity");
+    }
+    await expectProblem(await widget.call(`/api/widget/files/${randomUUID()}`, { visitorId }), 403, "invalid_identity");
+  });
+
+  test("202: they are known by their id", async () => {
+    const response = await post(randomUUID(), newMessage(), signed(userHash));
+    expect(response.status).toBe(202);
+    const { ticketId } = (await response.json()) as { ticketId: string };
+    expect(await ticketWhen(ticketId, ({ stage }) => stage !== "received")).toMatchObject({ userId });
+  });
+});
+
+describe("beyond the limits", () => {
+  beforeEach(() =>
+    widget.configure({
+      messagesPerMinute: 2,
+      configReadsPerMinute: 2,
+      filesPerMinute: 2,
+      apiKey: `wk_limited-${randomUUID()}`,
+    }),
+  );
+
+  test("429: says when to come again, on every replica together", async () => {
+    const { widget: settings } = await widget.store.channelsConfig.read();
+    const key = settings.config.apiKey ?? "";
+    const CALLS = [
+      (replica: number) => widget.call(`/api/widget/config/${key}`, { replica }),
+      (replica: number) => post(randomUUID(), newMessage(), { key, replica }),
+      (replica: number) => upload(randomUUID(), "x", "x.txt", { key, replica }),
+    ];
+    for (const call of CALLS) {
+      const last = widget.urls.length - 1;
+      for (const replica of [0, last]) expect((await call(replica)).status).toBeLessThan(300);
+      const refused = await call(0);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(refused.headers.get("ratelimit-policy")).toMatch(/;q=2;w=60$/);
+      await expectProblem(refused, 429, "rate_limited");
+    }
+  });
+});
