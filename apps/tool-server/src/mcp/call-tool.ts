@@ -1,0 +1,56 @@
+import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import { ServiceError } from "@svc/contracts";
+import type { Cancellations, Caller } from "./cancellations.ts";
+import { errorResult } from "./error-result.ts";
+import { tellProgress } from "./tell-progress.ts";
+import type { Tool, ToolDeps } from "./tool.ts";
+
+/** What a call of a tool needs besides what the tool does. */
+export interface CallContext {
+  deps: ToolDeps;
+  cancellations: Cancellations;
+  /** Aborted when the service stops. */
+  closing: AbortSignal;
+}
+
+const stopping = () => new ServiceError("unavailable", "The service is being stopped. Call again in some seconds.");
+const cancelled = (): CallToolResult => ({
+  content: [{ type: "text", text: "The call was cancelled." }],
+  isError: true,
+});
+
+/**
+ * Calls a tool. Every failure of the domain is a result that says what to do; what is a fault of the service is in the
+ * log, with the request id that the result names. The work ends when the caller hangs up or cancels, and when the
+ * service stops.
+ */
+export async function callTool(
+  { deps, cancellations, closing }: CallContext,
+  caller: Caller,
+  tool: Tool,
+  { args, context }: { args: unknown; context: ServerContext },
+): Promise<CallToolResult> {
+  const { principal } = caller;
+  const { mcpReq } = context;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([mcpReq.signal, ended.signal, closing]);
+  const unfollow = cancellations.follow(caller, mcpReq.id, () => ended.abort());
+  const finish = tool.waitingFor === undefined ? () => undefined : tellProgress(context, tool.waitingFor, deps.log);
+  try {
+    return await tool.call(deps, principal, args, signal);
+  } catch (error) {
+    if (error instanceof ServiceError) return errorResult(error);
+    if (signal.aborted) return closing.aborted ? errorResult(stopping()) : cancelled();
+    const { requestId } = principal;
+    deps.log.error({ error, requestId, tool: tool.definition.name }, "a call of a tool failed");
+    return errorResult(
+      new ServiceError(
+        "internal",
+        `The service failed at this call. Quote the request id ${requestId} when you report it.`,
+      ),
+    );
+  } finally {
+    finish();
+    unfollow();
+  }
+}

@@ -1,0 +1,99 @@
+import { createAuthenticator } from "@svc/auth";
+import { ServiceError, localUrl } from "@svc/contracts";
+import type { RunningService, Service } from "@svc/contracts";
+import {
+  answerHealth,
+  authenticated,
+  createApp,
+  createDenialAudit,
+  createRateLimit,
+  crossOrigin,
+  listen,
+  methodNotAllowed,
+} from "@svc/http";
+import { isAudited } from "@svc/operations";
+import type { Resources } from "@svc/runtime";
+import type { Express, RequestHandler } from "express";
+import { checkAddresses } from "./gate/check-addresses.ts";
+import type { Endpoint } from "./mcp/create-endpoint.ts";
+import type { Tool } from "./mcp/tool.ts";
+
+const PATH = "/mcp";
+const CLOSE_DEADLINE_MS = 3_000;
+
+/** The tools of the product. */
+export async function loadTools(): Promise<readonly Tool[]> {
+  const { TOOLS } = await import("./tools/tools.ts");
+  return TOOLS;
+}
+
+/**
+ * The tool server: eight tools for MCP clients at `/mcp` (service document, section 4.7). A request passes the same checks
+ * as one of the HTTP API, of key, scope, project and rate, before it reaches the protocol. What speaks the protocol is
+ * loaded with the first request: that takes a while, and many never need it. `load` is what tools there are.
+ */
+export function toolServerService(resources: Resources, load: () => Promise<readonly Tool[]> = loadTools): Service {
+  const { config, store, queues, log } = resources;
+
+  async function start(): Promise<RunningService> {
+    const host = config.bindHost ?? (await store.channelsConfig.read()).api.config.bindHost;
+    const rateLimit = createRateLimit(queues.counters);
+    const denials = createDenialAudit({ store, log, findRoute: (path) => (path === PATH ? PATH : null) });
+    const closing = new AbortController();
+    let isDraining = false;
+    let opening: Promise<Endpoint> | undefined;
+
+    async function openEndpoint(): Promise<Endpoint> {
+      const [{ createEndpoint }, tools] = await Promise.all([import("./mcp/create-endpoint.ts"), load()]);
+      return createEndpoint(resources, { tools, rateLimit, closing: closing.signal });
+    }
+    const answer: RequestHandler = async (request, response, next) => {
+      opening ??= openEndpoint();
+      const endpoint = await opening;
+      await endpoint.answer(request, response, next);
+    };
+
+    const findFault = () => Promise.resolve(isDraining ? "stopping" : null);
+    const addRoutes = (routes: Express) => {
+      routes.use((request, response, next) => {
+        if (isDraining) response.setHeader("Connection", "close");
+        if (!answerHealth(request.path, response, { findFault })) next();
+      });
+      const { publicUrls, corsOrigins } = config;
+      routes.use(PATH, checkAddresses({ bindHost: host, publicUrls, corsOrigins }));
+      if (corsOrigins.length > 0) routes.use(PATH, crossOrigin(corsOrigins));
+      routes.use(PATH, authenticated(createAuthenticator({ store, log }), rateLimit));
+      routes.route(PATH).post(answer).all(methodNotAllowed("POST"));
+      routes.use(() => {
+        throw new ServiceError("not_found", `There is nothing at this address. MCP clients call ${PATH}.`);
+      });
+    };
+    const app = createApp(log, addRoutes, {
+      trustProxy: config.trustProxy,
+      onDenial(request, response, error) {
+        // An operation that refuses a call has left its own row.
+        if (!isAudited(error)) denials.note(request, response, error);
+      },
+    });
+
+    const listening = await listen(app, { host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
+    log.info({ host, port: listening.port }, "the tool server listens");
+    const drain = () => {
+      isDraining = true;
+      closing.abort();
+    };
+    return {
+      urls: { "Tool server": `${localUrl(host, listening.port)}${PATH}` },
+      findFault,
+      drain,
+      async stop() {
+        drain();
+        await (await opening)?.close();
+        await listening.close(CLOSE_DEADLINE_MS);
+        await denials.close();
+      },
+    };
+  }
+
+  return { name: "tool-server", start };
+}

@@ -1,0 +1,86 @@
+// Tools that the conformance suite calls by name: what it sees of the protocol is the same server code as the product's.
+import { setTimeout } from "node:timers/promises";
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+const SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
+
+const text = (words) => ({ type: "text", text: words });
+const image = { type: "image", data: PIXEL, mimeType: "image/png" };
+const embedded = (uri, mimeType, words) => ({ type: "resource", resource: { uri, mimeType, text: words } });
+
+/** One tool: its answer, and of its definition what is not usual. */
+const tool = (name, call, { waitingFor, ...definition } = {}) => ({
+  scope: "kb:read",
+  definition: { name, description: `For tests: ${name}.`, inputSchema: { type: "object" }, ...definition },
+  ...(waitingFor === undefined ? {} : { waitingFor }),
+  call: async (_deps, _principal, args, signal) => call(args, signal),
+});
+
+const answers = (name, ...content) => tool(name, () => ({ content }));
+
+export const FIXTURE_TOOLS = [
+  answers("test_simple_text", text("This is a simple text response for testing.")),
+  answers("test_image_content", image),
+  answers("test_audio_content", { type: "audio", data: SILENCE, mimeType: "audio/wav" }),
+  answers(
+    "test_embedded_resource",
+    embedded("test://embedded-resource", "text/plain", "This is an embedded resource content."),
+  ),
+  answers(
+    "test_multiple_content_types",
+    text("Multiple content types test:"),
+    image,
+    embedded("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+  ),
+  tool("test_error_handling", () => ({
+    content: [text("This tool intentionally returns an error for testing")],
+    isError: true,
+  })),
+  tool(
+    "test_tool_with_progress",
+    async (_args, signal) => {
+      // As long as the product's way of telling progress takes for three notices.
+      await setTimeout(2_500, undefined, { signal });
+      return { content: [text("Done.")] };
+    },
+    { waitingFor: "The test goes on" },
+  ),
+  tool("json_schema_2020_12_tool", (args) => ({ content: [text(JSON.stringify(args))] }), {
+    description: "Tool with JSON Schema 2020-12 features",
+    inputSchema: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      $defs: {
+        address: {
+          $anchor: "addressDef",
+          type: "object",
+          properties: { street: { type: "string" }, city: { type: "string" } },
+        },
+      },
+      properties: {
+        name: { type: "string" },
+        address: { $ref: "#/$defs/address" },
+        contactMethod: { type: "string", enum: ["phone", "email"] },
+        phone: { type: "string" },
+        email: { type: "string" },
+      },
+      allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+      if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+      then: { required: ["phone"] },
+      else: { required: ["email"] },
+      additionalProperties: false,
+    },
+  }),
+  // The library refuses what asks the client for more than it can: it has to say so before anything is asked.
+  tool("test_missing_capability", () => ({
+    resultType: "input_required",
+    inputRequests: {
+      sample: {
+        method: "sampling/createMessage",
+        params: { messages: [{ role: "user", content: text("Hello") }], maxTokens: 10 },
+      },
+    },
+  })),
+  answers("test_streaming_elicitation", text("Nothing is asked while a call goes on.")),
+  answers("test_logging_tool", text("Nothing is logged to clients.")),
+];

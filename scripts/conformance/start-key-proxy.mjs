@@ -1,0 +1,26 @@
+// A proxy that adds a key: the conformance suite cannot send headers of its own.
+import { createServer, request as ask } from "node:http";
+
+/** Listens on loopback and hands every request on, `Host` and `Origin` as they came, with the key added. */
+export async function startKeyProxy(target, key) {
+  const { hostname, port } = new URL(target);
+  const server = createServer((incoming, outgoing) => {
+    const { method, url: path, headers } = incoming;
+    const onward = ask({ hostname, port, method, path, headers: { ...headers, "x-api-key": key } }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on("error", () => outgoing.destroy());
+    // Whoever hangs up here hangs up there.
+    outgoing.on("close", () => onward.destroy());
+    incoming.pipe(onward);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
