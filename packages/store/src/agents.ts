@@ -1,16 +1,24 @@
-import type { Agent, ReviewPolicy } from "@svc/contracts";
-import { sqlStateOf } from "./db.ts";
+import { MASKED_SECRET } from "@svc/contracts";
+import type { Agent, AgentTool, ReviewPolicy, Sealed } from "@svc/contracts";
+import { isUniqueViolation } from "./db.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+
+/** A tool as it is kept: each value of its headers is sealed. */
+export type StoredTool = AgentTool extends infer Tool
+  ? Tool extends AgentTool
+    ? Omit<Tool, "headers"> & { headers: Record<string, Sealed> }
+    : never
+  : never;
 
 /** What a new agent needs; everything else has a default. */
 export type NewAgent = Pick<Agent, "name"> & { [Field in keyof AgentFields]?: AgentFields[Field] | undefined };
 
 /** What of an agent is to be changed; what is left out stays. */
-export type AgentChange = { [Field in "name" | keyof AgentFields]?: Agent[Field] | undefined };
+export type AgentChange = Pick<NewAgent, keyof AgentFields> & { name?: string | undefined };
 
-type AgentFields = Omit<Agent, "id" | "name" | "version">;
+type AgentFields = Omit<Agent, "id" | "name" | "version" | "tools"> & { tools: StoredTool[] };
 
 /**
  * What became of a change: `taken` when another agent of the project has the name, `no_kb` when the project has not all of
@@ -32,7 +40,7 @@ interface AgentRow {
   review_policy: ReviewPolicy;
   auto_threshold: number;
   fixed_reply: string | null;
-  tools: unknown[];
+  tools: StoredTool[];
   enabled: boolean;
   version: number;
 }
@@ -63,8 +71,6 @@ function columnsOf(change: AgentChange): { column: string; value: unknown }[] {
     return [{ column: COLUMN_OF[field], value: field === "tools" ? JSON.stringify(value) : value }];
   });
 }
-
-const UNIQUE_VIOLATION = "23505";
 
 /**
  * Whether a project has all these knowledge bases; none of them is deleted until the commit, so that no agent keeps one
@@ -99,7 +105,7 @@ export function agentsTable(db: Db) {
     try {
       return await change();
     } catch (error) {
-      if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+      if (!isUniqueViolation(error)) throw error;
       return { result: "taken", agent: await findPresent() };
     }
   }
@@ -125,6 +131,15 @@ export function agentsTable(db: Db) {
   return {
     find,
     create,
+
+    /** The tools of an agent with their sealed headers, for whoever calls or changes them; empty when there is none. */
+    async readTools(project: ProjectId, id: string): Promise<StoredTool[]> {
+      const rows = await db.query<Pick<AgentRow, "tools">>(
+        "SELECT tools FROM agents WHERE project_id = $1 AND id = $2",
+        [project, id],
+      );
+      return rows[0]?.tools ?? [];
+    },
 
     /** All agents of a project by name, disabled ones included. */
     async list(project: ProjectId): Promise<Agent[]> {
@@ -225,6 +240,11 @@ export function agentsTable(db: Db) {
   };
 }
 
+/** A tool as it may be seen: nothing but its agent's runs needs the values of its headers. */
+function withoutSecrets(tool: StoredTool): AgentTool {
+  return { ...tool, headers: Object.fromEntries(Object.keys(tool.headers).map((name) => [name, MASKED_SECRET])) };
+}
+
 function asAgent(row: AgentRow): Agent {
   return {
     id: row.id,
@@ -237,7 +257,7 @@ function asAgent(row: AgentRow): Agent {
     reviewPolicy: row.review_policy,
     autoThreshold: row.auto_threshold,
     fixedReply: row.fixed_reply,
-    tools: row.tools,
+    tools: row.tools.map(withoutSecrets),
     enabled: row.enabled,
     version: row.version,
   };

@@ -63,6 +63,9 @@ const COLUMNS =
 /** The columns of a NamedApiKey. */
 const NAMED_COLUMNS = `${COLUMNS}, (SELECT p.name FROM projects p WHERE p.id = project_id) AS project_name`;
 
+/** SQL that is true for keys that people see: not for those of deleted projects. */
+const IS_SEEN = "NOT EXISTS (SELECT 1 FROM projects d WHERE d.id = project_id AND d.deleted_at IS NOT NULL)";
+
 /** API keys. They come before the choice of a project, so these functions take none. */
 export function apiKeysTable(db: Db) {
   return {
@@ -109,7 +112,10 @@ export function apiKeysTable(db: Db) {
 
     /** The key with this id, whether it lives or not, or null. */
     async find(id: string): Promise<NamedApiKey | null> {
-      const rows = await db.query<NamedApiKeyRow>(`SELECT ${NAMED_COLUMNS} FROM api_keys WHERE id = $1`, [id]);
+      const rows = await db.query<NamedApiKeyRow>(
+        `SELECT ${NAMED_COLUMNS} FROM api_keys WHERE id = $1 AND ${IS_SEEN}`,
+        [id],
+      );
       const row = rows[0];
       return row === undefined ? null : asNamedApiKey(row);
     },
@@ -131,7 +137,7 @@ export function apiKeysTable(db: Db) {
       // strpos takes the text as it is, where LIKE would read signs of it as wildcards.
       const rows = await db.query<NamedApiKeyRow>(
         `SELECT ${NAMED_COLUMNS} FROM api_keys
-         WHERE ($2::uuid IS NULL OR id < $2)
+         WHERE ${IS_SEEN} AND ($2::uuid IS NULL OR id < $2)
            AND ($3::text IS NULL OR strpos(lower(name), lower($3)) > 0 OR starts_with(prefix, $3))
          ORDER BY id DESC LIMIT $1`,
         [limit, before ?? null, q ?? null],

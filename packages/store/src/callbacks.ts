@@ -21,6 +21,7 @@ export interface DueDelivery {
 const TYPE_OF_STATE = {
   answered: "message.completed",
   held: "message.in_review",
+  rejected: "message.rejected",
   failed: "message.failed",
 } as const satisfies Record<Exclude<MessageState, "received">, CallbackType>;
 
@@ -68,7 +69,7 @@ export function callbacksTable(db: Db) {
           AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
       ) r ON true
     ), made AS (
-      SELECT *, type = 'message.completed' AND NOT is_final_made AS is_final FROM news
+      SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM news
       WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
     ), marked AS (
       UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
@@ -142,6 +143,16 @@ export function callbacksTable(db: Db) {
         [project, messageId],
       );
       return rows[0]?.delivery_id ?? null;
+    },
+
+    /** True while the key that sent a message is kept, sealed, to sign its callbacks, and is not revoked. */
+    async hasSecret(project: ProjectId, messageId: string): Promise<boolean> {
+      const rows = await db.query(
+        `SELECT 1 FROM callbacks cb LEFT JOIN api_keys k ON k.id = cb.api_key_id
+         WHERE cb.message_id = $2 AND cb.project_id = $1 AND cb.sealed_secret IS NOT NULL AND k.revoked_at IS NULL`,
+        [project, messageId],
+      );
+      return rows.length > 0;
     },
 
     /** Forgets the sealed copies of keys that are revoked: they sign nothing. At most `limit`; answers how many. */

@@ -27,18 +27,36 @@ export function channelsConfigTable(db: Db) {
     },
 
     /**
-     * Changes settings of one channel; fields that are not given stay. Values must have passed their schema. With
-     * `ifVersion` nothing is changed once the settings have left that version; answers whether they were changed.
+     * Changes settings of one channel, and switches it on or off where that is asked; fields that are not given stay.
+     * Values must have passed their schema. With `ifVersion` nothing is changed once the settings have left that
+     * version, and the widget is given no project that does not exist; answers whether they were changed.
      */
-    async update(channelId: ChannelId, config: object, { ifVersion }: { ifVersion?: number } = {}): Promise<boolean> {
-      // The column is one of three names that the type allows, so it can stand in the text.
-      const rows = await db.query(
-        `UPDATE channels_config SET version = version + 1, updated_at = now(),
-           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb)
+    async update(
+      channelId: ChannelId,
+      config: object,
+      { ifVersion, enabled }: { ifVersion?: number; enabled?: boolean | undefined } = {},
+    ): Promise<boolean> {
+      return db.transaction(async (tx) => {
+        if (channelId === "widget" && "project" in config) {
+          // Locks the project against a deletion and another name, which look at the widget while they hold its row.
+          const found = await tx.query("SELECT 1 FROM projects WHERE name = $1 AND deleted_at IS NULL FOR KEY SHARE", [
+            config.project,
+          ]);
+          if (found.length === 0) return false;
+        }
+        // The column is one of three names that the type allows, so it can stand in the text.
+        const rows = await tx.query(
+          `UPDATE channels_config SET version = version + 1, updated_at = now(),
+           ${channelId} = jsonb_set(${channelId}, '{config}', coalesce(${channelId} -> 'config', '{}') || $1::jsonb),
+           enabled = CASE $3::boolean
+             WHEN true THEN array_remove(enabled, $4::text) || $4::text
+             WHEN false THEN array_remove(enabled, $4::text)
+             ELSE enabled END
          WHERE $2::integer IS NULL OR version = $2 RETURNING version`,
-        [JSON.stringify(config), ifVersion ?? null],
-      );
-      return rows.length > 0;
+          [JSON.stringify(config), ifVersion ?? null, enabled ?? null, channelId],
+        );
+        return rows.length > 0;
+      });
     },
   };
 }

@@ -51,6 +51,11 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** True when a row was not written because there is one with the same unique values. */
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlStateOf(error) === "23505";
+}
+
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
   return new ServiceError("unavailable", "The store cannot be reached right now; try again.", {
@@ -91,6 +96,8 @@ const PURPOSES = {
   messages: "-c enable_seqscan=off",
   /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
+  /** What reads many rows of one project: with one process of the database, so that messages keep the rest of it. */
+  reports: "-c max_parallel_workers_per_gather=0 -c work_mem=16MB",
 } as const;
 
 /** How long a close waits for statements that are on their way. */
@@ -128,7 +135,12 @@ export function openDb(options: {
     if (!isClosed) options.log.warn({ error }, "a database connection was lost");
   });
   const connected = new Set<pg.PoolClient>();
-  pool.on("connect", (client) => connected.add(client));
+  pool.on("connect", (client) => {
+    connected.add(client);
+    // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
+    // process. Whoever has it learns of it by the next statement.
+    client.on("error", (error) => options.log.debug({ error }, "a database connection broke"));
+  });
   pool.on("remove", (client) => connected.delete(client));
 
   const transaction: Db["transaction"] = async (work) => {

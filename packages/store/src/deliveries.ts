@@ -4,7 +4,7 @@ import { isUnavailable } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
-import { asReply, REPLY_COLUMNS } from "./replies.ts";
+import { COVERED_BY, REPLY_COLUMNS, asReply } from "./replies.ts";
 import type { ReplyRow, StoredReply } from "./replies.ts";
 
 /** A delivery that a worker has a lease for, with all that its request is made of. */
@@ -23,6 +23,8 @@ export interface ClaimedDelivery {
   attempt: number;
   chatId: string;
   meta: Record<string, unknown>;
+  /** The later message whose reply answers this one too; null for all others. */
+  coveredBy: string | null;
   replies: StoredReply[];
   /** The sender's key, sealed; null where a webhook secret was set, or when it is forgotten. */
   sealedSecret: Sealed | null;
@@ -57,6 +59,7 @@ interface ClaimedRow {
 interface ContentRow {
   chat_id: string;
   channel_meta: Record<string, unknown>;
+  covered_by: string | null;
   sealed_secret: string | null;
   is_key_revoked: boolean;
 }
@@ -99,7 +102,7 @@ export function deliveriesTable(db: Db) {
     SELECT claimed.*, attempt.number FROM claimed, attempt`;
 
   const CONTENT = `
-    SELECT c.chat_id, m.channel_meta, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
+    SELECT c.chat_id, m.channel_meta, ${COVERED_BY} AS covered_by, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
     FROM messages m JOIN chats c USING (ticket_id) JOIN callbacks cb ON cb.message_id = m.id
     LEFT JOIN api_keys k ON k.id = cb.api_key_id
     WHERE m.id = $2 AND m.project_id = $1`;
@@ -207,7 +210,8 @@ export function deliveriesTable(db: Db) {
         if (!isUnavailable(error)) await postpone({ id: row.id, leaseId, attempt: row.number }, 0);
         throw error;
       });
-      if (content === undefined) throw new Error(`delivery ${row.id} has lost its message`);
+      // Its conversation was erased in just this moment.
+      if (content === undefined) return null;
       return {
         project,
         id: row.id,
@@ -221,6 +225,8 @@ export function deliveriesTable(db: Db) {
         attempt: row.number,
         chatId: content.chat_id,
         meta: content.channel_meta,
+        // Whatever was told before the reply came stays as it was told, in all tries.
+        coveredBy: row.type === "message.completed" ? content.covered_by : null,
         replies: replies.map(asReply),
         sealedSecret: content.sealed_secret === null ? null : { sealed: content.sealed_secret },
         isKeyRevoked: content.is_key_revoked,

@@ -1,4 +1,5 @@
 import { v5, v7 } from "uuid";
+import { ISSUE_CHAT_PREFIX } from "@svc/contracts";
 import type { ChannelId } from "@svc/contracts";
 
 declare const projectBrand: unique symbol;
@@ -19,10 +20,23 @@ export function newId(): string {
 /** Namespace of ticket ids, made once for this product. */
 const TICKET_NAMESPACE = "5f6ac4f1-8a6e-5c0b-9d55-3f0c8a1d7e42";
 
+/** Namespace of the ids of submitted issues, likewise. */
+const ISSUE_NAMESPACE = "7c0d5f2e-93b1-5e64-8a47-1f6b2d90c3e8";
+
 /**
  * The ticket of a conversation: UUID v5 of `[home project, channel, chat]`. A channel can name the ticket before the
  * pipeline has opened it, and on every replica alike.
  */
 export function ticketIdOf(homeProject: ProjectId, channelId: ChannelId, chatId: string): string {
   return v5(JSON.stringify([homeProject, channelId, chatId]), TICKET_NAMESPACE);
+}
+
+/** The chat of a submitted issue: one for each id that its callers have given it, in each project. */
+export function issueChatIdOf(homeProject: ProjectId, clientIssueId: string): string {
+  return `${ISSUE_CHAT_PREFIX}${v5(JSON.stringify([homeProject, clientIssueId]), ISSUE_NAMESPACE)}`;
+}
+
+/** The message of an issue: the same text is the same message, so that an issue that is sent again is there already. */
+export function issueMessageIdOf(ticketId: string, text: string): string {
+  return v5(JSON.stringify([ticketId, text]), ISSUE_NAMESPACE);
 }

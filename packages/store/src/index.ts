@@ -1,7 +1,19 @@
-export type { AgentChange, AgentOutcome, NewAgent } from "./agents.ts";
+export type { AgentChange, AgentOutcome, NewAgent, StoredTool } from "./agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./api-keys.ts";
+export type {
+  AuditCheck,
+  AuditEvent,
+  AuditFault,
+  AuditFaultKind,
+  AuditFilter,
+  AuditPlace,
+  AuditRange,
+  NewAuditEvent,
+} from "./audit.ts";
 export { createBriefCache } from "./brief-cache.ts";
+export type { CannedReplyFields, CannedReplyRecord, TicketFacts } from "./canned-replies.ts";
 export type { CallbackRef, DueDelivery } from "./callbacks.ts";
+export type { ReplicaState } from "./channel-states.ts";
 export { LEASE_MS } from "./chats.ts";
 export type { LeaseRef } from "./chats.ts";
 export type { ChunkEmbedding, ClaimedChunk, EmbeddedKb, EmbeddingModel } from "./chunk-embeddings.ts";
@@ -17,20 +29,32 @@ export type {
   OutdatedDocument,
   PutDocument,
 } from "./documents.ts";
+export { addCounts } from "./erasures.ts";
+export type { DuePurge, HeldCounts, HeldRecords } from "./erasures.ts";
+export { TABLES_OF_PROJECTS, TICKET_ROWS } from "./held-data.ts";
+export type { BodyOwner } from "./held-data.ts";
+export { similarityOf } from "./gap-similarity.ts";
+export type { GapRecord, UnansweredMessage } from "./gaps.ts";
 export type { Utterance } from "./history.ts";
+export type { Hook, HookBody, HookBodyResult, HookEvent, HookPatch, HookWrite, NewHook, NewHookBody } from "./hooks.ts";
 export { ALIVE_MS } from "./instances.ts";
 export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency-keys.ts";
-export { asProjectId, newId, ticketIdOf } from "./ids.ts";
+export { asProjectId, issueChatIdOf, issueMessageIdOf, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
 export { INGEST_LEASE_MS } from "./ingests.ts";
 export type { ClaimedIngest, DocumentPutter, DueIngest, IngestKind, NewIngest, QueuedIngest } from "./ingests.ts";
+export { ProjectGoneError } from "./issues.ts";
+export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./issues.ts";
 export type { Kb, KbState } from "./kbs.ts";
 export type { ClaimedMessage, DeadLetter, DueMessage, NewMessage } from "./messages.ts";
 export { migrateStore, readSchemaState } from "./migrate.ts";
 export type { SchemaState } from "./migrate.ts";
+export { MODEL_PULL_LEASE_MS } from "./model-pulls.ts";
+export type { ClaimedModelPull, DueModelPull, ModelPullEnd, ModelPullRecord, ModelPullState } from "./model-pulls.ts";
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
+export type { NewRole, OperatorFields, OperatorOutcome, OperatorRecord } from "./operators.ts";
 export { packWords, unpackWords } from "./packed-words.ts";
 export {
   BLOCK_CHUNKS,
@@ -44,12 +68,40 @@ export {
   titleCountOf,
 } from "./postings.ts";
 export type { DocumentPostings, FieldCounts } from "./postings.ts";
+export { joinDrafts } from "./drafts.ts";
+export type { NewDraft } from "./drafts.ts";
+export type { ModelAllowance, ModelCall, ModelCallRecord, ModelSums } from "./model-calls.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
-export type { Project } from "./projects.ts";
+export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./projects.ts";
+export type { NewProposal, OperatorAnswer, ProposalOutcome, ProposalRecord, ProposalTarget } from "./proposals.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
+export type {
+  ClaimedReview,
+  Decided,
+  Decision,
+  DraftOutcome,
+  DraftWork,
+  DueReview,
+  FinishedReview,
+  ReviewState,
+  ReviewedMessage,
+  SendWork,
+  WaitingMessage,
+} from "./reviews.ts";
+export { ToolCallDecidedError } from "./reviews.ts";
 export type { PreparedDocument } from "./put-documents.ts";
 export { readPostgresVersion } from "./read-postgres-version.ts";
 export type { Sealer } from "./sealer.ts";
 export { createTurns } from "./take-turns.ts";
-export type { FinishedRun, NewDraft, NewReply, RunOutcome, Ticket } from "./tickets.ts";
+export { LeaseLostError } from "./tickets.ts";
+export type { FinishedRun, NewReply, RunOutcome, Ticket } from "./tickets.ts";
+export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tool-calls.ts";
 export type { DecidedMessage } from "./triage-messages.ts";
+export type { EventRecord, MessageRecord, ReplyRecord, TicketContents } from "./ticket-details.ts";
+export type { OperatorReply, OperatorReplyQuery } from "./operator-replies.ts";
+export type { TicketPageQuery } from "./ticket-list.ts";
+export type { TicketRecord } from "./ticket-record.ts";
+export type { TicketText, WordQuery } from "./ticket-texts.ts";
+export type { UnfinishedReply, UnfinishedText } from "./unfinished-replies.ts";
+export type { ChatEntry, ChatView, ReservedMessage } from "./visitors.ts";
+export type { FileContent, NewWidgetFile } from "./widget-files.ts";

@@ -1,5 +1,5 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import { sqlStateOf } from "./db.ts";
+import { isUniqueViolation } from "./db.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -57,8 +57,6 @@ const STATE = `k.id, k.name, k.chunk_count, k.created_at, k.updated_at, k.versio
   (SELECT count(*) FROM ingests i WHERE i.kb_id = k.id) AS queued_count,
   (SELECT count(*) FROM documents d WHERE d.kb_id = k.id AND d.status = 'failed'
      AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.document_id = d.id)) AS failed_count`;
-
-const UNIQUE_VIOLATION = "23505";
 
 /** What stands before the id in the name of a knowledge base that was deleted: longer than any name that is taken. */
 const DELETED_PREFIX = "deleted ".padEnd(KB_LIMITS.nameMaxChars + 1, "-");
@@ -193,7 +191,7 @@ export function kbsTable(db: Db) {
         );
         return { result: rows.length === 0 ? "stale" : "changed", state: await findState(project, id) };
       } catch (error) {
-        if (sqlStateOf(error) !== UNIQUE_VIOLATION) throw error;
+        if (!isUniqueViolation(error)) throw error;
         return { result: "taken", state: await findState(project, id) };
       }
     },

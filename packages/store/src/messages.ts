@@ -6,9 +6,10 @@ import type {
   MessageMode,
   MessageState,
 } from "@svc/contracts";
+import { isIssueChat } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import { LEASE_MS } from "./chats.ts";
-import { sqlStateOf } from "./db.ts";
+import { isUniqueViolation } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId, ticketIdOf } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -56,6 +57,8 @@ export interface DueMessage {
   messageId: string;
   ticketId: string;
   attempts: number;
+  /** True for a submitted issue, which has a queue of its own. */
+  isIssue: boolean;
 }
 
 /** A message that failed five times and waits for an operator. */
@@ -85,8 +88,6 @@ interface ClaimedRow {
   progress: Record<string, unknown> | null;
 }
 
-const UNIQUE_VIOLATION = "23505";
-
 /** A callback's target with the names of its columns. */
 function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: CallbackTarget): string {
   return JSON.stringify({
@@ -104,7 +105,8 @@ const SWEEP_AFTER_MS = 2_000;
 /** Incoming messages: committed once, claimed in the order of their chat. */
 export function messagesTable(db: Db, leases: Db) {
   // Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the
-  // order of their ids, as in every statement on chats, so that two batches cannot wait for each other.
+  // order of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was
+  // erased gets its chat_id back.
   const ACCEPT = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -122,7 +124,7 @@ export function messagesTable(db: Db, leases: Db) {
       INSERT INTO chats AS c (ticket_id, project_id, channel_id, chat_id, last_seq)
       SELECT ticket_id, project_id, channel_id, chat_id, count(*) FROM input
       GROUP BY ticket_id, project_id, channel_id, chat_id ORDER BY ticket_id
-      ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq
+      ON CONFLICT (ticket_id) DO UPDATE SET last_seq = c.last_seq + excluded.last_seq, chat_id = excluded.chat_id
       RETURNING ticket_id, last_seq
     )
     INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
@@ -173,7 +175,23 @@ export function messagesTable(db: Db, leases: Db) {
     { keyOf: (item) => item.ticketId },
   );
 
-  // Takes the lease of each chat that is free and has a message to work on, and counts the try. The snapshot may be
+  async function acceptOnce(
+    project: ProjectId,
+    message: NewMessage,
+    id: string,
+  ): Promise<AcceptedMessage & { isNew: boolean }> {
+    const ticketId = ticketIdOf(project, message.channelId, message.chatId);
+    try {
+      return { ...(await accept({ id, project, ticketId, message })), isNew: true };
+    } catch (error) {
+      const known = isUniqueViolation(error) ? await findAccepted(project, id) : null;
+      if (known === null) throw error;
+      return { ...known, isNew: false };
+    }
+  }
+
+  // Takes the lease of each chat that is free and has a message to work on, and counts the try. What a person has
+  // decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
   // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again.
   const CLAIM = `
@@ -182,7 +200,7 @@ export function messagesTable(db: Db, leases: Db) {
     ), free AS MATERIALIZED (
       SELECT c.ticket_id, c.channel_id, c.chat_id, i.lease_id
       FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
-      WHERE c.lease_until IS NULL OR c.lease_until < now()
+      WHERE (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), head AS (
       SELECT f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id
@@ -258,30 +276,30 @@ export function messagesTable(db: Db, leases: Db) {
   // Messages that nobody has finished in time: published in vain, or never. Each is put off again, by its own age at
   // most, so that a long backlog is not published over and over. SKIP LOCKED shares the work among replicas.
   const DUE = `
-    UPDATE messages SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
-    WHERE id IN (
-      SELECT m.id FROM messages m JOIN chats c USING (ticket_id)
+    WITH due AS MATERIALIZED (
+      SELECT m.id, c.channel_id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)
       WHERE m.state = 'received' AND m.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
+        AND c.review_id IS NULL
       ORDER BY m.due_at LIMIT $1 FOR UPDATE OF m SKIP LOCKED
     )
-    RETURNING id, ticket_id, project_id, attempts`;
+    UPDATE messages m
+    SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - m.created_at))
+    FROM due WHERE m.id = due.id
+    RETURNING m.id, m.ticket_id, m.project_id, m.attempts, due.channel_id, due.chat_id`;
 
   return {
     /**
      * Commits a message and answers its ids and its place in the chat; one that is there already stays as it is.
-     * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with `unavailable` the message may be there all the
-     * same; a caller that has to know gives the id itself.
+     * Concurrent calls share a statement and a commit; when this resolves, the message is durable. When it rejects with
+     * `unavailable` the message may be there all the same; a caller that has to know gives the id itself.
      */
     async accept(project: ProjectId, message: NewMessage, id = newId()): Promise<AcceptedMessage> {
-      const ticketId = ticketIdOf(project, message.channelId, message.chatId);
-      try {
-        return await accept({ id, project, ticketId, message });
-      } catch (error) {
-        const known = sqlStateOf(error) === UNIQUE_VIOLATION ? await findAccepted(project, id) : null;
-        if (known === null) throw error;
-        return known;
-      }
+      const { isNew: _, ...accepted } = await acceptOnce(project, message, id);
+      return accepted;
     },
+
+    /** As `accept`, and whether this call has committed it. */
+    acceptOnce,
 
     /**
      * Takes the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
@@ -313,18 +331,26 @@ export function messagesTable(db: Db, leases: Db) {
 
     /** Up to `limit` messages of all projects that wait longer than they should, for the sweeper to publish again. */
     async takeDue(limit: number): Promise<DueMessage[]> {
-      const rows = await db.query<{ id: string; ticket_id: string; project_id: string; attempts: number }>(DUE, [
-        limit,
-      ]);
+      const rows = await db.query<{
+        id: string;
+        ticket_id: string;
+        project_id: string;
+        attempts: number;
+        channel_id: ChannelId;
+        chat_id: string;
+      }>(DUE, [limit]);
       return rows.map((row) => ({
         project: asProjectId(row.project_id),
         messageId: row.id,
         ticketId: row.ticket_id,
         attempts: row.attempts,
+        isIssue: isIssueChat({ channelId: row.channel_id, chatId: row.chat_id }),
       }));
     },
 
-    /** Age in milliseconds of the oldest message that waits for the pipeline and could be worked on; 0 when none does. */
+    /**
+     * Age in milliseconds of the oldest message that waits for the pipeline and could be worked on; 0 when none does.
+     */
     async oldestWaitingMs(): Promise<number> {
       const rows = await db.query<{ age: number | null }>(
         `SELECT (extract(epoch FROM now() - min(greatest(m.created_at, m.not_before))) * 1000)::float8 AS age
@@ -344,7 +370,18 @@ export function messagesTable(db: Db, leases: Db) {
       return rows[0]?.state ?? null;
     },
 
-    /** The dead letters of a project, newest first, at most `limit`. */
+    /** What a sync call has sent, and into which chat; null when this project has no such message. */
+    async findSyncCall(project: ProjectId, messageId: string): Promise<{ chatId: string; text: string } | null> {
+      const rows = await db.query<{ chat_id: string; text: string }>(
+        `SELECT c.chat_id, m.text FROM messages m JOIN chats c USING (ticket_id)
+         WHERE m.id = $2 AND m.project_id = $1 AND m.mode = 'sync' AND c.project_id = $1`,
+        [project, messageId],
+      );
+      const row = rows[0];
+      return row === undefined ? null : { chatId: row.chat_id, text: row.text };
+    },
+
+    /** The dead letters of the tickets that a project works on, newest first, at most `limit`. */
     async listDeadLetters(project: ProjectId, limit: number): Promise<DeadLetter[]> {
       const rows = await db.query<{
         id: string;
@@ -355,9 +392,20 @@ export function messagesTable(db: Db, leases: Db) {
         failure: string | null;
         finished_at: Date;
       }>(
-        `SELECT m.id, m.ticket_id, c.channel_id, c.chat_id, m.text, m.failure, m.finished_at
-         FROM messages m JOIN chats c USING (ticket_id)
-         WHERE m.project_id = $1 AND m.state = 'failed' ORDER BY m.finished_at DESC LIMIT $2`,
+        // Most tickets are worked on where they came in; a message may also have failed before it had a ticket.
+        `WITH dead AS (
+           (SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at
+            FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
+            WHERE m.project_id = $1 AND m.state = 'failed' AND coalesce(t.project_id, $1) = $1
+            ORDER BY m.finished_at DESC LIMIT $2)
+           UNION ALL
+           SELECT m.id, m.ticket_id, m.text, m.failure, m.finished_at
+           FROM tickets t JOIN messages m ON m.ticket_id = t.id
+           WHERE t.project_id = $1 AND t.home_project_id <> $1 AND t.project_id <> t.home_project_id
+             AND m.state = 'failed'
+         )
+         SELECT dead.*, c.channel_id, c.chat_id FROM dead JOIN chats c USING (ticket_id)
+         ORDER BY finished_at DESC LIMIT $2`,
         [project, limit],
       );
       return rows.map((row) => ({
@@ -372,30 +420,26 @@ export function messagesTable(db: Db, leases: Db) {
     },
 
     /**
-     * Sends a dead letter through the pipeline again with five fresh tries. Answers what has to be
-     * published, or null when it is no dead letter of this project. The ticket goes back to stage `received`.
+     * Where a dead letter is, or null when it is none of a ticket that this project works on, or a reply to it is on
+     * its way. `isOpened` is false where the message failed before it had a ticket.
      */
-    async reviveDeadLetter(project: ProjectId, messageId: string, actor: string): Promise<DueMessage | null> {
-      const rows = await db.query<{ ticket_id: string }>(
-        `WITH revived AS (
-           UPDATE messages SET state = 'received', attempts = 0, not_before = now(), finished_at = NULL, due_at = now()
-           WHERE project_id = $1 AND id = $2 AND state = 'failed' RETURNING id, ticket_id
-         ), callback AS (
-           UPDATE callbacks cb SET told = NULL FROM revived r
-           WHERE cb.message_id = r.id AND cb.told = 'message.failed'
-         ), ticket AS (
-           UPDATE tickets t SET stage = 'received', version = t.version + 1, updated_at = now()
-           FROM revived r WHERE t.id = r.ticket_id AND t.stage = 'failed' RETURNING t.id
-         ), event AS (
-           INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves)
-           SELECT ticket.id, $1, $2, $3, jsonb_build_array(jsonb_build_object('at', now(), 'actor', $3::text,
-             'from', 'failed', 'to', 'received', 'why', 'sent again')) FROM ticket
-         )
-         SELECT ticket_id FROM revived`,
-        [project, messageId, actor],
+    async findDeadLetter(
+      project: ProjectId,
+      messageId: string,
+    ): Promise<(Pick<DueMessage, "project" | "ticketId" | "messageId"> & { isOpened: boolean }) | null> {
+      const [row] = await db.query<{ id: string; project_id: string; ticket_id: string; is_opened: boolean }>(
+        `SELECT m.id, m.project_id, m.ticket_id, t.id IS NOT NULL AS is_opened
+         FROM messages m LEFT JOIN tickets t ON t.id = m.ticket_id
+         WHERE m.id = $2 AND m.state = 'failed' AND m.covered_by IS NULL AND coalesce(t.project_id, m.project_id) = $1`,
+        [project, messageId],
       );
-      const row = rows[0];
-      return row === undefined ? null : { project, messageId, ticketId: row.ticket_id, attempts: 0 };
+      if (row === undefined) return null;
+      return {
+        project: asProjectId(row.project_id),
+        ticketId: row.ticket_id,
+        messageId: row.id,
+        isOpened: row.is_opened,
+      };
     },
   };
 }

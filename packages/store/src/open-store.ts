@@ -2,7 +2,10 @@ import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { agentsTable } from "./agents.ts";
 import { apiKeysTable } from "./api-keys.ts";
+import { auditTable } from "./audit.ts";
 import { callbacksTable } from "./callbacks.ts";
+import { channelStatesTable } from "./channel-states.ts";
+import { cannedRepliesTable } from "./canned-replies.ts";
 import { channelsConfigTable } from "./channels-config.ts";
 import { chatsTable } from "./chats.ts";
 import { chunkEmbeddingsTable } from "./chunk-embeddings.ts";
@@ -10,21 +13,40 @@ import { chunksTable } from "./chunks.ts";
 import { openDb } from "./db.ts";
 import { deliveriesTable } from "./deliveries.ts";
 import { documentsTable } from "./documents.ts";
+import { erasuresTable } from "./erasures.ts";
+import { gapsTable } from "./gaps.ts";
 import { historyOf } from "./history.ts";
+import { hooksTable } from "./hooks.ts";
 import { idempotencyKeysTable } from "./idempotency-keys.ts";
 import { ingestsTable } from "./ingests.ts";
 import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
+import { issuesTable } from "./issues.ts";
 import { kbsTable } from "./kbs.ts";
 import { messagesTable } from "./messages.ts";
+import { operatorRepliesOf } from "./operator-replies.ts";
+import { modelPullsTable } from "./model-pulls.ts";
+import { modelCallsTable } from "./model-calls.ts";
+import { operatorsTable } from "./operators.ts";
 import { projectsTable } from "./projects.ts";
+import { proposalsTable } from "./proposals.ts";
 import { repliesTable } from "./replies.ts";
+import { reviewsTable } from "./reviews.ts";
 import { createSealer } from "./sealer.ts";
+import { statsOf } from "./stats.ts";
+import { ticketDetailsTable } from "./ticket-details.ts";
+import { ticketIndexTable } from "./ticket-index.ts";
+import { ticketListTable } from "./ticket-list.ts";
+import { ticketTextsTable } from "./ticket-texts.ts";
 import { ticketsTable } from "./tickets.ts";
+import { toolCallsTable } from "./tool-calls.ts";
 import { triageMessagesTable } from "./triage-messages.ts";
+import { unfinishedRepliesTable } from "./unfinished-replies.ts";
+import { visitorsTable } from "./visitors.ts";
+import { widgetFilesTable } from "./widget-files.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
-const POOL_MAX = { general: 5, messages: 5, leases: 3 };
+const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1 };
 
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
 export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
@@ -34,27 +56,50 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
   const db = open("general");
   const hot = open("messages");
   const leases = open("leases");
+  const reports = open("reports");
   return {
     agents: agentsTable(db),
     apiKeys: apiKeysTable(db),
+    audit: auditTable(db),
     callbacks: callbacksTable(hot),
+    channelStates: channelStatesTable(leases),
+    cannedReplies: cannedRepliesTable(db),
     channelsConfig: channelsConfigTable(db),
     chats: chatsTable(leases),
     chunkEmbeddings: chunkEmbeddingsTable(db),
     chunks: chunksTable(db),
     deliveries: deliveriesTable(hot),
     documents: documentsTable(db),
+    erasures: erasuresTable(db),
+    gaps: gapsTable(db),
     history: historyOf(hot),
+    hooks: hooksTable(db),
     idempotencyKeys: idempotencyKeysTable(hot),
     ingests: ingestsTable(db, leases),
     installation: installationTable(db),
     instances: instancesTable(leases),
+    issues: issuesTable(db),
     kbs: kbsTable(db),
     messages: messagesTable(hot, leases),
+    operatorReplies: operatorRepliesOf(db),
+    modelPulls: modelPullsTable(db),
+    modelCalls: modelCallsTable(db),
+    operators: operatorsTable(db),
     projects: projectsTable(db),
+    proposals: proposalsTable(db),
     replies: repliesTable(hot),
+    reviews: reviewsTable(db, hot, leases),
+    stats: statsOf(reports),
+    ticketDetails: ticketDetailsTable(db),
+    ticketIndex: ticketIndexTable(db),
+    ticketList: ticketListTable(db),
+    ticketTexts: ticketTextsTable(db),
     tickets: ticketsTable(hot, leases),
+    toolCalls: toolCallsTable(db, hot),
     triageMessages: triageMessagesTable(db),
+    unfinishedReplies: unfinishedRepliesTable(hot, leases),
+    visitors: visitorsTable(hot),
+    widgetFiles: widgetFilesTable(db),
     sealer: createSealer(options.secretKey),
 
     /** True when the store answers. */
@@ -69,7 +114,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     },
 
     async close(): Promise<void> {
-      await Promise.all([db.close(), hot.close(), leases.close()]);
+      await Promise.all([db.close(), hot.close(), leases.close(), reports.close()]);
     },
   };
 }

@@ -22,6 +22,8 @@ export type StoredReply =
 /** What a waiting sync call finds: where its message is, and the replies to it. */
 export interface CallOutcome {
   state: MessageState;
+  /** The later message whose reply, which a person has decided on, answers this one too; null for all others. */
+  coveredBy: string | null;
   replies: StoredReply[];
 }
 
@@ -87,8 +89,8 @@ const TAKEN_MINUTES = 30;
 const FREE = `(r.taken_by IS NULL OR r.taken_at < now() - interval '${TAKEN_MINUTES} minutes' OR NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = r.taken_by AND ${IS_ALIVE}))`;
 
-// No call holds the message open any more: it has ended, or its process is dead.
-const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
+/** SQL that is true when no call holds the message `m` open any more: it has ended, or its process is dead. */
+export const IS_CALL_OVER = `(m.call_ended_at IS NOT NULL OR NOT EXISTS (
   SELECT 1 FROM instances i WHERE i.id = m.call_instance AND ${IS_ALIVE}))`;
 
 // The reply is in the buffer: its message was sent async, or sync and the call is over, or its callback is dead, or it
@@ -115,12 +117,15 @@ const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.conte
 /** What was handed over is noted a moment later, so that many notes share a statement; nobody waits for it. */
 const SETTLE_DELAY_MS = 20;
 
-/** Reply items: made once by `tickets.finish`, handed over by the channels. */
+/** The message whose reply answers message `m` too, once that is committed: NULL for one that has its own. */
+export const COVERED_BY = "CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END";
+
+/** Reply items: made once by `tickets.finish` or `reviews.finishSend`, handed over by the channels. */
 export function repliesTable(db: Db) {
   // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
   // belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
   const READ_FOR_CALL = `
-    SELECT m.id AS message_id, m.project_id, c.instance, m.state, ${REPLY_COLUMNS}
+    SELECT m.id AS message_id, m.project_id, c.instance, m.state, ${COVERED_BY} AS covered_by, ${REPLY_COLUMNS}
     FROM (SELECT DISTINCT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[])) AS c (project_id, message_id, instance)
     JOIN messages m ON m.id = c.message_id AND m.project_id = c.project_id
     LEFT JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id AND r.delivered_at IS NULL
@@ -137,7 +142,13 @@ export function repliesTable(db: Db) {
   }
   const readForCall = createBatcher<ReadItem, CallOutcome | null>(async (items) => {
     const rows = await db.prepared<
-      ReplyRow & { message_id: string; project_id: string; instance: string; state: MessageState }
+      ReplyRow & {
+        message_id: string;
+        project_id: string;
+        instance: string;
+        state: MessageState;
+        covered_by: string | null;
+      }
     >("replies_read_for_call", READ_FOR_CALL, [
       items.map((item) => item.project),
       items.map((item) => item.messageId),
@@ -146,7 +157,7 @@ export function repliesTable(db: Db) {
     const outcomes = new Map<string, CallOutcome>();
     for (const row of rows) {
       const key = `${row.project_id}/${row.message_id}/${row.instance}`;
-      const outcome = outcomes.get(key) ?? { state: row.state, replies: [] };
+      const outcome = outcomes.get(key) ?? { state: row.state, coveredBy: row.covered_by, replies: [] };
       if (row.id !== null) outcome.replies.push(asReply(row));
       outcomes.set(key, outcome);
     }
@@ -229,7 +240,8 @@ export function repliesTable(db: Db) {
   // the call of another live process has the message, it is for this one as if it were not answered yet.
   const TAKE_FOR_CALL = `
     WITH message AS (
-      SELECT m.id, m.ticket_id, CASE WHEN ${IS_CALL_OVER} OR m.call_instance = $3 THEN m.state ELSE 'received' END AS state
+      SELECT m.id, m.ticket_id, CASE WHEN ${IS_CALL_OVER} OR m.call_instance = $3 THEN m.state ELSE 'received' END AS state,
+        ${COVERED_BY} AS covered_by
       FROM messages m WHERE m.id = $2 AND m.project_id = $1
     ), taken AS (
       UPDATE replies r SET taken_by = $3, taken_at = now(), take_id = $4 FROM message
@@ -237,29 +249,32 @@ export function repliesTable(db: Db) {
         AND message.state <> 'received' AND (${FREE} OR r.take_id = $4)
       RETURNING ${REPLY_COLUMNS}
     )
-    SELECT message.state, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq`;
+    SELECT message.state, message.covered_by, taken.* FROM message LEFT JOIN taken ON true ORDER BY taken.seq`;
 
-  // Which of these chats have any reply that is not delivered: what a look into the others would find is known. Readers
-  // that wait for the first reply of their chat share this statement, which costs a fraction of a look.
+  // Which of these chats have any reply after a place that is not delivered: what a look into the others would find is
+  // known. Readers that wait for the next reply of their chat share this statement, which costs a fraction of a look.
   const HAVE_UNDELIVERED = `
-    SELECT i.project_id, i.ticket_id FROM unnest($1::uuid[], $2::uuid[]) AS i (project_id, ticket_id)
+    SELECT i.place FROM unnest($1::uuid[], $2::uuid[], $3::bigint[])
+      WITH ORDINALITY AS i (project_id, ticket_id, after, place)
     CROSS JOIN LATERAL (
       SELECT 1 FROM replies r
-      WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.delivered_at IS NULL LIMIT 1
+      WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.delivered_at IS NULL
+      LIMIT 1
     ) r`;
 
-  interface ChatRef {
+  interface ChatPlace {
     project: ProjectId;
     ticketId: string;
+    after: number;
   }
-  const hasUndelivered = createBatcher<ChatRef, boolean>(async (items) => {
-    const rows = await db.prepared<{ project_id: string; ticket_id: string }>(
-      "replies_have_undelivered",
-      HAVE_UNDELIVERED,
-      [items.map((item) => item.project), items.map((item) => item.ticketId)],
-    );
-    const found = new Set(rows.map((row) => `${row.project_id}/${row.ticket_id}`));
-    return items.map((item) => found.has(`${item.project}/${item.ticketId}`));
+  const hasUndelivered = createBatcher<ChatPlace, boolean>(async (items) => {
+    const rows = await db.prepared<{ place: number }>("replies_have_undelivered", HAVE_UNDELIVERED, [
+      items.map((item) => item.project),
+      items.map((item) => item.ticketId),
+      items.map((item) => item.after),
+    ]);
+    const found = new Set(rows.map((row) => row.place));
+    return items.map((_item, index) => found.has(index + 1));
   });
 
   const ACKNOWLEDGE = `
@@ -357,15 +372,35 @@ export function repliesTable(db: Db) {
       instance: string,
       takeId = newId(),
     ): Promise<CallOutcome | null> {
-      const rows = await db.prepared<ReplyRow & { state: MessageState }>("replies_take_for_call", TAKE_FOR_CALL, [
-        project,
-        messageId,
-        instance,
-        takeId,
-      ]);
+      const rows = await db.prepared<ReplyRow & { state: MessageState; covered_by: string | null }>(
+        "replies_take_for_call",
+        TAKE_FOR_CALL,
+        [project, messageId, instance, takeId],
+      );
       const [first] = rows;
       if (first === undefined) return null;
-      return { state: first.state, replies: rows.filter((row) => row.id !== null).map(asReply) };
+      return {
+        state: first.state,
+        coveredBy: first.covered_by,
+        replies: rows.filter((row) => row.id !== null).map(asReply),
+      };
+    },
+
+    /**
+     * The replies that the call of a message has handed over, as far as it can know: for its caller who comes again and
+     * says that it has not got them. None that a reader of the drain has got. Null while somebody is about to hand one
+     * over: what comes of that is known a moment later.
+     */
+    async listHandedOver(project: ProjectId, messageId: string): Promise<StoredReply[] | null> {
+      // The end of a call and the delivery of its replies are written by one statement, at one time.
+      const rows = await db.query<ReplyRow & { is_delivered: boolean }>(
+        `SELECT ${REPLY_COLUMNS}, r.delivered_at IS NOT NULL AS is_delivered
+         FROM messages m JOIN replies r ON r.ticket_id = m.ticket_id AND r.in_reply_to = m.id
+         WHERE m.project_id = $1 AND m.id = $2 AND (r.delivered_at IS NULL OR r.delivered_at = m.call_ended_at)
+         ORDER BY r.seq`,
+        [project, messageId],
+      );
+      return rows.every((row) => row.is_delivered) ? rows.map(asReply) : null;
     },
 
     /**
@@ -381,6 +416,23 @@ export function repliesTable(db: Db) {
       return endCallSoon({ project, messageId, delivered });
     },
 
+    /**
+     * Ends a sync call that went on with an earlier one, and whose caller has these replies. What it had taken from the
+     * buffer, it has handed over from now on: `listHandedOver` finds it. Safe to repeat.
+     */
+    async endResumedCall(project: ProjectId, messageId: string, delivered: string[]): Promise<void> {
+      // The replies first, as everywhere. A call that ended before ends anew in the moment of the delivery.
+      await db.query(
+        `WITH delivered AS (
+           UPDATE replies SET delivered_at = now(), taken_by = NULL
+           WHERE id = ANY ($3::uuid[]) AND project_id = $1 AND delivered_at IS NULL RETURNING 1
+         )
+         UPDATE messages m SET call_ended_at = now() FROM (SELECT count(*) AS count FROM delivered) d
+         WHERE m.project_id = $1 AND m.id = $2 AND (d.count > 0 OR m.call_ended_at IS NULL)`,
+        [project, messageId, delivered],
+      );
+    },
+
     /** Takes the oldest buffered replies of a chat, for an answer that `confirm` or `release` follows. */
     async takeFromBuffer(
       project: ProjectId,
@@ -389,7 +441,7 @@ export function repliesTable(db: Db) {
       limits: DrainLimits,
       takeId = newId(),
     ): Promise<DrainPage> {
-      if (!(await hasUndelivered({ project, ticketId }))) return asPage([], 0);
+      if (!(await hasUndelivered({ project, ticketId, after: 0 }))) return asPage([], 0);
       const rows = await db.prepared<ReplyRow & { candidates: number; first_hidden: number }>(
         "replies_take_from_buffer",
         TAKE_FROM_BUFFER,
@@ -400,7 +452,7 @@ export function repliesTable(db: Db) {
 
     /** Reads the buffered replies of a chat after a place, and takes nothing. */
     async readBuffer(project: ProjectId, ticketId: string, after: number, limits: DrainLimits): Promise<DrainPage> {
-      if (!(await hasUndelivered({ project, ticketId }))) return asPage([], after);
+      if (!(await hasUndelivered({ project, ticketId, after }))) return asPage([], after);
       const rows = await db.prepared<ReplyRow & { candidates: number }>("replies_read_buffer", READ_BUFFER, [
         project,
         ticketId,

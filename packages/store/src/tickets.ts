@@ -1,8 +1,12 @@
-import type { ChannelId, ReplyAuthor, ReplyDraft, Source, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import type { ChannelId, ReplyAuthor, ReplyDraft, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
+import { addDraft } from "./drafts.ts";
+import type { NewDraft } from "./drafts.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import { applyRoute, lockRoute } from "./issues.ts";
+import type { IssueRoute } from "./issues.ts";
 import type { ClaimedMessage } from "./messages.ts";
 
 /** A ticket as the pipeline works on it. */
@@ -29,19 +33,10 @@ export interface NewReply {
   author: ReplyAuthor;
 }
 
-/** The answer that waits for an operator. */
-export interface NewDraft {
-  text: string;
-  markdown: boolean;
-  sources: Source[];
-  confidence: number;
-  why: string;
-}
-
 /** How a run of the pipeline ended: all of it becomes true in one statement, or nothing does. */
 export interface RunOutcome {
   message: Pick<ClaimedMessage, "project" | "messageId" | "ticketId" | "leaseId">;
-  state: "answered" | "held" | "failed";
+  state: "answered" | "held" | "rejected" | "failed";
   failure: string | null;
   stage: TicketStage;
   status: TicketStatus;
@@ -53,6 +48,8 @@ export interface RunOutcome {
   trace: object;
   replies: NewReply[];
   draft: NewDraft | null;
+  /** Where triage has sent a submitted issue; absent for any other message, and where it stays as it is. */
+  route?: IssueRoute;
 }
 
 /** What a finished run has made. */
@@ -63,7 +60,8 @@ export interface FinishedRun {
   hasMore: boolean;
 }
 
-interface TicketRow {
+/** A row of `TICKET_COLUMNS`. */
+export interface TicketRow {
   id: string;
   home_project_id: string;
   project_id: string;
@@ -78,26 +76,46 @@ interface TicketRow {
   version: number;
 }
 
+/** What a ticket is made from. */
+export const TICKET_COLUMNS =
+  "id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version";
+
 const SUBJECT_CHARS = 120;
+
+/** Where the last move of a run leads while another message of the ticket is a dead letter. */
+const STILL_FAILED = JSON.stringify({ to: "failed", why: "this is done, and another message has failed" });
+
+/** Thrown when a run goes on although its lease is gone: what it does must not count. */
+export class LeaseLostError extends Error {
+  constructor() {
+    super("the lease on the chat is lost");
+    this.name = "LeaseLostError";
+  }
+}
 
 /** Tickets: opened and moved by the pipeline, decided on by operators. */
 export function ticketsTable(db: Db, leases: Db) {
   // Opens the ticket of a message or takes the message into an open one: newest meta wins, a resolved ticket is open
-  // again. Locks the tickets' rows in the order of their ids. When a crash of the database undoes it, the run that it
-  // belongs to cannot finish and is done again.
+  // again. The versions of a ticket that was erased go on. Fenced by the lease, so that a run which goes on after its
+  // chat was erased brings nothing back. Locks the chats' rows against an erasure and then the tickets' rows, in the
+  // order of their ids. When a crash of the database undoes it, the run that it belongs to cannot finish and is done
+  // again.
   const OPEN = `
-    INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta)
-    SELECT id, project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[])
-      AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta)
-    ORDER BY id
+    INSERT INTO tickets AS t (id, home_project_id, project_id, channel_id, chat_id, user_id, subject, channel_meta,
+      version)
+    SELECT i.id, i.project_id, i.project_id, i.channel_id, i.chat_id, i.user_id, i.subject, i.channel_meta,
+      c.ticket_version + 1
+    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::uuid[])
+      AS i (id, project_id, channel_id, chat_id, user_id, subject, channel_meta, lease_id)
+    JOIN chats c ON c.ticket_id = i.id AND c.project_id = i.project_id AND c.lease_id = i.lease_id
+    ORDER BY i.id FOR KEY SHARE OF c
     ON CONFLICT (id) DO UPDATE SET
       user_id = coalesce(excluded.user_id, t.user_id),
       channel_meta = t.channel_meta || excluded.channel_meta,
       status = CASE WHEN t.status = 'resolved' THEN 'open' ELSE t.status END,
       resolved_at = CASE WHEN t.status = 'resolved' THEN NULL ELSE t.resolved_at END,
       version = t.version + 1, updated_at = now()
-    RETURNING id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version`;
+    RETURNING ${TICKET_COLUMNS}`;
 
   interface OpenItem {
     project: ProjectId;
@@ -112,18 +130,20 @@ export function ticketsTable(db: Db, leases: Db) {
       items.map(({ message }) => message.userId),
       items.map(({ message }) => subjectOf(message.text)),
       items.map(({ message }) => JSON.stringify(message.channelMeta)),
+      items.map(({ message }) => message.leaseId),
     ]);
     const byId = new Map(rows.map((row) => [row.id, asTicket(row)]));
     return items.map(({ message }) => {
       const ticket = byId.get(message.ticketId);
-      if (ticket === undefined) throw new Error(`ticket ${message.ticketId} was not opened`);
+      if (ticket === undefined) throw new LeaseLostError();
       return ticket;
     });
   });
 
-  // Makes the outcome of a run true: the message's state, the ticket's stage, the replies with their places, the draft,
-  // the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing, nor does
-  // one whose ticket a crash of the database has undone.
+  // Makes the outcome of a run true: the message's state, the ticket's stage and version, the replies with their
+  // places, the event, and gives the lease back, in one statement. Fenced: a run whose lease was lost changes nothing,
+  // nor does one whose ticket a crash of the database has undone. A ticket that would be done rests in `failed` as long
+  // as a message of it is a dead letter, so that operators find it; the index of messages that wait tells so.
   // Whoever makes callbacks learns that there is news. Locks: the chats' rows in the order of their ids, the callbacks'
   // rows likewise, then rows that belong to the holder of the lease alone.
   const FINISH = `
@@ -142,6 +162,13 @@ export function ticketsTable(db: Db, leases: Db) {
       UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
       FROM mine JOIN run r USING (ticket_id, lease_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = mine.lease_id
       RETURNING c.ticket_id, mine.lease_id, c.last_seq
+    ), rest AS (
+      SELECT r.lease_id, r.stage = 'done' AND (
+        SELECT true FROM messages m
+        WHERE m.project_id = r.project_id AND m.ticket_id = r.ticket_id AND m.state = 'failed' AND m.covered_by IS NULL
+        LIMIT 1
+      ) IS TRUE AS is_failed
+      FROM run r JOIN chat USING (ticket_id, lease_id)
     ), message AS (
       UPDATE messages m SET state = r.state, failure = r.failure, progress = NULL, finished_at = now()
       FROM run r JOIN chat USING (ticket_id, lease_id) WHERE m.id = r.message_id AND m.state = 'received'
@@ -152,14 +179,18 @@ export function ticketsTable(db: Db, leases: Db) {
     ), news AS (
       UPDATE callbacks cb SET has_news = true, news_at = now() FROM called WHERE cb.message_id = called.message_id
     ), ticket AS (
-      UPDATE tickets t SET stage = r.stage, status = r.status, agent_id = coalesce(r.agent_id, t.agent_id),
+      UPDATE tickets t SET stage = CASE WHEN rest.is_failed THEN 'failed' ELSE r.stage END, status = r.status,
+        agent_id = coalesce(r.agent_id, t.agent_id),
         confidence = coalesce(r.confidence, t.confidence), language = coalesce(r.language, t.language),
-        updated_at = now(),
+        version = t.version + 1, updated_at = now(),
         first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
-      FROM run r JOIN chat USING (ticket_id, lease_id) WHERE t.id = r.ticket_id
+      FROM run r JOIN rest USING (lease_id) WHERE t.id = r.ticket_id
     ), event AS (
       INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data)
-      SELECT ticket_id, r.project_id, r.message_id, 'pipeline', r.moves, r.trace FROM run r JOIN chat USING (ticket_id, lease_id)
+      SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline',
+        CASE WHEN rest.is_failed AND r.moves <> '[]'
+          THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '${STILL_FAILED}') ELSE r.moves END, r.trace
+      FROM run r JOIN rest USING (lease_id)
     ), reply AS (
       INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
         mime, content)
@@ -171,14 +202,6 @@ export function ticketsTable(db: Db, leases: Db) {
       JOIN run r USING (lease_id) JOIN chat USING (lease_id)
     )
     SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id)`;
-
-  // One draft a ticket: a newer one covers what the older one covered and its own message.
-  const KEEP_DRAFT = `
-    INSERT INTO drafts AS d (ticket_id, project_id, text, markdown, sources, confidence, why, covers)
-    VALUES ($2, $1, $3, $4, $5, $6, $7, ARRAY[$8::uuid])
-    ON CONFLICT (ticket_id) DO UPDATE SET text = excluded.text, markdown = excluded.markdown,
-      sources = excluded.sources, confidence = excluded.confidence, why = excluded.why,
-      covers = d.covers || excluded.covers, created_at = now()`;
 
   async function finishAll(on: Db, runs: RunOutcome[]): Promise<(FinishedRun | null)[]> {
     const sorted = runs.toSorted((a, b) => (a.message.ticketId < b.message.ticketId ? -1 : 1));
@@ -228,32 +251,30 @@ export function ticketsTable(db: Db, leases: Db) {
   const finish = createBatcher<RunOutcome, FinishedRun | null>((runs) => finishAll(db, runs));
 
   return {
-    /** Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. */
+    /**
+     * Opens the ticket of a claimed message, or takes the message into it; concurrent calls share a statement. Throws
+     * LeaseLostError when another worker has the chat, or when it was erased.
+     */
     open(project: ProjectId, message: ClaimedMessage): Promise<Ticket> {
       return open({ project, message });
     },
 
     /**
      * Makes the outcome of a run true and gives the lease back; null when the lease was lost in the meantime: then
-     * another worker has the message, and nothing of this run exists. Concurrent calls share a statement.
+     * another worker has the message, and nothing of this run exists. Concurrent calls share a statement. Throws
+     * ProjectGoneError when the project of a route was deleted meanwhile; nothing of this run exists then either.
      */
     async finish(project: ProjectId, outcome: RunOutcome): Promise<FinishedRun | null> {
-      const { draft } = outcome;
+      const { draft, route } = outcome;
       const run = { ...outcome, message: { ...outcome.message, project } };
-      if (draft === null) return finish(run);
+      if (draft === null && route === undefined) return finish(run);
       return db.transaction(async (tx) => {
+        if (route !== undefined) await lockRoute(tx, route);
         const [finished = null] = await finishAll(tx, [run]);
         if (finished === null) return null;
-        await tx.query(KEEP_DRAFT, [
-          project,
-          run.message.ticketId,
-          draft.text,
-          draft.markdown,
-          JSON.stringify(draft.sources),
-          draft.confidence,
-          draft.why,
-          run.message.messageId,
-        ]);
+        const { ticketId, messageId } = run.message;
+        if (draft !== null) await addDraft(tx, project, { ticketId, messageId, draft });
+        if (route !== undefined) await applyRoute(tx, project, ticketId, route);
         return finished;
       });
     },
@@ -261,8 +282,7 @@ export function ticketsTable(db: Db, leases: Db) {
     /** A ticket that came in to this project, or null. */
     async find(project: ProjectId, ticketId: string): Promise<Ticket | null> {
       const rows = await db.query<TicketRow>(
-        `SELECT id, home_project_id, project_id, channel_id, chat_id, subject, status, stage, assignee, agent_id, language, version
-         FROM tickets WHERE home_project_id = $1 AND id = $2`,
+        `SELECT ${TICKET_COLUMNS} FROM tickets WHERE home_project_id = $1 AND id = $2`,
         [project, ticketId],
       );
       const row = rows[0];
@@ -280,7 +300,8 @@ export function ticketsTable(db: Db, leases: Db) {
   };
 }
 
-function asTicket(row: TicketRow): Ticket {
+/** A ticket from its row. */
+export function asTicket(row: TicketRow): Ticket {
   return {
     id: row.id,
     homeProject: asProjectId(row.home_project_id),

@@ -40,12 +40,13 @@ export function triageMessagesTable(db: Db) {
       );
     },
 
-    /** Changes whenever what `list` answers does. */
+    /** Changes whenever what `list` answers does, also when something of it is erased. */
     async findMark(project: ProjectId): Promise<string> {
       const rows = await db.prepared<{ mark: string }>(
         "triage_messages_mark",
         `SELECT count(*) || ':' || coalesce(max(seq), 0) || ':' || coalesce((SELECT max(resolved_at)::text FROM tickets
-           WHERE project_id = $1 AND status = 'resolved'), '') AS mark
+           WHERE project_id = $1 AND status = 'resolved'), '')
+           || ':' || coalesce((SELECT erasures FROM projects WHERE id = $1), 0) AS mark
          FROM triage_messages WHERE project_id = $1`,
         [project],
       );

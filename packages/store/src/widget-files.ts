@@ -1,0 +1,117 @@
+import { WIDGET_LIMITS } from "@svc/contracts";
+import type { WidgetFile } from "@svc/contracts";
+import type { Db } from "./db.ts";
+import { newId } from "./ids.ts";
+import type { ProjectId } from "./ids.ts";
+
+/** A file with its bytes. */
+export interface FileContent {
+  filename: string;
+  mime: string;
+  content: Buffer;
+}
+
+/** A file that a visitor has sent. */
+export interface NewWidgetFile extends FileContent {
+  ticketId: string;
+}
+
+/** What all files of a chat may be together while no message names them, in bytes. */
+const UNUSED_MAX_BYTES = 10 * WIDGET_LIMITS.fileMaxBytes;
+/** Files that one step of the sweeper goes through. */
+const SWEEP_PAGE = 50;
+
+interface FileRow {
+  id: string;
+  filename: string;
+  mime: string;
+  size_bytes: number;
+}
+
+const asFile = (row: FileRow): WidgetFile => ({
+  fileId: row.id,
+  filename: row.filename,
+  mime: row.mime,
+  sizeBytes: row.size_bytes,
+});
+
+/** Files of visitors: kept with the message that names them, removed where none does within a day. */
+export function widgetFilesTable(db: Db) {
+  // The sum is not locked: two uploads at once may pass the limit by one file each, which does no harm.
+  const INSERT = `
+    INSERT INTO widget_files (id, project_id, ticket_id, filename, mime, content)
+    SELECT $1, $2, $3, $4, $5, $6
+    WHERE (
+      SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files
+      WHERE ticket_id = $3 AND project_id = $2 AND message_id IS NULL
+    ) + octet_length($6::bytea) <= ${UNUSED_MAX_BYTES}
+    RETURNING id`;
+
+  // Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
+  const TAKE = `
+    WITH wanted AS MATERIALIZED (
+      SELECT id FROM widget_files
+      WHERE project_id = $1 AND ticket_id = $2 AND id = ANY ($4::uuid[]) AND (message_id IS NULL OR message_id = $3)
+      ORDER BY id FOR UPDATE
+    )
+    UPDATE widget_files f SET message_id = $3 FROM wanted
+    WHERE f.id = wanted.id AND (SELECT count(*) FROM wanted) = cardinality($4::uuid[])
+    RETURNING f.id, f.filename, f.mime, octet_length(f.content) AS size_bytes`;
+
+  // A visitor's own file, or the attachment of a reply. Reads only.
+  const READ = `
+    SELECT filename, mime, content FROM widget_files WHERE project_id = $1 AND ticket_id = $2 AND id = $3
+    UNION ALL
+    SELECT filename, mime, content FROM replies
+    WHERE project_id = $1 AND ticket_id = $2 AND id = $3 AND type = 'attachment'`;
+
+  // A message may have been reserved and never committed: then its files are unused too. SKIP LOCKED shares the work
+  // among replicas and leaves a file alone that a message is just taking.
+  const SWEEP = `
+    WITH old AS MATERIALIZED (
+      SELECT f.id, EXISTS (SELECT 1 FROM messages m WHERE m.id = f.message_id) AS is_used FROM widget_files f
+      WHERE NOT f.is_kept AND f.created_at < now() - interval '${WIDGET_LIMITS.unusedFileHours} hours'
+      ORDER BY f.created_at LIMIT ${SWEEP_PAGE} FOR UPDATE OF f SKIP LOCKED
+    ), kept AS (
+      UPDATE widget_files f SET is_kept = true FROM old WHERE f.id = old.id AND old.is_used
+    ), gone AS (
+      DELETE FROM widget_files f USING old WHERE f.id = old.id AND NOT old.is_used RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM old) AS seen, (SELECT count(*) FROM gone) AS removed`;
+
+  return {
+    /** Keeps a file and answers its id; null when the chat has too much that no message names. */
+    async insert(project: ProjectId, { ticketId, filename, mime, content }: NewWidgetFile): Promise<string | null> {
+      const [row] = await db.query<{ id: string }>(INSERT, [newId(), project, ticketId, filename, mime, content]);
+      return row?.id ?? null;
+    },
+
+    /**
+     * Gives files of a chat to a message, in the given order; null, and nothing is given, when one of them is not there
+     * or belongs to another message. Safe to repeat. The ids are all different.
+     */
+    async take(
+      project: ProjectId,
+      ticketId: string,
+      messageId: string,
+      fileIds: readonly string[],
+    ): Promise<WidgetFile[] | null> {
+      const rows = await db.query<FileRow>(TAKE, [project, ticketId, messageId, fileIds]);
+      const found = new Map(rows.map((row) => [row.id, asFile(row)]));
+      const files = fileIds.flatMap((id) => found.get(id) ?? []);
+      return files.length === fileIds.length ? files : null;
+    },
+
+    /** A file of a chat, sent by its visitor or with a reply; null when the chat has none of this id. */
+    async find(project: ProjectId, ticketId: string, fileId: string): Promise<FileContent | null> {
+      const [row] = await db.query<FileContent>(READ, [project, ticketId, fileId]);
+      return row ?? null;
+    },
+
+    /** Removes some of the files of all projects that no message names after a day. True when there may be more. */
+    async removeUnused(): Promise<boolean> {
+      const [row] = await db.query<{ seen: number; removed: number }>(SWEEP);
+      return (row?.seen ?? 0) === SWEEP_PAGE;
+    },
+  };
+}
