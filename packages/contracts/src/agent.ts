@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { sourceSchema } from "./reply-item.ts";
-import { countChars, hasControlCharacters, messageText, wellFormedString } from "./well-formed.ts";
+import { agentToolSchema, agentToolsInputSchema } from "./tool.ts";
+import { lineUpTo, messageText, textUpTo } from "./well-formed.ts";
 
 /** Bounds of agents. Characters are Unicode code points. */
 export const AGENT_LIMITS = {
@@ -33,35 +34,21 @@ export const agentSchema = z.object({
   instructions: z.string(),
   model: z.string().nullable(),
   kbIds: z.array(z.string()),
-  /** Messages that this agent should get. */
-  examples: z.array(z.string()),
+  examples: z.array(z.string()).describe("Messages that this agent should get."),
   reviewPolicy: reviewPolicySchema,
-  /** Confidence from which `auto_if` sends without a person, 0 to 1. */
-  autoThreshold: z.number(),
-  /** A text that the agent always answers, whatever was asked; null for a real answer. */
-  fixedReply: z.string().nullable(),
-  tools: z.array(z.unknown()),
+  autoThreshold: z.number().describe("Confidence from which `auto_if` sends without a person, 0 to 1."),
+  fixedReply: z
+    .string()
+    .nullable()
+    .describe("A text that the agent always answers, whatever was asked; null for a real answer."),
+  tools: z.array(agentToolSchema).describe("What its language model may call while it answers."),
   enabled: z.boolean(),
   version: z.number(),
 });
 export type Agent = z.infer<typeof agentSchema>;
 
-/** A text that may be empty, of at most so many characters. */
-function textUpTo(maxChars: number) {
-  return wellFormedString.refine((text) => countChars(text) <= maxChars, {
-    error: `at most ${maxChars} characters`,
-    params: { code: "too_long" },
-  });
-}
-
 /** Name of an agent, unique in its project: one line. */
-const agentNameSchema = wellFormedString.refine(
-  (name) => name.trim() !== "" && countChars(name) <= AGENT_LIMITS.nameMaxChars && !hasControlCharacters(name),
-  {
-    error: `1 to ${AGENT_LIMITS.nameMaxChars} characters, not only white space, no control characters`,
-    params: { code: "invalid_name" },
-  },
-);
+const agentNameSchema = lineUpTo(AGENT_LIMITS.nameMaxChars);
 
 const kbIdsSchema = z
   .array(z.uuid({ error: "the id of a knowledge base" }))
@@ -77,10 +64,12 @@ const thresholdError = "a number from 0 to 1";
 
 /** What can be said of an agent besides its name. What is left out has its default, or stays as it is. */
 const agentSettings = {
-  /** What it is for, in a sentence or two: triage goes by it. */
-  description: textUpTo(AGENT_LIMITS.descriptionMaxChars).optional(),
-  /** How it is to answer. Only a language model can follow that. */
-  instructions: textUpTo(AGENT_LIMITS.instructionsMaxChars).optional(),
+  description: textUpTo(AGENT_LIMITS.descriptionMaxChars)
+    .optional()
+    .describe("What it is for, in a sentence or two: triage goes by it."),
+  instructions: textUpTo(AGENT_LIMITS.instructionsMaxChars)
+    .optional()
+    .describe("How it is to answer. Only a language model can follow that."),
   model: textUpTo(AGENT_LIMITS.modelMaxChars).nullable().optional(),
   kbIds: kbIdsSchema.optional(),
   examples: examplesSchema.optional(),
@@ -91,7 +80,9 @@ const agentSettings = {
     .max(1, { error: thresholdError })
     .optional(),
   fixedReply: messageText(AGENT_LIMITS.fixedReplyMaxChars).nullable().optional(),
-  tools: z.array(z.unknown()).max(0, { error: "must be empty: agents have no tools yet" }).optional(),
+  tools: agentToolsInputSchema
+    .optional()
+    .describe("What its language model may call while it answers; the list is replaced as a whole."),
   enabled: z.boolean().optional(),
 };
 
@@ -105,24 +96,24 @@ export type AgentChange = z.infer<typeof agentChangeSchema>;
 
 /** Body of `POST /api/v1/admin/agents/:id/execute`. Unknown fields are faults. */
 export const agentCallSchema = z.strictObject({
-  /** What the agent is asked. */
-  input: messageText(AGENT_LIMITS.inputMaxChars),
-  /** What was asked before, one question a line, so that "And on Windows?" is understood. */
-  context: textUpTo(AGENT_LIMITS.contextMaxChars).optional(),
+  input: messageText(AGENT_LIMITS.inputMaxChars).describe("What the agent is asked."),
+  context: textUpTo(AGENT_LIMITS.contextMaxChars)
+    .optional()
+    .describe('What was asked before, one question a line, so that "And on Windows?" is understood.'),
 });
 export type AgentCall = z.infer<typeof agentCallSchema>;
 
 /** What an agent answers when it is asked by itself. */
 export const agentResultSchema = z.object({
-  /** `text` is null when the agent has nothing to say. */
-  output: z.object({ text: z.string().nullable(), markdown: z.boolean() }),
+  output: z
+    .object({ text: z.string().nullable(), markdown: z.boolean() })
+    .describe("`text` is null when the agent has nothing to say."),
   sources: z.array(sourceSchema),
-  /** 0 to 1; what `autoThreshold` is compared with. */
-  confidence: z.number(),
-  /** How it came to that, in words. */
-  why: z.string(),
-  /** Tokens of a language model; none where none was asked. */
-  usage: z.object({ model: z.string().nullable(), inputTokens: z.int(), outputTokens: z.int() }),
+  confidence: z.number().describe("0 to 1; what `autoThreshold` is compared with."),
+  why: z.string().describe("How it came to that, in words."),
+  usage: z
+    .object({ model: z.string().nullable(), inputTokens: z.int(), outputTokens: z.int() })
+    .describe("Tokens of a language model; none where none was asked."),
   durationMs: z.int(),
 });
 export type AgentResult = z.infer<typeof agentResultSchema>;

@@ -1,9 +1,12 @@
+import { z } from "zod";
+
 /** One fault of a request: where (JSON Pointer, RFC 6901), what kind, and what would be right. */
-export interface FieldFault {
-  pointer: string;
-  code: string;
-  detail: string;
-}
+export const fieldFaultSchema = z.object({
+  pointer: z.string().describe("Where it is: a JSON Pointer (RFC 6901)."),
+  code: z.string().describe("What kind it is."),
+  detail: z.string().describe("What would be right."),
+});
+export type FieldFault = z.infer<typeof fieldFaultSchema>;
 
 interface CatalogueEntry {
   status: number;
@@ -31,6 +34,13 @@ export const ERRORS = {
     mend: "Check for a typing error; ask your administrator for a new key.",
     also: '`WWW-Authenticate: Bearer`, with `error="invalid_token"`',
   },
+  invalid_signature: {
+    status: 401,
+    title: "Invalid signature",
+    when: "An inbound hook is unknown, or the call does not prove that it comes from its sender.",
+    mend: "Check address and secret of the hook; the body must be signed as it is sent.",
+    also: '`WWW-Authenticate: Hook realm="svc"`',
+  },
   ambiguous_credentials: {
     status: 400,
     title: "Ambiguous credentials",
@@ -50,6 +60,18 @@ export const ERRORS = {
     when: "A scoped key was used with a project other than the one it is bound to.",
     mend: "Leave `x-svc-project` out, or use a key of that project.",
   },
+  origin_not_allowed: {
+    status: 403,
+    title: "Origin not allowed",
+    when: "The call comes from a web site that is not allowed, or names a host that this server is not known by.",
+    mend: "An administrator allows the site (`allowedOrigins` of the widget, `SVC_CORS_ORIGINS`) or names the host in `SVC_PUBLIC_URLS`.",
+  },
+  invalid_identity: {
+    status: 403,
+    title: "Invalid identity",
+    when: "The widget demands signed user ids, or one was sent, and its hash is missing or not right.",
+    mend: "The site's server signs the id of its user: HMAC-SHA256 under `identitySecret`, in lower-case hex.",
+  },
   invalid_json: {
     status: 400,
     title: "Invalid JSON",
@@ -60,8 +82,8 @@ export const ERRORS = {
     status: 400,
     title: "Invalid request",
     when: "A field, header, query parameter or path is not valid.",
-    mend: "Mend what `errors` lists: every fault at once, each with a JSON Pointer.",
-    also: "`errors`",
+    mend: "Mend what `errors` lists: every fault at once, each with a JSON Pointer. Without it, `detail` says what is possible.",
+    also: "`errors`, where fields are at fault",
   },
   not_found: {
     status: 404,
@@ -122,10 +144,28 @@ export const ERRORS = {
     mend: "An administrator switches it on: `svc channels enable api`.",
     also: "`Retry-After`",
   },
+  pull_cancelled: {
+    status: 409,
+    title: "Pull cancelled",
+    when: "Somebody has cancelled the pull of the model.",
+    mend: "Pull it again: what was downloaded already is kept for a while.",
+  },
+  pull_failed: {
+    status: 424,
+    title: "Pull failed",
+    when: "The model could not be pulled, however often it was tried.",
+    mend: "Do what `detail` says, then pull it again: it goes on where it stopped.",
+  },
+  disk_full: {
+    status: 507,
+    title: "Disk full",
+    when: "The disk of the machine that a model is pulled to is full.",
+    mend: "Make room on it, as with `ollama rm <model>`, then pull the model again.",
+  },
   unavailable: {
     status: 503,
     title: "Unavailable",
-    when: "The store cannot be reached. Broken off in just that moment, a message may be accepted all the same.",
+    when: "The store, or a server that the call needs, cannot be reached. Broken off in just that moment, a message may be accepted all the same.",
     mend: "Repeat the call after `Retry-After`, with an Idempotency-Key so that it cannot become two messages.",
     also: "`Retry-After`",
   },
@@ -140,17 +180,18 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The body of every error answer (RFC 9457). */
-export interface Problem {
-  ok: false;
-  type: string;
-  title: string;
-  status: number;
-  code: ErrorCode;
-  detail: string;
-  instance?: string;
-  requestId?: string;
-  errors?: FieldFault[];
-}
+export const problemSchema = z.object({
+  ok: z.literal(false),
+  type: z.string().describe("`urn:svc:error:` and the code."),
+  title: z.string(),
+  status: z.int(),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe("What to program against: never changes."),
+  detail: z.string().describe("Tells a person how to mend the call."),
+  instance: z.string().optional().describe("Path that was called."),
+  requestId: z.string().optional().describe("Finds the call in the log."),
+  errors: z.array(fieldFaultSchema).optional().describe("Every fault of a request that is not valid."),
+});
+export type Problem = z.infer<typeof problemSchema>;
 
 /** An error that a caller may see: a code of the catalogue and a text that tells how to mend the call. */
 export class ServiceError extends Error {

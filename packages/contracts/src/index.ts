@@ -8,6 +8,34 @@ export {
   reviewPolicySchema,
 } from "./agent.ts";
 export type { Agent, AgentCall, AgentChange, AgentInput, AgentResult, ReviewPolicy } from "./agent.ts";
+export {
+  AUDIT_LIMITS,
+  auditCheckInputSchema,
+  auditCheckSchema,
+  auditFilterSchema,
+  auditItemSchema,
+  auditPlaceSchema,
+  writeAuditPlace,
+} from "./audit.ts";
+export type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput } from "./audit.ts";
+export {
+  CANNED_REPLY_LIMITS,
+  CANNED_REPLY_VARIABLES,
+  cannedReplyChangeSchema,
+  cannedReplyInputSchema,
+  cannedReplyRenderSchema,
+  cannedReplySchema,
+  fillVariables,
+  renderedReplySchema,
+} from "./canned-reply.ts";
+export type {
+  CannedReply,
+  CannedReplyChange,
+  CannedReplyInput,
+  CannedReplyRender,
+  CannedReplyVariable,
+  RenderedReply,
+} from "./canned-reply.ts";
 export type {
   AcceptedMessage,
   CallbackTarget,
@@ -19,12 +47,97 @@ export type {
   ReplyContext,
   SendMetadata,
 } from "./channel.ts";
-export { CALLBACK_TYPES, callbackTypeSchema, deliveryStateSchema } from "./callback.ts";
+export {
+  CHANNEL_CHANGES,
+  CHANNEL_CONFIGS,
+  CHANNEL_LIMITS,
+  MASKED_SECRET,
+  channelItemSchema,
+  channelStateSchema,
+} from "./channel-item.ts";
+export type { ChannelChange, ChannelConfigs, ChannelItem } from "./channel-item.ts";
+export {
+  CALLBACK_TYPES,
+  callbackBodySchema,
+  callbackTypeSchema,
+  deliveryAttemptSchema,
+  deliveryItemSchema,
+  deliveryStateSchema,
+} from "./callback.ts";
 export type { CallbackBody, CallbackType, DeliveryAttempt, DeliveryItem, DeliveryState } from "./callback.ts";
 export { describeIssue } from "./describe-issue.ts";
 export type { SchemaIssue } from "./describe-issue.ts";
-export { ERRORS, ServiceError } from "./errors.ts";
+export { ADMIN_ENDPOINTS, ENDPOINTS } from "./endpoints.ts";
+export type { AdminOperation, Operation } from "./endpoints.ts";
+export { noBodySchema } from "./endpoints/endpoint.ts";
+export type { Endpoint, EndpointAnswer, EndpointBody, EndpointExample, HttpMethod } from "./endpoints/endpoint.ts";
+export type { agentEndpoints } from "./endpoints/agents.ts";
+export type { auditEndpoints } from "./endpoints/audit.ts";
+export type { cannedReplyEndpoints } from "./endpoints/canned-replies.ts";
+export type { channelEndpoints } from "./endpoints/channels.ts";
+export type { deliveryEndpoints } from "./endpoints/deliveries.ts";
+export type { gapEndpoints } from "./endpoints/gaps.ts";
+export type { hookEndpoints } from "./endpoints/hooks.ts";
+export type { kbEndpoints } from "./endpoints/kb.ts";
+export type { keyEndpoints } from "./endpoints/keys.ts";
+export type { messageEndpoints } from "./endpoints/messages.ts";
+export type { modelEndpoints } from "./endpoints/models.ts";
+export type { operatorEndpoints } from "./endpoints/operators.ts";
+export type { privacyEndpoints } from "./endpoints/privacy.ts";
+export type { projectEndpoints } from "./endpoints/projects.ts";
+export type { proposalEndpoints } from "./endpoints/proposals.ts";
+export type { reviewEndpoints } from "./endpoints/reviews.ts";
+export type { statsEndpoints } from "./endpoints/stats.ts";
+export type { ticketEndpoints } from "./endpoints/tickets.ts";
+export type { toolCallEndpoints } from "./endpoints/tool-calls.ts";
+export { ERRORS, ServiceError, fieldFaultSchema, problemSchema } from "./errors.ts";
 export type { ErrorCode, FieldFault, Problem } from "./errors.ts";
+export { healthAnswerSchema, healthCheckSchema, healthStatusSchema, runningChannelSchema } from "./health.ts";
+export type { HealthAnswer } from "./health.ts";
+export { FRAMING_HEADERS } from "./framing-headers.ts";
+export {
+  GAP_LIMITS,
+  answeredGapSchema,
+  encodeGapCursor,
+  gapArticleSchema,
+  gapChangeSchema,
+  gapDetailSchema,
+  gapListSchema,
+  gapSchema,
+  gapSortSchema,
+  gapStatusSchema,
+} from "./gap.ts";
+export type { AnsweredGap, Gap, GapArticle, GapChange, GapDetail, GapListQuery, GapSort, GapStatus } from "./gap.ts";
+export { HOOK_PRESETS } from "./hook-presets.ts";
+export {
+  HOOK_HEADERS,
+  HOOK_LIMITS,
+  hookBodySchema,
+  hookChangeSchema,
+  hookInputSchema,
+  hookItemSchema,
+  hookPresetSchema,
+  hookRotateSchema,
+  hookTestResultSchema,
+  hookTestSchema,
+  mappedHookSchema,
+} from "./hook.ts";
+export type {
+  HookAuth,
+  HookBodyItem,
+  HookChange,
+  HookCondition,
+  HookInput,
+  HookItem,
+  HookMapping,
+  HookOutcome,
+  HookPreset,
+  HookRotateInput,
+  HookSecretItem,
+  HookTemplate,
+  HookTestInput,
+  HookTestResult,
+} from "./hook.ts";
 export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
 export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
 export {
@@ -41,6 +154,7 @@ export {
   kbItemSchema,
   kbNameSchema,
   kbSearchSchema,
+  kbsSearchSchema,
 } from "./kb.ts";
 export type {
   DocumentItem,
@@ -53,13 +167,34 @@ export type {
   KbInput,
   KbItem,
   KbSearchInput,
+  KbsSearchInput,
 } from "./kb.ts";
 export { KEY_LIMITS, keyInputSchema, keyItemSchema, rotateInputSchema } from "./key.ts";
 export type { KeyInput, KeyItem, RotateInput } from "./key.ts";
 export { LIMITS } from "./limits.ts";
+export {
+  MODEL_LIMITS,
+  encodeModelCursor,
+  modelListInputSchema,
+  modelListSchema,
+  modelPullProgressSchema,
+  modelPullSchema,
+  modelSchema,
+  placeOfModel,
+  unreachableProviderSchema,
+} from "./model.ts";
+export type { Model, ModelList, ModelPull, ModelPullProgress, UnreachableProvider } from "./model.ts";
 export { LIST_LIMITS, decodeCursor, encodeCursor, listInputSchema } from "./list-query.ts";
-export type { ListInput, ListPage } from "./list-query.ts";
+export type { KeyPlace, ListInput, ListPage } from "./list-query.ts";
 export { localUrl } from "./local-url.ts";
+export {
+  asyncAnswerSchema,
+  drainAnswerSchema,
+  pendingAnswerSchema,
+  syncAnswerSchema,
+  webhookAnswerSchema,
+} from "./message-answers.ts";
+export type { AsyncAnswer, DrainAnswer, PendingAnswer, SyncAnswer, WebhookAnswer } from "./message-answers.ts";
 export {
   chatIdSchema,
   drainQuerySchema,
@@ -68,10 +203,53 @@ export {
   metaSchema,
 } from "./message-request.ts";
 export type { DrainQuery, MessageMode, MessageRequest } from "./message-request.ts";
-export { PROJECT_LIMITS, projectInputSchema, projectItemSchema, projectNameSchema } from "./project.ts";
-export type { ProjectInput, ProjectItem } from "./project.ts";
+export { OPERATOR_LIMITS, operatorChangeSchema, operatorInputSchema, operatorSchema } from "./operator.ts";
+export type { Operator, OperatorChange, OperatorInput, OperatorRole } from "./operator.ts";
+export {
+  ISSUE_CHAT_PREFIX,
+  ISSUE_LIMITS,
+  ISSUE_ORIGIN,
+  isIssueChat,
+  issueInputSchema,
+  submittedIssueSchema,
+} from "./issue.ts";
+export type { IssueInput, SubmittedIssue } from "./issue.ts";
+export { NOTES_INPUT_LIMITS, noteIssueSchema, notePlaceSchema, notesInputSchema, notesSummarySchema } from "./notes.ts";
+export type { NotesInput, NotesSummaryItem } from "./notes.ts";
+export {
+  PROPOSAL_LIMITS,
+  proposalInputSchema,
+  proposalRejectionSchema,
+  proposalSchema,
+  proposalStatusSchema,
+} from "./proposal.ts";
+export type { Proposal, ProposalInput, ProposalRejection, ProposalStatus } from "./proposal.ts";
+export { erasureReceiptSchema, privacyExportSchema, privacySubjectSchema, visitorChatId } from "./privacy.ts";
+export type { ErasureReceipt, PrivacyExport, PrivacySubject } from "./privacy.ts";
+export {
+  PROJECT_LIMITS,
+  projectChangeSchema,
+  projectDeletionSchema,
+  projectInputSchema,
+  projectItemSchema,
+  projectNameSchema,
+} from "./project.ts";
+export type { ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "./project.ts";
 export { REPLY_QUEUES } from "./queues.ts";
-export type { DeliveryJob, IncomingJob, IngestJob, QueueJobs, QueueName, ReplyJob } from "./queues.ts";
+export type {
+  DeliveryJob,
+  IncomingJob,
+  IngestJob,
+  ModelPullJob,
+  QueueJobs,
+  QueueName,
+  ReplyJob,
+  ReviewJob,
+} from "./queues.ts";
+export { REVIEW_ACTIONS, REVIEW_INPUTS, REVIEW_LIMITS } from "./review.ts";
+export type { ReviewAction, ReviewInput } from "./review.ts";
+export { REPLAY_LIMITS, replayInputSchema, replayItemSchema, replayResultSchema } from "./replay.ts";
+export type { ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "./replay.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
 export { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";
@@ -85,7 +263,101 @@ export {
   widgetSettingsSchema,
 } from "./settings.ts";
 export type { ApiSettings, ChannelsConfig, MessengerSettings, Sealed, WidgetSettings } from "./settings.ts";
+export { modelCallItemSchema, modelUsageSchema, type ModelCallItem, type ModelUsageItem } from "./model-usage.ts";
 export { parseUrl } from "./parse-url.ts";
-export { STAGE_MOVES, isLegalMove, messageStateSchema, ticketStageSchema, ticketStatusSchema } from "./ticket.ts";
+export {
+  PERSON_PROMISED,
+  STAGE_MOVES,
+  isLegalMove,
+  messageStateSchema,
+  ticketStageSchema,
+  ticketStatusSchema,
+} from "./ticket.ts";
 export type { MessageState, StageMove, TicketStage, TicketStatus } from "./ticket.ts";
-export { countChars, hasControlCharacters, isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
+export {
+  TICKET_LIMITS,
+  ticketChangeSchema,
+  ticketDetailSchema,
+  ticketItemSchema,
+  ticketPrioritySchema,
+} from "./ticket-item.ts";
+export type {
+  PossibleDuplicateItem,
+  TicketChange,
+  TicketDetail,
+  TicketDraft,
+  TicketEvent,
+  TicketItem,
+  TicketMessage,
+  TicketPriority,
+  TicketReply,
+} from "./ticket-item.ts";
+export {
+  TOOL_LIMITS,
+  TOOL_METHODS,
+  TOOL_RESULT_SHOWN_MAX_CHARS,
+  agentToolSchema,
+  placeholdersOf,
+  toolAccessSchema,
+  toolApprovalSchema,
+  toolCallSchema,
+  toolCallStateSchema,
+} from "./tool.ts";
+export type {
+  AgentTool,
+  HttpTool,
+  McpTool,
+  ToolAccess,
+  ToolApproval,
+  ToolCall,
+  ToolCallState,
+  ToolMethod,
+} from "./tool.ts";
+export { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-query.ts";
+export type { TicketListInput, TicketListQuery, TicketSort } from "./ticket-query.ts";
+export { STATS_LIMITS, statsInputSchema, statsSchema } from "./stats.ts";
+export type { Stats, StatsInput, StatsQuery } from "./stats.ts";
+export { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "./stream-events.ts";
+export type { AcceptedEvent, DeltaEvent, TypingEvent } from "./stream-events.ts";
+export { VERSION } from "./version.ts";
+export {
+  countChars,
+  hasControlCharacters,
+  isMalformedText,
+  messageText,
+  textUpTo,
+  wellFormedString,
+} from "./well-formed.ts";
+export {
+  SERVER_FRAMES,
+  VISITOR_FRAMES,
+  WIDGET_CLOSE_CODES,
+  WIDGET_FRAME_VERSION,
+  WIDGET_LIMITS,
+  clientMessageIdSchema,
+  prechatFieldSchema,
+  visitorIdSchema,
+  visitorMessageSchema,
+  visitorPageSchema,
+  widgetColorSchema,
+  widgetConfigAnswerSchema,
+  widgetFileSchema,
+  widgetPositionSchema,
+  widgetReplyItemSchema,
+  widgetStringsSchema,
+  widgetThemeSchema,
+} from "./widget.ts";
+export type {
+  ServerFrame,
+  ServerFrameData,
+  ServerFrameType,
+  VisitorFrameData,
+  VisitorFrameType,
+  VisitorMessage,
+  VisitorPage,
+  WidgetConfigAnswer,
+  WidgetFile,
+  WidgetFrame,
+  WidgetMessageAnswer,
+  WidgetReplyItem,
+} from "./widget.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { countChars, isMalformedText, wellFormedString } from "./well-formed.ts";
+import { countChars, isMalformedText, textUpTo, wellFormedString } from "./well-formed.ts";
 import { parseUrl } from "./parse-url.ts";
 
 /** Bounds of knowledge bases and of what is put into them. */
@@ -26,6 +26,9 @@ export const KB_LIMITS = {
   /** Passages of one search, at most and where nothing is said. */
   hitsMaxCount: 50,
   hitsDefaultCount: 5,
+  /** Of a search in several knowledge bases: how many, and characters of the query. */
+  searchedMaxCount: 100,
+  queryMaxChars: 50_000,
   /** Times that a document is tried when it fails for what is no fault of its own. */
   maxAttempts: 5,
 } as const;
@@ -39,7 +42,8 @@ export const kbNameSchema = z
   .refine((name) => name.trim() !== "" && name.length <= KB_LIMITS.nameMaxChars && !isMalformedText(name), {
     error: `1 to ${KB_LIMITS.nameMaxChars} characters, not only white space`,
     params: { code: "invalid_name" },
-  });
+  })
+  .meta({ minLength: 1, maxLength: KB_LIMITS.nameMaxChars, pattern: "\\S" });
 
 /** Body of `POST /api/v1/admin/kb`. Unknown fields are faults. */
 export const kbInputSchema = z.strictObject({ name: kbNameSchema });
@@ -53,17 +57,12 @@ export type KbChange = z.infer<typeof kbChangeSchema>;
 export const kbItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  /** Name of its project. */
-  project: z.string(),
-  /** Its documents, those that wait and those that failed included. */
-  documents: z.int(),
-  /** Passages that a search can find. */
-  chunks: z.int(),
-  /** Of its documents, those that wait to be read and those that could not be read. */
-  queued: z.int(),
-  failed: z.int(),
-  /** `ingesting` while anything waits to be read. */
-  status: z.enum(["ready", "ingesting"]),
+  project: z.string().describe("Name of its project."),
+  documents: z.int().describe("Its documents, those that wait and those that failed included."),
+  chunks: z.int().describe("Passages that a search can find."),
+  queued: z.int().describe("Of its documents, those that wait to be read."),
+  failed: z.int().describe("Of its documents, those that could not be read."),
+  status: z.enum(["ready", "ingesting"]).describe("`ingesting` while anything waits to be read."),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   version: z.int(),
@@ -76,21 +75,24 @@ export const documentStatusSchema = z.enum(["queued", "ready", "failed"]);
 export const documentItemSchema = z.object({
   id: z.uuid(),
   kbId: z.uuid(),
-  /** What its source calls it: the same key again replaces the document. */
-  key: z.string(),
+  key: z.string().describe("What its source calls it: the same key again replaces the document."),
   title: z.string(),
   url: z.string().nullable(),
-  /** What was handed in, as in application/pdf. */
-  mime: z.string(),
-  /** Size of what was handed in. */
-  bytes: z.int(),
-  /** ISO 639-1; null until it was read for the first time. */
-  language: z.string().nullable(),
-  /** Passages that a search can find now: while a new version waits or has failed, those of the version before. */
-  chunks: z.int(),
+  mime: z.string().describe("What was handed in, as in application/pdf."),
+  bytes: z.int().describe("Size of what was handed in."),
+  language: z.string().nullable().describe("ISO 639-1; null until it was read for the first time."),
+  chunks: z
+    .int()
+    .describe(
+      "Passages that a search can find now: while a new version waits or has failed, those of the version before.",
+    ),
   status: documentStatusSchema,
-  /** Why it could not be read, in words; while it waits, why the last try failed. Null when nothing went wrong. */
-  error: z.string().nullable(),
+  error: z
+    .string()
+    .nullable()
+    .describe(
+      "Why it could not be read, in words; while it waits, why the last try failed. Null when nothing went wrong.",
+    ),
   updatedAt: z.iso.datetime(),
 });
 export type DocumentItem = z.infer<typeof documentItemSchema>;
@@ -102,18 +104,19 @@ export const importItemSchema = z.object({
   kbId: z.uuid(),
   sitemap: z.string(),
   maxPages: z.int(),
-  /** `queued` until the sitemap was read, `running` until all its pages were, `failed` when it could not be read. */
-  status: z.enum(["queued", "running", "ready", "failed"]),
-  /** Pages to read; null until the sitemap was read. */
-  found: z.int().nullable(),
-  /** Pages that became documents, and pages that could not be read. */
-  done: z.int(),
-  failed: z.int(),
-  /**
-   * Pages that were deleted or handed in otherwise before they were read. Once it is `ready`, `found` is the sum of
-   * these three.
-   */
-  skipped: z.int(),
+  status: z
+    .enum(["queued", "running", "ready", "failed"])
+    .describe(
+      "`queued` until the sitemap was read, `running` until all its pages were, `failed` when it could not be read.",
+    ),
+  found: z.int().nullable().describe("Pages to read; null until the sitemap was read."),
+  done: z.int().describe("Pages that became documents."),
+  failed: z.int().describe("Pages that could not be read."),
+  skipped: z
+    .int()
+    .describe(
+      "Pages that were deleted or handed in otherwise before they were read. Once it is `ready`, `found` is the sum of `done`, `failed` and `skipped`.",
+    ),
   error: z.string().nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
@@ -126,13 +129,10 @@ export const kbHitSchema = z.object({
   chunkId: z.uuid(),
   title: z.string(),
   url: z.string().optional(),
-  /** The headings that it stands under, outermost first. */
-  headingPath: z.array(z.string()),
-  /** As it stands in the document. */
-  text: z.string(),
+  headingPath: z.array(z.string()).describe("The headings that it stands under, outermost first."),
+  text: z.string().describe("As it stands in the document."),
   score: z.number(),
-  /** From 1, of a document with pages. */
-  page: z.int().optional(),
+  page: z.int().optional().describe("From 1, of a document with pages."),
 });
 export type KbHit = z.infer<typeof kbHitSchema>;
 
@@ -146,7 +146,8 @@ function lineSchema(maxBytes: number) {
     .refine((text) => Buffer.byteLength(text) <= maxBytes, {
       error: `at most ${maxBytes} bytes in UTF-8`,
       params: { code: "too_long" },
-    });
+    })
+    .meta({ minLength: 1, maxLength: maxBytes, pattern: "\\S" });
 }
 
 const documentKeySchema = lineSchema(KB_LIMITS.keyMaxBytes);
@@ -175,17 +176,18 @@ const webUrlSchema = wellFormedString
     params: { code: "too_long" },
   })
   .refine(isWebUrl, { error: "must be an http or https URL", params: { code: "invalid_url" } })
-  .refine(hasNoUser, { error: "must have no user name and no password", params: { code: "invalid_url" } });
+  .refine(hasNoUser, { error: "must have no user name and no password", params: { code: "invalid_url" } })
+  .meta({ format: "uri", maxLength: KB_LIMITS.urlMaxChars });
 
 /** What a document is told besides its bytes: in the query of an upload, or in the fields of a form. */
 export const fileFactsSchema = z.strictObject({
-  /** Its ending is a hint of what is in the file. */
   name: lineSchema(KB_LIMITS.keyMaxBytes)
     .refine((name) => countChars(name) <= KB_LIMITS.fileNameMaxChars, {
       error: `at most ${KB_LIMITS.fileNameMaxChars} characters`,
       params: { code: "too_long" },
     })
-    .optional(),
+    .optional()
+    .describe("Its ending is a hint of what is in the file."),
   title: documentTitleSchema.optional(),
   url: webUrlSchema.optional(),
   key: documentKeySchema.optional(),
@@ -205,12 +207,13 @@ const FIELDS_OF = {
  */
 export const documentInputSchema = z
   .strictObject({
-    text: z.string().optional(),
+    text: z.string().meta({ maxLength: KB_LIMITS.jsonMaxBytes }).optional(),
     title: documentTitleSchema.optional(),
-    /** Of the text; `text/markdown` where absent. */
-    mime: z.enum(TEXT_MIMES, { error: `one of ${TEXT_MIMES.join(", ")}` }).optional(),
-    /** Where people can read the text; without a text, the page to fetch. */
-    url: webUrlSchema.optional(),
+    mime: z
+      .enum(TEXT_MIMES, { error: `one of ${TEXT_MIMES.join(", ")}` })
+      .optional()
+      .describe("Of the text; `text/markdown` where absent."),
+    url: webUrlSchema.optional().describe("Where people can read the text; without a text, the page to fetch."),
     key: documentKeySchema.optional(),
     sitemap: webUrlSchema.optional(),
     maxPages: z
@@ -246,6 +249,24 @@ export const kbSearchSchema = z.object({
     .max(KB_LIMITS.hitsMaxCount, { error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
     .default(KB_LIMITS.hitsDefaultCount),
 });
+/** What is asked of a search in several knowledge bases of a project, or in all of them. Unknown fields are faults. */
+export const kbsSearchSchema = z.strictObject({
+  query: textUpTo(KB_LIMITS.queryMaxChars)
+    .refine((text) => text.trim() !== "", {
+      error: "at least 1 character that is not white space",
+      params: { code: "too_short" },
+    })
+    .describe("What is looked for, in the words of whoever asks. Any language; no query syntax."),
+  kbIds: z
+    .array(z.string())
+    .min(1, { error: "at least 1 knowledge base; leave it out to search all" })
+    .max(KB_LIMITS.searchedMaxCount, { error: `at most ${KB_LIMITS.searchedMaxCount} knowledge bases` })
+    .optional()
+    .describe("Ids of the knowledge bases to search; all of the project where absent."),
+  limit: kbSearchSchema.shape.limit.describe("How many passages at most."),
+});
+export type KbsSearchInput = z.input<typeof kbsSearchSchema>;
+
 /** What is asked of a search. */
 export interface KbSearchInput {
   /** Not empty; of any length. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { projectNameSchema } from "./project.ts";
-import { scopeSchema } from "./scopes.ts";
+import { SCOPE_JSON_SCHEMA, scopeSchema } from "./scopes.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
 /** Bounds of API keys. */
@@ -33,7 +33,8 @@ const keyNameSchema = wellFormedString
     error: `at most ${KEY_LIMITS.nameMaxChars} characters`,
     params: { code: "too_long" },
   })
-  .refine((name) => !hasControlCharacters(name), { error: "must not contain control characters" });
+  .refine((name) => !hasControlCharacters(name), { error: "must not contain control characters" })
+  .meta({ minLength: 1, maxLength: KEY_LIMITS.nameMaxChars, pattern: "\\S" });
 
 // Counted before it is looked into: a long list of wrong scopes is one fault, not thousands.
 const keyScopesSchema = z
@@ -41,7 +42,8 @@ const keyScopesSchema = z
   .min(1, { error: "at least 1 scope" })
   .max(KEY_LIMITS.scopesMaxCount, { error: `at most ${KEY_LIMITS.scopesMaxCount} scopes` })
   .pipe(z.array(scopeSchema))
-  .transform((scopes) => [...new Set(scopes)]);
+  .transform((scopes) => [...new Set(scopes)])
+  .meta({ items: SCOPE_JSON_SCHEMA });
 
 const expiresAtSchema = z.iso
   .datetime({ offset: true, error: "a time as RFC 3339 has it, such as 2030-01-31T12:00:00Z" })
@@ -60,7 +62,8 @@ const importedKeySchema = wellFormedString
   })
   .refine((key) => !UNPRINTABLE.test(key), { error: "must consist of printable characters" })
   // A header loses the white space at its ends, so such a key could never be sent.
-  .refine((key) => key.trim() === key, { error: "must not begin or end with white space" });
+  .refine((key) => key.trim() === key, { error: "must not begin or end with white space" })
+  .meta({ minLength: KEY_LIMITS.importedMinChars, maxLength: KEY_LIMITS.importedMaxChars });
 
 /** What a new API key should be. Whoever takes it checks it with `keyInputSchema`. */
 export interface KeyInput {
@@ -103,19 +106,18 @@ export const rotateInputSchema = z.strictObject({
 export const keyItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  /** First characters of the key, so that people can tell keys apart. */
-  prefix: z.string(),
+  prefix: z.string().describe("First characters of the key, so that people can tell keys apart."),
   scopes: z.array(scopeSchema),
-  /** Name of the project that it is bound to; null for an administrator's key. */
-  project: z.string().nullable(),
+  project: z.string().nullable().describe("Name of the project that it is bound to; null for an administrator's key."),
   createdAt: z.iso.datetime(),
-  /** Who made it: `key:<id>`, or the part of the service that did. */
-  createdBy: z.string(),
+  createdBy: z.string().describe("Who made it: `key:<id>`, or the part of the service that did."),
   expiresAt: z.iso.datetime().nullable(),
-  /** To the minute. */
-  lastUsedAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().describe("To the minute."),
   revokedAt: z.iso.datetime().nullable(),
-  /** Requests a minute from one address; null for none, absent for the default of the service. */
-  rateLimit: z.int().nullable().optional(),
+  rateLimit: z
+    .int()
+    .nullable()
+    .optional()
+    .describe("Requests a minute from one address; null for none, absent for the default of the service."),
 });
 export type KeyItem = z.infer<typeof keyItemSchema>;

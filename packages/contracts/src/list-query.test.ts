@@ -1,6 +1,14 @@
 import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
-import { decodeCursor, encodeCursor, listInputSchema } from "./list-query.ts";
+import {
+  decodeCursor,
+  decodeKeyCursor,
+  decodeTextCursor,
+  encodeCursor,
+  encodeKeyCursor,
+  encodeTextCursor,
+  listInputSchema,
+} from "./list-query.ts";
 
 const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 const schema = listInputSchema("keys");
@@ -38,6 +46,65 @@ describe("a cursor", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.uuid()), (text) => {
         expect(decodeCursor("keys", text)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("a cursor of a place in a sorted list", () => {
+  const PLACE = { value: 1_763_766_000_123_456, id: ID };
+
+  test("stands for the value and id that it was made from, and is safe in a URL", () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), fc.uuid(), fc.string(), (value, id, list) => {
+        const cursor = encodeKeyCursor(list, { value, id });
+        expect(cursor).toMatch(/^[\w-]{38}$/);
+        expect(decodeKeyCursor(list, cursor)).toEqual({ value, id });
+        expect(decodeKeyCursor(`${list}-`, cursor)).toBeNull();
+        expect(decodeCursor(list, cursor)).toBeNull();
+        expect(decodeKeyCursor(list, encodeCursor(list, id))).toBeNull();
+      }),
+    );
+  });
+
+  test("with any one character changed, added or taken away is none", () => {
+    const cursor = encodeKeyCursor("tickets", PLACE);
+    for (let index = 0; index < cursor.length; index++) {
+      for (const character of ["A", "b", "_", "", "=", " ", "%"]) {
+        const changed = cursor.slice(0, index) + character + cursor.slice(index + 1);
+        if (changed !== cursor) expect(decodeKeyCursor("tickets", changed)).toBeNull();
+      }
+      expect(decodeKeyCursor("tickets", `${cursor.slice(0, index)}A${cursor.slice(index)}`)).toBeNull();
+    }
+  });
+
+  test("is not what anybody makes up, nor a value that no number holds", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.base64String(), fc.uuid()), (text) => {
+        expect(decodeKeyCursor("tickets", text)).toBeNull();
+      }),
+    );
+    const large = encodeKeyCursor("tickets", { ...PLACE, value: 2 ** 60 });
+    expect(decodeKeyCursor("tickets", large)).toBeNull();
+  });
+});
+
+describe("a cursor of a name", () => {
+  test("stands for the name that it was made from, and is safe in a URL", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: "grapheme" }), fc.string(), (name, list) => {
+        const cursor = encodeTextCursor(list, name);
+        expect(cursor).toMatch(/^[\w-]+$/);
+        expect(decodeTextCursor(list, cursor)).toBe(name);
+      }),
+    );
+  });
+
+  test("is none of another list, nor what anybody makes up", () => {
+    expect(decodeTextCursor("keys", encodeTextCursor("models", "ollama:llama3.2:3b"))).toBeNull();
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(decodeTextCursor("models", text)).toBeNull();
       }),
     );
   });

@@ -29,63 +29,120 @@ export interface ListPage<Item> {
 }
 
 const ID_BYTES = 16;
+const VALUE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
 
 /** Ties a place to its list, so that a cursor of another list, or one with a changed character, is noticed. */
-function checksumOf(list: string, id: Buffer): Buffer {
+function checksumOf(list: string, place: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32BE(crc32(Buffer.concat([Buffer.from(list, "utf8"), id])));
+  checksum.writeUInt32BE(crc32(Buffer.concat([Buffer.from(list, "utf8"), place])));
   return checksum;
 }
 
+function encodePlace(list: string, place: Buffer): string {
+  return Buffer.concat([place, checksumOf(list, place)]).toString("base64url");
+}
+
+/** The bytes of a place that `encodePlace` has written for this list; null for anything else. */
+function decodePlace(list: string, cursor: string, sizeBytes: number): Buffer | null {
+  const bytes = Buffer.from(cursor, "base64url");
+  const place = bytes.subarray(0, sizeBytes);
+  // Decoding is lenient: only what is encoded again as it came is the cursor that was given.
+  if (bytes.length !== sizeBytes + CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
+  return checksumOf(list, place).equals(bytes.subarray(sizeBytes)) ? place : null;
+}
+
+const bytesOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
+const idOfBytes = (bytes: Buffer) =>
+  bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
 /** The opaque cursor (27 characters of base64url) of what follows the item with this UUID in the list of this name. */
 export function encodeCursor(list: string, id: string): string {
-  const bytes = Buffer.from(id.replaceAll("-", ""), "hex");
-  return Buffer.concat([bytes, checksumOf(list, bytes)]).toString("base64url");
+  return encodePlace(list, bytesOfId(id));
 }
 
 /** The UUID that a cursor of this list stands for; null when it is no cursor that this list has given. */
 export function decodeCursor(list: string, cursor: string): string | null {
-  const bytes = Buffer.from(cursor, "base64url");
-  const id = bytes.subarray(0, ID_BYTES);
-  // Decoding is lenient: only what is encoded again as it came is the cursor that was given.
-  if (bytes.length !== ID_BYTES + CHECKSUM_BYTES || bytes.toString("base64url") !== cursor) return null;
-  if (!checksumOf(list, id).equals(bytes.subarray(ID_BYTES))) return null;
-  return id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  const place = decodePlace(list, cursor, ID_BYTES);
+  return place === null ? null : idOfBytes(place);
 }
+
+/** A place in a list that is sorted by a value, and by the id (UUID) where values are the same. */
+export interface KeyPlace {
+  /** A safe integer. */
+  value: number;
+  id: string;
+}
+
+/**
+ * The opaque cursor (38 characters of base64url) of what follows this place in the list of this name; the name says how
+ * the list is sorted, too.
+ */
+export function encodeKeyCursor(list: string, { value, id }: KeyPlace): string {
+  const bytes = Buffer.alloc(VALUE_BYTES);
+  bytes.writeBigInt64BE(BigInt(value));
+  return encodePlace(list, Buffer.concat([bytes, bytesOfId(id)]));
+}
+
+/** The place that a cursor of this list stands for; null when it is no cursor that this list has given. */
+export function decodeKeyCursor(list: string, cursor: string): KeyPlace | null {
+  const place = decodePlace(list, cursor, VALUE_BYTES + ID_BYTES);
+  if (place === null) return null;
+  const value = Number(place.readBigInt64BE());
+  // Whoever knows how cursors are made can make one up; it must not get any further than any other.
+  return Number.isSafeInteger(value) ? { value, id: idOfBytes(place.subarray(VALUE_BYTES)) } : null;
+}
+
+/** The opaque cursor of what follows the item with this name in a list that is sorted by names. */
+export function encodeTextCursor(list: string, text: string): string {
+  return encodePlace(list, Buffer.from(text, "utf8"));
+}
+
+/** The name that a cursor of this list stands for; null when it is no cursor that this list has given. */
+export function decodeTextCursor(list: string, cursor: string): string | null {
+  const sizeBytes = Buffer.from(cursor, "base64url").length - CHECKSUM_BYTES;
+  const place = sizeBytes > 0 ? decodePlace(list, cursor, sizeBytes) : null;
+  return place === null ? null : place.toString("utf8");
+}
+
+/** The cursor of a list, as what `decode` makes of it. */
+export function cursorSchema<Place>(decode: (cursor: string) => Place | null) {
+  return z.string({ error: "one nextCursor of an earlier answer" }).transform((cursor, context): Place => {
+    const place = decode(cursor);
+    if (place !== null) return place;
+    context.issues.push({
+      code: "custom",
+      message: "the nextCursor of an earlier answer of this list",
+      input: cursor,
+    });
+    return z.NEVER;
+  });
+}
+
+const wantedLimit = `a whole number from 1 to ${LIST_LIMITS.maxItems}`;
+
+/** What every list is asked: how many items, and what they should contain. */
+export const listFields = {
+  limit: z
+    .int({ error: wantedLimit })
+    .min(1, { error: wantedLimit })
+    .max(LIST_LIMITS.maxItems, { error: wantedLimit })
+    .default(LIST_LIMITS.defaultItems),
+  q: wellFormedString
+    .refine((text) => countChars(text) <= LIST_LIMITS.searchMaxChars, {
+      error: `at most ${LIST_LIMITS.searchMaxChars} characters`,
+      params: { code: "too_long" },
+    })
+    .optional(),
+};
 
 /**
  * What is asked of the list of this name, as `ListInput` has it. The result has, in place of the cursor, `before`: the
  * UUID after which the list goes on.
  */
 export function listInputSchema(list: string) {
-  const wanted = `a whole number from 1 to ${LIST_LIMITS.maxItems}`;
+  const { limit, q } = listFields;
   return z
-    .object({
-      limit: z
-        .int({ error: wanted })
-        .min(1, { error: wanted })
-        .max(LIST_LIMITS.maxItems, { error: wanted })
-        .default(LIST_LIMITS.defaultItems),
-      cursor: z
-        .string({ error: "one nextCursor of an earlier answer" })
-        .transform((cursor, context) => {
-          const id = decodeCursor(list, cursor);
-          if (id !== null) return id;
-          context.issues.push({
-            code: "custom",
-            message: "the nextCursor of an earlier answer of this list",
-            input: cursor,
-          });
-          return z.NEVER;
-        })
-        .optional(),
-      q: wellFormedString
-        .refine((text) => countChars(text) <= LIST_LIMITS.searchMaxChars, {
-          error: `at most ${LIST_LIMITS.searchMaxChars} characters`,
-          params: { code: "too_long" },
-        })
-        .optional(),
-    })
+    .object({ limit, cursor: cursorSchema((cursor) => decodeCursor(list, cursor)).optional(), q })
     .transform(({ cursor, ...rest }) => ({ ...rest, before: cursor }));
 }

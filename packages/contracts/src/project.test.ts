@@ -67,6 +67,20 @@ describe("a new project", () => {
     }
   });
 
+  test("may have limits for language models, each by itself, and is refused for bad ones by their names", () => {
+    for (const modelLimits of [{}, { concurrency: 1 }, { concurrency: null, tokensPerDay: 1_000_000_000_000 }]) {
+      expect(projectInputSchema.parse({ name: "a", modelLimits })).toEqual({ name: "a", modelLimits });
+    }
+    for (const bad of [0, -1, 1.5, "8", true, {}, 1_000_000_000_001]) {
+      expect(faultsOf({ name: "a", modelLimits: { concurrency: bad, tokensPerDay: bad } })).toEqual([
+        "modelLimits.concurrency",
+        "modelLimits.tokensPerDay",
+      ]);
+    }
+    expect(faultsOf({ name: "a", modelLimits: { calls: 1 } })).toEqual(["modelLimits"]);
+    expect(faultsOf({ name: "a", modelLimits: null })).toEqual(["modelLimits"]);
+  });
+
   test.each([null, [], "a", 1, [{ name: "a" }]])("is no %j", (input) => {
     expect(faultsOf(input)).toEqual([""]);
   });

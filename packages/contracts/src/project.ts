@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { countChars, wellFormedString } from "./well-formed.ts";
+import { textUpTo } from "./well-formed.ts";
 
 /** Bounds of a project's settings. */
 export const PROJECT_LIMITS = {
@@ -7,6 +7,10 @@ export const PROJECT_LIMITS = {
   handoffTextMaxChars: 5_000,
   /** Days that something may be kept: about a hundred years. */
   retentionMaxDays: 36_500,
+  /** Calls of language models at once, in each process. */
+  modelConcurrencyMax: 1_000,
+  /** Tokens of language models a day. */
+  modelTokensPerDayMax: 1_000_000_000_000,
 } as const;
 
 /** Name of a project, as `x-svc-project` carries it. */
@@ -16,22 +20,55 @@ export const projectNameSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
 
 const retentionDaysSchema = z.int().min(1).max(PROJECT_LIMITS.retentionMaxDays).nullable();
 
-/** Body of `POST /api/v1/projects`. Unknown fields are faults. */
-export const projectInputSchema = z.strictObject({
-  name: projectNameSchema,
-  /** What a customer reads when a person has to answer; may be empty. The service's own text where absent. */
-  handoffText: wellFormedString
-    .refine((text) => countChars(text) <= PROJECT_LIMITS.handoffTextMaxChars, {
-      error: `at most ${PROJECT_LIMITS.handoffTextMaxChars} characters`,
-      params: { code: "too_long" },
-    })
-    .optional(),
-  /** Each Markdown table of an answer also comes as an XLSX file; true where absent. */
-  tablesAsXlsx: z.boolean().optional(),
-  /** Days; null or absent: for ever. */
-  retentionDays: retentionDaysSchema.optional(),
+const upTo = (max: number) => z.int().min(1).max(max).nullable();
+
+const modelLimitsSchema = z.strictObject({
+  concurrency: upTo(PROJECT_LIMITS.modelConcurrencyMax)
+    .optional()
+    .describe("Calls at once, in each process; 8 at first, null: any number."),
+  tokensPerDay: upTo(PROJECT_LIMITS.modelTokensPerDayMax)
+    .optional()
+    .describe("Tokens a day (UTC), of questions and answers together; null, as at first: any number."),
 });
+
+/** What can be said of a project besides its name. What is left out has its default, or stays as it is. */
+const projectSettings = {
+  handoffText: textUpTo(PROJECT_LIMITS.handoffTextMaxChars)
+    .optional()
+    .describe("What a customer reads when a person has to answer; may be empty. The service's own text at first."),
+  tablesAsXlsx: z
+    .boolean()
+    .optional()
+    .describe("Each Markdown table of an answer also comes as an XLSX file; true at first."),
+  retentionDays: retentionDaysSchema
+    .optional()
+    .describe(
+      "Days that a conversation is kept after the last thing that happened in it; null, as at first: for ever.",
+    ),
+  modelLimits: modelLimitsSchema
+    .optional()
+    .describe("What the project may ask of language models; beyond it agents answer without one."),
+};
+
+/** Body of `POST /api/v1/projects`. Unknown fields are faults. */
+export const projectInputSchema = z.strictObject({ name: projectNameSchema, ...projectSettings });
 export type ProjectInput = z.infer<typeof projectInputSchema>;
+
+/** Body of `PATCH /api/v1/projects/:id`. Unknown fields are faults. */
+export const projectChangeSchema = z.strictObject({ name: projectNameSchema.optional(), ...projectSettings });
+export type ProjectChange = z.infer<typeof projectChangeSchema>;
+
+/**
+ * Body of `DELETE /api/v1/projects/:id`. Any `confirm` has this shape: one that is not the project's name is answered
+ * with what would be deleted.
+ */
+export const projectDeletionSchema = z.strictObject({
+  confirm: z
+    .string()
+    .optional()
+    .meta({ maxLength: 63, description: "Name of the project, so that nobody deletes another one than he means." }),
+});
+export type ProjectDeletion = z.infer<typeof projectDeletionSchema>;
 
 /** A project as the administration shows it. */
 export const projectItemSchema = z.object({
@@ -40,6 +77,7 @@ export const projectItemSchema = z.object({
   handoffText: z.string(),
   tablesAsXlsx: z.boolean(),
   retentionDays: z.int().nullable(),
+  modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),
   createdAt: z.iso.datetime(),
   version: z.int(),
 });

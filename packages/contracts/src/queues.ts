@@ -27,20 +27,38 @@ export interface DeliveryJob {
   ticketId: string;
 }
 
+/** A submitted issue waits for the pipeline. */
+export type IssueJob = IncomingJob;
+
+/** A person has decided about a ticket: something is to be sent, or the conversation to be gone on with. */
+export interface ReviewJob {
+  /** Id of the project that the ticket came in to. */
+  project: string;
+  ticketId: string;
+}
+
 /** Something waits to be read into a knowledge base. */
 export interface IngestJob {
   project: string;
   ingestId: string;
 }
 
+/** A model waits to be pulled. */
+export interface ModelPullJob {
+  catalogId: string;
+}
+
 /** Every queue and the job that it carries. Names have no colon, which BullMQ forbids. */
 export interface QueueJobs {
   "incoming-messages": IncomingJob;
+  "submitted-issues": IssueJob;
+  "review-decisions": ReviewJob;
   "replies-api": ReplyJob;
   "replies-widget": ReplyJob;
   "replies-messenger": ReplyJob;
   "webhook-deliveries": DeliveryJob;
   "ingest-documents": IngestJob;
+  "model-pulls": ModelPullJob;
 }
 export type QueueName = keyof QueueJobs;
 

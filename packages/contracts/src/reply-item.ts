@@ -36,8 +36,7 @@ export type ReplyDraft = MessageDraft | AttachmentDraft;
 /** What every reply item carries beside the fields of the service document, section 2.2. */
 const placeSchema = z.object({
   id: z.string(),
-  /** Place in the chat, growing for ever. */
-  seq: z.number(),
+  seq: z.number().describe("Place in the chat, growing for ever."),
   createdAt: z.string(),
   inReplyTo: z.string().nullable(),
   author: replyAuthorSchema,

@@ -26,10 +26,13 @@ const SCOPES: ReadonlySet<string> = new Set([
   ...SCOPE_RESOURCES.flatMap((resource) => [...SCOPE_ACTIONS, "*"].map((action) => `${resource}:${action}`)),
 ]);
 
+/** JSON Schema of a scope, for schemas that zod cannot tell it of. */
+export const SCOPE_JSON_SCHEMA = { type: "string", enum: [...SCOPES] } as const;
+
 /** A scope of the grammar `admin:*` or `resource:action`, where `action` may be `*`. */
-export const scopeSchema = z.custom<Scope>((value) => typeof value === "string" && SCOPES.has(value), {
-  error: "not a scope",
-});
+export const scopeSchema = z
+  .custom<Scope>((value) => typeof value === "string" && SCOPES.has(value), { error: "not a scope" })
+  .meta(SCOPE_JSON_SCHEMA);
 
 /** True when the granted scopes cover the required one. `write` does not imply `read`; `admin:*` covers all. */
 export function grantsScope(granted: readonly string[], required: RequiredScope): boolean {

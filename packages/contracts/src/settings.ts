@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
+import {
+  prechatFieldSchema,
+  widgetColorSchema,
+  widgetPositionSchema,
+  widgetStringsSchema,
+  widgetThemeSchema,
+} from "./widget.ts";
 
 /** A secret as it lies in the store: sealed with `SVC_SECRET_KEY`. */
 export const sealedSchema = z.object({ sealed: z.string() });
@@ -27,6 +34,34 @@ export const widgetSettingsSchema = z.object({
   allowedOrigins: z.array(z.string()).default([]),
   /** Name of the project that the widget's messages belong to. */
   project: z.string().default("default"),
+  theme: widgetThemeSchema.default("auto"),
+  color: widgetColorSchema.default("#3366ff"),
+  position: widgetPositionSchema.default("bottom-right"),
+  /** BCP 47; the page's own language wins where it is supported. */
+  locale: z.string().default("en"),
+  /** Head of the panel and first line in it; the widget's own in the visitor's language where empty. */
+  title: z.string().default(""),
+  greeting: z.string().default(""),
+  /** Texts of the widget that the site replaces, by name. */
+  strings: widgetStringsSchema.default({}),
+  features: z
+    .object({
+      upload: z.boolean().default(true),
+      rating: z.boolean().default(true),
+      person: z.boolean().default(true),
+      sound: z.boolean().default(true),
+      prechat: z.array(prechatFieldSchema).default([]),
+    })
+    .prefault({}),
+  /** Signs the ids of a site's signed-in users: HMAC-SHA256 of the user id. */
+  identitySecret: sealedSchema.nullable().default(null),
+  /** True: only visitors with a signed user id may write. */
+  requireIdentity: z.boolean().default(false),
+  /** Limits a minute of each (address + key), which all replicas share. */
+  messagesPerMinute: z.int().min(1).default(30),
+  configReadsPerMinute: z.int().min(1).default(60),
+  filesPerMinute: z.int().min(1).default(30),
+  socketsPerMinute: z.int().min(1).default(10),
 });
 export type WidgetSettings = z.infer<typeof widgetSettingsSchema>;
 

@@ -17,17 +17,23 @@ export const ticketStageSchema = z.enum([
 ]);
 export type TicketStage = z.infer<typeof ticketStageSchema>;
 
-/** The legal moves of a ticket, as data. Each move that is made is written down as an event. */
+/**
+ * The legal moves of a ticket, as data. Each move that is made is written down as an event. The agent's answer goes out
+ * from `review`; a person may also write from where the ticket rests.
+ */
 export const STAGE_MOVES = {
-  received: ["triage", "failed"],
+  received: ["triage", "review", "delivering", "failed"],
   triage: ["retrieval", "review", "failed"],
   retrieval: ["agent", "failed"],
   agent: ["review", "failed"],
   review: ["delivering", "received", "agent", "done", "failed"],
-  delivering: ["done", "failed"],
-  done: ["received"],
-  failed: ["received"],
+  delivering: ["done", "review", "failed"],
+  done: ["received", "delivering"],
+  failed: ["received", "review", "delivering", "done"],
 } as const satisfies Record<TicketStage, readonly TicketStage[]>;
+
+/** Why a ticket goes from `delivering` back to `review`: the agent leaves it alone until a person has looked. */
+export const PERSON_PROMISED = "a person was promised or asked for";
 
 /** True when a ticket may go from one stage to the other. */
 export function isLegalMove(from: TicketStage, to: TicketStage): boolean {
@@ -46,7 +52,7 @@ export interface StageMove {
 
 /**
  * What became of an incoming message: `received` waits for the pipeline, `held` waits for a person, `answered` has its
- * replies, `failed` is a dead letter.
+ * replies, `rejected` gets none because a person has decided so, `failed` is a dead letter.
  */
-export const messageStateSchema = z.enum(["received", "held", "answered", "failed"]);
+export const messageStateSchema = z.enum(["received", "held", "answered", "rejected", "failed"]);
 export type MessageState = z.infer<typeof messageStateSchema>;

@@ -32,14 +32,38 @@ export const wellFormedString = z.string().refine((text) => !isMalformedText(tex
   params: { code: "malformed_text" },
 });
 
+/** A text that may be empty, of at most so many code points. */
+export function textUpTo(maxChars: number) {
+  return wellFormedString
+    .refine((text) => countChars(text) <= maxChars, {
+      error: `at most ${maxChars} characters`,
+      params: { code: "too_long" },
+    })
+    .meta({ maxLength: maxChars });
+}
+
+/** One line of visible text, such as a name: not only white space, at most so many code points. */
+export function lineUpTo(maxChars: number, code = "invalid_name") {
+  return wellFormedString
+    .refine((line) => line.trim() !== "" && countChars(line) <= maxChars && !hasControlCharacters(line), {
+      error: `1 to ${maxChars} characters, not only white space, no control characters`,
+      params: { code },
+    })
+    .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
+}
+
 /** Text of a message: well formed, not only white space, at most `maxChars` code points. */
 export function messageText(maxChars: number) {
-  return z.string().check((context) => {
-    const text = context.value;
-    const fault = (code: string, message: string) =>
-      context.issues.push({ code: "custom", message, input: text, params: { code } });
-    if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
-    else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
-    else if (text.length > maxChars && countChars(text) > maxChars) fault("too_long", `at most ${maxChars} characters`);
-  });
+  return z
+    .string()
+    .check((context) => {
+      const text = context.value;
+      const fault = (code: string, message: string) =>
+        context.issues.push({ code: "custom", message, input: text, params: { code } });
+      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
+      else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
+      else if (text.length > maxChars && countChars(text) > maxChars)
+        fault("too_long", `at most ${maxChars} characters`);
+    })
+    .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
 }

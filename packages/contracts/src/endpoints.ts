@@ -1,0 +1,47 @@
+import { agentEndpoints } from "./endpoints/agents.ts";
+import { auditEndpoints } from "./endpoints/audit.ts";
+import { cannedReplyEndpoints } from "./endpoints/canned-replies.ts";
+import { channelEndpoints } from "./endpoints/channels.ts";
+import { deliveryEndpoints } from "./endpoints/deliveries.ts";
+import type { Endpoint } from "./endpoints/endpoint.ts";
+import { gapEndpoints } from "./endpoints/gaps.ts";
+import { hookEndpoints } from "./endpoints/hooks.ts";
+import { kbEndpoints } from "./endpoints/kb.ts";
+import { keyEndpoints } from "./endpoints/keys.ts";
+import { messageEndpoints } from "./endpoints/messages.ts";
+import { modelEndpoints } from "./endpoints/models.ts";
+import { operatorEndpoints } from "./endpoints/operators.ts";
+import { privacyEndpoints } from "./endpoints/privacy.ts";
+import { projectEndpoints } from "./endpoints/projects.ts";
+import { proposalEndpoints } from "./endpoints/proposals.ts";
+import { reviewEndpoints } from "./endpoints/reviews.ts";
+import { statsEndpoints } from "./endpoints/stats.ts";
+import { ticketEndpoints } from "./endpoints/tickets.ts";
+import { toolCallEndpoints } from "./endpoints/tool-calls.ts";
+
+/** The endpoints of administration: all that take a key and do what an operation does. */
+export const ADMIN_ENDPOINTS = {
+  ...agentEndpoints,
+  ...auditEndpoints,
+  ...cannedReplyEndpoints,
+  ...channelEndpoints,
+  ...deliveryEndpoints,
+  ...gapEndpoints,
+  ...hookEndpoints,
+  ...kbEndpoints,
+  ...keyEndpoints,
+  ...modelEndpoints,
+  ...operatorEndpoints,
+  ...privacyEndpoints,
+  ...projectEndpoints,
+  ...proposalEndpoints,
+  ...reviewEndpoints,
+  ...statsEndpoints,
+  ...ticketEndpoints,
+  ...toolCallEndpoints,
+} as const satisfies Record<string, Endpoint>;
+export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
+
+/** Every endpoint of the HTTP API, by the name of what it does. */
+export const ENDPOINTS = { ...messageEndpoints, ...ADMIN_ENDPOINTS } as const satisfies Record<string, Endpoint>;
+export type Operation = keyof typeof ENDPOINTS;

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { CHANNEL_CHANGES, channelItemSchema } from "../channel-item.ts";
+import { itemAnswer, listAnswer } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+const tag = "Channels";
+const PATH = "/api/v1/admin/channels";
+
+/** Channels: their settings, whether they are switched on, and how they are doing. */
+export const channelEndpoints = {
+  listChannels: {
+    method: "GET",
+    path: PATH,
+    tag,
+    summary: "List channels with their settings and state",
+    description: "Secrets are masked.",
+    scope: "channels:read",
+    answers: [listAnswer(channelItemSchema)],
+  },
+  getChannel: {
+    method: "GET",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Read a channel",
+    scope: "channels:read",
+    answers: [itemAnswer(channelItemSchema)],
+  },
+  updateChannel: {
+    method: "PUT",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Change a channel's settings, switch it on or off",
+    description:
+      "What is left out stays as it is, and so does a secret that is sent as it was shown. Every replica follows within two seconds; only `bindHost` waits for the next start.",
+    scope: "admin:*",
+    body: { schema: z.union([CHANNEL_CHANGES.api, CHANNEL_CHANGES.widget, CHANNEL_CHANGES.messenger]) },
+    ifMatch: true,
+    answers: [itemAnswer(channelItemSchema)],
+    example: { body: { enabled: true, config: { timeoutMs: 20_000 } } },
+  },
+} as const satisfies Record<string, Endpoint>;

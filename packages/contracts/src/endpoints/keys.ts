@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { keyInputSchema, keyItemSchema, rotateInputSchema } from "../key.ts";
+import { createdAnswer, itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+const tag = "Keys";
+const PATH = "/api/v1/admin/keys";
+
+const newKeySchema = keyItemSchema.extend({
+  key: z.string().optional().describe("The key itself: shown this once. Absent for an imported one."),
+});
+
+/** API keys (service document, section 4.4). */
+export const keyEndpoints = {
+  listKeys: {
+    method: "GET",
+    path: PATH,
+    tag,
+    summary: "List the keys of all projects, newest first",
+    scope: "admin:*",
+    query: listQuerySchema,
+    answers: [listAnswer(keyItemSchema)],
+  },
+  createKey: {
+    method: "POST",
+    path: PATH,
+    tag,
+    summary: "Make or import a key",
+    scope: "admin:*",
+    body: { schema: keyInputSchema },
+    answers: [createdAnswer(newKeySchema)],
+    example: { body: { name: "website", scopes: ["messages:write", "messages:read"] } },
+  },
+  getKey: {
+    method: "GET",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Read a key's record",
+    scope: "admin:*",
+    answers: [itemAnswer(keyItemSchema)],
+  },
+  revokeKey: {
+    method: "DELETE",
+    path: `${PATH}/{id}`,
+    tag,
+    summary: "Revoke a key on every replica within a second",
+    scope: "admin:*",
+    answers: [itemAnswer(keyItemSchema)],
+  },
+  rotateKey: {
+    method: "POST",
+    path: `${PATH}/{id}/rotate`,
+    tag,
+    summary: "Make a key in the place of another one",
+    scope: "admin:*",
+    body: { schema: rotateInputSchema, isOptional: true },
+    answers: [createdAnswer(newKeySchema)],
+    example: { body: { overlapSeconds: 3600 } },
+  },
+} as const satisfies Record<string, Endpoint>;

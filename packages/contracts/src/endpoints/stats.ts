@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { channelIdSchema } from "../incoming-message.ts";
+import { statsSchema } from "../stats.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** Statistics. */
+export const statsEndpoints = {
+  getStats: {
+    method: "GET",
+    path: "/api/v1/admin/stats",
+    tag: "Statistics",
+    summary: "How much came in, and how it was answered",
+    description: "The last 30 days where no time is given; at most 366 days.",
+    scope: "tickets:read",
+    query: z.object({
+      from: z.string().optional().describe("From this time on: RFC 3339, or a day (UTC)."),
+      to: z.string().optional().describe("Before this time; now where absent."),
+      channelId: channelIdSchema.optional(),
+      agentId: z.string().optional().describe("Only tickets that this agent has."),
+    }),
+    answers: [
+      { status: 200, when: "The figures.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
+    ],
+    example: { query: { channelId: "api" } },
+  },
+} as const satisfies Record<string, Endpoint>;

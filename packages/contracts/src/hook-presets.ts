@@ -1,0 +1,121 @@
+import type { HookPreset, HookPresetDefaults } from "./hook.ts";
+
+const GITHUB_EVENT = "$headers['x-github-event']";
+
+/**
+ * How the webhooks of well-known platforms prove themselves and are mapped; each part can be overridden. The shapes are
+ * those that the platforms document.
+ */
+export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
+  // Issues, and the comments of people on them: one chat an issue.
+  github: {
+    auth: { type: "github" },
+    mapping: {
+      text: ["{{$.comment.body}}", "{{$.issue.title}}\n\n{{$.issue.body}}", "{{$.issue.title}}"],
+      chatId: "github:{{$.repository.full_name}}#{{$.issue.number}}",
+      userId: "{{$.sender.login}}",
+      meta: {
+        event: `{{${GITHUB_EVENT}}}`,
+        action: "{{$.action}}",
+        repository: "{{$.repository.full_name}}",
+        issue: "{{$.issue.number}}",
+        url: ["{{$.comment.html_url}}", "{{$.issue.html_url}}"],
+        labels: "{{$.issue.labels[*].name}}",
+      },
+      eventId: "{{$headers['x-github-delivery']}}",
+    },
+    filter: [
+      { path: GITHUB_EVENT, equals: ["issues", "issue_comment"] },
+      { path: "$.action", equals: ["opened", "reopened", "created"] },
+      // A bot that writes our answer into the issue must not start the next round.
+      { path: "$.sender.type", not: "Bot" },
+    ],
+  },
+  // What happened to a payment, by the object that the event is about: one chat a customer.
+  stripe: {
+    auth: { type: "stripe" },
+    mapping: {
+      text: [
+        "{{$.type}}: {{$.data.object.amount_total}} {{$.data.object.currency}}, {{$.data.object.payment_status}} ({{$.data.object.id}})",
+        "{{$.type}}: {{$.data.object.amount}} {{$.data.object.currency}}, reason {{$.data.object.reason}} ({{$.data.object.id}})",
+        "{{$.type}}: {{$.data.object.description}} ({{$.data.object.id}})",
+        "{{$.type}}: {{$.data.object.id}}",
+      ],
+      chatId: ["stripe:{{$.data.object.customer}}", "stripe:{{$.data.object.charge}}", "stripe:{{$.data.object.id}}"],
+      userId: ["{{$.data.object.customer}}", "{{$.data.object.customer_details.email}}"],
+      meta: {
+        event: "{{$.type}}",
+        object: "{{$.data.object.id}}",
+        livemode: "{{$.livemode}}",
+        amount: ["{{$.data.object.amount_total}}", "{{$.data.object.amount}}"],
+        currency: "{{$.data.object.currency}}",
+        email: "{{$.data.object.customer_details.email}}",
+      },
+      eventId: "{{$.id}}",
+    },
+    filter: [],
+  },
+  // The answers of a form, one a line: each response is a chat.
+  typeform: {
+    auth: { type: "typeform" },
+    mapping: {
+      text: "{{$.form_response.answers[*]..['text','label','labels','email','phone_number','number','boolean','date','url','file_url']}}",
+      chatId: "typeform:{{$.form_response.token}}",
+      userId: ["{{$.form_response.hidden.user_id}}", "{{$.form_response.answers[*].email}}"],
+      meta: {
+        form: "{{$.form_response.form_id}}",
+        title: "{{$.form_response.definition.title}}",
+        submittedAt: "{{$.form_response.submitted_at}}",
+        hidden: "{{$.form_response.hidden}}",
+      },
+      eventId: "{{$.event_id}}",
+    },
+    filter: [{ path: "$.event_type", equals: "form_response" }],
+  },
+  // An order with what the customer noted on it: one chat a customer.
+  shopify: {
+    auth: { type: "shopify" },
+    mapping: {
+      text: [
+        "Order {{$.name}}: {{$.note}}\n{{$.line_items[*].name}}",
+        "Order {{$.name}}\n{{$.line_items[*].name}}",
+        "{{$headers['x-shopify-topic']}}: {{$.id}}",
+      ],
+      chatId: ["shopify:{{$.customer.id}}", "shopify:{{$.id}}"],
+      userId: ["{{$.customer.email}}", "{{$.email}}", "{{$.customer.id}}"],
+      meta: {
+        topic: "{{$headers['x-shopify-topic']}}",
+        shop: "{{$headers['x-shopify-shop-domain']}}",
+        order: "{{$.id}}",
+        total: "{{$.total_price}}",
+        currency: "{{$.currency}}",
+      },
+      eventId: ["{{$headers['x-shopify-event-id']}}", "{{$headers['x-shopify-webhook-id']}}"],
+    },
+    filter: [],
+  },
+  // A contact form of one's own: each submission is a chat.
+  form: {
+    auth: { type: "path" },
+    mapping: {
+      text: [
+        "{{$.message}}",
+        "{{$.text}}",
+        "{{$.question}}",
+        "{{$.comment}}",
+        "{{$.comments}}",
+        "{{$.body}}",
+        "{{$.description}}",
+      ],
+      userId: ["{{$.email}}", "{{$.name}}"],
+      meta: {
+        name: "{{$.name}}",
+        email: "{{$.email}}",
+        phone: "{{$.phone}}",
+        subject: "{{$.subject}}",
+        page: ["{{$.page}}", "{{$.url}}"],
+      },
+    },
+    filter: [],
+  },
+};
