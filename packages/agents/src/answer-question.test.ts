@@ -2,22 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import type { Passage, Search, SearchResult } from "./answer.ts";
 import { answerQuestion } from "./answer-question.ts";
-
-const AGENT: Agent = {
-  id: "a",
-  name: "assistant",
-  description: "",
-  instructions: "",
-  model: null,
-  kbIds: ["kb"],
-  examples: [],
-  reviewPolicy: "auto_if",
-  autoThreshold: 0.5,
-  fixedReply: null,
-  tools: [],
-  enabled: true,
-  version: 1,
-};
+import { TEST_AGENT } from "./grounded/scripted-model.ts";
 
 const passage = (change: Partial<Passage>): Passage => ({
   documentId: "d",
@@ -49,7 +34,7 @@ function searchFor(result: SearchResult): { search: Search; calls: Parameters<Se
 const sourceOf = ({ title, documentId, chunkId }: Passage, quote: string) => ({ title, documentId, chunkId, quote });
 
 const ask = (text: string, result: SearchResult, agent: Partial<Agent> = {}) =>
-  answerQuestion({ agent: { ...AGENT, ...agent }, text, search: searchFor(result).search });
+  answerQuestion({ agent: { ...TEST_AGENT, ...agent }, text, search: searchFor(result).search });
 
 describe("answerQuestion", () => {
   test("answers in the document's words and names the source", async () => {
@@ -135,7 +120,7 @@ describe("answerQuestion", () => {
 
   test("a fixed reply is answered to anything, for certain and without a search", async () => {
     const { search, calls } = searchFor(found());
-    const agent = { ...AGENT, fixedReply: "We are **closed**." };
+    const agent = { ...TEST_AGENT, fixedReply: "We are **closed**." };
     for (const text of ["hello", "When do backups run?"]) {
       const answer = await answerQuestion({ agent, text, search });
       expect(answer).toMatchObject({ text: "We are **closed**.", markdown: true, sources: [], confidence: 1 });
@@ -145,7 +130,7 @@ describe("answerQuestion", () => {
 
   test("small talk is answered for itself, without a search", async () => {
     const { search, calls } = searchFor(found());
-    const answer = await answerQuestion({ agent: AGENT, text: "Guten Morgen!", search });
+    const answer = await answerQuestion({ agent: TEST_AGENT, text: "Guten Morgen!", search });
     expect(answer).toMatchObject({ text: "Hallo! Wie kann ich Ihnen helfen?", sources: [] });
     expect(answer.confidence).toBeGreaterThan(0.9);
     expect(calls).toEqual([]);
@@ -160,7 +145,7 @@ describe("answerQuestion", () => {
 
   test("searches the agent's knowledge bases for the customer's words", async () => {
     const { search, calls } = searchFor(found(passage({})));
-    const agent = { ...AGENT, kbIds: ["one", "two"] };
+    const agent = { ...TEST_AGENT, kbIds: ["one", "two"] };
     await answerQuestion({ agent, text: "When do backups run?", search });
     expect(calls).toEqual([["When do backups run?", ["one", "two"], 5]]);
   });
@@ -172,15 +157,21 @@ describe("answerQuestion", () => {
       { author: "agent" as const, text: "Use the package." },
     ];
     const texts = ["And on Windows?", "What about macOS?", "When do backups run?"];
-    for (const text of texts) await answerQuestion({ agent: AGENT, text, history, search });
+    for (const text of texts) await answerQuestion({ agent: TEST_AGENT, text, history, search });
     expect(calls.map(([query]) => query)).toEqual([
       "How do I install it on Windows?",
       "How do I install it on macOS?",
       "When do backups run?",
     ]);
-    const goingOn = await answerQuestion({ agent: AGENT, text: "And on Windows?", history, language: null, search });
+    const goingOn = await answerQuestion({
+      agent: TEST_AGENT,
+      text: "And on Windows?",
+      history,
+      language: null,
+      search,
+    });
     expect(goingOn.why).toContain("goes on with an earlier one");
-    await answerQuestion({ agent: AGENT, text: "And on Windows?", search });
+    await answerQuestion({ agent: TEST_AGENT, text: "And on Windows?", search });
     expect(calls.at(-1)?.[0]).toBe("And on Windows?");
   });
 
@@ -193,7 +184,7 @@ describe("answerQuestion", () => {
     ];
     const { search } = searchFor(found(here, there));
     const chunkOf = async (text: string) =>
-      (await answerQuestion({ agent: AGENT, text, history, search })).sources[0]?.chunkId;
+      (await answerQuestion({ agent: TEST_AGENT, text, history, search })).sources[0]?.chunkId;
     expect(await chunkOf("And at night?")).toBe("there");
     expect(await chunkOf("When do backups run?")).toBe("here");
   });
@@ -206,7 +197,7 @@ describe("answerQuestion", () => {
       { author: "agent" as const, text: said.text, sources: [sourceOf(said, said.text)] },
     ];
     const askWhy = (...hits: Passage[]) =>
-      answerQuestion({ agent: AGENT, text: "Why?", history, search: searchFor(found(...hits)).search });
+      answerQuestion({ agent: TEST_AGENT, text: "Why?", history, search: searchFor(found(...hits)).search });
     expect((await askWhy(said, more)).sources[0]?.chunkId).toBe("more");
     const other = passage({ chunkId: "other", text: "Backups run on a machine of their own." });
     expect((await askWhy(said, other)).confidence).toBeLessThan(0.5);
@@ -215,14 +206,14 @@ describe("answerQuestion", () => {
 
   test("small talk that is of no language of its own is answered in that of the chat", async () => {
     const { search } = searchFor(found());
-    expect(await answerQuestion({ agent: AGENT, text: "hi", language: "sv", search })).toMatchObject({
+    expect(await answerQuestion({ agent: TEST_AGENT, text: "hi", language: "sv", search })).toMatchObject({
       text: "Hej! Vad kan jag hjälpa till med?",
     });
   });
 
   test("an error of the search is the caller's to see", async () => {
     const search: Search = () => Promise.reject(new Error("the store is away"));
-    await expect(answerQuestion({ agent: AGENT, text: "backups", search })).rejects.toThrow("the store is away");
+    await expect(answerQuestion({ agent: TEST_AGENT, text: "backups", search })).rejects.toThrow("the store is away");
   });
 
   test.each([

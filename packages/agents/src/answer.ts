@@ -1,4 +1,5 @@
 import type { ReplyAuthor, Source } from "@svc/contracts";
+import type { ModelUsage } from "./models/language-model.ts";
 
 /** So many passages of a search are looked at for an answer. */
 export const PASSAGE_LIMIT = 5;
@@ -49,7 +50,24 @@ export interface Answer {
   confidence: number;
   /** How it came to that, for an operator. */
   why: string;
+  /** True when a person has to answer, whatever the agent's policy says: the customer asks for one, or needs one. */
+  needsPerson?: true;
+  /** What a language model had to do with it; absent where none was asked. */
+  model?: ModelPart;
 }
+
+/** What a language model had to do with an answer. */
+export interface ModelPart {
+  /** Null where the call cost nothing that is known of. */
+  usage: ModelUsage | null;
+  /** Why the answer was made without it all the same; null when it is the model's. */
+  fallback: string | null;
+  /** True when a person has to look, whatever the agent's policy says; `why` says the reason. */
+  mustReview?: true;
+}
+
+/** Hears what an answer says so far, while it is being made: what came before `offset`, and then `text`. */
+export type OnText = (piece: { offset: number; text: string }) => void;
 
 /** What was said in the conversation so far. */
 export interface HistoryMessage {

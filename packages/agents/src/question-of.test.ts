@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { questionOf } from "./question-of.ts";
+import { questionOf, withoutCourtesies } from "./question-of.ts";
 
 describe("questionOf", () => {
   test.each([
@@ -58,4 +58,23 @@ describe("questionOf", () => {
       expect(questionOf(text).length).toBeLessThanOrEqual(text.length);
     },
   );
+});
+
+describe("withoutCourtesies", () => {
+  test.each([
+    ["Hi Ann,\n\nWe ship **now**.\n\n- One\n- Two\n\nBest regards,\nBen", "We ship **now**.\n\n- One\n- Two"],
+    ["Hallo Frau Meier,\ndas geht leider nicht.\n\nMit freundlichen Grüßen\nTom", "das geht leider nicht."],
+    ["Thank you! We ship to Iceland. Is that enough?", "We ship to Iceland. Is that enough?"],
+    ["We ship to Iceland.", "We ship to Iceland."],
+    ["Hello!", ""],
+    ["Thank you!", ""],
+    ["", ""],
+  ])("leaves of %j what it says", (text, told) => {
+    expect(withoutCourtesies(text)).toBe(told);
+  });
+
+  test("a text of 50,000 characters is read whole", () => {
+    const text = `Hello! ${"We ship. ".repeat(5_500)}Best regards, Ben`;
+    expect(withoutCourtesies(text)).toBe("We ship. ".repeat(5_500).trim());
+  });
 });

@@ -2,6 +2,9 @@ import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, 
 import { ADDRESSED, CLOSINGS, LEAD_INS, PLEASE, SALUTATIONS } from "./courtesy-phrases.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
 
+/** Courtesies stand among the first and the last of so many sentences. */
+const EDGE_SENTENCES = 20;
+
 /** Of a longer message the middle is not read: nobody asks there, and what follows is bounded by it. */
 const MAX_CHARS = 12_000;
 
@@ -47,6 +50,25 @@ export function questionOf(text: string): string {
   const kept = sentences.length === 1 ? body : keepWhatAsks(body);
   const isWhole = kept.length === sentences.length && kept.every((part, index) => part.text === sentences[index]);
   return isWhole ? text : kept.map((part) => part.text.trim()).join(" ");
+}
+
+/**
+ * What somebody says without greeting, thanks, closing and signature around it, otherwise as it stands; empty for a text
+ * that is nothing but these.
+ */
+export function withoutCourtesies(text: string): string {
+  const parts = withoutClosing(sentencesOf(text).map((sentence) => ({ text: sentence, asks: isQuestion(sentence) })));
+  const told = parts.map((part, index) => (index < 3 ? withoutSalutation(part.text) : part.text).trim());
+  const first = told.slice(0, EDGE_SENTENCES).find(saysSomething);
+  const last = told.slice(-EDGE_SENTENCES).findLast(saysSomething);
+  if (first === undefined || last === undefined) return "";
+  // What lies between the two stays letter for letter, blank lines and all.
+  const start = text.indexOf(first);
+  return text.slice(start, Math.max(text.lastIndexOf(last) + last.length, start));
+}
+
+function saysSomething(sentence: string): boolean {
+  return sentence !== "" && !isSmallTalk(sentence);
 }
 
 /** At the end of a sentence that says what it is about. */

@@ -1,4 +1,4 @@
-export { addDocument } from "./add-document.ts";
+export { addDocument, identifyDocument } from "./add-document.ts";
 export type { AddedDocument, CheckedDocument } from "./add-document.ts";
 export { addDocuments } from "./add-documents.ts";
 export type { AddedOrRefused } from "./add-documents.ts";
@@ -17,7 +17,10 @@ export { findSitePages, siteOf } from "./fetch/find-site-pages.ts";
 export type { FindSitePagesOptions } from "./fetch/find-site-pages.ts";
 export { hashSource, ingestFile } from "./ingest-file.ts";
 export type { DocumentOfFile, DocumentReader, FileToIngest } from "./ingest-file.ts";
+export { questionTerms } from "./question-terms.ts";
 export { reindexOutdated } from "./reindex-outdated.ts";
+export { rewriteDocument } from "./rewrite-document.ts";
+export type { KeptDocument } from "./rewrite-document.ts";
 export { searchKnowledge } from "./search-knowledge.ts";
 export type { SearchHit, SearchResult } from "./search-knowledge.ts";
 export { createFileReader } from "./parse/create-file-reader.ts";

@@ -12,7 +12,7 @@ export interface SupportingPassages {
 }
 
 /** Passages among which an agent's knowledge bases have to have one to be heard. */
-const SUPPORT_LIMIT = 50;
+export const PASSAGES_HEARD = 50;
 
 /** What an agent is to be chosen for, and by what. */
 export interface AgentChoice extends TriageKnowledge {
@@ -45,10 +45,14 @@ async function findSupport(agents: readonly Agent[], search: AgentChoice["search
   const enabled = agents.filter((agent) => agent.enabled);
   const bases = new Set(enabled.map(({ kbIds }) => [...kbIds].sort().join(" ")));
   if (bases.size < 2) return new Map();
-  const { hits, bestPossible } = await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))], SUPPORT_LIMIT);
+  return supportOf(enabled, await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))], PASSAGES_HEARD));
+}
+
+/** By agent: what the passages that were found are worth to it, 0 to 1. */
+export function supportOf(agents: readonly Agent[], { hits, bestPossible }: SupportingPassages): Map<string, number> {
   if (bestPossible <= 0) return new Map();
   return new Map(
-    enabled.map(({ id, kbIds }) => {
+    agents.map(({ id, kbIds }) => {
       const best = hits.find(({ kbId }) => kbIds.includes(kbId));
       return [id, (best?.score ?? 0) / bestPossible];
     }),

@@ -49,6 +49,8 @@ export interface TriageQuestion {
   currentAgentId: string | null;
   /** By agent: the score of the best passage in its knowledge bases as a share of the best possible one, 0 to 1. */
   support?: ReadonlyMap<string, number>;
+  /** True where whoever reads the reason must not hear of other agents than the one that was chosen. */
+  hidesOthers?: boolean;
 }
 
 /** The decision where there is nothing to choose: none of the agents is enabled, or one. Else null. */
@@ -95,7 +97,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
   return {
     agentId: best.agent?.id ?? null,
     confidence: best.probability * evidence,
-    why: explain(best, second, closest.sample, isKept),
+    why: explain(best, question.hidesOthers === true ? undefined : second, closest.sample, isKept),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Log } from "@svc/log";
+import { createBreaker } from "@svc/outbound";
 import { cutText } from "@svc/text";
-import { createBreaker } from "./create-breaker.ts";
 import { embedTexts } from "./embed-texts.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { promptsOf } from "./prompts-of.ts";

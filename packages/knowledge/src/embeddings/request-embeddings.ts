@@ -3,6 +3,7 @@ import {
   OutboundTimeoutError,
   ResponseTooLargeError,
   createAddressGuard,
+  excerptOf,
   guardedRequest,
 } from "@svc/outbound";
 import type { AddressGuard, OutboundResponse } from "@svc/outbound";
@@ -103,17 +104,10 @@ function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: Embedd
   if (status >= 300 && status < 400) {
     return new EmbeddingError("it redirects to another address; set that one as SVC_EMBEDDINGS_BASE_URL");
   }
-  const said = excerptOf(body.toString("utf8"), apiKey);
+  const said = excerptOf(body.toString("utf8"), { secret: apiKey, maxChars: EXCERPT_CHARS });
   const retryAfterS = Number(headers["retry-after"] ?? Number.NaN);
   return new EmbeddingError(`it answers ${status}${said === "" ? "" : ` (${said})`}${HINTS[status] ?? ""}`, {
     isRefusal: REFUSALS.has(status) || (status >= 500 && TOO_LONG.test(said)),
     retryAfterMs: Number.isFinite(retryAfterS) && retryAfterS >= 0 ? retryAfterS * 1_000 : null,
   });
-}
-
-/** The beginning of what a server says of an error, in one line and without the key, which some servers repeat. */
-function excerptOf(text: string, apiKey: string | undefined): string {
-  const message = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(text.slice(0, 10_000))?.[1] ?? text.slice(0, 10_000);
-  const clean = apiKey === undefined ? message : message.replaceAll(apiKey, "[key]");
-  return clean.replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").trim().slice(0, EXCERPT_CHARS);
 }

@@ -1,0 +1,77 @@
+import { ProviderError } from "./provider-error.ts";
+
+/** An answer is at most this long: the list of the largest provider is a tenth of it. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  401: "refuses the key",
+  403: "refuses the key",
+  404: "does not know the address that it was asked at",
+  429: "has had too many requests",
+};
+
+/** What is sent. */
+interface JsonRequest {
+  headers?: Readonly<Record<string, string>>;
+  /** Posted as JSON where there is one. */
+  body?: object;
+  signal: AbortSignal;
+}
+
+/** The code of the system where a request could not be made at all. */
+function faultCode(error: unknown): string {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
+}
+
+/** The error that a failed request means; what ends by `signal` has taken too long. */
+export function asProviderError(error: unknown, signal: AbortSignal): ProviderError {
+  if (error instanceof ProviderError) return error;
+  if (signal.aborted) return new ProviderError("has not answered in time", { cause: error });
+  return new ProviderError(`cannot be reached${faultCode(error)}`, { cause: error });
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response.body ?? []) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > MAX_BYTES) throw new ProviderError(`answers with more than ${MAX_BYTES / 1024 / 1024} MB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Asks a provider for JSON. The operator chose its address, so it need not be public; redirects are not followed, since
+ * the key would go with them. Rejects with a `ProviderError`.
+ */
+export async function fetchJson(url: string, { headers = {}, body, signal }: JsonRequest): Promise<unknown> {
+  try {
+    const response = await fetch(url, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { Accept: "application/json", ...(body === undefined ? {} : JSON_TYPE), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "error",
+      signal,
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new ProviderError(STATUS_WORDS[response.status] ?? `answers ${response.status}`);
+    }
+    return parse(await readText(response));
+  } catch (error) {
+    throw asProviderError(error, signal);
+  }
+}
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ProviderError("does not answer with JSON", { cause: error });
+  }
+}

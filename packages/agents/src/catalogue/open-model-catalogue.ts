@@ -1,0 +1,158 @@
+import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
+import type { UnreachableProvider } from "@svc/contracts";
+import type { ModelProviderConfig, ModelsConfig } from "../models/models-config.ts";
+import { createOllama } from "./create-ollama.ts";
+import type { Ollama } from "./create-ollama.ts";
+import { asProviderError } from "./fetch-json.ts";
+import { listHostedModels } from "./list-hosted-models.ts";
+import type { CatalogueModel, ModelCatalogue } from "./model-catalogue.ts";
+import { readOllamaName } from "./ollama-name.ts";
+import type { ProviderError } from "./provider-error.ts";
+import { PullError } from "./pull-error.ts";
+import { pullFromOllama } from "./pull-from-ollama.ts";
+
+/** How long a provider may take to say what it has. */
+const ANSWER_MS = 2_000;
+/** What begins the ids of an Ollama's models. */
+const OLLAMA = "ollama";
+
+/** Where the address of a provider stands. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  ollama: "SVC_OLLAMA_BASE_URL or SVC_LLM_BASE_URL",
+  anthropic: "SVC_ANTHROPIC_BASE_URL and SVC_ANTHROPIC_API_KEY",
+};
+const settingOf = ({ name }: ModelProviderConfig) => SETTINGS[name] ?? "SVC_LLM_BASE_URL and SVC_LLM_API_KEY";
+
+/** What a caller is told of a provider that does not answer. */
+function away(provider: ModelProviderConfig, error: ProviderError): ServiceError {
+  const start = provider.name === OLLAMA ? "Start it with: ollama serve. Or check" : "Check";
+  const detail = `${provider.name} ${error.message}. ${start} ${settingOf(provider)}.`;
+  return new ServiceError("unavailable", detail, { headers: { "Retry-After": "5" }, cause: error });
+}
+
+interface Entry {
+  provider: ModelProviderConfig;
+  /** Null where it cannot be an Ollama, by the API that it speaks. */
+  ollama: Ollama | null;
+}
+
+/** Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. */
+export function openModelCatalogue(config: ModelsConfig | undefined): ModelCatalogue {
+  const entries = (config?.providers ?? []).map((provider): Entry => ({
+    provider,
+    ollama: provider.api === "openai" ? createOllama(provider) : null,
+  }));
+
+  async function listModelsOf({ provider, ollama }: Entry, signal: AbortSignal): Promise<CatalogueModel[]> {
+    if (ollama === null) return listHostedModels(provider, signal);
+    if (provider.name === OLLAMA) return ollama.listModels(signal);
+    // At the same time, so that who is no Ollama and does not say so at once is not asked the less for it.
+    const hosted = listHostedModels(provider, signal);
+    const [isOllama, listed] = await Promise.all([
+      ollama.isThere(signal),
+      hosted.then(
+        (models) => ({ models }),
+        (error: unknown) => ({ error }),
+      ),
+    ]);
+    if (isOllama) return ollama.listModels(signal);
+    if ("error" in listed) throw listed.error;
+    return listed.models;
+  }
+
+  async function tryToList(entry: Entry): Promise<CatalogueModel[] | UnreachableProvider> {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    try {
+      return await listModelsOf(entry, signal);
+    } catch (error) {
+      const { message } = asProviderError(error, signal);
+      const { provider } = entry;
+      return { provider: provider.name, detail: `${provider.name} ${message}. Check ${settingOf(provider)}.` };
+    }
+  }
+
+  /** The providers that the beginning of an id may mean: any, where `ollama` is the name of none. */
+  function candidatesOf(prefix: string): Entry[] {
+    const named = entries.filter(({ provider }) => provider.name === prefix);
+    return named.length === 0 && prefix === OLLAMA ? entries : named;
+  }
+
+  /** The Ollama that an id begins with; an id that names none means the one that is there, whatever it is called. */
+  async function findOllama(prefix: string, signal: AbortSignal): Promise<Entry & { ollama: Ollama }> {
+    for (const { provider, ollama } of candidatesOf(prefix)) {
+      if (ollama === null) continue;
+      if (provider.name === OLLAMA || (await ollama.isThere(signal))) return { provider, ollama };
+    }
+    const named = entries.find(({ provider }) => provider.name === prefix);
+    if (named !== undefined) {
+      await listHostedModels(named.provider, signal).catch((error: unknown) => {
+        throw away(named.provider, asProviderError(error, signal));
+      });
+      throw new ServiceError(
+        "invalid_request",
+        `Models of ${prefix} cannot be pulled: only an Ollama can be pulled to, and none answers there. ${prefix} has its models ready, or gets them in its own way.`,
+      );
+    }
+    if (prefix === OLLAMA) {
+      const what = entries.length === 0 ? "No Ollama is configured." : "None of the configured servers is an Ollama.";
+      throw new ServiceError("not_found", `${what} Set SVC_OLLAMA_BASE_URL, as in http://localhost:11434.`);
+    }
+    throw new ServiceError("not_found", "No configured provider has a model of this id. Ollama's begin with ollama:.");
+  }
+
+  /** What an id is made of. */
+  function partsOf(catalogId: string): { prefix: string; name: string } {
+    const at = catalogId.indexOf(":");
+    if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
+      return { prefix: catalogId.slice(0, at), name: catalogId.slice(at + 1) };
+    }
+    const detail = "A model is named by its provider, a colon and its name there, as in ollama:llama3.2:3b.";
+    throw new ServiceError("invalid_request", detail);
+  }
+
+  return {
+    async list() {
+      const answers = await Promise.all(entries.map(tryToList));
+      const models = answers.flatMap((answer) => (Array.isArray(answer) ? answer : []));
+      const unreachable = answers.flatMap((answer) => (Array.isArray(answer) ? [] : [answer]));
+      return { models: [...new Map(models.map((model) => [model.catalogId, model])).values()], unreachable };
+    },
+
+    async findPullable(catalogId) {
+      const { prefix, name: given } = partsOf(catalogId);
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      const { provider, ollama } = await findOllama(prefix, signal);
+      const name = readOllamaName(given);
+      if (name === null) {
+        const detail =
+          "This is no name of a model that can be pulled. Names are as in llama3.2:3b, user/model:tag or hf.co/user/model:tag.";
+        throw new ServiceError("invalid_request", detail);
+      }
+      try {
+        const installed = (await ollama.listInstalled(signal)).find((model) => model.name === name);
+        const installedBytes = installed === undefined ? null : (installed.sizeBytes ?? 0);
+        return { catalogId: `${provider.name}:${name}`, installedBytes };
+      } catch (error) {
+        throw away(provider, asProviderError(error, signal));
+      }
+    },
+
+    idsOf(catalogId) {
+      const at = catalogId.indexOf(":");
+      const name = readOllamaName(catalogId.slice(at + 1));
+      if (at <= 0 || name === null) return [];
+      const providers = candidatesOf(catalogId.slice(0, at)).filter(({ ollama }) => ollama !== null);
+      return providers.map(({ provider }) => `${provider.name}:${name}`);
+    },
+
+    async pull(catalogId, options) {
+      const { prefix, name } = partsOf(catalogId);
+      const ollama = entries.find(({ provider }) => provider.name === prefix)?.ollama ?? null;
+      if (ollama === null) {
+        const detail = `${prefix} is not configured any more as a server that can be pulled to. Check the settings.`;
+        throw new PullError("pull_failed", detail, { isFinal: true });
+      }
+      await pullFromOllama(ollama.target, name, options);
+    },
+  };
+}

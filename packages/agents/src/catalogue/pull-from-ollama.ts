@@ -1,0 +1,159 @@
+import { StringDecoder } from "node:string_decoder";
+import type { ModelPullProgress } from "@svc/contracts";
+import { authorizationOf } from "./create-ollama.ts";
+import type { OllamaTarget } from "./create-ollama.ts";
+import { asProviderError } from "./fetch-json.ts";
+import { excerptOf, explainPullFault } from "./explain-pull-fault.ts";
+import { PullError } from "./pull-error.ts";
+import { countOf, fieldsOf } from "./read-fields.ts";
+
+/** How a pull is followed and ended. */
+export interface PullOptions {
+  /** Called with each news, of which there are many a second. */
+  onProgress(progress: ModelPullProgress): void;
+  /** Ends the pull; what was downloaded is kept for the next one. */
+  signal: AbortSignal;
+  /** Silence after which the server is given up; 3 minutes by default, since it checks large files without a word. */
+  silenceMs?: number;
+}
+
+const SILENCE_MS = 180_000;
+/** Characters of one line; Ollama's are short. */
+const MAX_LINE_CHARS = 65_536;
+/** Layers of one model; the largest have some dozens. */
+const MAX_LAYERS = 1_000;
+
+const cut = (name: string, cause?: unknown) =>
+  new PullError("pull_failed", `The connection to Ollama was cut while it pulled ${name}. Pull it again to go on.`, {
+    isFinal: false,
+    cause,
+  });
+
+/** Adds up what Ollama says of one layer after the other. */
+function createTally() {
+  const layers = new Map<string, { total: number; completed: number }>();
+  let status = "pulling manifest";
+  return {
+    /** Takes one line in, and answers how far the whole is. */
+    add(line: Readonly<Record<string, unknown>>): ModelPullProgress {
+      if (typeof line["status"] === "string") status = excerptOf(line["status"]);
+      const total = countOf(line["total"]);
+      const { digest } = line;
+      if (typeof digest === "string" && total !== null && (layers.size < MAX_LAYERS || layers.has(digest))) {
+        layers.set(digest, { total, completed: Math.min(countOf(line["completed"]) ?? 0, total) });
+      }
+      const sum = (part: "total" | "completed") =>
+        Math.min(
+          [...layers.values()].reduce((all, layer) => all + layer[part], 0),
+          Number.MAX_SAFE_INTEGER,
+        );
+      return { status, completedBytes: sum("completed"), totalBytes: layers.size === 0 ? null : sum("total") };
+    },
+  };
+}
+
+/** The lines of an answer as they come. */
+async function* linesOf(body: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of body) {
+    onBytes();
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+    if (rest.length > MAX_LINE_CHARS) throw new Error("a line without an end");
+  }
+  yield rest + decoder.end();
+}
+
+function parseLine(line: string): Readonly<Record<string, unknown>> | null {
+  if (line.trim() === "") return null;
+  try {
+    return fieldsOf(JSON.parse(line));
+  } catch {
+    throw new Error("a line that is no JSON");
+  }
+}
+
+/** The error that Ollama means by what it says. */
+type Explain = (said: string) => PullError;
+
+/** Reads the answer to its end; rejects unless that says that the model is there. */
+async function followPull(
+  explain: Explain,
+  name: string,
+  body: AsyncIterable<Uint8Array>,
+  onBytes: () => void,
+  options: PullOptions,
+) {
+  const tally = createTally();
+  for await (const text of linesOf(body, onBytes)) {
+    const line = parseLine(text);
+    if (line === null) continue;
+    if (typeof line["error"] === "string") throw explain(line["error"]);
+    options.onProgress(tally.add(line));
+    if (line["status"] === "success") return;
+  }
+  throw cut(name);
+}
+
+async function post(target: OllamaTarget, name: string, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(`${target.rootUrl}/api/pull`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...authorizationOf(target) },
+      body: JSON.stringify({ model: name, stream: true }),
+      redirect: "error",
+      signal,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { message } = asProviderError(error, signal);
+    const advice = "Start it with: ollama serve. Then pull the model again.";
+    throw new PullError("unavailable", `Ollama ${message}. ${advice}`, { isFinal: false, cause: error });
+  }
+}
+
+/**
+ * Pulls a model to an Ollama and resolves when it is installed there. Ollama goes on where an earlier pull
+ * was cut off. Rejects with a `PullError`, or with the reason of the signal.
+ */
+export async function pullFromOllama(target: OllamaTarget, name: string, options: PullOptions): Promise<void> {
+  // Some proxies repeat the key that they refuse.
+  const { apiKey } = target;
+  const explain: Explain = (said) =>
+    explainPullFault(name, apiKey === undefined ? said : said.replaceAll(apiKey, "[key]"));
+  const { signal, silenceMs = SILENCE_MS } = options;
+  const silence = new AbortController();
+  const ending = AbortSignal.any([signal, silence.signal]);
+  const minutes = Math.max(1, Math.round(silenceMs / 60_000));
+  const whenSilent = () =>
+    silence.abort(
+      new PullError("pull_failed", `Ollama has said nothing of ${name} for ${minutes} min. Look at its log.`, {
+        isFinal: false,
+      }),
+    );
+  const timer = setTimeout(whenSilent, silenceMs);
+  try {
+    const response = await post(target, name, ending);
+    if (!response.ok) {
+      let first = "";
+      for await (const line of linesOf(response.body ?? neverAnything(), () => undefined)) {
+        first = line;
+        break;
+      }
+      throw explain(`${response.status} ${first}`);
+    }
+    await followPull(explain, name, response.body ?? neverAnything(), () => timer.refresh(), options);
+  } catch (error) {
+    ending.throwIfAborted();
+    throw error instanceof PullError ? error : cut(name, error);
+  } finally {
+    clearTimeout(timer);
+    // The line of an answer that is not read to its end is given back.
+    silence.abort();
+  }
+}
+
+// oxlint-disable-next-line require-yield -- There is nothing to yield.
+async function* neverAnything(): AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,218 @@
+import type { Agent } from "@svc/contracts";
+import { cutText, detectLanguage } from "@svc/text";
+import type { AnswerModel } from "../answer-question.ts";
+import type { Answer, HistoryMessage, Passage, Search } from "../answer.ts";
+import { readFollowUp } from "../follow-up.ts";
+import { ModelError } from "../models/model-error.ts";
+import type { ModelUsage } from "../models/language-model.ts";
+import { questionOf } from "../question-of.ts";
+import { askedMessages, secretsOf, systemPrompt } from "./answer-prompt.ts";
+import { answerSchema } from "./answer-schema.ts";
+import type { Claim } from "./answer-schema.ts";
+import { defuseText } from "./defuse-text.ts";
+import { collectEvidence } from "./evidence.ts";
+import { createFence } from "./fence.ts";
+import { givesOrders } from "./gives-orders.ts";
+import { judgeAnswer } from "./judge-answer.ts";
+import type { JudgedAnswer } from "./judge-answer.ts";
+import { judgeClaim } from "./judge-claim.ts";
+import type { ClaimContext, JudgedClaim } from "./judge-claim.ts";
+import { fenceResults, numberTools } from "./number-tools.ts";
+import { passOnClaims } from "./pass-on-claims.ts";
+import { rateConfidence } from "./rate-confidence.ts";
+import { repeatsRules } from "./repeats-rules.ts";
+import type { TextStream } from "./stream-text.ts";
+
+/** A question that a model is to answer. */
+export interface ModelQuestion {
+  agent: Agent;
+  text: string;
+  history: readonly HistoryMessage[];
+  language: string | undefined;
+  search: Search;
+  /** The answer without a model: what it found says how sure the model's answer can be. */
+  quote: () => Promise<Answer>;
+  model: AnswerModel;
+  /** Hears the answer while it grows, and what it has become in the end; nothing where a person has to look. */
+  stream: TextStream;
+}
+
+/** So many passages a model is given: what answers need not be the very best. */
+const MODEL_PASSAGE_LIMIT = 10;
+
+/** With tools the model is asked again after each round of calls, so many times at most. */
+const MAX_ROUNDS = 5;
+
+const MAX_OUTPUT_TOKENS = 4_000;
+const MAX_CLAIMS = 100;
+const MAX_CLAIM_CHARS = 4_000;
+const MAX_ANSWER_CHARS = 20_000;
+
+/** So many titles say where an answer has it from, at such a length. */
+const MAX_TITLES = 3;
+const MAX_TITLE_CHARS = 80;
+
+/** From this confidence on, quotes are sent instead of an answer that the model has not. */
+const GOOD_QUOTE = 0.5;
+
+/** When less of what is said is supported, a person has to look. */
+const MIN_SUPPORT = 0.5;
+
+/**
+ * Answers with a language model, grounded in passages: what it says is sent as far as text that it cites supports it. A
+ * person has to look when too little is supported, or when anything in it looks planted; the answer is the whole text
+ * then, for a draft. What the model does not answer, or supports with nothing, quotes answer where they are sure enough.
+ * Rejects with a `ModelError` when the model gives no usable answer.
+ */
+export async function answerWithModel(question: ModelQuestion): Promise<Answer> {
+  const { agent, text, history, language, search, model, stream } = question;
+  const asked = questionOf(text);
+  const query = readFollowUp(asked, history, language)?.query ?? asked;
+  const [quoted, { hits }] = await Promise.all([question.quote(), search(query, agent.kbIds, MODEL_PASSAGE_LIMIT)]);
+  const evidence = collectEvidence(inReadingOrder(hits), model.results);
+  const tools = model.tools ?? [];
+  if (evidence.passages.length === 0 && tools.length === 0) return ifInnocent(quoted, evidence.leftOut);
+
+  const fence = createFence();
+  const results = fenceResults(model.results ?? [], evidence, fence);
+  const context: ClaimContext = {
+    evidence,
+    question: text,
+    language: detectLanguage(asked.slice(0, 1_000), language).language,
+    instructions: agent.instructions,
+    repeatsRules: repeatsRules(secretsOf(agent)),
+  };
+  const judge = keepJudgements(context);
+  const { output, usage } = await model.model.chat({
+    caller: { project: model.project, ticketId: model.ticketId, purpose: "answer" },
+    system: systemPrompt(agent, fence.word),
+    messages: askedMessages({ evidence, history, results, question: text }, fence),
+    schema: answerSchema,
+    schemaName: "answer",
+    maxOutputTokens: MAX_OUTPUT_TOKENS,
+    signal: model.signal,
+    onPartial: passOnClaims(judge, stream),
+    // The stream takes back what another answer does not say.
+    mayRestart: true,
+    ...(tools.length === 0 ? {} : { tools: numberTools(tools, evidence, fence), maxRounds: MAX_ROUNDS }),
+  });
+  if (output.claims.length > MAX_CLAIMS) throw new ModelError("too_long", `it made ${output.claims.length} claims`);
+  const claims = output.claims.filter((claim) => claim.text.trim() !== "");
+  const judged = judgeAnswer(claims.map(judge));
+  if (judged.whole.length > MAX_ANSWER_CHARS) {
+    throw new ModelError("too_long", `it said ${judged.whole.length} characters`);
+  }
+  return settle({ ...output, judged, quoted, usage, model: model.model.id, leftOut: evidence.leftOut }, stream);
+}
+
+/** Each claim is judged once, however often the answer is looked at while it comes. */
+function keepJudgements(context: ClaimContext): (claim: Claim) => JudgedClaim {
+  const known = new Map<string, JudgedClaim>();
+  return (claim) => {
+    // What a tool answers can be cited from then on.
+    const key = JSON.stringify([context.evidence.count(), claim]);
+    const judged = known.get(key) ?? judgeClaim({ ...claim, text: defuseText(claim.text, MAX_CLAIM_CHARS) }, context);
+    known.set(key, judged);
+    return judged;
+  };
+}
+
+interface Said {
+  answered: boolean;
+  needsPerson: boolean;
+  judged: JudgedAnswer;
+  quoted: Answer;
+  usage: ModelUsage;
+  model: string;
+  leftOut: readonly string[];
+}
+
+/** What becomes of what a model said. */
+function settle(said: Said, stream: TextStream): Answer {
+  const { answered, needsPerson, judged, quoted, usage, model, leftOut } = said;
+  const rated = { statistical: quoted.confidence, byResults: judged.byResults, isCompared: judged.isCompared };
+  if (!answered || judged.support === 0) return needsPerson ? handOver(said, stream) : quoteInstead(said, stream);
+  const confidence = rateConfidence({ ...rated, support: judged.support, isAnswered: true });
+  const why = [
+    `Answered by ${model} from ${nameTitles(judged.titles)}:`,
+    `${judged.supportedCount} of ${judged.statedCount} statements supported, ${Math.round(confidence * 100)} % sure.`,
+    judged.complaint,
+    needsPerson ? "The model says that a person is needed." : "",
+    describeLeftOut(leftOut),
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
+  const mustReview = judged.isSuspect || judged.support < MIN_SUPPORT;
+  const answer = { markdown: true, sources: judged.sources, confidence, why };
+  if (mustReview || needsPerson) {
+    stream.become("");
+    return {
+      ...answer,
+      text: judged.whole,
+      ...(needsPerson ? { needsPerson } : {}),
+      model: { usage, fallback: null, ...(mustReview ? { mustReview } : {}) },
+    };
+  }
+  stream.become(judged.sendable);
+  return { ...answer, text: judged.sendable, model: { usage, fallback: null } };
+}
+
+/** The model wants a person and has no answer: what a search found is the draft. */
+function handOver({ quoted, usage, model, judged }: Said, stream: TextStream): Answer {
+  stream.become("");
+  const why = [`${model} says that a person is needed.`, judged.complaint, quoted.why].filter(Boolean).join(" ");
+  return { ...quoted, why, needsPerson: true, model: { usage, fallback: null } };
+}
+
+/** Quotes in the place of an answer that the model has not, or that nothing supports. */
+function quoteInstead({ answered, judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
+  const fallback = answered
+    ? "nothing that it says is supported by what it cites"
+    : "it says that the passages do not answer the question";
+  const confidence = rateConfidence({
+    support: 1,
+    byResults: 0,
+    isCompared: true,
+    statistical: quoted.confidence,
+    isAnswered: false,
+  });
+  const text = quoted.text ?? (judged.whole === "" ? null : judged.whole);
+  const why = [`${model}: ${fallback}.`, judged.complaint, quoted.why, describeLeftOut(leftOut)]
+    .filter(Boolean)
+    .join(" ");
+  const answer = { ...quoted, confidence, why };
+  const isGood = quoted.text !== null && confidence >= GOOD_QUOTE && !givesOrders(quoted.text);
+  stream.become(isGood ? (quoted.text ?? "") : "");
+  if (isGood) return { ...answer, model: { usage, fallback } };
+  return { ...answer, text, model: { usage, fallback, mustReview: true } };
+}
+
+/**
+ * Quotes for which no model was needed. What a search quotes is not sent by itself where it gives orders to a model: it
+ * was written to be read by one.
+ */
+export function ifInnocent(quoted: Answer, leftOut: readonly string[] = []): Answer {
+  if (quoted.text === null || !givesOrders(quoted.text)) return quoted;
+  const why = `${quoted.why} ${describeLeftOut(leftOut)}`.trim();
+  return { ...quoted, why, model: { usage: null, fallback: "the passage gives orders to a model", mustReview: true } };
+}
+
+function describeLeftOut(titles: readonly string[]): string {
+  if (titles.length === 0) return "";
+  return `Left out, since it gives orders to a model: ${nameTitles(titles)}.`;
+}
+
+/** The first few of these titles, in quotes. */
+function nameTitles(titles: readonly string[]): string {
+  const named = [...new Set(titles)];
+  const shown = named.slice(0, MAX_TITLES).map((title) => `"${cutText(defuseText(title, 1_000), MAX_TITLE_CHARS)}"`);
+  return named.length > shown.length ? `${shown.join(", ")} and ${named.length - shown.length} more` : shown.join(", ");
+}
+
+/** Best first, and behind each passage of a section the others that were found of it, in the order of the document. */
+function inReadingOrder(hits: readonly Passage[]): Passage[] {
+  const keyOf = ({ documentId, headingPath }: Passage) => JSON.stringify([documentId, headingPath]);
+  const sections = new Map<string, Passage[]>();
+  for (const hit of hits) sections.set(keyOf(hit), [...(sections.get(keyOf(hit)) ?? []), hit]);
+  return [...sections.values()].flatMap((section) => section.sort((a, b) => (a.ordinal ?? 0) - (b.ordinal ?? 0)));
+}

@@ -1,0 +1,184 @@
+import { tokenize } from "@svc/text";
+
+/** What a claim may take addresses and numbers from. */
+export interface KnownParts {
+  /** What the claim cites, and the agent's instructions. */
+  texts: readonly string[];
+  /** What the customer has asked: its numbers may be repeated, its addresses not. */
+  question: string;
+}
+
+/** What stands in a claim and in nothing that it may be taken from. */
+export interface ForeignPart {
+  /** `number` may be a slip; the others are how planted text gets out. */
+  kind: "link" | "image" | "HTML" | "e-mail address" | "phone number" | "number";
+  text: string;
+}
+
+// What stands before `](` may hold brackets itself, so that it is looked for, and not needed.
+const TARGET = /(?:(!?)\[(?:\\.|[^\][\\]){0,500})?\]\(\s*<?\s*([^()<>\s]{1,1000})/g;
+// Definitions stand in quotes and list items, too.
+const REFERENCE = /^[ \t>*+-]*(?:\d{1,3}[.)][ \t]+)?\[(?:\\.|[^\][\\]){1,999}\]:\s*<?\s*(\S{1,1000})/gm;
+/** What Markdown makes a link of whatever its scheme is. */
+const AUTOLINK = /<([a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,1000})>/gi;
+const ADDRESS =
+  /\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`)\]}]{1,1000}|\b(?:javascript|data|vbscript|tel|sms|mailto|file):[^\s<>"')]{1,200}/gi;
+// Behind "//" a host begins as well, where a scheme is left out; behind one "/" it is a file of a path.
+const DOMAIN =
+  /(?:(?<![\p{L}\p{N}@./-])|(?<=(?<![\p{L}\p{N}:./])\/\/))(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}(?:\/[^\s<>"'`)\]}]{0,500})?(?![\p{L}\p{N}@])/gu;
+const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/gu;
+const PHONE = /(?<![\p{L}\p{N}])\+?\(?\p{Nd}[\p{Nd}\s()./–-]{5,24}\p{Nd}(?!\p{N})/gu;
+// A tag, a comment, the beginning of a block of HTML, and what the next claim would make a tag or a link.
+const HTML =
+  /<(?:\/?[a-z][a-z0-9-]*(?:[\s/][^>]{0,2000})?|[!?][^>]{0,2000})>|^[ \t>*+-]*<(?:\/?[a-z][a-z0-9-]*(?=[\s/]|$)|[!?])|(?:<(?:\/?[a-z][a-z0-9-]*|[!?])[^>]{0,2000}|\]\([^)]{0,2000})(?![\s\S])/gim;
+/** Blocks of code, and code within a line: what is not closed there, or begins with `\`, is none. */
+const CODE = /^[ \t]*(`{3,})[^`\n]*\n[\s\S]*?^[ \t]*\1`*[ \t]*$|(?<![\\`])(`+)(?!`)[^\n]*?(?<!`)\2(?!`)/gm;
+/** Character references hide what they stand for from all that is looked for here; these hide nothing. */
+const REFERENCES = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
+const HARMLESS =
+  /^&(?:amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|larr|rarr|copy|reg|trade|euro|times|deg|#39|#x27|#34|#160);$/i;
+const NUMBER = /\p{Nd}+(?:[.,'’\u00A0\u202F ]\p{Nd}{3}(?!\p{Nd}))*(?:[.,]\p{Nd}+)?/gu;
+const LIST_NUMBER = /^[ \t>]*\d{1,3}[.)][ \t]/gm;
+
+const MIN_PHONE_DIGITS = 7;
+
+/** What a claim holds of links, images, HTML, addresses and numbers that stands in nothing that it may be taken from. */
+export function findForeignParts(text: string, { texts, question }: KnownParts): ForeignPart[] {
+  const given = withPlainDots(texts.join("\n"));
+  const foreign: ForeignPart[] = [];
+  const claim = withPlainDots(text);
+  const links = linksOf(given);
+  const emails = new Set(emailsIn(given));
+  for (const email of emailsIn(claim)) {
+    if (!emails.has(email)) foreign.push({ kind: "e-mail address", text: email });
+  }
+  for (const { text, isImage } of linksIn(claim)) {
+    if (!isKnownLink(text, links)) foreign.push({ kind: isImage ? "image" : "link", text });
+  }
+  const prose = claim.replace(CODE, "");
+  for (const tag of prose.match(HTML) ?? []) foreign.push({ kind: "HTML", text: tag });
+  for (const reference of prose.match(REFERENCES) ?? []) {
+    if (!HARMLESS.test(reference) && !given.includes(reference)) foreign.push({ kind: "HTML", text: reference });
+  }
+  const said = `${given}\n${question}`;
+  const digits = phonesIn(said);
+  const phones = phonesIn(claim).filter((phone) => !digits.some((known) => known.includes(phone)));
+  for (const phone of phones) foreign.push({ kind: "phone number", text: phone });
+  const numbers = new Set([...numbersIn(said), ...numberWordsIn(said)]);
+  for (const number of numbersIn(claim.replace(PHONE, (found) => (isPhone(found) ? " " : found))))
+    if (!numbers.has(number)) foreign.push({ kind: "number", text: number });
+  return foreign;
+}
+
+/** Without what nobody sees, and with one kind of dot: browsers take several for the one of an address. */
+function withPlainDots(text: string): string {
+  return text
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/[\u2024\uFE52\uFF0E]/g, ".")
+    .replace(/(?<=[a-z\d-])[\u3002\uFF61](?=[a-z])/gi, ".");
+}
+
+/** The pattern is slow where words are not spaced, and most texts have none. */
+function emailsIn(text: string): string[] {
+  return text.includes("@") ? (text.match(EMAIL) ?? []).map((found) => found.toLowerCase()) : [];
+}
+
+function linksIn(text: string): { text: string; isImage: boolean }[] {
+  const withoutEmails = text.includes("@") ? text.replace(EMAIL, " ") : text;
+  const targets = [...withoutEmails.matchAll(TARGET)].map(([, mark, target = ""]) => ({
+    text: target,
+    isImage: mark === "!",
+  }));
+  const rest = withoutEmails.replace(TARGET, " ");
+  const others = [
+    ...[...rest.matchAll(REFERENCE), ...rest.matchAll(AUTOLINK)].map(([, target = ""]) => target),
+    ...(rest.match(ADDRESS) ?? []),
+    ...(rest.replace(ADDRESS, " ").match(DOMAIN) ?? []),
+  ];
+  return [...targets, ...others.map((found) => ({ text: found, isImage: false }))];
+}
+
+/** Every way in which a text names an address, in one form. */
+function linksOf(text: string): readonly string[] {
+  return linksIn(text).map((link) => formOf(link.text));
+}
+
+function formOf(link: string): string {
+  return link
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .replace(/^www\./, "")
+    .replace(/[.,;:!?*_]+$/, "")
+    .replace(/\/$/, "");
+}
+
+/** The address itself, or the beginning of its path: "acme.example" of "acme.example/help". */
+function isKnownLink(link: string, known: readonly string[]): boolean {
+  const form = formOf(link);
+  return known.some((one) => one === form || (one.startsWith(form) && /^[/?#]/.test(one.slice(form.length))));
+}
+
+function phonesIn(text: string): string[] {
+  return (text.match(PHONE) ?? []).filter(isPhone).map((phone) => digitsOf(phone).replace(/\D/g, ""));
+}
+
+/** Dates and amounts are written with the same signs; phone numbers are given with their prefix. */
+function isPhone(found: string): boolean {
+  const plain = digitsOf(found);
+  const isDate = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?!\d)/.test(plain);
+  return /^[+(0]/.test(plain) && !isDate && plain.replace(/\D/g, "").length >= MIN_PHONE_DIGITS;
+}
+
+/** A day in numbers, in any order. */
+const DATE = /(?<!\p{Nd})(\p{Nd}{1,4})([./-])(\p{Nd}{1,2})\2(\p{Nd}{2,4})(?!\p{Nd})/gu;
+
+/** Numbers without separators and leading zeros: 1,000 and 1000 are one, as are 05 and 5; those of a date one by one. */
+function numbersIn(text: string): Set<string> {
+  const found = text.replace(LIST_NUMBER, "").replace(DATE, "$1 / $3 / $4").match(NUMBER) ?? [];
+  return new Set(
+    found.flatMap((number) => {
+      const plain = digitsOf(number);
+      const fraction = /[.,](\d{1,2}|\d{4,})$/.exec(plain);
+      const whole = fraction === null ? plain : plain.slice(0, fraction.index);
+      const digits = whole.replace(/\D/g, "").replace(/^0+(?=\d)/, "");
+      const cents = fraction?.[1]?.replace(/0+$/, "") ?? "";
+      return [cents === "" ? digits : `${digits}.${cents}`];
+    }),
+  );
+}
+
+/** What is written out in documents, people and models like to write in digits: "three in the afternoon" is 3 p.m. */
+const NUMBER_WORDS: Readonly<Record<string, string>> = {
+  "1": "one once eins ein eine einen einem einer einmal un une uno una um uma een",
+  "2": "two twice zwei zweimal deux dos due dois duas twee",
+  "3": "three drei trois tres tre três drie",
+  "4": "four vier quatre cuatro quattro quatro",
+  "5": "five fünf cinq cinco cinque vijf",
+  "6": "six sechs seis sei zes",
+  "7": "seven sieben sept siete sette sete zeven",
+  "8": "eight acht huit ocho otto oito",
+  "9": "nine neun neuf nueve nove negen",
+  "10": "ten zehn dix diez dieci dez tien",
+  "11": "eleven elf onze undici",
+  "12": "twelve zwölf douze doce dodici doze twaalf dozen",
+};
+const DIGITS_OF = new Map(
+  Object.entries(NUMBER_WORDS).flatMap(([digits, words]) => words.split(" ").map((word) => [word, digits] as const)),
+);
+
+function numberWordsIn(text: string): string[] {
+  return tokenize(text).flatMap(({ term }) => DIGITS_OF.get(term) ?? []);
+}
+
+/** Digits of any script as those of ASCII. */
+function digitsOf(text: string): string {
+  return text.replace(/\p{Nd}/gu, (digit) => String(valueOf(digit)));
+}
+
+/** The digits of a script follow each other, from zero; those of mathematics are several sets in a row. */
+function valueOf(digit: string): number {
+  const point = digit.normalize("NFKC").codePointAt(0) ?? 0;
+  let value = 0;
+  while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(point - value - 1))) value += 1;
+  return value;
+}

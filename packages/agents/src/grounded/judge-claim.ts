@@ -1,0 +1,111 @@
+import type { Source } from "@svc/contracts";
+import type { Claim } from "./answer-schema.ts";
+import { sourceOf } from "./evidence.ts";
+import type { CitableText, Evidence } from "./evidence.ts";
+import { findForeignParts } from "./find-foreign-parts.ts";
+import { findQuote } from "./find-quote.ts";
+import { givesOrders } from "./gives-orders.ts";
+import { isAbout } from "./is-about.ts";
+import { isCourtesy } from "./is-courtesy.ts";
+import { sayingsOf } from "./repeats-rules.ts";
+
+/** What a claim turned out to be. */
+export interface JudgedClaim {
+  text: string;
+  /** A courtesy states nothing and needs no support. */
+  kind: "supported" | "courtesy" | "unsupported";
+  /** Why it is unsupported, for an operator; empty where it is not. */
+  why: string;
+  /** True when it looks like text that somebody has planted, so that the whole answer is in doubt. */
+  isSuspect: boolean;
+  /** What it cites, each quote as it stands in its document. */
+  sources: Source[];
+  /** Titles of what it cites. */
+  titles: string[];
+  /** True when only results of tools support it. */
+  isByResults: boolean;
+  /** False when it could not be told whether what it cites is about the same. */
+  isCompared: boolean;
+}
+
+/** What claims are judged by. */
+export interface ClaimContext {
+  evidence: Evidence;
+  question: string;
+  /** That of the question, as ISO 639-1. */
+  language: string;
+  instructions: string;
+  /** Whether a text gives away what the model was told; `sayable` may be said all the same. */
+  repeatsRules: (text: string, sayable: string) => boolean;
+}
+
+/** Longer quotes in a citation are not looked for. */
+const MAX_QUOTE_CHARS = 4_000;
+const MAX_CITATIONS = 20;
+
+/**
+ * Judges a claim by itself: supported when each of its citations that counts stands in what it names, and when the claim
+ * holds nothing that must be taken from there and is not. The same arguments give the same result, so that what was
+ * passed on while the answer came stays true.
+ */
+export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
+  const { evidence, question, language, instructions, repeatsRules } = context;
+  const text = claim.text.trim();
+  const cited = claim.citations.slice(0, MAX_CITATIONS).flatMap(({ passage, quote }) => {
+    const found = evidence.find(passage);
+    const stands = found === null || quote.length > MAX_QUOTE_CHARS ? null : findQuote(quote, found.text);
+    return found === null || stands === null ? [] : [{ found, quote: stands }];
+  });
+  const texts = cited.map(({ found }) => `${found.title}\n${addressOf(found)}\n${found.text}`);
+  const sayable = texts.join("\n");
+  const foreign = findForeignParts(text, { texts: [...texts, instructions], question });
+  const judged = {
+    text,
+    sources: cited.flatMap(({ found, quote }) => sourceOf(found, quote) ?? []),
+    titles: cited.map(({ found }) => found.title),
+    isByResults: cited.length > 0 && cited.every(({ found }) => found.passage === null),
+    isCompared: true,
+  };
+  const unsupported = (why: string, isSuspect = false): JudgedClaim => ({
+    ...judged,
+    kind: "unsupported",
+    why,
+    isSuspect,
+  });
+
+  if (repeatsRules(text, sayable)) return unsupported("it repeats what the model was told", true);
+  if (givesOrders(text)) return unsupported("it gives orders to a model", true);
+  const planted = foreign.find(({ kind }) => kind !== "number");
+  if (planted !== undefined)
+    return unsupported(`the ${planted.kind} ${planted.text} stands in nothing that it cites`, true);
+  if (isSaying(text, instructions) || (foreign.length === 0 && isCourtesy(text))) {
+    return { ...judged, kind: "courtesy", why: "", isSuspect: false };
+  }
+  if (claim.citations.length === 0) return unsupported("it cites nothing");
+  if (cited.length === 0) return unsupported("its quotes do not stand in the passages that it names");
+  const number = foreign[0];
+  if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
+  const isSame = isAbout(text, sayable, language);
+  if (isSame === false) return unsupported("what it cites is about something else");
+  return {
+    ...judged,
+    kind: "supported",
+    why: "",
+    isSuspect: false,
+    isCompared: isSame !== null || isLiteral(text, sayable),
+  };
+}
+
+/** What the document itself says counts as compared, however short it is. */
+function isLiteral(text: string, sayable: string): boolean {
+  return findQuote(text, sayable) !== null;
+}
+
+function addressOf({ passage }: CitableText): string {
+  return passage?.url ?? "";
+}
+
+/** A sentence that the agent's instructions want to have said, word for word. */
+function isSaying(text: string, instructions: string): boolean {
+  return sayingsOf(instructions).some((saying) => saying.trim() === text);
+}

@@ -1,0 +1,95 @@
+import { asProjectId } from "@svc/store";
+import type { Agent } from "@svc/contracts";
+import type { AnswerModel } from "../answer-question.ts";
+import type { OnText, Passage, Search, SearchResult } from "../answer.ts";
+import type { ChatRequest, LanguageModel } from "../models/language-model.ts";
+
+/** What a scripted model answers, in the words of the answer's schema; an error is what it fails with. */
+export interface ScriptedAnswer {
+  answered?: boolean;
+  needsPerson?: boolean;
+  claims?: { text: string; citations?: { passage: number; quote: string }[] }[];
+}
+
+export type ModelScript = (request: ChatRequest<unknown>) => ScriptedAnswer | Promise<ScriptedAnswer>;
+
+const PROJECT = asProjectId("00000000-0000-7000-8000-000000000001");
+
+/** A language model for tests that answers by a script, claim by claim, and keeps what it was asked. */
+export function scriptModel(script: ModelScript): { model: LanguageModel; requests: ChatRequest<unknown>[] } {
+  const requests: ChatRequest<unknown>[] = [];
+  const model: LanguageModel = {
+    id: "test:scripted",
+    async chat(request) {
+      requests.push(request);
+      const { answered = true, needsPerson = false, claims = [] } = await script(request);
+      const full = claims.map(({ text, citations = [] }) => ({ text, citations }));
+      for (let count = 1; count <= full.length; count += 1) {
+        const text = full[count - 1]?.text ?? "";
+        request.onPartial?.({
+          answered,
+          needsPerson,
+          claims: [...full.slice(0, count - 1), { text: text.slice(0, text.length / 2) }],
+        });
+      }
+      const output = request.schema.parse({ answered, needsPerson, claims: full });
+      return { output, usage: { model: "test:scripted", inputTokens: 10, outputTokens: 5, costUsd: null } };
+    },
+  };
+  return { model, requests };
+}
+
+/** What an answer is made with by such a model; what is heard of it is put together in `heard`. */
+export function answerModelOf(
+  model: LanguageModel,
+  more: Partial<AnswerModel> = {},
+): { answerModel: AnswerModel; heard: () => string } {
+  let text = "";
+  const onText: OnText = (piece) => {
+    text = text.slice(0, piece.offset) + piece.text;
+  };
+  const { signal } = new AbortController();
+  return { answerModel: { model, project: PROJECT, ticketId: null, signal, onText, ...more }, heard: () => text };
+}
+
+/** An agent for tests. */
+export const TEST_AGENT: Agent = {
+  id: "a",
+  name: "assistant",
+  description: "",
+  instructions: "",
+  model: null,
+  kbIds: ["kb"],
+  examples: [],
+  reviewPolicy: "auto_if",
+  autoThreshold: 0.5,
+  fixedReply: null,
+  tools: [],
+  enabled: true,
+  version: 1,
+};
+
+/** A passage for tests. */
+export const testPassage = (change: Partial<Passage> = {}): Passage => ({
+  documentId: "d",
+  chunkId: "c",
+  title: "Manual",
+  headingPath: ["Manual", "Backups"],
+  text: "Backups run every night at 2:00. They are kept for 30 days, then deleted.",
+  markdown: true,
+  score: 5,
+  ...change,
+});
+
+/** A search that finds these passages, and what it was asked. */
+export function searchOf(...hits: Passage[]): { search: Search; calls: Parameters<Search>[] } {
+  const calls: Parameters<Search>[] = [];
+  const result: SearchResult = { hits, bestPossible: 10, words: [{ word: "backups", weight: 5 }] };
+  return {
+    calls,
+    search: (...args) => {
+      calls.push(args);
+      return Promise.resolve(result);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import type { LanguageModel as SdkModel, ModelMessage, ToolSet } from "ai";
+import { openCallBounds } from "./call-bounds.ts";
+import type { ChatTool } from "./language-model.ts";
+import { ModelError } from "./model-error.ts";
+import { modelErrorOf } from "./model-error-of.ts";
+
+/** What a call has used and done so far, whatever becomes of it. */
+export interface CallTally {
+  inputTokens: number;
+  outputTokens: number;
+  /** Tool calls that were carried out. */
+  toolCalls: number;
+  /** True when something of an answer was handed out, so that no other answer may take its place. */
+  hasHandedOut: boolean;
+}
+
+/** What a model is asked in one go, with the rounds of its tools. */
+export interface Question {
+  model: SdkModel;
+  apiKey: string | undefined;
+  system: string;
+  messages: ModelMessage[];
+  /** JSON Schema of the answer. */
+  schema: object;
+  schemaName: string;
+  tools: readonly ChatTool[];
+  maxRounds: number;
+  maxOutputTokens: number;
+  signal: AbortSignal;
+  /** What the answer says so far. */
+  onText(text: string): Promise<void>;
+}
+
+/** Tool calls of one question, whatever its rounds: models that loop call several at once, too. */
+const MAX_TOOL_CALLS = 20;
+
+/** Characters of an answer; far more than the most tokens give. */
+const MAX_TEXT_CHARS = 100_000;
+
+/** About so many characters are a token, for providers that do not count. */
+const CHARS_PER_TOKEN = 4;
+
+/** Tokens of one round; who says that there were more has not counted. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** The tools as the client library takes them. `mayCall` counts, and says whether one more may be carried out. */
+async function toolSetOf(question: Question, mayCall: () => boolean): Promise<ToolSet> {
+  const { jsonSchema, tool } = await import("ai");
+  return Object.fromEntries(
+    question.tools.map((offered) => [
+      offered.name,
+      tool({
+        description: offered.description,
+        inputSchema: jsonSchema(offered.parameters),
+        execute: (input: unknown, { toolCallId }) =>
+          mayCall()
+            ? offered.execute(input, { callId: toolCallId, signal: question.signal })
+            : "No more tools can be called. Answer with what you know.",
+      }),
+    ]),
+  );
+}
+
+/**
+ * Asks a model once and answers the text of its last round. Rejects with a `ModelError`, or with the reason of the
+ * signal as soon as that is aborted, whatever the model or a tool does then. Counts in `tally`.
+ */
+export async function askOnce(question: Question, tally: CallTally): Promise<string> {
+  const { Output, stepCountIs, streamText } = await import("ai");
+  const { signal, maxRounds, apiKey } = question;
+  const bounds = openCallBounds(signal);
+  let round = 0;
+  // Nobody would read what comes of a tool in the last round.
+  const mayCall = () => round < maxRounds && tally.toolCalls < MAX_TOOL_CALLS && ++tally.toolCalls > 0;
+  const { fullStream } = streamText({
+    model: question.model,
+    system: question.system,
+    messages: question.messages,
+    output: {
+      ...Output.text(),
+      responseFormat: Promise.resolve({ type: "json", schema: question.schema, name: question.schemaName }),
+    },
+    tools: await toolSetOf(question, mayCall),
+    stopWhen: stepCountIs(maxRounds),
+    prepareStep: ({ stepNumber }) => {
+      round = stepNumber + 1;
+      return {};
+    },
+    maxOutputTokens: question.maxOutputTokens,
+    // Requests are tried again below the client library, where the time that is left is known.
+    maxRetries: 0,
+    abortSignal: bounds.signal,
+    // The fault is a part of the stream, too; without this it is written to the console.
+    onError: () => undefined,
+  });
+  const reader = fullStream.getReader();
+  const ended = endOf(bounds.signal);
+  const readPart = async () => {
+    try {
+      return await Promise.race([reader.read(), ended]);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw modelErrorOf(error, apiKey);
+    }
+  };
+  let text = "";
+  // With what it thinks, and asks of tools.
+  let writtenChars = 0;
+  let finish = "";
+  try {
+    for (;;) {
+      const { done, value: part } = await readPart();
+      if (done) break;
+      switch (part.type) {
+        case "start-step":
+          text = "";
+          writtenChars = 0;
+          finish = "";
+          break;
+        case "reasoning-delta":
+          writtenChars += part.text.length;
+          break;
+        case "tool-input-delta":
+          writtenChars += part.delta.length;
+          break;
+        case "text-delta":
+          text += part.text;
+          writtenChars += part.text.length;
+          if (text.length > MAX_TEXT_CHARS) throw new ModelError("too_long", "its answer does not end");
+          await question.onText(text);
+          break;
+        case "finish-step":
+          finish = part.finishReason;
+          tally.inputTokens += countOf(part.usage.inputTokens) ?? estimateTokens(question);
+          tally.outputTokens += countOf(part.usage.outputTokens) ?? Math.ceil(writtenChars / CHARS_PER_TOKEN);
+          break;
+        case "error":
+          throw modelErrorOf(part.error, apiKey);
+        default:
+      }
+    }
+  } catch (error) {
+    // Of an answer that breaks off no provider says what it took.
+    if (writtenChars > 0 && finish === "") {
+      tally.inputTokens += estimateTokens(question);
+      tally.outputTokens += Math.ceil(writtenChars / CHARS_PER_TOKEN);
+    }
+    reader.cancel(error).catch(() => undefined);
+    signal.throwIfAborted();
+    // The client library keeps the line to the provider open as long as nobody says that it is not wanted.
+    bounds.end(error);
+    throw error;
+  } finally {
+    bounds.release();
+  }
+  const fault = FINISH_FAULTS[finish]?.(text) ?? null;
+  if (fault !== null) throw fault;
+  if (text.trim() === "") throw new ModelError("empty", "it answered nothing");
+  return text;
+}
+
+/** What the ends of answers mean that may be faults. */
+const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null>> = {
+  "tool-calls": () => new ModelError("tool_loop", "it went on calling tools and gave no answer"),
+  "content-filter": () => new ModelError("refused", "it refused to answer"),
+  error: () => new ModelError("cut", "its provider failed while it answered"),
+  length: (text) => (/[}\]]\s*(?:```)?\s*$/.test(text) ? null : new ModelError("too_long", "its answer does not end")),
+};
+
+/** The tokens of a question, about. */
+export function estimateTokens({ system, messages }: { system: string; messages: readonly object[] }): number {
+  return Math.ceil((system.length + JSON.stringify(messages).length) / CHARS_PER_TOKEN);
+}
+
+/** What a provider has counted; undefined for what is no count. */
+function countOf(tokens: number | undefined): number | undefined {
+  return Number.isSafeInteger(tokens) && tokens !== undefined && tokens >= 0 && tokens <= MAX_TOKENS
+    ? tokens
+    : undefined;
+}
+
+/** Rejects when the signal is aborted, with its reason. */
+function endOf(signal: AbortSignal): Promise<never> {
+  const ended = new Promise<never>((_, reject) => {
+    const end = () => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+  // Nobody waits for it any more when the answer was complete before.
+  ended.catch(() => undefined);
+  return ended;
+}

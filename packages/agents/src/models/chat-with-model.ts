@@ -1,0 +1,155 @@
+import type { ModelMessage } from "ai";
+import { askOnce } from "./ask-once.ts";
+import type { CallTally } from "./ask-once.ts";
+import { openCallBounds } from "./call-bounds.ts";
+import type { CallManners } from "./call-manners.ts";
+import { createModelFetch } from "./create-model-fetch.ts";
+import { createSdkModel } from "./create-sdk-model.ts";
+import type { ChatRequest } from "./language-model.ts";
+import { ModelError } from "./model-error.ts";
+import type { ModelFault } from "./model-error.ts";
+import type { ModelPrice, ModelProviderConfig } from "./models-config.ts";
+import { jsonPartOf, readJsonOutput } from "./read-json-output.ts";
+import type { LearnedQuirks } from "./request-quirks.ts";
+
+/** The model that is asked, and how. */
+export interface ModelTarget {
+  id: string;
+  provider: ModelProviderConfig;
+  /** Its name at the provider. */
+  name: string;
+  price: ModelPrice | null;
+  timeoutMs: number;
+  learned: LearnedQuirks;
+}
+
+/**
+ * Faults that another try may mend: models are not always of the same mind, and connections break. Requests that fail
+ * before anything of an answer has come are tried again below.
+ */
+const MENDABLE: ReadonlySet<ModelFault> = new Set(["cut", "empty", "invalid_output"]);
+const MAX_TRIES = 2;
+
+/** A second try that has less time than this is not begun. */
+const LEAST_TRY_MS = 1_000;
+
+/** Characters of a wrong answer that the model is shown again. */
+const SHOWN_CHARS = 4_000;
+
+const MAX_FAULTS_SHOWN = 3;
+
+/** An answer that does not fit its schema, and what to say of it. */
+interface Misfit {
+  text: string;
+  faults: string;
+}
+
+/**
+ * Asks a model, with the rounds of its tools, until its answer fits the schema: twice at most, and only once when a
+ * tool was called, or something was handed out that may not begin anew. Rejects with a `ModelError` when there is no usable answer in time, and
+ * with the reason of the signal when that is aborted. Counts in `tally`.
+ */
+export async function chatWithModel<Output>(
+  target: ModelTarget,
+  request: ChatRequest<Output>,
+  { manners, tally }: { manners: CallManners; tally: CallTally },
+): Promise<Output> {
+  const timeoutMs = request.timeoutMs ?? target.timeoutMs;
+  const deadlineAt = performance.now() + timeoutMs;
+  const bounds = openCallBounds(request.signal, timeoutMs);
+  const { apiKey } = target.provider;
+  const modelFetch = createModelFetch({ apiKey, learned: target.learned, deadlineAt, manners });
+  let misfit: Misfit | null = null;
+
+  async function tryOnce(): Promise<Output> {
+    const { zodSchema } = await import("ai");
+    const text = await askOnce(
+      {
+        model: await createSdkModel(target.provider, target.name, modelFetch),
+        apiKey,
+        system: request.system,
+        messages: messagesOf(request, misfit),
+        schema: await zodSchema(request.schema).jsonSchema,
+        schemaName: request.schemaName,
+        tools: request.tools ?? [],
+        maxRounds: request.maxRounds ?? 1,
+        maxOutputTokens: request.maxOutputTokens ?? manners.maxOutputTokens,
+        signal: bounds.signal,
+        onText: await partialReader(request, tally),
+      },
+      tally,
+    );
+    const checked = request.schema.safeParse(readJsonOutput(text));
+    if (checked.success) return checked.data;
+    const faults = checked.error.issues.slice(0, MAX_FAULTS_SHOWN).map(({ path, message }) => {
+      const place = path.join(".");
+      return place === "" ? message : `${place}: ${message}`;
+    });
+    misfit = { text: text.slice(0, SHOWN_CHARS), faults: faults.join("; ") };
+    throw new ModelError("invalid_output", "its answer is not in the form that was asked for");
+  }
+
+  try {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await tryOnce();
+      } catch (error) {
+        request.signal.throwIfAborted();
+        if (bounds.isLate()) {
+          throw new ModelError("timeout", `it has given no answer within ${timeoutMs} ms`, { cause: error });
+        }
+        if (!(error instanceof ModelError)) throw error;
+        const isHeard = tally.hasHandedOut && request.mayRestart !== true;
+        const isFinal = isHeard || tally.toolCalls > 0 || tries >= MAX_TRIES || !MENDABLE.has(error.fault);
+        if (isFinal || performance.now() + LEAST_TRY_MS > deadlineAt) throw error;
+      }
+    }
+  } finally {
+    bounds.release();
+  }
+}
+
+/** What was said, and after an answer that did not fit: that answer, and what is wrong with it. */
+function messagesOf<Output>({ messages }: ChatRequest<Output>, misfit: Misfit | null): ModelMessage[] {
+  const said = messages.map(({ role, text }): ModelMessage => ({ role, content: text }));
+  if (misfit === null) return said;
+  const ask = `This is not the JSON that was asked for (${misfit.faults}). Answer again, with that JSON and nothing else.`;
+  return [...said, { role: "assistant", content: misfit.text }, { role: "user", content: ask }];
+}
+
+/** Of a long answer only so much more is worth reading it again from its beginning. */
+const WORTH_READING = 1.02;
+const LONG_CHARS = 2_000;
+
+/** Reads what has come of the JSON and hands it out, when there is more of it than before. */
+async function partialReader<Output>(
+  { onPartial }: Pick<ChatRequest<Output>, "onPartial">,
+  tally: CallTally,
+): Promise<(text: string) => Promise<void>> {
+  if (onPartial === undefined) return () => Promise.resolve();
+  const { parsePartialJson } = await import("ai");
+  let last: string | undefined;
+  let readChars = 0;
+  return async (text) => {
+    if (text.length > LONG_CHARS && text.length > readChars && text.length < readChars * WORTH_READING) return;
+    readChars = text.length;
+    const part = jsonPartOf(text);
+    if (part === "") return;
+    const { value } = await parsePartialJson(part);
+    const now = writeJson(value);
+    if (value === undefined || now === last) return;
+    last = now;
+    tally.hasHandedOut = true;
+    onPartial(value);
+  };
+}
+
+/** A value as JSON; what is nested so deeply that it cannot be written is no answer. */
+function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ModelError("invalid_output", "its answer is nested too deeply", { cause: error });
+  }
+}

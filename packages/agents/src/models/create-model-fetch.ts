@@ -1,0 +1,122 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { CallManners } from "./call-manners.ts";
+import { explainStatus } from "./explain-status.ts";
+import type { RequestFault } from "./explain-status.ts";
+import { ModelError } from "./model-error.ts";
+import { adaptRequest, learnQuirk } from "./request-quirks.ts";
+import type { LearnedQuirks } from "./request-quirks.ts";
+import { watchBody } from "./watch-body.ts";
+
+/** What of an error's text is read, and for how long. */
+const ERROR_BYTES = 65_536;
+const ERROR_MS = 2_000;
+
+/** A try that has less time than this is not begun. */
+const LEAST_TRY_MS = 250;
+
+/** Statuses by which servers say that they do not know something of a request. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
+
+/** What the answer to a streamed question never is. */
+const NO_STREAM = /^(?:text\/html|application\/json)\b/i;
+
+/** An answer, or a request that failed. */
+type Outcome = { response: Response } | { fault: RequestFault; refusal?: string };
+
+/**
+ * Makes what a client library calls a provider with in one call of a model. It tries again where that may help and fits
+ * `deadlineAt` (as of `performance.now`): before anything of an answer was handed out. It follows no redirects, reads
+ * answers up to a bound, ends with silence, and learns what the provider does not know. Every fault is a `ModelError`;
+ * rejects with the reason of the request's signal when that is aborted.
+ */
+export function createModelFetch(options: {
+  apiKey: string | undefined;
+  learned: LearnedQuirks;
+  deadlineAt: number;
+  manners: CallManners;
+}): typeof fetch {
+  const { apiKey, learned, deadlineAt, manners } = options;
+
+  async function tryOnce(input: string | URL | Request, init: RequestInit): Promise<Outcome> {
+    const began = performance.now();
+    const firstByte = new AbortController();
+    const late = new ModelError("timeout", `its provider has not answered within ${manners.firstByteMs} ms`);
+    const timer = setTimeout(() => firstByte.abort(late), manners.firstByteMs);
+    const signals = init.signal == null ? [firstByte.signal] : [init.signal, firstByte.signal];
+    let response: Response;
+    try {
+      response = await fetch(input, { ...init, redirect: "manual", signal: AbortSignal.any(signals) });
+    } catch (error) {
+      init.signal?.throwIfAborted();
+      if (firstByte.signal.aborted) return { fault: { error: late, canRetry: false, retryAfterMs: null } };
+      const unreachable = new ModelError("unreachable", `its provider cannot be reached (${codeOf(error)})`, {
+        cause: error,
+      });
+      return { fault: { error: unreachable, canRetry: true, retryAfterMs: null } };
+    } finally {
+      clearTimeout(timer);
+    }
+    const { status, body } = response;
+    if (!response.ok) {
+      const said = await readError(body);
+      const fault = explainStatus(response, said, apiKey);
+      return REFUSALS.has(status) ? { fault, refusal: said } : { fault };
+    }
+    const type = response.headers.get("content-type") ?? "";
+    if (body === null || NO_STREAM.test(type)) {
+      await body?.cancel();
+      const error = new ModelError("invalid_output", "its provider answers with something that is no stream of text");
+      return { fault: { error, canRetry: false, retryAfterMs: null } };
+    }
+    const firstByteMs = Math.max(1, manners.firstByteMs - (performance.now() - began));
+    const { silenceMs, maxAnswerBytes: maxBytes } = manners;
+    const watched = watchBody(body, { firstByteMs, silenceMs, maxBytes, signal: init.signal });
+    return { response: new Response(watched, { status, headers: response.headers }) };
+  }
+
+  return async (input, init = {}) => {
+    const text = typeof init.body === "string" ? init.body : null;
+    for (let tries = 1; ;) {
+      const asked = text === null ? init : { ...init, body: adaptRequest(text, learned) };
+      const outcome = await tryOnce(input, asked);
+      if ("response" in outcome) return outcome.response;
+      const { fault, refusal } = outcome;
+      // What was refused for something that the provider does not know is asked again without it, at once.
+      if (text !== null && refusal !== undefined && learnQuirk(text, refusal, learned)) continue;
+      const pauseMs = fault.retryAfterMs ?? backoffMs(tries, manners.firstRetryMs);
+      const fits = performance.now() + pauseMs + LEAST_TRY_MS < deadlineAt;
+      if (!fault.canRetry || tries >= manners.maxTries || !fits) throw fault.error;
+      tries += 1;
+      await wait(pauseMs, undefined, init.signal == null ? {} : { signal: init.signal });
+    }
+  };
+}
+
+/** Twice as long each time, half of it by chance, so that those who failed together do not come back together. */
+function backoffMs(tries: number, firstRetryMs: number): number {
+  return firstRetryMs * 2 ** (tries - 1) * (0.5 + Math.random());
+}
+
+/** The beginning of an error's text; what cannot be read of it is not missed. */
+async function readError(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (body === null) return "";
+  const bounds = { firstByteMs: ERROR_MS, silenceMs: ERROR_MS, maxBytes: ERROR_BYTES };
+  const parts: Uint8Array[] = [];
+  const ends = performance.now() + ERROR_MS;
+  try {
+    for await (const part of watchBody(body, bounds)) {
+      parts.push(part);
+      if (performance.now() > ends) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+  }
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** The code of a connection's fault, as in ECONNREFUSED. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" ? code : "no connection";
+}

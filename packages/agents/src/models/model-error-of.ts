@@ -1,0 +1,48 @@
+import { ModelError } from "./model-error.ts";
+import { explainStatus } from "./explain-status.ts";
+
+/** An error's cause has a cause, and so on; no deeper than this is looked. */
+const MAX_DEPTH = 6;
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** What errors of the client library mean, by their names. */
+const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
+  Object.entries({
+    AI_InvalidResponseDataError: () => new ModelError("cut", "its answer ended before it was complete"),
+    AI_JSONParseError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
+    AI_TypeValidationError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
+    AI_NoOutputGeneratedError: () => new ModelError("cut", "its answer ended before it was complete"),
+    AI_EmptyResponseBodyError: () => new ModelError("empty", "it answered nothing"),
+  }),
+);
+
+/**
+ * The `ModelError` that an error of the client library comes from or means. What it says of a provider's text is short
+ * and without the key.
+ */
+export function modelErrorOf(error: unknown, apiKey: string | undefined): ModelError {
+  let cause = error;
+  for (let depth = 0; depth < MAX_DEPTH && isRecord(cause); depth += 1) {
+    if (cause instanceof ModelError) return cause;
+    cause = cause["cause"];
+  }
+  if (!isRecord(error)) return new ModelError("provider_fault", "its provider failed");
+  const named = NAMED_FAULTS.get(String(error["name"]));
+  if (named !== undefined) return named();
+  const said = typeof error["responseBody"] === "string" ? error["responseBody"] : saidBy(error);
+  const status = typeof error["statusCode"] === "number" ? error["statusCode"] : statusOf(error);
+  const explained = explainStatus({ status, headers: new Headers() }, said, apiKey).error;
+  // What fails after its answer has begun has broken off.
+  return explained.fault === "provider_fault" ? new ModelError("cut", explained.message, { cause: error }) : explained;
+}
+
+/** What an error says; of those of the client library only that, since they carry the whole question with them. */
+function saidBy(error: Record<string, unknown>): string {
+  return error instanceof Error ? error.message : JSON.stringify(error);
+}
+
+/** The status that a fault within an answer stands for, by its type. */
+function statusOf(error: Record<string, unknown>): number {
+  return /rate_limit|429/.test(`${String(error["type"])} ${String(error["code"])}`) ? 429 : 500;
+}

@@ -1,0 +1,270 @@
+import type { Log } from "@svc/log";
+import { createBreaker } from "@svc/outbound";
+import type { Breaker } from "@svc/outbound";
+import type { ProjectId, Store } from "@svc/store";
+import { estimateTokens } from "./ask-once.ts";
+import type { CallTally } from "./ask-once.ts";
+import { openCallBounds } from "./call-bounds.ts";
+import { DEFAULT_MANNERS } from "./call-manners.ts";
+import type { CallManners } from "./call-manners.ts";
+import { chatWithModel } from "./chat-with-model.ts";
+import type { ModelTarget } from "./chat-with-model.ts";
+import { findModelFault } from "./find-model-fault.ts";
+import type { ChatRequest, ChatResult, LanguageModel, LanguageModels, ModelUsage } from "./language-model.ts";
+import { ModelError } from "./model-error.ts";
+import type { ModelFault } from "./model-error.ts";
+import type { ModelProviderConfig, ModelsConfig } from "./models-config.ts";
+import { keepProjectLimits } from "./project-limits.ts";
+
+/** The name by which an agent says that it wants no model. */
+const NO_MODEL = "none";
+
+/** Begins the ids of an Ollama's models, whatever its provider is called. */
+const OLLAMA = "ollama";
+
+/** What providers are called. A model of one that is not configured is asked nowhere: its question is not for others. */
+const PROVIDER_NAMES: ReadonlySet<string> = new Set(["openai", "anthropic", OLLAMA]);
+
+/** Models that are remembered with what was learned of them; agents may name any number. */
+const MAX_MODELS = 1_000;
+
+/** Faults of the provider as a whole; after several in a row it is left alone. */
+const PROVIDER_FAULTS: ReadonlySet<ModelFault> = new Set([
+  "unreachable",
+  "timeout",
+  "cut",
+  "unauthorized",
+  "rate_limited",
+  "provider_fault",
+]);
+
+/** Faults that a model gives whatever it is asked, though its provider is well: it is not there, or not up to it. */
+const MODEL_FAULTS: ReadonlySet<ModelFault> = new Set(["unknown_model", "invalid_output", "empty", "tool_loop"]);
+
+/** A call that gave up sooner than this, or than most of the time that is usual, says little of its provider. */
+const FAIR_TIMEOUT_MS = 5_000;
+const FAIR_SHARE = 0.9;
+
+const PER_MILLION = 1_000_000;
+
+/** What models are opened with. */
+export interface LanguageModelsDeps {
+  log: Log;
+  /** Where limits are read and calls are written down. */
+  store: { modelCalls: Pick<Store["modelCalls"], "findAllowance" | "insert"> };
+  /** Where they are not the defaults. */
+  manners?: Partial<CallManners>;
+}
+
+/**
+ * Opens the models of a configuration. Nothing is asked, and no client library loaded, before the first call. A provider
+ * that fails several times in a row is left alone for a while; the log has one line when it goes and one when it is back.
+ * Each call is written down when it has ended, without delaying its answer.
+ */
+export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDeps): LanguageModels {
+  const { log, store } = deps;
+  const manners: CallManners = { ...DEFAULT_MANNERS, ...deps.manners };
+  const limits = keepProjectLimits(store, manners);
+  const prices = new Map(Object.entries(config.prices));
+  const models = new Map<string, LanguageModel>();
+  /** Calls that are on their way, each with what ends it. */
+  const calls = new Map<Promise<unknown>, (reason: Error) => void>();
+  let isClosed = false;
+  const writing = new Set<Promise<void>>();
+  /** By model, those that have failed. */
+  const troubles = new Map<string, Breaker>();
+  const breakers = new Map(config.providers.map(({ name }) => [name, openBreaker(name)]));
+  // The client library writes to the console what a model or a provider does not support.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+
+  function openBreaker(provider: string): Breaker {
+    return createBreaker({
+      maxFailures: manners.maxFailures,
+      restMs: manners.restMs,
+      onOpen: (reason) => log.warn({ provider }, `language models give no answers: ${reason}; agents quote instead`),
+      onClose: () => log.info({ provider }, "language models answer again"),
+    });
+  }
+
+  /** A model that gives no usable answer again and again; it is asked all the same. */
+  function openTrouble(model: string): Breaker {
+    return createBreaker({
+      maxFailures: manners.maxFailures,
+      restMs: 0,
+      onOpen: (reason) =>
+        log.warn({ model }, `a language model gives no usable answers: ${reason}; agents quote instead`),
+      onClose: () => log.info({ model }, "a language model gives usable answers again"),
+    });
+  }
+
+  /**
+   * The provider of that name; for `ollama`, where none is called so, the one that may be an Ollama by its API and
+   * address: hosted ones are not asked without encryption.
+   */
+  function providerCalled(named: string): ModelProviderConfig | undefined {
+    const found = config.providers.find(({ name }) => name === named);
+    if (found !== undefined || named !== OLLAMA) return found;
+    return config.providers.find(({ api, baseUrl }) => api === "openai" && baseUrl.startsWith("http:"));
+  }
+
+  /** Where a model is found by its id in the catalogue, or by its name at the first provider; null where nowhere. */
+  function targetOf(model: string): ModelTarget | null {
+    const [named = "", ...rest] = model.split(":");
+    const byName = rest.length > 0 ? providerCalled(named) : undefined;
+    if (byName === undefined && rest.length > 0 && PROVIDER_NAMES.has(named)) return null;
+    const provider = byName ?? config.providers[0];
+    if (provider === undefined) return null;
+    const name = byName === undefined ? model : rest.join(":");
+    const id = `${provider.name}:${name}`;
+    const price = prices.get(id) ?? prices.get(name) ?? null;
+    return { id, provider, name, price, timeoutMs: config.timeoutMs, learned: new Set() };
+  }
+
+  /** Writes a call down. An answer is worth more than its row: what fails here is told to the log alone. */
+  function note(project: ProjectId, call: Parameters<Store["modelCalls"]["insert"]>[1]): void {
+    limits.use(project, call.inputTokens + call.outputTokens);
+    const written = store.modelCalls.insert(project, call).catch((error: unknown) => {
+      log.warn({ error, model: call.model }, "a call of a language model could not be written down");
+    });
+    writing.add(written);
+    void written.finally(() => writing.delete(written));
+  }
+
+  function noteTrouble(model: string, error: ModelError): void {
+    if (troubles.size >= MAX_MODELS) troubles.clear();
+    const trouble = troubles.get(model) ?? openTrouble(model);
+    troubles.set(model, trouble);
+    trouble.fail(error.message);
+  }
+
+  /** Asks, and tells the breaker of the provider what became of it. */
+  async function chatWatched<Output>(
+    target: ModelTarget,
+    request: ChatRequest<Output>,
+    tally: CallTally,
+  ): Promise<Output> {
+    const breaker = breakers.get(target.provider.name);
+    if (breaker?.allows() === false) {
+      const reason = breaker.restReason() ?? "it has failed several times";
+      throw new ModelError("resting", `its provider is left alone for a while: ${reason}`);
+    }
+    try {
+      const output = await chatWithModel(target, request, { manners, tally });
+      breaker?.succeed();
+      troubles.get(target.id)?.succeed();
+      return output;
+    } catch (error) {
+      if (error instanceof ModelError && MODEL_FAULTS.has(error.fault)) noteTrouble(target.id, error);
+      if (error instanceof ModelError && blamesProvider(error, target, request.timeoutMs)) {
+        breaker?.fail(error.message);
+      } else if (error instanceof ModelError && !PROVIDER_FAULTS.has(error.fault)) {
+        // It answers, though nothing that is of use. What had little time says nothing, for or against it.
+        breaker?.succeed();
+      }
+      throw error;
+    }
+  }
+
+  async function chatWithin<Output>(
+    target: ModelTarget,
+    asked: ChatRequest<Output>,
+    signal: AbortSignal,
+  ): Promise<ChatResult<Output>> {
+    const { caller } = asked;
+    const tokens = estimateTokens(asked) + (asked.maxOutputTokens ?? manners.maxOutputTokens);
+    const tally: CallTally = { inputTokens: 0, outputTokens: 0, toolCalls: 0, hasHandedOut: false };
+    const began = performance.now();
+    let fault: string | null = null;
+    try {
+      const output = await limits.run(caller.project, { signal, tokens }, () => {
+        // What was waited for the turn is not there for the answer.
+        const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
+        if (timeoutMs < 1) throw new ModelError("busy", "its project had no turn for it in time");
+        return chatWatched(target, { ...asked, signal, timeoutMs }, tally);
+      });
+      return { output, usage: usageOf(target, tally) };
+    } catch (error) {
+      fault = error instanceof ModelError ? error.fault : "aborted";
+      log.debug({ model: target.id, purpose: caller.purpose, fault, error }, "a language model gave no answer");
+      throw error;
+    } finally {
+      const { model, ...used } = usageOf(target, tally);
+      const ms = performance.now() - began;
+      note(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault });
+    }
+  }
+
+  /** Asks, as long as the models are open. */
+  async function chat<Output>(target: ModelTarget, asked: ChatRequest<Output>): Promise<ChatResult<Output>> {
+    const bounds = openCallBounds(asked.signal);
+    if (isClosed) bounds.end(closedError());
+    const call = chatWithin(target, asked, bounds.signal);
+    calls.set(call, bounds.end);
+    try {
+      return await call;
+    } finally {
+      calls.delete(call);
+      bounds.release();
+    }
+  }
+
+  /** A model of a provider that is not configured: it gives no answer, and the ticket says why. */
+  function modelOfNobody(id: string): LanguageModel {
+    const [named = ""] = id.split(":");
+    return {
+      id,
+      chat() {
+        const error = new ModelError("unknown_model", `no provider of models is configured that is called ${named}`);
+        noteTrouble(id, error);
+        return Promise.reject(error);
+      },
+    };
+  }
+
+  return {
+    forAgent(agent) {
+      const wanted = agent.model ?? config.defaultModel;
+      if (wanted === null || wanted === NO_MODEL) return null;
+      const target = targetOf(wanted);
+      if (target === null) return modelOfNobody(wanted);
+      const known = models.get(target.id);
+      if (known !== undefined) return known;
+      if (models.size >= MAX_MODELS) models.clear();
+      const model: LanguageModel = { id: target.id, chat: (request) => chat(target, request) };
+      models.set(target.id, model);
+      return model;
+    },
+
+    health() {
+      const providers = config.providers.map(({ name }) => ({ name, fault: breakers.get(name)?.restReason() ?? null }));
+      const inTrouble = [...troubles].map(([name, trouble]) => ({ name, fault: trouble.restReason() }));
+      return [...providers, ...inTrouble.filter(({ fault }) => fault !== null)];
+    },
+
+    async findFault(signal) {
+      if (config.defaultModel === null || config.defaultModel === NO_MODEL) return null;
+      const target = targetOf(config.defaultModel);
+      return target === null ? null : findModelFault(target, { manners, signal });
+    },
+
+    async close() {
+      isClosed = true;
+      for (const end of calls.values()) end(closedError());
+      await Promise.allSettled(calls.keys());
+      await Promise.all(writing);
+    },
+  };
+}
+
+const closedError = () => new Error("the models were closed");
+
+/** Whether a fault says something of the provider: a call that had little time does not. */
+function blamesProvider({ fault }: ModelError, target: ModelTarget, timeoutMs = target.timeoutMs): boolean {
+  const fairMs = Math.min(FAIR_TIMEOUT_MS, target.timeoutMs * FAIR_SHARE);
+  return PROVIDER_FAULTS.has(fault) && (fault !== "timeout" || timeoutMs >= fairMs);
+}
+
+function usageOf({ id, price }: ModelTarget, { inputTokens, outputTokens }: CallTally): ModelUsage {
+  const costUsd = price === null ? null : (inputTokens * price.input + outputTokens * price.output) / PER_MILLION;
+  return { model: id, inputTokens, outputTokens, costUsd };
+}

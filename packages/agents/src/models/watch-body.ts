@@ -1,0 +1,67 @@
+import { ModelError } from "./model-error.ts";
+
+/** What an answer may take. */
+export interface BodyBounds {
+  /** From now to the first piece. */
+  firstByteMs: number;
+  /** From one piece to the next. */
+  silenceMs: number;
+  maxBytes: number;
+  /** Gives the body up; it belongs to one call. */
+  signal?: AbortSignal | null | undefined;
+}
+
+/** An answer with bounds: it breaks off with a `ModelError` when it is cut, falls silent or gets too long. */
+export function watchBody(
+  body: ReadableStream<Uint8Array>,
+  { firstByteMs, silenceMs, maxBytes, signal }: BodyBounds,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let bytes = 0;
+  // A request that is aborted once its answer is there leaves a read of that answer waiting.
+  signal?.addEventListener("abort", () => void reader.cancel(signal.reason).catch(() => undefined), { once: true });
+
+  function breakOff(error: ModelError): never {
+    // Whatever becomes of the connection: nobody reads it any more.
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const waitMs = bytes === 0 ? firstByteMs : silenceMs;
+      const read = await withinMs(readNext(reader), waitMs);
+      if (read === "late") {
+        return breakOff(new ModelError("timeout", `it has said nothing for ${Math.round(waitMs)} ms`));
+      }
+      if (read.done) return controller.close();
+      bytes += read.value.byteLength;
+      if (bytes > maxBytes) return breakOff(new ModelError("too_long", `its answer is longer than ${maxBytes} bytes`));
+      controller.enqueue(read.value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    throw new ModelError("cut", "its answer was cut off", { cause: error });
+  }
+}
+
+/** What comes within the time, else `late`. */
+async function withinMs<Value>(promise: Promise<Value>, ms: number): Promise<Value | "late"> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(resolve, ms, "late");
+  });
+  // The read that comes too late ends with the reader, and nobody hears of it.
+  promise.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

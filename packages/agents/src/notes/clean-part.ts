@@ -1,0 +1,92 @@
+import { stopWords } from "@svc/text";
+import { mendSentence } from "./mend-sentence.ts";
+import type { MendBudget } from "./mend-sentence.ts";
+import { noteWords } from "./note-words.ts";
+import type { NoteWord } from "./note-words.ts";
+import { pausesOf } from "./repair-cues.ts";
+
+/** Words that are rightly said twice. */
+const SAID_TWICE = new Set(
+  "that had very so no yes really bye ha is was die der das sie dass nous vous muy sí si molto sempre heel".split(" "),
+);
+
+/** So many words that are said again are one slip. */
+const LONGEST_REPEAT = 4;
+
+/**
+ * A part of dictated notes as it was meant: without what was taken back, sounds of thinking and words said twice. Begins
+ * with a capital; as it was written, where nothing is left of it.
+ */
+export function cleanPart(text: string, language: string, budget: MendBudget): string {
+  const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
+  const cleaned = tidy(withoutRepeats(withoutPauses(mended, language), language));
+  return cleaned === ""
+    ? ""
+    : cleaned.replace(/^\P{L}*\p{L}/u, (begin) => (/\p{N}/u.test(begin) ? begin : begin.toUpperCase()));
+}
+
+function withoutPauses(text: string, language: string): string {
+  const pauses = pausesOf(language);
+  return without(
+    text,
+    noteWords(text).filter(({ word }) => pauses.has(word)),
+  );
+}
+
+/** Leaves out spans, with the comma behind each. */
+function without(text: string, spans: readonly Pick<NoteWord, "start" | "end">[]): string {
+  let kept = "";
+  let from = 0;
+  for (const { start, end } of spans) {
+    kept += text.slice(from, start);
+    from = end + (/^[,…]+/.exec(text.slice(end))?.[0].length ?? 0);
+  }
+  return kept + text.slice(from);
+}
+
+/**
+ * Of a phrase that is said twice in a row, the second time stays. A single word has to be one that carries no topic:
+ * "test test" may be meant so.
+ */
+function withoutRepeats(text: string, language: string): string {
+  const words = noteWords(text);
+  const common = stopWords(language);
+  const dropped: Pick<NoteWord, "start" | "end">[] = [];
+  for (let place = 0; place < words.length; place += 1) {
+    for (let length = LONGEST_REPEAT; length > 0; length -= 1) {
+      if (!isRepeat(words, place, length, common)) continue;
+      const [first, last] = [words[place], words[place + length]];
+      if (first !== undefined && last !== undefined) dropped.push({ start: first.start, end: last.start });
+      place += length - 1;
+      break;
+    }
+  }
+  return without(text, dropped);
+}
+
+function isRepeat(words: readonly NoteWord[], place: number, length: number, common: ReadonlySet<string>): boolean {
+  const [first] = words.slice(place, place + 1);
+  if (first === undefined) return false;
+  if (length === 1 && (!common.has(first.word) || SAID_TWICE.has(first.word))) return false;
+  for (let index = 0; index < length; index += 1) {
+    const [one, other] = [words[place + index], words[place + length + index]];
+    if (one === undefined || other === undefined || one.word !== other.word) return false;
+    // Numbers are said twice on purpose, as in "40 40".
+    if (one.kind === "number" || other.isSetOff) return false;
+  }
+  return true;
+}
+
+/** What programs that write down speech put between the words: `{vocalsound}`, `[laughter]`. */
+const TRANSCRIPT_MARKS =
+  /\{[a-z ]{1,40}\}|\[(?:laughter|laughs|inaudible|noise|silence|pause|music|applause|crosstalk)\]/giu;
+
+function tidy(text: string): string {
+  return text
+    .replaceAll(/[ \t]+/g, " ")
+    .replaceAll(/ +([,;:.!?])/g, "$1")
+    .replaceAll(/,(?:\s*,)+/g, ",")
+    .replace(/^[\s,;:]+/, "")
+    .replace(/[\s,;]+$/, "")
+    .replace(/,([.!?])$/, "$1");
+}

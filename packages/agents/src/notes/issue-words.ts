@@ -1,0 +1,106 @@
+import { detectLanguage } from "@svc/text";
+
+/** How badly an issue hurts; the same words as a ticket's priority. */
+export type IssueSeverity = "low" | "normal" | "high" | "urgent";
+
+/** Beginnings of words, divided by commas, as one expression. A full stop at the end of one: the whole word. */
+const anyOf = (words: string, flags = "iu") =>
+  new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${words
+      .trim()
+      .split(/\s*,\s*/)
+      .map((word) => (word.endsWith(".") ? `${word.slice(0, -1)}(?![\\p{L}\\p{N}])` : word))
+      .join("|")})`,
+    flags,
+  );
+
+/**
+ * By language (ISO 639-1): beginnings of words that tell of something which is not as it should be, or is to be done. What
+ * is a plain word of another language stands in its own alone.
+ */
+const ISSUES: Readonly<Record<string, RegExp>> = {
+  en: anyOf(`not work,n't work,no way,unable,annoy,typo,unhappy,not happy,(?:is|are|was|were|went|goes) down,down in,down on,
+    gone.,out of(?! the),would like,rather have,doesn't,does not,don't,didn't,can't,cannot,can not,could not,couldn't,won't,
+    broke,broken,bug.,bugs.,error,fail,fault,crash,freez,hangs.,hung.,stuck,jammed,jamming,paper jam,leak,drip,squeak,rattl,
+    smells.,slow.,slower,slowly,delay,late.,missing,lost.,wrong,incorrect,invalid,problem,issue,complain,angry,refund,
+    replace,repair,fix.,fixed.,fixing,defect,damag,dead.,empty.,flicker,noisy,dirty,outdated,expired,overheat,
+    keeps? (?:dropping|crashing|freezing|failing|stopping|losing|asking|showing),charged (?:\\S+ )?(?:twice|three times|again),
+    need,must.,should,want,wish,ask(?:s|ed)? for,request,please,todo(?=\\s*:),to-do,follow up,remind,call back,order (?:\\S+ )?(?:new|more|another|toner),
+    no access,no answer,no power,no signal,nice to have`),
+  de: anyOf(`kaputt,defekt,fehl,funktioniert nicht,funktionieren nicht,geht nicht,gehen nicht,klappt nicht,lässt sich nicht,kann nicht,
+    können nicht,langsam,verspät,beschwer,problem,störung,stört,abgestürzt,stürzt,tropf,flacker,quietsch,klemmt,klemmen,undicht,
+    leckt.,stinkt,braucht,brauchen,benötig,muss.,müssen,soll.,sollte,sollen,bitte,möchte,will.,wollen.,wünsch,reparier,ersetz,austausch,
+    rückerstatt,erstatt,beschädigt,verloren,falsch,leer.,ausgefallen,bestellen`),
+  fr: anyOf(`panne,plant(?:e|é)(?!\\p{L}),ne marche p,ne marchent p,ne fonctionne,erreur,bloqu,lent.,lente.,lents.,retard,plainte,
+    se plaint,problème,manqu,cassé,il faut,doit.,doivent,voudrait,veut.,veulent,besoin,rembours,répar,remplac,fuit.,fuite,coulent,
+    en double,perdu,commander`),
+  es: anyOf(`no funciona,no anda.,averi,roto.,rota.,rotos.,rotas.,fallo,falla,error,lento,lenta,retraso,queja,problema,falta,necesita,
+    debe.,deben.,hay que,quiere,por favor,reembols,repar,atasc,bloquead,perdid,gotea,cobraron`),
+  it: anyOf(`non funziona,non va.,guast,rotto,rotta,rotti,rotte,errore,lento,lenta,ritardo,reclam,problema,manca,serve.,servono,deve.,
+    devono,bisogna,vuole,vogliono,rimbors,ripar,bloccat,perde.,gocciola,inceppat`),
+  pt: anyOf(`não funciona,quebrad,erro.,erros.,lento,lenta,atras,reclama,problema,falta,precisa,deve.,devem.,quer.,querem.,reembols,
+    consert,travad,vazando,pingando`),
+  nl: anyOf(`werkt niet,werken niet,kapot,storing,fout,traag,vertraging,klacht,klaagt,probleem,ontbreekt,moet.,moeten.,graag,wil.,willen.,
+    terugbeta,vervang,lekt.,vastgelopen,nodig`),
+};
+
+/** Words that say so in any language, since they are borrowed everywhere. */
+const ANYWHERE = anyOf("urgent.,bug.,bugs.,error.,todo(?=\\s*:)");
+
+const SEVERITIES: readonly [IssueSeverity, RegExp][] = [
+  [
+    "urgent",
+    anyOf(`urgent,emergency,immediately,right now,asap,as soon as possible,critical,outage,down for,nobody can,no one can,
+      danger,safety,on fire,caught fire,flood,data loss,security,dringend,sofort,notfall,kritisch,ausfall,gefahr,brennt,urgence,
+      immédiatement,urgente,emergencia,emergenza,inmediat,subito,urgência,spoed,onmiddellijk`),
+  ],
+  [
+    "high",
+    anyOf(`crash,outage,can't,cannot,can not,unable,not work,n't work,does not work,broken,lost,refund,angry,very unhappy,
+      important,deadline,today,tomorrow,again and again,third time,second time,leak,twice.,three times,everybody,everyone,
+      kaputt,defekt,geht nicht,gehen nicht,funktioniert nicht,funktionieren nicht,wichtig,heute,morgen,verloren,stürzt,
+      en panne,ne marche p,ne fonctionne p,aujourd'hui,demain,cassé,
+      no funciona,importante,hoy.,mañana,roto.,rota.,non funziona,oggi,domani,rotto,não funciona,hoje,amanhã,werkt niet,kapot,
+      vandaag,belangrijk`),
+  ],
+  [
+    "low",
+    anyOf(`nice to have,minor,cosmetic,typo,small thing,when there is time,some time,someday,not urgent,no hurry,low priority,
+      kleinigkeit,nicht dringend,nicht eilig,eilt nicht,irgendwann,schönheitsfehler,pas urgent,mineur,quand possible,no urgente,
+      no es urgente,non urgente,non è urgente,quando possibile,não urgente,não é urgente,niet dringend`),
+  ],
+];
+
+/** What says that something is as it should be. */
+const NO_ISSUE = anyOf(
+  `no complaint,no problem,no issue,no error,no fault,no delay,without problem,without error,not a problem,
+  works fine,works well,works again,is fixed,was fixed,got fixed,keine probleme,kein problem,keine beschwerden,ohne probleme,
+  funktioniert wieder,geht wieder,pas de problème,aucun problème,sans problème,sin problema,ningún problema,nessun problema,
+  senza problemi,sem problemas,nenhum problema,geen probleem,geen klachten`,
+  "giu",
+);
+
+/** From this confidence on a part of notes is in a language of its own. */
+const CLEAR_LANGUAGE = 0.5;
+
+/**
+ * Whether a sentence of notes in a language tells of something that is not as it should be, or that is to be done. One that
+ * is clearly in another language is read in that one; of a language without words here, in English.
+ */
+export function tellsIssue(text: string, language: string): boolean {
+  const said = text.replace(NO_ISSUE, " ");
+  const own = ISSUES[language] ?? ISSUES["en"];
+  if (own?.test(said) === true || ANYWHERE.test(said) || isRatedLow(said)) return true;
+  const detected = detectLanguage(said);
+  if (detected.language === language || detected.confidence < CLEAR_LANGUAGE) return false;
+  return ISSUES[detected.language]?.test(said) === true;
+}
+
+/** Who says how little something hurts, tells of something that does. */
+const isRatedLow = (text: string) => SEVERITIES.some(([severity, words]) => severity === "low" && words.test(text));
+
+/** How badly it hurts, by its words; the plain "not urgent" goes before "urgent". */
+export function severityOf(text: string): IssueSeverity {
+  if (isRatedLow(text)) return "low";
+  return SEVERITIES.find(([, words]) => words.test(text))?.[0] ?? "normal";
+}

@@ -1,0 +1,140 @@
+import { noteWords } from "./note-words.ts";
+import type { NoteWord } from "./note-words.ts";
+import { repairCandidates } from "./repair-candidates.ts";
+import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
+import { findRepairCues } from "./repair-cues.ts";
+import type { RepairCue } from "./repair-cues.ts";
+import { REPAIR_WEIGHTS } from "./repair-weights.ts";
+
+/** A correction within a correction, and one more; nobody goes further. */
+const MAX_ROUNDS = 4;
+
+/** What is said before and behind a correction decides; of what goes on for longer, so many words are looked at. */
+const WINDOW_BEFORE = 40;
+const WINDOW_AFTER = 40;
+
+/** So far back a word is looked for that a correction begins with again. */
+const ALIKE_WITHIN = 6;
+
+/**
+ * In a statement, which may be one of many in a row without a full stop, a correction reaches back so many words at most:
+ * what is lost of it is worse than a slip that stays. Only what takes back all that was said reaches further.
+ */
+const STATEMENT_DROPS = 6;
+const STATEMENT_REACH = 14;
+const TAKES_ALL_BACK = new Set("scratch forget rephrase mind streich vergiss vergeet".split(" "));
+
+/** How a correction is most likely meant, and how clearly so. */
+interface Choice {
+  cue: RepairCue;
+  reading: RepairReading;
+  score: number;
+}
+
+const scoreOf = ({ features }: RepairCandidate) =>
+  features.reduce((sum, [name, value]) => sum + (REPAIR_WEIGHTS[name] ?? 0) * value, 0);
+
+/** Counts how many corrections are weighed, so that a text of nothing else takes no longer than one that is meant. */
+export interface MendBudget {
+  cues: number;
+}
+
+/**
+ * A sentence without what its speaker took back: "on Tuesday, no sorry, on Wednesday" becomes "on Wednesday". Also a
+ * correction at the end that belongs further ahead is put there. Each reading of each correction is scored by a log-linear
+ * model (`REPAIR_WEIGHTS`) that was fitted on English; in other languages it goes by the same signs, where their words
+ * are known. Costs the budget one for each place that is weighed; at none left, the rest stays as it is.
+ */
+export function mendSentence(text: string, language: string, budget: MendBudget): string {
+  let mended = text;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const words = noteWords(mended);
+    const choice = choose(words, language, budget);
+    if (choice === null) break;
+    mended = applyReading(mended, words, choice);
+  }
+  return mended;
+}
+
+/** The reading that fits best of all corrections; null where none is meant. */
+function choose(words: readonly NoteWord[], language: string, budget: MendBudget): Choice | null {
+  let best: Choice | null = null;
+  for (const cue of findRepairCues(words, language)) {
+    if (budget.cues <= 0) break;
+    budget.cues -= 1;
+    const offset = Math.max(0, cue.from - WINDOW_BEFORE);
+    const window = words.slice(offset, cue.to + WINDOW_AFTER);
+    const near = { ...cue, from: cue.from - offset, to: cue.to - offset };
+    const only = onlyReading(words, cue);
+    const isBound = !isQuestion(words) && !words.slice(cue.from, cue.to).some(({ word }) => TAKES_ALL_BACK.has(word));
+    for (const candidate of repairCandidates(window, near, offset === 0)) {
+      if (only !== null && candidate.reading.how !== only) continue;
+      if (isBound && reachesTooFar(candidate.reading, near)) continue;
+      const score = scoreOf(candidate);
+      if (best === null || score > best.score) best = { cue, reading: shift(candidate.reading, offset), score };
+    }
+  }
+  return best === null || best.reading.how === "keep" ? null : best;
+}
+
+/** A question begins with a word that asks, or with a verb. */
+const isQuestion = ([first]: readonly NoteWord[]) => first?.kind === "ask" || first?.kind === "verb";
+
+function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
+  if (reading.how === "drop") return from - reading.from > STATEMENT_DROPS;
+  return reading.how === "replace" && from - reading.from > STATEMENT_REACH;
+}
+
+/**
+ * In a statement "um" is mostly one while somebody thinks, and a single word such as "no" mostly means itself, where nothing
+ * in the writing sets it off: unless what follows is like what came before, there is nothing that it corrects.
+ */
+function onlyReading(words: readonly NoteWord[], { from, to, kind }: RepairCue): "keep" | "cue" | null {
+  if (isQuestion(words) || kind === "phrase" || (kind !== "pause" && words[from]?.isSetOff === true)) return null;
+  const [before, behind] = [words[from - 1], words[to]];
+  if (before === undefined || behind === undefined) return kind === "pause" ? "cue" : "keep";
+  const isSameKind = before.kind === behind.kind && (before.kind === "number" || before.kind === "name");
+  const beginsAgain = words.slice(Math.max(0, from - ALIKE_WITHIN), from).some(({ word }) => word === behind.word);
+  if (isSameKind || beginsAgain) return null;
+  return kind === "pause" ? "cue" : "keep";
+}
+
+/** A reading of a part of the words, by the places of all of them. */
+function shift(reading: RepairReading, by: number): RepairReading {
+  if (reading.how === "drop") return { how: "drop", from: reading.from + by };
+  if (reading.how === "replace") return { how: "replace", from: reading.from + by, to: reading.to + by };
+  return reading;
+}
+
+/** What may stand between words that come to stand beside each other: not what divided them from what went. */
+const LOOSE_END = /[\s,;:–—…-]+$/u;
+
+/** The text as a reading has it. */
+export function applyReading(
+  text: string,
+  words: readonly NoteWord[],
+  { cue, reading }: Pick<Choice, "cue" | "reading">,
+): string {
+  if (reading.how === "keep") return text;
+  const startOf = (place: number) => words[place]?.start ?? text.length;
+  const endOf = (place: number) => words[place - 1]?.end ?? 0;
+  if (reading.how === "replace") {
+    const put = text.slice(startOf(cue.to), endOf(words.length));
+    const head = text.slice(0, startOf(reading.from));
+    const rest = text.slice(endOf(reading.to), endOf(cue.from));
+    return asBegun(text, `${head}${put}${rest}${text.slice(endOf(words.length))}`);
+  }
+  const from = reading.how === "drop" ? reading.from : cue.from;
+  // The mark that ends the sentence stays where everything behind the place goes.
+  const tail = cue.to >= words.length ? text.slice(endOf(words.length)) : text.slice(startOf(cue.to));
+  const head = text.slice(0, startOf(from)).replace(LOOSE_END, "");
+  const between = head === "" || cue.to >= words.length ? "" : " ";
+  return asBegun(text, `${head === "" ? text.slice(0, startOf(0)) : head}${between}${tail}`);
+}
+
+/** Begins as the text did: with a capital where that had one. */
+function asBegun(before: string, after: string): string {
+  const first = /\p{L}/u.exec(before);
+  if (first === null || !/\p{Lu}/u.test(first[0])) return after;
+  return after.replace(/\p{L}/u, (letter) => letter.toUpperCase());
+}

@@ -1,0 +1,63 @@
+import { splitSentences } from "@svc/text";
+import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
+import type { WordingMatcher } from "./match-wording.ts";
+import { NEGATIONS, PERSON_PHRASES, UNSPACED_LANGUAGES } from "./person-phrases.ts";
+
+/** So many words may stand between who helps and what is done. */
+const GAP_WORDS = 4;
+
+/** A negation before who helps is looked for in so many words: "nobody of our team". */
+const WORDS_BEFORE = 2;
+
+/** A sentence is no longer; what has no sentences is looked at in its beginning. */
+const MAX_SENTENCE_CHARS = 1_500;
+const MAX_TEXT_CHARS = 50_000;
+
+interface Promising {
+  matchers: readonly { match: WordingMatcher; canBeNegated: boolean }[];
+  conditions: WordingMatcher;
+  isUnspaced: boolean;
+}
+
+const NEGATING = new Set(phrasesOf(NEGATIONS));
+
+const LANGUAGES: readonly Promising[] = Object.entries(PERSON_PHRASES).map(([language, { promises, conditions }]) => {
+  const isUnspaced = UNSPACED_LANGUAGES.has(language);
+  return {
+    matchers: promises.map((wording) => ({
+      match: matchWording(wording, { gap: GAP_WORDS, isUnspaced }),
+      canBeNegated: wording.length > 1,
+    })),
+    conditions: matchWording([conditions], { gap: 0, isUnspaced }),
+    isUnspaced,
+  };
+});
+
+/**
+ * True when a text promises that a person will look, call or write, in one of the languages of `PERSON_PHRASES`. What
+ * only describes ("our team is there on weekdays"), denies it ("we will never call you"), asks or depends on something
+ * that the customer may do ("if you send us the form, a colleague will call") promises nothing.
+ */
+export function promisesPerson(text: string): boolean {
+  return splitSentences(text.slice(0, MAX_TEXT_CHARS)).some(
+    (sentence) =>
+      !/[?？؟;]\s*$/u.test(sentence.text) && isPromise(foldWords(sentence.text.slice(0, MAX_SENTENCE_CHARS))),
+  );
+}
+
+function isPromise(words: string): boolean {
+  return LANGUAGES.some(({ matchers, conditions, isUnspaced }) =>
+    matchers.some(({ match, canBeNegated }) => {
+      const found = match(words);
+      if (found === null) return false;
+      const condition = conditions(words);
+      if (condition !== null && condition.start < found.end) return false;
+      return isUnspaced || !canBeNegated || !isNegated(words, found);
+    }),
+  );
+}
+
+function isNegated(words: string, { start, end }: { start: number; end: number }): boolean {
+  const before = words.slice(0, start).trim().split(" ").slice(-WORDS_BEFORE);
+  return [...before, ...words.slice(start, end).split(" ")].some((word) => NEGATING.has(word));
+}

@@ -1,0 +1,28 @@
+import type { AgentTool, ToolAccess, ToolApproval } from "@svc/contracts";
+
+/** A tool of an agent with the values of its headers: they leave this process in its calls, and nowhere else. */
+export type OpenedTool = AgentTool;
+
+/** What came of a call: `unknown` when nobody can tell whether it was made. `text` is data, written by the other end. */
+export interface ToolOutcome {
+  state: "done" | "failed" | "unknown";
+  text: string;
+}
+
+/** A tool that can be called: one of HTTP, or one of those of an MCP server. */
+export interface CallableTool {
+  /** `[a-zA-Z0-9_-]{1,64}`, unique among those of its agent. */
+  name: string;
+  description: string;
+  /** JSON Schema of its arguments: an object. */
+  parameters: Record<string, unknown>;
+  access: ToolAccess;
+  approval: ToolApproval;
+  /** Changes whenever what a call does may have changed. */
+  mark: string;
+  /**
+   * Calls it with arguments that were checked. Never rejects but with the reason of the signal. `callId` goes along with
+   * a call that writes, so that the other end knows a repeat for one.
+   */
+  call(input: Record<string, unknown>, options: { callId: string; signal: AbortSignal }): Promise<ToolOutcome>;
+}

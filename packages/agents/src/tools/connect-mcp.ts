@@ -1,0 +1,149 @@
+import type {
+  CallToolResult,
+  Client,
+  JsonSchemaValidator,
+  PriorDiscovery,
+  Tool,
+  jsonSchemaValidator,
+} from "@modelcontextprotocol/client";
+import type { AddressGuard } from "@svc/outbound";
+import { guardedFetch } from "./guarded-fetch.ts";
+import { wasNeverSent } from "./was-never-sent.ts";
+
+/** Of connecting, of a whole list with all its pages, and of a call. */
+const TIMEOUT_MS = 10_000;
+const PAGES_MAX_COUNT = 10;
+
+/** An MCP server, and who it is to be called as. */
+export interface McpServer {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/** What is known of a server from an earlier connection; null where nothing is. */
+export type McpPrior = PriorDiscovery | null;
+
+/** A list of tools, and what to connect with the next time. */
+export interface McpListing {
+  tools: Tool[];
+  prior: McpPrior;
+}
+
+/** A call that gave no result: whether it was sent says whether it may have been made. */
+export class McpCallError extends Error {
+  /** False when nothing can have been done. */
+  readonly wasSent: boolean;
+
+  constructor(message: string, wasSent: boolean, cause: unknown) {
+    super(message, { cause });
+    this.name = "McpCallError";
+    this.wasSent = wasSent;
+  }
+}
+
+/** What a server says its results look like is not checked: a schema of a stranger would be compiled for that. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator<Data>(): JsonSchemaValidator<Data> {
+    return (input) => ({ valid: true, data: input as Data, errorMessage: undefined });
+  },
+};
+
+const isCall = (body: string) => {
+  const message: unknown = body === "" ? null : JSON.parse(body);
+  return typeof message === "object" && message !== null && "method" in message && message.method === "tools/call";
+};
+
+/** Connects in whichever revision of the protocol the server speaks, does something and ends the connection. */
+async function connected<Result>(
+  { url, headers }: McpServer,
+  {
+    guard,
+    signal,
+    prior,
+    onCall,
+    onFault = () => undefined,
+  }: {
+    guard: AddressGuard;
+    signal: AbortSignal;
+    prior: McpPrior;
+    /** Hears why the exchange of a call gave no answer. */
+    onFault?: (error: unknown) => void;
+    /** Hears of a call that is about to be sent, and answers the headers that it gets besides. */
+    onCall: () => Record<string, string>;
+  },
+  use: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const { Client: McpClient, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: guardedFetch(guard, {
+      headersFor: (body) => (isCall(body) ? onCall() : {}),
+      // What is said behind a call, such as that it is given up, tells nothing of whether the call was sent.
+      onFault: (error, body) => (isCall(body) ? onFault(error) : undefined),
+    }),
+    // A call that broke off is not taken up again: whoever reads its result decides what that means.
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 0,
+      maxReconnectionDelay: 0,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  const client = new McpClient(
+    { name: "svc", version: "1" },
+    {
+      versionNegotiation: { mode: "auto" },
+      jsonSchemaValidator: UNCHECKED,
+      // Nobody is there who could be asked.
+      inputRequired: { autoFulfill: false },
+      listMaxPages: PAGES_MAX_COUNT,
+    },
+  );
+  try {
+    await client.connect(transport, { timeout: TIMEOUT_MS, signal, ...(prior === null ? {} : { prior }) });
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Lists the tools of a server, within 10 seconds. Rejects when it cannot be reached or speaks no MCP. */
+export function listMcpTools(server: McpServer, { guard }: { guard: AddressGuard }): Promise<McpListing> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  return connected(server, { guard, signal, prior: null, onCall: () => ({}) }, async (client) => {
+    const { tools } = await client.listTools(undefined, { timeout: TIMEOUT_MS, signal });
+    const discover = client.getDiscoverResult();
+    return { tools, prior: discover === undefined ? { kind: "legacy" } : { kind: "modern", discover } };
+  });
+}
+
+/** Calls a tool of a server once. Rejects with an `McpCallError` when there is no result. */
+export async function callMcpTool(
+  server: McpServer,
+  call: { tool: Tool; input: Record<string, unknown>; headers: Record<string, string> },
+  { guard, signal, prior }: { guard: AddressGuard; signal: AbortSignal; prior: McpPrior },
+): Promise<CallToolResult> {
+  const { ProtocolError, SdkHttpError } = await import("@modelcontextprotocol/client");
+  // Whether the call may have left.
+  const sent = { isOut: false };
+  const onCall = () => {
+    sent.isOut = true;
+    return call.headers;
+  };
+  const onFault = (error: unknown) => {
+    sent.isOut = !wasNeverSent(error);
+  };
+  try {
+    return await connected(server, { guard, signal, prior, onCall, onFault }, (client) =>
+      client.callTool(
+        { name: call.tool.name, arguments: call.input },
+        { timeout: TIMEOUT_MS, signal, toolDefinition: call.tool },
+      ),
+    );
+  } catch (error) {
+    const text = error instanceof Error ? error.message : "unknown fault";
+    // A refusal of the server is an answer.
+    const isAnswered = error instanceof ProtocolError || error instanceof SdkHttpError;
+    throw new McpCallError(text, sent.isOut && !isAnswered, error);
+  }
+}

@@ -1,0 +1,126 @@
+import { parseUrl } from "@svc/contracts";
+import type { HttpTool } from "@svc/contracts";
+import {
+  BlockedAddressError,
+  OutboundConnectionError,
+  OutboundTimeoutError,
+  ResponseTooLargeError,
+  guardedRequest,
+} from "@svc/outbound";
+import type { AddressGuard, OutboundRequest, OutboundResponse } from "@svc/outbound";
+import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
+import { fillUrl } from "./fill-url.ts";
+import { markOfTool } from "./mark-of-tool.ts";
+import { toolText } from "./tool-text.ts";
+import { wasNeverSent } from "./was-never-sent.ts";
+
+/** Of one call, redirects included. */
+const TIMEOUT_MS = 10_000;
+/** Of an answer on the wire; the model gets less. */
+const ANSWER_MAX_BYTES = 1024 * 1024;
+const REDIRECTS_MAX_COUNT = 3;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+const failed = (text: string): ToolOutcome => ({ state: "failed", text });
+
+/** What is said of an answer that is no text. */
+function bodyText({ body, headers }: OutboundResponse): string {
+  const type = headers["content-type"] ?? "";
+  const isMedia = /^(?:image|audio|video|font)\/|octet-stream|\/(?:zip|pdf|gzip)\b/i.test(type);
+  if (isMedia || body.includes(0)) return `(${body.length} bytes that are no text)`;
+  return new TextDecoder().decode(body);
+}
+
+/** How an answer is told: 2xx is done, anything else is the other end's refusal. */
+function outcomeOf(response: OutboundResponse): ToolOutcome {
+  const { status } = response;
+  const state = status >= 200 && status < 300 ? "done" : "failed";
+  return { state, text: `HTTP ${status}\n${bodyText(response)}` };
+}
+
+/** Where a redirect leads that may be followed: on the same host, and only for what reads. */
+function redirectOf({ status, headers, url }: OutboundResponse): URL | null {
+  if (!REDIRECTS.has(status) || headers.location === undefined) return null;
+  const from = new URL(url);
+  const to = parseUrl(headers.location, from.href);
+  return to !== null && to.origin === from.origin ? to : null;
+}
+
+/** Calls, and follows redirects on the same host where that does nothing twice. */
+async function request(guard: AddressGuard, first: OutboundRequest, isRead: boolean): Promise<OutboundResponse> {
+  const deadline = performance.now() + first.timeoutMs;
+  let next = first;
+  for (let redirects = 0; ; redirects++) {
+    const response = await guardedRequest(guard, next);
+    const target = isRead && first.method === "GET" ? redirectOf(response) : null;
+    if (target === null || redirects >= REDIRECTS_MAX_COUNT) return response;
+    next = { ...first, url: target, timeoutMs: Math.max(1, deadline - performance.now()) };
+  }
+}
+
+/** What a call that has thrown has come to: whether it may have been made says what kind of fault it was. */
+function faultOf(error: unknown, isRead: boolean): ToolOutcome {
+  if (error instanceof BlockedAddressError) return failed("The address of this tool is not allowed here.");
+  if (error instanceof ResponseTooLargeError) {
+    const isDone = error.status >= 200 && error.status < 300;
+    const text = `HTTP ${error.status}\n(the answer is longer than ${ANSWER_MAX_BYTES} bytes and was not read)`;
+    return { state: isDone && !isRead ? "done" : "failed", text };
+  }
+  if (wasNeverSent(error)) return failed("No connection was made.");
+  const what =
+    error instanceof OutboundTimeoutError
+      ? `No answer came within ${TIMEOUT_MS / 1_000} s.`
+      : `The connection broke (${error instanceof OutboundConnectionError ? error.errorCode : "fault"}).`;
+  return isRead ? failed(what) : { state: "unknown", text: `${what} Whether it was done is not known.` };
+}
+
+/**
+ * Makes a tool that is one HTTP request: through the address guard, within 10 seconds, without a redirect to another
+ * host. The values of its headers are in none of its results.
+ */
+export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
+  const { name, description, parameters, access, approval, headers } = tool;
+  const isRead = access === "read";
+  return {
+    name,
+    description,
+    parameters,
+    access,
+    approval,
+    mark: markOfTool(tool),
+
+    async call(input, { callId, signal }) {
+      if (signal.aborted && !isRead) return failed("Not called: the run was given up.");
+      const filled = fillUrl(tool.url, input);
+      if ("fault" in filled) return failed(`Not called: ${filled.fault}.`);
+      const sends = tool.body === "json";
+      try {
+        const response = await request(
+          guard,
+          {
+            method: tool.method,
+            url: filled.url,
+            headers: {
+              accept: "application/json, text/*;q=0.9, */*;q=0.5",
+              "user-agent": "svc-agent-tools",
+              ...headers,
+              ...(sends ? { "content-type": "application/json" } : {}),
+              ...(isRead ? {} : { "idempotency-key": callId }),
+            },
+            ...(sends ? { body: JSON.stringify(filled.rest) } : {}),
+            timeoutMs: TIMEOUT_MS,
+            maxResponseBytes: ANSWER_MAX_BYTES,
+            signal,
+          },
+          isRead,
+        );
+        const { state, text } = outcomeOf(response);
+        return { state, text: toolText(text, headers) };
+      } catch (error) {
+        if (isRead) signal.throwIfAborted();
+        return faultOf(error, isRead);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "@jest/globals";
+import type { CallableTool } from "./callable-tool.ts";
+import { offerTools, readOnlyDesk } from "./offer-tools.ts";
+import type { AskedCall } from "./offer-tools.ts";
+
+const signal = new AbortController().signal;
+const options = { callId: "of-the-model", signal };
+
+function toolOf(access: "read" | "write"): CallableTool {
+  return {
+    name: access,
+    description: access,
+    parameters: { type: "object", properties: { id: { type: "string" }, note: { type: "string" } }, required: ["id"] },
+    access,
+    approval: "auto",
+    mark: access,
+    call: (input) => Promise.resolve({ state: "done", text: JSON.stringify(input) }),
+  };
+}
+
+/** Offers both tools, and notes what reaches the desk. */
+function offer() {
+  const asked: AskedCall[] = [];
+  const [read, write] = offerTools([toolOf("read"), toolOf("write")], (call) => {
+    asked.push(call);
+    return Promise.resolve(`answer ${asked.length}`);
+  });
+  const call = (tool: typeof read, input: unknown) => tool?.execute(input, options);
+  return { asked, read: (input: unknown) => call(read, input), write: (input: unknown) => call(write, input) };
+}
+
+describe("tools that are offered to a model", () => {
+  test("are called with arguments that fit, and say what is wrong with others", async () => {
+    const { asked, read } = offer();
+    expect(await read({ id: 7 })).toBe("Not called: /id must be string.");
+    expect(await read({ id: "7" })).toBe("answer 1");
+    expect(asked.map(({ arguments: input }) => input)).toEqual([{ id: "7" }]);
+  });
+
+  test("make the same write once, also at the same time and with its arguments in another order", async () => {
+    const { asked, write } = offer();
+    const same = [
+      { id: "7", note: "n" },
+      { note: "n", id: "7" },
+    ];
+    expect(await Promise.all(same.map(write))).toEqual(["answer 1", "answer 1"]);
+    expect(await write(same[0])).toBe("answer 1");
+    expect(await write({ id: "8", note: "n" })).toBe("answer 2");
+    expect(asked.map(({ occurrence }) => occurrence)).toEqual([0, 0]);
+  });
+
+  test("tell one read from the next by how often it was asked", async () => {
+    const { asked, read } = offer();
+    await read({ id: "7" });
+    await read({ id: "7" });
+    expect(asked.map(({ key, occurrence }) => [key === asked[0]?.key, occurrence])).toEqual([
+      [true, 0],
+      [true, 1],
+    ]);
+  });
+
+  test("are called twenty times for one message at most", async () => {
+    const { asked, read } = offer();
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, id) => read({ id: String(id) })));
+    expect(asked).toHaveLength(20);
+    expect(answers.filter((answer) => answer?.startsWith("Not called: there were too many"))).toHaveLength(10);
+  });
+
+  test("change nothing where there is no ticket", async () => {
+    const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk);
+    expect(await read?.execute({ id: "7" }, options)).toBe('{"id":"7"}');
+    expect(await write?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+    const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk);
+    expect(await guarded?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+  });
+});

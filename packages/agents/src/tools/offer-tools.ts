@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import type { ChatTool } from "../models/language-model.ts";
+import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { checkArguments } from "./check-arguments.ts";
+
+/** Calls of tools that are made for one message at most. */
+const CALLS_MAX_COUNT = 20;
+
+/** A call that a model has asked for, with arguments that were checked. */
+export interface AskedCall {
+  tool: CallableTool;
+  arguments: Record<string, unknown>;
+  /** The same for the same tool and arguments. */
+  key: string;
+  /** How many such calls came before it: always 0 for what writes, since that is done once. */
+  occurrence: number;
+}
+
+/** Decides about each call, makes those that are to be made, and says what the model is told. */
+export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>;
+
+/** What a model is told of a call that was made. */
+export function tellOutcome({ state, text }: ToolOutcome): string {
+  return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call broke off."}\n${text}`;
+}
+
+/**
+ * Offers tools to a model: checks what it calls them with, and leaves the rest to the desk. The same call that writes is
+ * made once, however often it is asked for, also at the same time. The tools never reject but with what the desk rejects
+ * with.
+ */
+export function offerTools(tools: readonly CallableTool[], desk: ToolDesk): ChatTool[] {
+  const occurrences = new Map<string, number>();
+  const writes = new Map<string, Promise<string>>();
+  let count = 0;
+
+  function ask(tool: CallableTool, input: Record<string, unknown>, signal: AbortSignal): Promise<string> {
+    const key = createHash("sha256")
+      .update(canonicalJson([tool.mark, tool.name, input]))
+      .digest("hex");
+    const isRead = tool.access === "read";
+    const asked = isRead ? undefined : writes.get(key);
+    if (asked !== undefined) return asked;
+    const occurrence = isRead ? (occurrences.get(key) ?? 0) : 0;
+    occurrences.set(key, occurrence + 1);
+    const answer = desk({ tool, arguments: input, key, occurrence }, signal);
+    if (!isRead) writes.set(key, answer);
+    return answer;
+  }
+
+  return tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    async execute(input, { signal }) {
+      count++;
+      if (count > CALLS_MAX_COUNT) return "Not called: there were too many calls already. Answer with what you have.";
+      const checked = await checkArguments(tool.parameters, input);
+      if ("fault" in checked) return `Not called: ${checked.fault}.`;
+      return ask(tool, checked.arguments, signal);
+    },
+  }));
+}
+
+/** The desk of a call without a ticket: it reads, and changes nothing. */
+export const readOnlyDesk: ToolDesk = async ({ tool, arguments: input, key }, signal) => {
+  if (tool.access === "write") return "Not called: this tool changes something, which needs a ticket.";
+  if (tool.approval === "operator") return "Not called: an operator has to approve it, which needs a ticket.";
+  return tellOutcome(await tool.call(input, { callId: key, signal }));
+};

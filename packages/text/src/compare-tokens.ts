@@ -1,0 +1,46 @@
+/** How much two texts have in common, each 0 to 1. */
+export interface TokenScores {
+  /**
+   * Tokens that both have, whatever their order, as the harmonic mean of precision and recall: the F1 of SQuAD (Rajpurkar
+   * et al. 2016), and of ROUGE-1.
+   */
+  f1: number;
+  /** The longest sequence of tokens that both have in this order: the F1 of ROUGE-L (Lin 2004). */
+  rougeL: number;
+}
+
+const f1 = (hits: number, given: number, wanted: number) => (hits === 0 ? 0 : (2 * hits) / (given + wanted));
+
+/** Compares two lists of tokens. Takes time in proportion to the product of their lengths: cut what may be long. */
+export function compareTokens(given: readonly string[], wanted: readonly string[]): TokenScores {
+  return {
+    f1: f1(countShared(given, wanted), given.length, wanted.length),
+    rougeL: f1(longestCommon(given, wanted), given.length, wanted.length),
+  };
+}
+
+function countShared(given: readonly string[], wanted: readonly string[]): number {
+  const left = new Map<string, number>();
+  for (const token of wanted) left.set(token, (left.get(token) ?? 0) + 1);
+  let shared = 0;
+  for (const token of given) {
+    const count = left.get(token) ?? 0;
+    if (count === 0) continue;
+    shared += 1;
+    left.set(token, count - 1);
+  }
+  return shared;
+}
+
+/** Length of the longest sequence that both have in this order. */
+function longestCommon(one: readonly string[], other: readonly string[]): number {
+  let row = new Uint32Array(other.length + 1);
+  let next = new Uint32Array(other.length + 1);
+  for (const token of one) {
+    for (const [place, wanted] of other.entries()) {
+      next[place + 1] = token === wanted ? (row[place] ?? 0) + 1 : Math.max(row[place + 1] ?? 0, next[place] ?? 0);
+    }
+    [row, next] = [next, row];
+  }
+  return row[other.length] ?? 0;
+}
