@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import type { Scope } from "@svc/contracts";
 import { openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
-import { createTestDatabase, freePort, testLog } from "@svc/testing";
+import { collectLog, createTestDatabase, freePort, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { hashApiKey, prefixOfApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticate.ts";
@@ -320,5 +320,60 @@ describe("while the store is away", () => {
     passTime(1_000);
     expect(await refusal({ apiKey: key })).toMatchObject({ code: "unavailable" });
     expect((await ask({ apiKey: key })).projectName).toBe("north");
+  });
+});
+
+describe("the use of a key", () => {
+  /** What the audit trail tells of a key, oldest first, once there are so many rows. */
+  async function untilTold(keyId: string, count: number) {
+    const look = async () => {
+      const rows = await store.audit.listPage({ action: "key.use", object: keyId }, { limit: 9 });
+      return rows.length >= count ? rows.toReversed() : null;
+    };
+    return waitFor(look, { what: `${count} rows about the key` });
+  }
+
+  test("is in the audit trail once an hour, with the network that is asked for only then", async () => {
+    const check = createAuthenticator({ store, log: testLog() });
+    const { key, record } = await makeKey("north");
+    const credentials = { authorization: undefined, apiKey: key, project: undefined };
+    const findNetwork = jest.fn(() => "203.0.113.0/24");
+    // In the middle of an hour, so that none ends meanwhile.
+    const start = Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 1_800_000;
+    const clock = jest.spyOn(Date, "now").mockReturnValue(start);
+    for (let round = 0; round < 5; round++) await check(credentials, undefined, findNetwork);
+    clock.mockReturnValue(start + 1_799_999);
+    await check(credentials, undefined, findNetwork);
+    expect(findNetwork).toHaveBeenCalledTimes(1);
+    clock.mockReturnValue(start + 1_800_000);
+    await check(credentials);
+    const said = { actor: `key:${record.id}`, object: record.id, project: "north", result: "ok", requestId: null };
+    expect(await untilTold(record.id, 2)).toEqual([
+      expect.objectContaining({ ...said, network: "203.0.113.0/24" }),
+      expect.objectContaining({ ...said, network: null }),
+    ]);
+  });
+
+  test("that is refused is none", async () => {
+    const { key, record } = await makeKey("north");
+    await refusal({ apiKey: key, project: "south" });
+    await ask({ apiKey: key });
+    expect(await untilTold(record.id, 1)).toHaveLength(1);
+  });
+
+  test("goes on while it cannot be noted, and is not waited for", async () => {
+    const { log, lines } = collectLog();
+    const check = createAuthenticator({ store, log });
+    const { key, record } = await makeKey("north");
+    let fail: (error: Error) => void = () => undefined;
+    jest.spyOn(store.audit, "append").mockReturnValue(new Promise((_resolve, reject) => (fail = reject)));
+    expect(await ask({ apiKey: key }, check)).toMatchObject({ keyId: record.id });
+    fail(new Error("the store is away"));
+    await waitFor(() => Promise.resolve(lines().find(({ level }) => level === "warn") ?? null), { what: "a warning" });
+    expect(JSON.stringify(lines())).not.toContain(key);
+    // The next use is noted in its place.
+    jest.restoreAllMocks();
+    await ask({ apiKey: key }, check);
+    expect(await untilTold(record.id, 1)).toHaveLength(1);
   });
 });

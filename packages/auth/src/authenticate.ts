@@ -26,9 +26,13 @@ export interface KnownKey {
 /** Counts a request with a valid key; rejects when the key has used up its limit. */
 export type AdmitKey = (key: KnownKey) => Promise<void>;
 
+/** Says from which network a request comes, where a row of the audit trail needs it. */
+export type FindNetwork = () => string | null;
+
 /** A revoked key works at most this long on, on every replica. */
 const CACHE_MS = 900;
 const TOUCH_MS = 10_000;
+const HOUR_MS = 3_600_000;
 const CHALLENGE = 'Bearer realm="svc"';
 
 /** Node reads headers byte by byte; a key with other than ASCII characters was most likely sent as UTF-8. */
@@ -74,14 +78,18 @@ export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project
  * Makes the check that every request with a key passes: which key, and which project it works on. Keys and projects
  * are remembered for less than a second, so that a busy key costs the store one look-up a second and a revoked one
  * stops within that time. `admit` is called once the key is known to be valid, whether or not the project can be had,
- * and its error wins. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found, unavailable,
- * and what `admit` throws.
+ * and its error wins. The first use of a key in an hour is left in the audit trail, with the network that `findNetwork`
+ * says. Throws missing_key, invalid_key, ambiguous_credentials, project_mismatch, not_found, unavailable, and what `admit`
+ * throws.
  */
 export function createAuthenticator({ store, log }: { store: Store; log: Log }) {
   const keys = createBriefCache<ApiKeyRecord>(CACHE_MS);
   const projects = createBriefCache<Project>(CACHE_MS);
   const used = new Set<string>();
   let touching: NodeJS.Timeout | undefined;
+  /** Keys whose use in this hour is in the audit trail. */
+  const audited = new Set<string>();
+  let auditedHour = 0;
 
   function noteUse(id: string): void {
     used.add(id);
@@ -93,6 +101,33 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       store.apiKeys.touch(ids).catch((error: unknown) => log.debug({ error }, "the last use of keys was not noted"));
     }, TOUCH_MS);
     touching.unref();
+  }
+
+  /**
+   * Leaves a row in the audit trail at the first use of a key in an hour (UTC) that this process sees. Not waited for: a
+   * use that cannot be noted is one all the same.
+   */
+  function auditUse({ actor, keyId, project, projectName }: Principal, findNetwork: FindNetwork): void {
+    const hour = Math.floor(Date.now() / HOUR_MS);
+    if (hour !== auditedHour) audited.clear();
+    auditedHour = hour;
+    if (keyId === null || audited.has(keyId)) return;
+    audited.add(keyId);
+    store.audit
+      .append({
+        actor,
+        action: "key.use",
+        object: keyId,
+        project: { id: project, name: projectName },
+        result: "ok",
+        requestId: null,
+        network: findNetwork(),
+      })
+      .catch((error: unknown) => {
+        // The next use notes it again, and not the next hour.
+        audited.delete(keyId);
+        log.warn({ error, keyId }, "the use of a key could not be noted in the audit trail");
+      });
   }
 
   async function chooseProject(record: ApiKeyRecord, wanted: string | undefined): Promise<Project> {
@@ -114,7 +149,11 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     return project;
   }
 
-  return async function authenticate(credentials: Credentials, admit?: AdmitKey): Promise<Principal> {
+  return async function authenticate(
+    credentials: Credentials,
+    admit?: AdmitKey,
+    findNetwork: FindNetwork = () => null,
+  ): Promise<Principal> {
     const hash = hashApiKey(readApiKey(credentials));
     const record = await keys.get(hash.toString("base64"), () => store.apiKeys.findLiveByHash(hash));
     if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
@@ -134,7 +173,7 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     const chosen = await choosing.catch(() => null);
     await admit?.({ keyId, rateLimit, projectName: chosen?.name ?? null });
     const project = chosen ?? (await choosing);
-    return {
+    const principal: Principal = {
       actor: `key:${keyId}`,
       keyId,
       rateLimit,
@@ -142,6 +181,8 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       project: project.id,
       projectName: project.name,
     };
+    auditUse(principal, findNetwork);
+    return principal;
   };
 }
 

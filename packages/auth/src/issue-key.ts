@@ -53,8 +53,21 @@ export async function ensureConfiguredAdminKey(store: Store, key: string): Promi
   // takes its place.
   const known = await store.apiKeys.findLiveByHash(hash);
   const isAsGood = known !== null && known.scopes.includes("admin:*") && known.expiresAt === null;
-  if (known !== null && !isAsGood) await store.apiKeys.revoke(known.id);
-  await store.apiKeys.insert({
+  const note = (action: string, object: string | null, count = 1) =>
+    store.audit.append({
+      actor: FROM_CONFIGURATION,
+      action,
+      object,
+      project: null,
+      result: "ok",
+      requestId: null,
+      count,
+    });
+  if (known !== null && !isAsGood) {
+    await store.apiKeys.revoke(known.id);
+    await note("keys.revoke", known.id);
+  }
+  const made = await store.apiKeys.insert({
     name: "SVC_ADMIN_KEY",
     prefix: prefixOfApiKey(key),
     hash,
@@ -63,5 +76,7 @@ export async function ensureConfiguredAdminKey(store: Store, key: string): Promi
     createdBy: FROM_CONFIGURATION,
     expiresAt: null,
   });
-  await store.apiKeys.revokeOthersOf(FROM_CONFIGURATION, hash);
+  if (made !== null) await note("keys.create", made.id);
+  const revokedCount = await store.apiKeys.revokeOthersOf(FROM_CONFIGURATION, hash);
+  if (revokedCount > 0) await note("keys.revoke", null, revokedCount);
 }

@@ -13,6 +13,8 @@ export interface Principal {
   scopes: readonly Scope[];
   project: ProjectId;
   projectName: string;
+  /** Id of the request that asks; absent where none does. */
+  requestId?: string;
 }
 
 /** Someone who works on the machine itself, through the command line: an administrator. */

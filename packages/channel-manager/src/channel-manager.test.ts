@@ -5,7 +5,7 @@ import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
-import { createTestDatabase, createTestQueueBackend, testLog, waitFor } from "@svc/testing";
+import { createTestDatabase, createTestQueueBackend, collectLog, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase, TestQueueBackend } from "@svc/testing";
 import { createChannelManager } from "./channel-manager.ts";
 import type { ChannelManager } from "./channel-manager.ts";
@@ -169,14 +169,30 @@ describe("reconciling", () => {
 });
 
 describe("a channel that does not start", () => {
-  test("is failing, in its own words, and keeps no other channel from starting", async () => {
-    register("messenger", { start: () => Promise.reject(new Error("the bot token is not valid")) });
+  test("is failing, in words for its callers, and keeps no other channel from starting", async () => {
+    register("messenger", {
+      start: () => Promise.reject(new ServiceError("unavailable", "the bot token is not valid")),
+    });
     register("widget");
     await manager.reconcile(["messenger", "widget"]);
     expect(manager.states()).toEqual([
       { id: "messenger", state: "failing", since: expect.any(Date), error: "the bot token is not valid" },
       { id: "widget", state: "running", since: expect.any(Date), error: null },
     ]);
+  });
+
+  test("shows no text of a library, which may hold a token; that is in the log, once", async () => {
+    const { log, lines } = collectLog();
+    manager = createChannelManager({ store, queues, log });
+    const cause = "GET https://api.example.com/bot123:planted/getMe failed";
+    register("messenger", { start: () => Promise.reject(new Error(cause)) });
+    const now = jest.spyOn(Date, "now");
+    for (const time of [1_000_000, 2_000_000]) {
+      now.mockReturnValue(time);
+      await manager.reconcile(["messenger"]);
+    }
+    expect(states()).toEqual({ messenger: "The channel could not be started; the log says why." });
+    expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
   });
 
   test("is not tried at once but some seconds later, again and again, until it runs", async () => {
@@ -210,7 +226,7 @@ describe("a channel that does not start", () => {
 });
 
 describe("a channel that does not stop", () => {
-  test("is failing, in its own words, is tried again, and keeps no other channel from stopping", async () => {
+  test("is failing, is tried again, and keeps no other channel from stopping", async () => {
     let isBroken = true;
     register("messenger", {
       stop: () => (isBroken ? Promise.reject(new Error("a send hangs")) : Promise.resolve()),
@@ -218,7 +234,10 @@ describe("a channel that does not stop", () => {
     register("widget");
     await manager.reconcile(["messenger", "widget"]);
     await manager.reconcile([]);
-    expect(states()).toEqual({ messenger: "a send hangs", widget: "stopped" });
+    expect(states()).toEqual({
+      messenger: "The channel could not be stopped; the log says why.",
+      widget: "stopped",
+    });
     isBroken = false;
     await manager.reconcile([]);
     expect(states()).toEqual({ messenger: "stopped", widget: "stopped" });

@@ -1,22 +1,20 @@
-import { REPLY_QUEUES } from "@svc/contracts";
+import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelId } from "@svc/contracts";
 import type { Consumer } from "@svc/queue";
+import { newId } from "@svc/store";
+import type { ReplicaState } from "@svc/store";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
 import { deliverReply } from "./deliver-reply.ts";
 
 /** How a registered channel is doing. */
-export interface ChannelState {
-  id: ChannelId;
-  state: "running" | "stopped" | "failing";
-  since: Date;
-  /** What is wrong, in words, while it is failing. */
-  error: string | null;
-}
+export type ChannelState = ReplicaState;
 
 interface Registered {
   channel: Channel;
   state: ChannelState;
+  /** What was logged of its last failure, and null while there is none. */
+  cause: string | null;
   replies: Consumer | null;
   /** Not to be started again before this time (epoch milliseconds) after a failed start. */
   retryAt: number;
@@ -35,10 +33,23 @@ export function createChannelManager(resources: ChannelResources) {
   const channels = new Map<ChannelId, Registered>();
   let reconciling: Promise<void> = Promise.resolve();
 
-  function setState(entry: Registered, state: ChannelState["state"], error: string | null = null): void {
-    if (entry.state.state === state && entry.state.error === error) return;
-    entry.state = { id: entry.channel.id, state, since: new Date(), error };
-    log.info({ channel: entry.channel.id, state, ...(error === null ? {} : { reason: error }) }, "channel state");
+  function setState(entry: Registered, state: "running" | "stopped"): void {
+    if (entry.state.state === state) return;
+    entry.state = { id: entry.channel.id, state, since: new Date(), error: null };
+    entry.cause = null;
+    log.info({ channel: entry.channel.id, state }, "channel state");
+  }
+
+  /** Notes a failure: its own words go to the log, the state shows `text` or what is written to be read by callers. */
+  function setFailing(entry: Registered, error: unknown, text: string): void {
+    const cause = error instanceof Error ? error.message : String(error);
+    if (entry.state.state === "failing" && entry.cause === cause) return;
+    // A library's text may hold an address with a token, or a secret of the settings.
+    const shown = error instanceof ServiceError ? error.message : text;
+    const since = entry.state.state === "failing" ? entry.state.since : new Date();
+    entry.state = { id: entry.channel.id, state: "failing", since, error: shown };
+    entry.cause = cause;
+    log.warn({ channel: entry.channel.id, state: "failing", error }, "channel state");
   }
 
   async function startChannel(entry: Registered): Promise<void> {
@@ -53,7 +64,7 @@ export function createChannelManager(resources: ChannelResources) {
       await entry.channel.stop().catch((stopError: unknown) => {
         log.debug({ error: stopError, channel: entry.channel.id }, "a channel that did not start could not be stopped");
       });
-      setState(entry, "failing", error instanceof Error ? error.message : String(error));
+      setFailing(entry, error, "The channel could not be started; the log says why.");
     }
   }
 
@@ -65,7 +76,7 @@ export function createChannelManager(resources: ChannelResources) {
       await entry.channel.stop();
       setState(entry, "stopped");
     } catch (error) {
-      setState(entry, "failing", error instanceof Error ? error.message : String(error));
+      setFailing(entry, error, "The channel could not be stopped; the log says why.");
     }
   }
 
@@ -84,6 +95,11 @@ export function createChannelManager(resources: ChannelResources) {
     return reconciling;
   }
 
+  /** How each channel of this process is doing. */
+  function states(): ChannelState[] {
+    return [...channels.values()].map((entry) => entry.state);
+  }
+
   return {
     /** Adds a channel of this process; each id once. It is started by the next `reconcile`. */
     register(channel: Channel): void {
@@ -92,6 +108,7 @@ export function createChannelManager(resources: ChannelResources) {
       channels.set(channel.id, {
         channel,
         state: { id: channel.id, state: "stopped", since: new Date(), error: null },
+        cause: null,
         replies: null,
         retryAt: 0,
       });
@@ -100,16 +117,20 @@ export function createChannelManager(resources: ChannelResources) {
     reconcile,
 
     /**
-     * Follows the settings: now, and once a second. While the store is away the channels stay as they are. Answers a function that stops following and stops every channel.
+     * Follows the settings: now, and once a second, and says in the store how each channel is doing. While the store is
+     * away the channels stay as they are. Answers a function that stops following and stops every channel.
      */
     async follow(): Promise<() => Promise<void>> {
+      const replica = newId();
       let stopped = false;
       let timer: NodeJS.Timeout | undefined;
+      const report = () => store.channelStates.report(replica, states());
       const look = async () => {
         try {
           const settings = await store.channelsConfig.read();
           // A look that was under way when following ended must not start anything again.
           if (!stopped) await reconcile(settings.enabled);
+          if (!stopped) await report();
         } catch (error) {
           log.debug({ error }, "the settings cannot be read; the channels stay as they are");
         }
@@ -120,18 +141,20 @@ export function createChannelManager(resources: ChannelResources) {
       };
       const settings = await store.channelsConfig.read();
       await reconcile(settings.enabled);
+      await report();
       lookLater();
       return async () => {
         stopped = true;
         clearTimeout(timer);
         await reconcile([]);
+        await store.channelStates.forget(replica).catch((error: unknown) => {
+          // What is left says nothing any more after five seconds.
+          log.debug({ error }, "the store was not told that the channels of this process have ended");
+        });
       };
     },
 
-    /** How each channel of this process is doing. */
-    states(): ChannelState[] {
-      return [...channels.values()].map((entry) => entry.state);
-    },
+    states,
   };
 }
 

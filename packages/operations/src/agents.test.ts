@@ -34,7 +34,10 @@ async function newPrincipal(scopes: Scope[] = ["agents:*", "kb:*"]): Promise<Pri
 
 const create = (who: Principal, input: AgentInput, on = store) => createAgent({ store: on }, who, input);
 const execute = (who: Principal, id: string, input: string, context?: string) =>
-  executeAgent({ store, embeddings: null }, who, id, { input, ...(context === undefined ? {} : { context }) });
+  executeAgent({ store, embeddings: null, models: null }, who, id, {
+    input,
+    ...(context === undefined ? {} : { context }),
+  });
 const newKb = async ({ project }: Principal) => (await ensureKb({ store }, project, newId())).kb.id;
 const invalid = (...pointers: string[]) => ({
   code: "invalid_request",
@@ -104,7 +107,7 @@ describe("an agent that is made", () => {
       ["/reviewPolicy", "/autoThreshold"],
     ],
     ["an empty fixed reply", { name: "a", fixedReply: "" }, ["/fixedReply"]],
-    ["tools", { name: "a", tools: ["search"] }, ["/tools"]],
+    ["tools", { name: "a", tools: ["search"] }, ["/tools/0"]],
     ["what is no id", { name: "a", kbIds: ["guide"] }, ["/kbIds/0"]],
   ])("with %s is refused with every fault, and nothing is made", async (_what, input, pointers) => {
     const who = await newPrincipal();

@@ -1,42 +1,59 @@
-import { HISTORY_LIMIT, answerQuestion } from "@svc/agents";
-import type { HistoryMessage } from "@svc/agents";
+import { HISTORY_LIMIT, answerQuestion, offerTools, openHeaders, readOnlyDesk } from "@svc/agents";
+import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, agentCallSchema, agentChangeSchema, agentInputSchema } from "@svc/contracts";
-import type { Agent, AgentCall, AgentChange, AgentInput, AgentResult, ListInput, ListPage } from "@svc/contracts";
+import type {
+  Agent,
+  AgentCall,
+  AgentChange,
+  AgentInput,
+  AgentResult,
+  FieldFault,
+  ListInput,
+  ListPage,
+} from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { AgentOutcome, Store } from "@svc/store";
+import { sealTools } from "./agent-tools.ts";
+import type { AgentDeps } from "./agent-tools.ts";
+import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
+import { staleVersion } from "./stale-version.ts";
 
 const notFound = () => new ServiceError("not_found", "There is no such agent in this project.");
 
 const nameTaken = (name: string) =>
   invalidInput([{ pointer: "/name", code: "taken", detail: `there is an agent of this name: ${name}` }], "The agent");
 
-function staleVersion(version: number): ServiceError {
-  return new ServiceError("version_conflict", `The agent has version ${version} now. Read it again.`, {
-    headers: { ETag: `"${version}"` },
-  });
-}
-
-async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
+/** The agent with this id, in the principal's project. Throws not_found. */
+export async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
   const agent = isUuid(id) ? await store.agents.find(project, id) : null;
   if (agent === null) throw notFound();
   return agent;
 }
 
-/** The fault that says which of these knowledge bases the project does not have. */
-async function unknownKbs(store: Store, { project }: Principal, kbIds: readonly string[]): Promise<ServiceError> {
+const NO_KB = { code: "not_found", detail: "there is no such knowledge base in this project" };
+
+/** The faults of those of these knowledge bases that the project does not have; `at` is where the agent's fields stand. */
+export async function faultsOfKbs(
+  store: Store,
+  { project }: Principal,
+  kbIds: readonly string[],
+  at = "",
+): Promise<FieldFault[]> {
   const found = new Set((await store.kbs.findAll(project, [...kbIds])).map(({ id }) => id));
-  const detail = "there is no such knowledge base in this project";
-  const faults = kbIds.flatMap((id, index) =>
-    found.has(id) ? [] : [{ pointer: `/kbIds/${index}`, code: "not_found", detail }],
-  );
-  return invalidInput(faults.length > 0 ? faults : [{ pointer: "/kbIds", code: "not_found", detail }], "The agent");
+  return kbIds.flatMap((id, index) => (found.has(id) ? [] : [{ pointer: `${at}/kbIds/${index}`, ...NO_KB }]));
+}
+
+/** The fault that says which of these knowledge bases the project does not have. */
+async function unknownKbs(store: Store, principal: Principal, kbIds: readonly string[]): Promise<ServiceError> {
+  const faults = await faultsOfKbs(store, principal, kbIds);
+  return invalidInput(faults.length > 0 ? faults : [{ pointer: "/kbIds", ...NO_KB }], "The agent");
 }
 
 /** The agent as it was changed. Throws the fault that an outcome stands for. */
@@ -49,7 +66,7 @@ async function agentOf(
   if (result === "no_kb") throw await unknownKbs(store, principal, change.kbIds ?? []);
   if (result === "taken") throw nameTaken(change.name ?? "");
   if (agent === null) throw notFound();
-  if (result === "stale") throw staleVersion(agent.version);
+  if (result === "stale") throw staleVersion("The agent", agent.version);
   return agent;
 }
 
@@ -82,53 +99,72 @@ export async function getAgent({ store }: { store: Store }, principal: Principal
  * invalid_request with every fault of the input, and when the project has an agent of this name or has not all of the
  * knowledge bases.
  */
-export async function createAgent(
-  { store }: { store: Store },
-  principal: Principal,
-  input: AgentInput,
-): Promise<Agent> {
-  requireScope(principal, "agents:write");
-  const agent = checkInput(agentInputSchema, input, "The agent");
-  return agentOf(store, principal, await store.agents.create(principal.project, agent), agent);
-}
+export const createAgent = audited(
+  "agents.create",
+  async function createAgent(deps: AgentDeps, principal: Principal, input: AgentInput): Promise<Agent> {
+    requireScope(principal, "agents:write");
+    const { store } = deps;
+    const agent = checkInput(agentInputSchema, input, "The agent");
+    const tools = await sealTools(deps, agent.tools ?? [], []);
+    return agentOf(store, principal, await store.agents.create(principal.project, { ...agent, tools }), agent);
+  },
+);
 
 /**
  * Changes what the input names, if the agent has one of the expected versions; messages that come seconds later find it
  * changed. Scope agents:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request with every
  * fault of the input, as `createAgent` does.
  */
-export async function updateAgent(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  input: AgentChange,
-  versions: ExpectedVersions = null,
-): Promise<Agent> {
-  requireScope(principal, "agents:write");
-  const change = checkInput(agentChangeSchema, input, "The agent");
-  const before = await readAgent(store, principal, id);
-  const outcome = await store.agents.update(principal.project, before.id, change, versions);
-  return agentOf(store, principal, outcome, change);
-}
+export const updateAgent = audited(
+  "agents.update",
+  async function updateAgent(
+    deps: AgentDeps,
+    principal: Principal,
+    id: string,
+    input: AgentChange,
+    versions: ExpectedVersions = null,
+  ): Promise<Agent> {
+    requireScope(principal, "agents:write");
+    const { store } = deps;
+    const { tools: given, ...change } = checkInput(agentChangeSchema, input, "The agent");
+    const before = await readAgent(store, principal, id);
+    if (given === undefined) {
+      return agentOf(
+        store,
+        principal,
+        await store.agents.update(principal.project, before.id, change, versions),
+        change,
+      );
+    }
+    const tools = await sealTools(deps, given, await store.agents.readTools(principal.project, before.id));
+    // Secrets were kept of the tools that were read: another change in between must not be undone.
+    const expected = versions ?? [before.version];
+    const outcome = await store.agents.update(principal.project, before.id, { ...change, tools }, expected);
+    return agentOf(store, principal, outcome, change);
+  },
+);
 
 /**
  * Deletes an agent, if it has one of the expected versions, and answers it as it was. Its knowledge bases stay, and so
  * does what it has answered; its chats go to another agent with their next message. Scope agents:write. Throws
  * not_found, and version_conflict with the present `ETag`.
  */
-export async function deleteAgent(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  versions: ExpectedVersions = null,
-): Promise<Agent> {
-  requireScope(principal, "agents:write");
-  const agent = await readAgent(store, principal, id);
-  if (!(await store.agents.remove(principal.project, agent.id, versions))) {
-    throw staleVersion((await readAgent(store, principal, id)).version);
-  }
-  return agent;
-}
+export const deleteAgent = audited(
+  "agents.delete",
+  async function deleteAgent(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    versions: ExpectedVersions = null,
+  ): Promise<Agent> {
+    requireScope(principal, "agents:write");
+    const agent = await readAgent(store, principal, id);
+    if (!(await store.agents.remove(principal.project, agent.id, versions))) {
+      throw staleVersion("The agent", (await readAgent(store, principal, id)).version);
+    }
+    return agent;
+  },
+);
 
 /** What was said before, one question a line. */
 function historyOf(context: string): HistoryMessage[] {
@@ -136,34 +172,60 @@ function historyOf(context: string): HistoryMessage[] {
   return lines.slice(-HISTORY_LIMIT).map((text) => ({ author: "customer", text }));
 }
 
+/** What asking an agent needs. */
+export interface ExecuteDeps {
+  store: Store;
+  embeddings: Embeddings | null;
+  models: LanguageModels | null;
+  /** Finds what the agent can call; without it, it calls nothing. */
+  openTools?: ToolOpener;
+}
+
 /**
  * Asks an agent, also one that is switched off, without a chat: nothing is kept, no ticket is made and no review is
  * asked for. Scope agents:execute. Throws not_found, and invalid_request with every fault of the input.
  */
-export async function executeAgent(
-  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
-  principal: Principal,
-  id: string,
-  call: AgentCall,
-): Promise<AgentResult> {
-  requireScope(principal, "agents:execute");
-  const { input, context = "" } = checkInput(agentCallSchema, call, "The call");
-  const agent = await readAgent(store, principal, id);
-  const startedAt = performance.now();
-  const { text, markdown, sources, confidence, why } = await answerQuestion({
-    agent,
-    text: input,
-    history: historyOf(context),
-    search: (query, kbIds, limit) =>
-      searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
-  });
-  return {
-    output: { text, markdown },
-    sources,
-    confidence,
-    why,
-    // Answers are quotes: no language model is asked.
-    usage: { model: null, inputTokens: 0, outputTokens: 0 },
-    durationMs: Math.round(performance.now() - startedAt),
-  };
-}
+export const executeAgent = audited(
+  "agents.execute",
+  async function executeAgent(
+    { store, embeddings, models, openTools }: ExecuteDeps,
+    principal: Principal,
+    id: string,
+    call: AgentCall,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<AgentResult> {
+    requireScope(principal, "agents:execute");
+    const { input, context = "" } = checkInput(agentCallSchema, call, "The call");
+    const agent = await readAgent(store, principal, id);
+    const startedAt = performance.now();
+    const model = models?.forAgent(agent) ?? null;
+    const signal = options.signal ?? new AbortController().signal;
+    // Nothing may be changed without a ticket, on which people see it.
+    const callable =
+      model === null || openTools === undefined || agent.tools.length === 0
+        ? []
+        : await openTools(openHeaders(await store.agents.readTools(principal.project, agent.id), store.sealer));
+    const tools = offerTools(callable, readOnlyDesk);
+    const answer = await answerQuestion({
+      agent,
+      text: input,
+      history: historyOf(context),
+      search: (query, kbIds, limit) =>
+        searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
+      model: model === null ? null : { model, project: principal.project, ticketId: null, signal, tools },
+    });
+    const { markdown, sources, confidence, why } = answer;
+    // What a person has to look at before a customer reads it is no answer: nobody looks here.
+    const isHeld = answer.model?.mustReview === true || (answer.needsPerson === true && agent.fixedReply === null);
+    const text = isHeld ? null : answer.text;
+    const { model: asked = null, inputTokens = 0, outputTokens = 0 } = answer.model?.usage ?? {};
+    return {
+      output: { text, markdown },
+      sources,
+      confidence,
+      why,
+      usage: { model: asked, inputTokens, outputTokens },
+      durationMs: Math.round(performance.now() - startedAt),
+    };
+  },
+);

@@ -32,11 +32,15 @@ const holderOf = (scopes: Scope[]): Principal => ({ ...administrator, scopes });
 
 describe("the channels", () => {
   test("are all listed, those of this version first, switched on or not", async () => {
-    expect(await listChannels({ store }, administrator)).toEqual([
-      { id: "api", enabled: false, isAvailable: true },
-      { id: "messenger", enabled: false, isAvailable: false },
-      { id: "widget", enabled: false, isAvailable: false },
-    ]);
+    const nobody = { enabled: false, state: "stopped", since: null, error: null, replicas: [] };
+    expect(await listChannels({ store }, administrator)).toMatchObject({
+      items: [
+        { id: "api", isAvailable: true, ...nobody },
+        { id: "widget", isAvailable: true, ...nobody },
+        { id: "messenger", isAvailable: false, ...nobody },
+      ],
+      nextCursor: null,
+    });
   });
 
   test.each<[Scope[], boolean]>([
@@ -47,7 +51,7 @@ describe("the channels", () => {
     [["messages:*"], false],
   ])("are listed for %j: %j", async (scopes, isAllowed) => {
     const listing = listChannels({ store }, holderOf(scopes));
-    if (isAllowed) expect(await listing).toHaveLength(CHANNEL_IDS.length);
+    if (isAllowed) expect((await listing).items).toHaveLength(CHANNEL_IDS.length);
     else await expect(listing).rejects.toMatchObject({ code: "insufficient_scope" });
   });
 });
@@ -56,7 +60,7 @@ describe("a channel", () => {
   test("is switched on and off, and says whether that changed anything", async () => {
     const set = (enabled: boolean) => setChannelEnabled({ store }, administrator, "api", enabled);
     expect([await set(true), await set(true)]).toEqual([true, false]);
-    expect((await listChannels({ store }, administrator))[0]).toEqual({ id: "api", enabled: true, isAvailable: true });
+    expect((await listChannels({ store }, administrator)).items[0]).toMatchObject({ id: "api", enabled: true });
     expect([await set(false), await set(false)]).toEqual([true, false]);
     expect((await store.channelsConfig.read()).enabled).toEqual([]);
   });

@@ -1,31 +1,238 @@
-import { CHANNEL_IDS, ServiceError } from "@svc/contracts";
-import type { ChannelId } from "@svc/contracts";
-import { requireScope } from "@svc/auth";
+import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import type { Store } from "@svc/store";
+import {
+  CHANNEL_CHANGES,
+  CHANNEL_IDS,
+  CHANNEL_LIMITS,
+  MASKED_SECRET,
+  ServiceError,
+  channelIdSchema,
+  widgetSettingsSchema,
+} from "@svc/contracts";
+import type {
+  ApiSettings,
+  ChannelChange,
+  ChannelConfigs,
+  ChannelId,
+  ChannelItem,
+  ChannelsConfig,
+  ListPage,
+  WidgetSettings,
+} from "@svc/contracts";
+import type { ReplicaState, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput, invalidInput } from "./check-input.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { nextWebhookSecret } from "./webhook-secret.ts";
+import { generateWidgetKey } from "./widget-key.ts";
 
-/** A channel and whether the settings switch it on. Whether it runs, only its process knows. */
-export interface ChannelItem {
-  id: ChannelId;
-  enabled: boolean;
-  /** False while this version has no app for it. */
-  isAvailable: boolean;
+const IS_AVAILABLE: Record<ChannelId, boolean> = { api: true, widget: true, messenger: false };
+
+const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
+
+/** The settings of each channel as they are shown to a principal. */
+const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
+  api({ api: { config } }) {
+    const { bindHost, timeoutMs, webhookSecret, previousWebhookSecret, bufferDays } = config;
+    const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
+    return {
+      bindHost,
+      timeoutMs,
+      webhookSecret: maskOf(webhookSecret),
+      previousWebhookSecretUntil: isOver ? null : previousWebhookSecret.until,
+      bufferDays,
+    };
+  },
+  widget({ widget: { config } }, principal) {
+    // The name of another project and where its widget stands are no business of this one, nor what it says there.
+    const tellsAll = config.project === principal.projectName || isAdministrator(principal);
+    if (!tellsAll) return { ...widgetSettingsSchema.parse({}), project: null, identitySecret: null };
+    return { ...config, identitySecret: maskOf(config.identitySecret) };
+  },
+  messenger: ({ messenger: { config } }) => ({ botToken: maskOf(config.botToken) }),
+};
+
+/** The fields of a change that are there, without those that stand for a present secret. */
+function given<Change extends object>(change: Change): Partial<Change> {
+  const fields = Object.entries(change).filter(([, value]) => value !== undefined && value !== MASKED_SECRET);
+  return Object.fromEntries(fields) as Partial<Change>;
 }
 
-const IS_AVAILABLE: Record<ChannelId, boolean> = { api: true, widget: false, messenger: false };
+type ConfigOf<Id extends ChannelId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
 
-/** Every channel of the service, also those that are switched off; those of this version first. Scope channels:read. */
-export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ChannelItem[]> {
-  requireScope(principal, "channels:read");
-  const { enabled } = await store.channelsConfig.read();
-  return CHANNEL_IDS.map((id) => ({ id, enabled: enabled.includes(id), isAvailable: IS_AVAILABLE[id] })).sort(
-    (one, other) => Number(other.isAvailable) - Number(one.isAvailable),
-  );
+/** What a change makes of the settings of the HTTP API. */
+function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">): object {
+  const { webhookSecret, overlapSeconds, ...rest } = given(change);
+  if (webhookSecret === undefined) {
+    if (overlapSeconds === undefined) return rest;
+    const detail = "goes with a new webhookSecret, and changes nothing without one";
+    throw invalidInput([{ pointer: "/config/overlapSeconds", code: "not_allowed", detail }], "The channel");
+  }
+  const overlap = { overlapSeconds: overlapSeconds ?? CHANNEL_LIMITS.overlapDefaultSeconds };
+  return { ...rest, ...nextWebhookSecret(store, present, { secret: webhookSecret, ...overlap }) };
+}
+
+/** What a change makes of the settings of the widget. One that is enabled without a key is given one. */
+async function changeWidget(
+  store: Store,
+  present: WidgetSettings,
+  { config: change, enabled }: { config: ConfigOf<"widget">; enabled: boolean | undefined },
+): Promise<object> {
+  const { identitySecret, features, ...rest } = given(change);
+  const { project } = rest;
+  if (project !== undefined && (await store.projects.findByName(project)) === null) {
+    const fault = { pointer: "/config/project", code: "unknown", detail: `there is no project ${project}` };
+    throw invalidInput([fault], "The channel");
+  }
+  const sealed = identitySecret == null ? identitySecret : store.sealer.seal(identitySecret);
+  const changed = {
+    ...rest,
+    ...(enabled === true && present.apiKey === null ? { apiKey: generateWidgetKey() } : {}),
+    ...(rest.apiKey === undefined ? {} : { apiKey: rest.apiKey }),
+    ...(features === undefined ? {} : { features: { ...present.features, ...given(features) } }),
+    ...(sealed === undefined ? {} : { identitySecret: sealed }),
+  };
+  const next = { ...present, ...changed };
+  if (next.requireIdentity && next.identitySecret === null) {
+    const detail = "needs an identitySecret: without one no hash can be right";
+    throw invalidInput([{ pointer: "/config/requireIdentity", code: "not_allowed", detail }], "The channel");
+  }
+  return changed;
+}
+
+function changeMessenger(store: Store, change: ConfigOf<"messenger">): object {
+  const { botToken } = given(change);
+  if (botToken === undefined) return {};
+  return { botToken: botToken === null ? null : store.sealer.seal(botToken) };
+}
+
+/** What a change makes of the settings of each channel; secrets sealed. */
+const CHANGED: {
+  [Id in ChannelId]: (
+    store: Store,
+    settings: ChannelsConfig,
+    change: { config: object; enabled: boolean | undefined },
+  ) => object | Promise<object>;
+} = {
+  api: (store, { api }, { config }) => changeApi(store, api.config, config),
+  widget: (store, { widget }, change) => changeWidget(store, widget.config, change),
+  messenger: (store, _settings, { config }) => changeMessenger(store, config),
+};
+
+/** The worst news first: of a channel that should run, and of one that should not. */
+const WORST_FIRST = {
+  enabled: ["failing", "stopped", "running"],
+  disabled: ["failing", "running", "stopped"],
+} as const;
+
+/** How a channel is doing in all processes together: the worst news counts. */
+function stateOf(
+  replicas: readonly ReplicaState[],
+  isEnabled: boolean,
+): Pick<ChannelItem, "state" | "since" | "error"> {
+  const one = WORST_FIRST[isEnabled ? "enabled" : "disabled"]
+    .map((state) => replicas.find((replica) => replica.state === state))
+    .find((replica) => replica !== undefined);
+  if (one === undefined) return { state: "stopped", since: null, error: null };
+  return { state: one.state, since: one.since.toISOString(), error: one.error };
+}
+
+function asItem(
+  id: ChannelId,
+  settings: ChannelsConfig,
+  states: readonly ReplicaState[],
+  principal: Principal,
+): ChannelItem {
+  const enabled = settings.enabled.includes(id);
+  const replicas = states.filter((state) => state.id === id);
+  return {
+    id,
+    enabled,
+    isAvailable: IS_AVAILABLE[id],
+    ...stateOf(replicas, enabled),
+    replicas: replicas.map(({ state, since, error }) => ({ state, since: since.toISOString(), error })),
+    config: SHOWN[id](settings, principal),
+    version: settings.version,
+  };
+}
+
+/** The id of a channel. Throws not_found. */
+function idOf(text: string): ChannelId {
+  const id = channelIdSchema.safeParse(text);
+  if (id.success) return id.data;
+  throw new ServiceError("not_found", `There is no such channel. There are: ${CHANNEL_IDS.join(", ")}.`);
+}
+
+async function readItem(store: Store, id: ChannelId, principal: Principal): Promise<ChannelItem> {
+  const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
+  return asItem(id, settings, states, principal);
 }
 
 /**
- * Switches a channel on or off; a running product follows within a second. Answers whether that changed anything.
- * Scope admin:*. Throws invalid_request when a channel is to be switched on that this version has no app for.
+ * Every channel of the service with its settings, secrets masked, and how it is doing; also those that are switched
+ * off. Those of this version come first. The settings of a widget of another project are shown to administrators only.
+ * Scope channels:read.
+ */
+export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
+  requireScope(principal, "channels:read");
+  const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
+  const items = CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)).sort(
+    (one, other) => Number(other.isAvailable) - Number(one.isAvailable),
+  );
+  return { items, nextCursor: null };
+}
+
+/** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
+export async function getChannel({ store }: { store: Store }, principal: Principal, id: string): Promise<ChannelItem> {
+  requireScope(principal, "channels:read");
+  return readItem(store, idOf(id), principal);
+}
+
+/**
+ * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
+ * expected versions; a running product follows within two seconds, on every replica. Scope admin:*. Throws not_found,
+ * version_conflict with the present `ETag`, and invalid_request with every fault of the input, also when a channel is to
+ * be switched on that this version has no app for.
+ */
+export const updateChannel = audited(
+  "channels.update",
+  async function updateChannel(
+    { store }: { store: Store },
+    principal: Principal,
+    channelId: string,
+    input: ChannelChange,
+    versions: ExpectedVersions = null,
+  ): Promise<ChannelItem> {
+    requireScope(principal, "admin:*");
+    const id = idOf(channelId);
+    const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
+    if (enabled === true && !IS_AVAILABLE[id]) {
+      const available = CHANNEL_IDS.filter((other) => IS_AVAILABLE[other]).join(", ");
+      const detail = `the channel ${id} is not in this version yet, so it cannot be enabled; there is: ${available}`;
+      throw invalidInput([{ pointer: "/enabled", code: "not_available", detail }], "The channel");
+    }
+    for (;;) {
+      const settings = await store.channelsConfig.read();
+      const { version } = settings;
+      if (versions !== null && !versions.includes(version)) {
+        throw new ServiceError("version_conflict", `The settings have version ${version} now. Read them again.`, {
+          headers: { ETag: `"${version}"` },
+        });
+      }
+      const changed = await CHANGED[id](store, settings, { config, enabled });
+      // Of two changes at once, the later one must be made from what the earlier one has left.
+      if (await store.channelsConfig.update(id, changed, { ifVersion: version, enabled })) {
+        return readItem(store, id, principal);
+      }
+    }
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+/**
+ * Switches a channel on or off; a running product follows within two seconds. Answers whether that changed anything.
+ * Scope admin:*. Throws as `updateChannel`.
  */
 export async function setChannelEnabled(
   { store }: { store: Store },
@@ -34,12 +241,8 @@ export async function setChannelEnabled(
   enabled: boolean,
 ): Promise<boolean> {
   requireScope(principal, "admin:*");
-  if (enabled && !IS_AVAILABLE[channelId]) {
-    const available = CHANNEL_IDS.filter((id) => IS_AVAILABLE[id]).join(", ");
-    throw new ServiceError(
-      "invalid_request",
-      `The channel ${channelId} is not in this version yet, so it cannot be enabled. There is: ${available}.`,
-    );
-  }
-  return store.channelsConfig.setEnabled(channelId, enabled);
+  const before = await store.channelsConfig.read();
+  const isChanged = before.enabled.includes(channelId) !== enabled;
+  await updateChannel({ store }, principal, channelId, { enabled });
+  return isChanged;
 }

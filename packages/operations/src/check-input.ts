@@ -36,6 +36,12 @@ function asFaults(issue: Issue): FieldFault[] {
   return [{ pointer: pointerTo(issue.path), ...describeIssue(issue) }];
 }
 
+/** The faults of one parameter that stands beside an input, at this JSON Pointer; none when the schema takes it. */
+export function faultsOf(schema: Schema<unknown>, input: unknown, pointer: string): FieldFault[] {
+  const parsed = schema.safeParse(input);
+  return parsed.success ? [] : parsed.error.issues.map((issue) => ({ pointer, ...describeIssue(issue) }));
+}
+
 /** An `invalid_request` with these faults; `what` begins its text. */
 export function invalidInput(faults: readonly FieldFault[], what: string): ServiceError {
   const [first] = faults;

@@ -3,11 +3,13 @@ import type { Principal } from "@svc/auth";
 import { ServiceError, deliveryStateSchema } from "@svc/contracts";
 import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { QueueDownError, publishDeliveries } from "@svc/queue";
+import { publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
-import type { Store } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
+import { audited } from "./audited.ts";
 import { isUuid } from "./is-uuid.ts";
-import { readPage } from "./list-page.ts";
+import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { readPage, searchFaults } from "./list-page.ts";
 
 /** What is asked of the list of deliveries. */
 export interface DeliveryListInput extends ListInput {
@@ -22,7 +24,7 @@ export interface DeliveryListInput extends ListInput {
 export async function listDeliveries(
   { store }: { store: Store },
   principal: Principal,
-  { state, ...input }: DeliveryListInput,
+  { state, q, ...input }: DeliveryListInput,
 ): Promise<ListPage<DeliveryItem>> {
   requireScope(principal, "webhooks:read");
   const known = deliveryStateSchema.optional().safeParse(state);
@@ -32,7 +34,7 @@ export async function listDeliveries(
     input,
     ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
     (item) => item,
-    known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }],
+    [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
   );
 }
 
@@ -53,26 +55,38 @@ export async function getDelivery(
   return item;
 }
 
+/** A callback that was received must not become a dead one by its replay, for want of what signs it. */
+async function requireSecret(store: Store, project: ProjectId, id: string): Promise<void> {
+  const item = await store.deliveries.find(project, id);
+  if (item?.state !== "delivered") return;
+  const { api } = await store.channelsConfig.read();
+  if (api.config.webhookSecret !== null || (await store.callbacks.hasSecret(project, item.messageId))) return;
+  throw new ServiceError(
+    "invalid_request",
+    "The key that signed this callback is forgotten, since its message is answered. Set a webhook secret (svc webhook secret --generate), which signs replays too.",
+  );
+}
+
 /**
  * Makes a callback that is over (dead or delivered) again, with the same id and fresh tries; one that waits for its next
  * try is tried now. Replies of a dead one that nobody has collected leave the drain until it is dead again. Scope
- * webhooks:write. Throws not_found, also for the delivery of another project.
+ * webhooks:write. Throws not_found, also for the delivery of another project, and invalid_request for one that was
+ * delivered and that nothing can sign any more.
  */
-export async function replayDelivery(
-  { store, queues, log }: { store: Store; queues: Queues; log: Log },
-  principal: Principal,
-  id: string,
-): Promise<DeliveryItem> {
-  requireScope(principal, "webhooks:write");
-  const { project } = principal;
-  const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
-  const item = due === null ? null : await store.deliveries.find(project, id);
-  if (due === null || item === null) throw new ServiceError("not_found", "This project has no such delivery.");
-  try {
-    await publishDeliveries(queues, [due]);
-  } catch (error) {
-    if (!(error instanceof QueueDownError)) throw error;
-    log.debug({ deliveryId: id }, "the sweeper will announce the delivery");
-  }
-  return item;
-}
+export const replayDelivery = audited(
+  "deliveries.replay",
+  async function replayDelivery(
+    { store, queues, log }: { store: Store; queues: Queues; log: Log },
+    principal: Principal,
+    id: string,
+  ): Promise<DeliveryItem> {
+    requireScope(principal, "webhooks:write");
+    const { project } = principal;
+    if (isUuid(id)) await requireSecret(store, project, id);
+    const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
+    const item = due === null ? null : await store.deliveries.find(project, id);
+    if (due === null || item === null) throw new ServiceError("not_found", "This project has no such delivery.");
+    await leaveToSweeper(log, { deliveryId: id }, () => publishDeliveries(queues, [due]));
+    return item;
+  },
+);

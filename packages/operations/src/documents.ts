@@ -14,11 +14,13 @@ import type {
 import { checkDocument, hashSource } from "@svc/knowledge";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
-import { QueueDownError, publishIngests } from "@svc/queue";
+import { publishIngests } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import type { DocumentState, NewIngest, Store } from "@svc/store";
+import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
+import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { requireKb } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
 
@@ -116,30 +118,27 @@ export async function getDocument(
  * Deletes a document and what waits to be read for it; nothing of it is found from then on. Answers it as it was. Scope
  * kb:write. Throws not_found.
  */
-export async function deleteDocument(
-  { store }: { store: Store },
-  principal: Principal,
-  kbId: string,
-  id: string,
-): Promise<DocumentItem> {
-  requireScope(principal, "kb:write");
-  await requireKb(store, principal, kbId);
-  const document = await readDocument(store, principal, kbId, id);
-  await store.documents.remove(principal.project, kbId, id);
-  return asItem(document);
-}
+export const deleteDocument = audited(
+  "documents.delete",
+  async function deleteDocument(
+    { store }: { store: Store },
+    principal: Principal,
+    kbId: string,
+    id: string,
+  ): Promise<DocumentItem> {
+    requireScope(principal, "kb:write");
+    await requireKb(store, principal, kbId);
+    const document = await readDocument(store, principal, kbId, id);
+    await store.documents.remove(principal.project, kbId, id);
+    return asItem(document);
+  },
+  ([, id]) => id,
+);
 
 /** Announces what was accepted; while the queue is away the sweeper does so later. */
 async function announce({ queues, log }: IngestDeps, { project }: Principal, ingestIds: readonly string[]) {
-  try {
-    await publishIngests(
-      queues,
-      ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 })),
-    );
-  } catch (error) {
-    if (!(error instanceof QueueDownError)) throw error;
-    log.debug({ ingestIds }, "the sweeper will announce the documents");
-  }
+  const ingests = ingestIds.map((ingestId) => ({ project, ingestId, attempts: 0 }));
+  await leaveToSweeper(log, { ingestIds }, () => publishIngests(queues, ingests));
 }
 
 async function queue(
@@ -206,23 +205,26 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
  * sitemap. When this resolves it is on disk and cannot get lost. Scope kb:write. Throws not_found, invalid_request with
  * every fault of the input, payload_too_large, and rate_limited while too much of the project waits.
  */
-export async function addDocuments(
-  deps: IngestDeps,
-  principal: Principal,
-  kbId: string,
-  input: DocumentRequest,
-): Promise<QueuedDocument | { import: ImportItem }> {
-  requireScope(principal, "kb:write");
-  await requireKb(deps.store, principal, kbId);
-  const request = checkInput(documentInputSchema, input, "The document");
-  if (request.sitemap !== undefined) {
-    return addSitemap(deps, principal, kbId, checkUrl(deps, "sitemap", request.sitemap), request.maxPages);
-  }
-  const ingest = request.text === undefined ? asPage(deps, request) : asText({ ...request, text: request.text });
-  const [queued] = await queue(deps, principal, kbId, [ingest]);
-  if (queued === undefined) throw new Error("the document was not queued");
-  return queued;
-}
+export const addDocuments = audited(
+  "documents.add",
+  async function addDocuments(
+    deps: IngestDeps,
+    principal: Principal,
+    kbId: string,
+    input: DocumentRequest,
+  ): Promise<QueuedDocument | { import: ImportItem }> {
+    requireScope(principal, "kb:write");
+    await requireKb(deps.store, principal, kbId);
+    const request = checkInput(documentInputSchema, input, "The document");
+    if (request.sitemap !== undefined) {
+      return addSitemap(deps, principal, kbId, checkUrl(deps, "sitemap", request.sitemap), request.maxPages);
+    }
+    const ingest = request.text === undefined ? asPage(deps, request) : asText({ ...request, text: request.text });
+    const [queued] = await queue(deps, principal, kbId, [ingest]);
+    if (queued === undefined) throw new Error("the document was not queued");
+    return queued;
+  },
+);
 
 function asPage(deps: IngestDeps, { url: text = "", key, title }: DocumentRequest): NewIngest {
   const url = checkUrl(deps, "url", text);
@@ -252,31 +254,49 @@ async function addSitemap(
 }
 
 /**
+ * Says before a body is read whether `addFiles` or `addDocuments` will have it. Scope kb:write. Throws not_found.
+ */
+export const requireUploadTarget = audited(
+  "documents.add",
+  async function requireUploadTarget({ store }: { store: Store }, principal: Principal, kbId: string): Promise<void> {
+    requireScope(principal, "kb:write");
+    await requireKb(store, principal, kbId);
+  },
+  undefined,
+  { notesOnlyFailures: true },
+);
+
+/**
  * Accepts files, all or none, to be read by the pipeline. When this resolves they are on disk and cannot get lost; one
  * that cannot be read fails later, alone. Answers in the order of the files. Scope kb:write. Throws not_found,
  * invalid_request when there is no file, or an empty one alone, or two of one key, and rate_limited while too much of
  * the project waits.
  */
-export async function addFiles(
-  deps: IngestDeps,
-  principal: Principal,
-  kbId: string,
-  files: readonly UploadedFile[],
-): Promise<QueuedDocument[]> {
-  requireScope(principal, "kb:write");
-  await requireKb(deps.store, principal, kbId);
-  if (files.every(({ bytes }) => bytes.byteLength === 0)) {
-    const detail = files.length === 0 ? "is required: a part with a filename" : "is empty";
-    throw invalidInput([{ pointer: "/file", code: "required", detail }], "The upload");
-  }
-  const ingests = files.map(asFile);
-  const keys = ingests.map(({ key }) => key);
-  if (new Set(keys).size < keys.length) {
-    const detail = "two files of one upload have the same name; send them one by one, each with a key";
-    throw invalidInput([{ pointer: "/file", code: "repeated", detail }], "The upload");
-  }
-  return queue(deps, principal, kbId, ingests);
-}
+export const addFiles = audited(
+  "documents.add",
+  async function addFiles(
+    deps: IngestDeps,
+    principal: Principal,
+    kbId: string,
+    files: readonly UploadedFile[],
+  ): Promise<QueuedDocument[]> {
+    requireScope(principal, "kb:write");
+    await requireKb(deps.store, principal, kbId);
+    if (files.every(({ bytes }) => bytes.byteLength === 0)) {
+      const detail = files.length === 0 ? "is required: a part with a filename" : "is empty";
+      throw invalidInput([{ pointer: "/file", code: "required", detail }], "The upload");
+    }
+    const ingests = files.map(asFile);
+    const keys = ingests.map(({ key }) => key);
+    if (new Set(keys).size < keys.length) {
+      const detail = "two files of one upload have the same name; send them one by one, each with a key";
+      throw invalidInput([{ pointer: "/file", code: "repeated", detail }], "The upload");
+    }
+    return queue(deps, principal, kbId, ingests);
+  },
+  undefined,
+  { countOf: ([, files]) => files.length },
+);
 
 function asFile({ bytes, mime, facts }: UploadedFile): NewIngest {
   const { name, title, url, key } = checkInput(fileFactsSchema, facts, "The file");

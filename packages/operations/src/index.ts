@@ -1,7 +1,18 @@
+export { listAuditEvents, verifyAudit } from "./audit.ts";
+export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
-export { listChannels, setChannelEnabled } from "./channels.ts";
-export type { ChannelItem } from "./channels.ts";
+export {
+  createCannedReply,
+  deleteCannedReply,
+  getCannedReply,
+  listCannedReplies,
+  renderCannedReply,
+  updateCannedReply,
+} from "./canned-replies.ts";
+export type { CannedReplyListInput } from "./canned-replies.ts";
+export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
+export { checkInput } from "./check-input.ts";
 export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export type { DeliveryListInput } from "./deliveries.ts";
 export {
@@ -12,15 +23,70 @@ export {
   getImport,
   listDocuments,
   listImports,
+  requireUploadTarget,
 } from "./documents.ts";
 export type { DocumentListInput, IngestDeps, QueuedDocument, UploadedFile } from "./documents.ts";
+export {
+  createHook,
+  deleteHook,
+  getHook,
+  listHookBodies,
+  listHooks,
+  retryHookBody,
+  rotateHookSecret,
+  testHook,
+  updateHook,
+} from "./hooks.ts";
+export type { TakeHookBody } from "./hooks.ts";
+export { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
+export { createMappingCache } from "./hook-mapping/create-mapping-cache.ts";
+export type { MappingCache } from "./hook-mapping/create-mapping-cache.ts";
+export { mapBody } from "./hook-mapping/map-body.ts";
+export type { MappedBody } from "./hook-mapping/map-body.ts";
+export { getGap, listGaps, updateGap, writeGapArticle } from "./gaps.ts";
+export type { GapListInput } from "./gaps.ts";
 export { FIRST_AGENT, initialize } from "./initialize.ts";
 export type { Initialized } from "./initialize.ts";
-export { createKb, deleteKb, getKb, listKbs, requireKb, searchKb, updateKb } from "./kbs.ts";
+export { createKb, deleteKb, getKb, listKbs, searchKb, searchKbs, updateKb } from "./kbs.ts";
 export type { ExpectedVersions } from "./kbs.ts";
 export { createKey, getKey, listKeys, revokeKey, rotateKey } from "./keys.ts";
+export { cancelPull, findPull, listModels, pullModel } from "./models.ts";
+export type { AskedModel, ModelDeps } from "./models.ts";
+export { submitIssue } from "./issues.ts";
+export type { IssueDeps, IssueWait } from "./issues.ts";
+export { isUuid } from "./is-uuid.ts";
 export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
 export { ensureLocalSecretKey, readLocalSecretKey } from "./local-secret-key.ts";
-export { createProject, getProject, listProjects } from "./projects.ts";
+export { summarizeNotes } from "./notes.ts";
+export type { NotesDeps } from "./notes.ts";
+export {
+  createOperator,
+  deleteOperator,
+  findOperator,
+  getOperator,
+  listOperators,
+  updateOperator,
+} from "./operators.ts";
+export { erasePersonalData, exportPersonalData, writePersonalData } from "./privacy.ts";
+export type { PersonalData } from "./privacy.ts";
+export { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
+export {
+  acceptProposal,
+  createProposal,
+  getProposal,
+  listProposals,
+  proposeFromEdit,
+  rejectProposal,
+} from "./proposals.ts";
+export type { OperatorEdit, ProposalListInput } from "./proposals.ts";
 export { generateWebhookSecret, setWebhookSecret } from "./webhook-secret.ts";
 export type { WebhookSecretState } from "./webhook-secret.ts";
+export { replayAgent } from "./replay.ts";
+export { summarizeReplay } from "./replay/compare-answers.ts";
+export type { ReplayOptions } from "./replay.ts";
+export { reviewTicket } from "./reviews.ts";
+export type { ReviewDeps } from "./reviews.ts";
+export { getStats } from "./stats.ts";
+export { getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
+export { decideToolCall, getToolCall, listToolCalls } from "./tool-calls.ts";
+export type { ToolCallListInput } from "./tool-calls.ts";

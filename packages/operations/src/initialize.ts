@@ -6,6 +6,7 @@ import type { Log } from "@svc/log";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { MADE_BY_COMMAND_LINE } from "./local-key.ts";
+import { generateWidgetKey } from "./widget-key.ts";
 
 /** What an initialisation found or made. */
 export interface Initialized {
@@ -26,6 +27,9 @@ export const FIRST_AGENT = {
 } as const;
 
 const MADE_BY_INITIALISATION = "initialisation";
+
+/** What the audit trail says of everything that an initialisation does. */
+const BY_INITIALISATION = { actor: MADE_BY_INITIALISATION, project: null, result: "ok", requestId: null } as const;
 
 /** Fills a knowledge base with the product's own guide and makes the agent that answers from it. */
 async function makeFirstAgent(store: Store, log: Log, project: Project, guideDir: string): Promise<void> {
@@ -56,13 +60,17 @@ async function ensureAdminKey(store: Store, configured: string | undefined): Pro
   const made = await store.apiKeys.listLiveCreatedBy(MADE_BY_INITIALISATION);
   if (made.length > 0 && (await store.installation.isAdminKeyShown())) return null;
   // A start that failed after the key was made has shown it to nobody: another one takes its place.
-  for (const record of made) await store.apiKeys.revoke(record.id);
-  const { key } = await issueKey(store, {
+  for (const { id } of made) {
+    await store.apiKeys.revoke(id);
+    await store.audit.append({ ...BY_INITIALISATION, action: "keys.revoke", object: id });
+  }
+  const { key, record } = await issueKey(store, {
     name: "first administrator",
     scopes: ["admin:*"],
     project: null,
     createdBy: MADE_BY_INITIALISATION,
   });
+  await store.audit.append({ ...BY_INITIALISATION, action: "keys.create", object: record.id });
   return key;
 }
 
@@ -74,6 +82,8 @@ export interface InitializeOptions {
   guideDir: string;
   /** True when the caller shows the key right away; else it calls `store.installation.markAdminKeyShown` later. */
   showsKey: boolean;
+  /** True: the first initialisation also gives the widget a key and switches it on. */
+  enablesWidget?: boolean;
 }
 
 /**
@@ -98,6 +108,16 @@ async function initializeAlone(
   if (isFirst) {
     await makeFirstAgent(store, log, project, options.guideDir);
     await store.channelsConfig.setEnabled("api", true);
+    if (options.enablesWidget === true) {
+      const { widget } = await store.channelsConfig.read();
+      await store.channelsConfig.update(
+        "widget",
+        { apiKey: widget.config.apiKey ?? generateWidgetKey() },
+        { enabled: true },
+      );
+    }
+    const { id, name } = project;
+    await store.audit.append({ ...BY_INITIALISATION, project: { id, name }, action: "service.initialize", object: id });
   }
   const adminKey = await ensureAdminKey(store, options.configuredAdminKey);
   if (adminKey !== null && options.showsKey) await store.installation.markAdminKeyShown();

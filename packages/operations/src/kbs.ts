@@ -1,13 +1,24 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema } from "@svc/contracts";
-import type { KbChange, KbHit, KbInput, KbItem, KbSearchInput, ListInput, ListPage } from "@svc/contracts";
+import { ServiceError, kbChangeSchema, kbInputSchema, kbSearchSchema, kbsSearchSchema } from "@svc/contracts";
+import type {
+  KbChange,
+  KbHit,
+  KbInput,
+  KbItem,
+  KbSearchInput,
+  KbsSearchInput,
+  ListInput,
+  ListPage,
+} from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
 import type { KbState, Store } from "@svc/store";
+import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
+import { staleVersion } from "./stale-version.ts";
 
 /** Versions of which an object must have one to be changed; null when any will do. */
 export type ExpectedVersions = readonly number[] | null;
@@ -35,12 +46,6 @@ const nameTaken = (name: string) =>
     [{ pointer: "/name", code: "taken", detail: `there is a knowledge base of this name: ${name}` }],
     "The knowledge base",
   );
-
-function staleVersion(version: number): ServiceError {
-  return new ServiceError("version_conflict", `The knowledge base has version ${version} now. Read it again.`, {
-    headers: { ETag: `"${version}"` },
-  });
-}
 
 async function readKb(store: Store, { project }: Principal, id: string): Promise<KbState> {
   const kb = isUuid(id) ? await store.kbs.findState(project, id) : null;
@@ -82,53 +87,62 @@ export async function getKb({ store }: { store: Store }, principal: Principal, i
  * Makes an empty knowledge base in the principal's project. Scope kb:write. Throws invalid_request with every fault of
  * the input, and when the project has one of this name.
  */
-export async function createKb({ store }: { store: Store }, principal: Principal, input: KbInput): Promise<KbItem> {
-  requireScope(principal, "kb:write");
-  const { name } = checkInput(kbInputSchema, input, "The knowledge base");
-  const kb = await store.kbs.insert(principal.project, name);
-  if (kb === null) throw nameTaken(name);
-  return asItem(kb, principal);
-}
+export const createKb = audited(
+  "kb.create",
+  async function createKb({ store }: { store: Store }, principal: Principal, input: KbInput): Promise<KbItem> {
+    requireScope(principal, "kb:write");
+    const { name } = checkInput(kbInputSchema, input, "The knowledge base");
+    const kb = await store.kbs.insert(principal.project, name);
+    if (kb === null) throw nameTaken(name);
+    return asItem(kb, principal);
+  },
+);
 
 /**
  * Changes what the input names, if the knowledge base has one of the expected versions. Scope kb:write. Throws
  * not_found, version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
-export async function updateKb(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  input: KbChange,
-  versions: ExpectedVersions = null,
-): Promise<KbItem> {
-  requireScope(principal, "kb:write");
-  const change = checkInput(kbChangeSchema, input, "The knowledge base");
-  const before = await readKb(store, principal, id);
-  const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
-  if (state === null) throw notFound();
-  if (result === "taken") throw nameTaken(change.name ?? "");
-  if (result === "stale") throw staleVersion(state.version);
-  return asItem(state, principal);
-}
+export const updateKb = audited(
+  "kb.update",
+  async function updateKb(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: KbChange,
+    versions: ExpectedVersions = null,
+  ): Promise<KbItem> {
+    requireScope(principal, "kb:write");
+    const change = checkInput(kbChangeSchema, input, "The knowledge base");
+    const before = await readKb(store, principal, id);
+    const { result, state } = await store.kbs.update(principal.project, before.id, change, versions);
+    if (state === null) throw notFound();
+    if (result === "taken") throw nameTaken(change.name ?? "");
+    if (result === "stale") throw staleVersion("The knowledge base", state.version);
+    return asItem(state, principal);
+  },
+);
 
 /**
  * Deletes a knowledge base with all its documents, if it has one of the expected versions, and takes it from the agents
  * that have it. Nobody finds it or anything in it from then on; the space is freed in the background. Answers it as it
  * was. Scope kb:write. Throws not_found, and version_conflict with the present `ETag`.
  */
-export async function deleteKb(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  versions: ExpectedVersions = null,
-): Promise<KbItem> {
-  requireScope(principal, "kb:write");
-  const kb = await readKb(store, principal, id);
-  if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
-    throw staleVersion((await readKb(store, principal, id)).version);
-  }
-  return asItem(kb, principal);
-}
+export const deleteKb = audited(
+  "kb.delete",
+  async function deleteKb(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    versions: ExpectedVersions = null,
+  ): Promise<KbItem> {
+    requireScope(principal, "kb:write");
+    const kb = await readKb(store, principal, id);
+    if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
+      throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
+    }
+    return asItem(kb, principal);
+  },
+);
 
 function asHit({ documentId, chunkId, title, url, headingPath, text, score, ...rest }: SearchHit): KbHit {
   const page = "page" in rest && typeof rest.page === "number" ? { page: rest.page } : {};
@@ -150,5 +164,36 @@ export async function searchKb(
   await requireKb(store, principal, id);
   const query = { query: q, kbIds: [id], limit };
   const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, query);
+  return hits.map(asHit);
+}
+
+/** The ids of the knowledge bases to search: all of the project where none is named. Throws not_found. */
+async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly string[] | undefined) {
+  if (kbIds === undefined) return (await store.kbs.list(project)).map(({ id }) => id);
+  const ids = kbIds.map((id) => id.toLowerCase());
+  const found = new Set((await store.kbs.findAll(project, ids.filter(isUuid))).map(({ id }) => id));
+  const faults = ids.flatMap((id, index) =>
+    found.has(id) ? [] : [{ pointer: `/kbIds/${index}`, code: "not_found", detail: "is not there in this project" }],
+  );
+  if (faults.length === 0) return ids;
+  throw new ServiceError("not_found", "There is no such knowledge base in this project.", { errors: faults });
+}
+
+/**
+ * The passages of some knowledge bases of the principal's project that match a query best, of all where none is named.
+ * An aborted signal ends it between two steps, with its reason. Scope kb:read. Throws not_found with each id that the
+ * project does not have, and invalid_request with every fault of the input.
+ */
+export async function searchKbs(
+  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
+  principal: Principal,
+  input: KbsSearchInput,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<KbHit[]> {
+  requireScope(principal, "kb:read");
+  const { query, kbIds: wanted, limit } = checkInput(kbsSearchSchema, input, "The query");
+  const kbIds = await searchedKbs(store, principal, wanted);
+  signal?.throwIfAborted();
+  const { hits } = await searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit });
   return hits.map(asHit);
 }

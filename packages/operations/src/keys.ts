@@ -4,6 +4,7 @@ import { ServiceError, keyInputSchema, rotateInputSchema } from "@svc/contracts"
 import type { KeyInput, KeyItem, ListInput, ListPage, RotateInput, Scope } from "@svc/contracts";
 import { DEFAULT_PROJECT } from "@svc/store";
 import type { ApiKeyRecord, Project, Store } from "@svc/store";
+import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import { readPage } from "./list-page.ts";
@@ -85,31 +86,41 @@ export async function getKey({ store }: { store: Store }, principal: Principal, 
  * once on every replica. A key without `admin:*` is bound to one project. Scope admin:*. Throws invalid_request with
  * every fault of the input, for an unknown project, and for an imported key that is live already.
  */
-export async function createKey(
-  { store }: { store: Store },
-  principal: Principal,
-  input: KeyInput,
-): Promise<KeyItem & { key?: string }> {
-  requireScope(principal, "admin:*");
-  const { project: projectName, ...wanted } = checkInput(keyInputSchema, input, "The key");
-  const project = await chooseProject(store, wanted.scopes, projectName);
-  const { record, key } = await issueKey(store, {
-    ...wanted,
-    project: project?.id ?? null,
-    createdBy: makerOf(principal),
-  });
-  return { ...asItem(record, project?.name ?? null), ...(wanted.key === undefined ? { key } : {}) };
-}
+export const createKey = audited(
+  "keys.create",
+  async function createKey(
+    { store }: { store: Store },
+    principal: Principal,
+    input: KeyInput,
+  ): Promise<KeyItem & { key?: string }> {
+    requireScope(principal, "admin:*");
+    const { project: projectName, ...wanted } = checkInput(keyInputSchema, input, "The key");
+    const project = await chooseProject(store, wanted.scopes, projectName);
+    const { record, key } = await issueKey(store, {
+      ...wanted,
+      project: project?.id ?? null,
+      createdBy: makerOf(principal),
+    });
+    return { ...asItem(record, project?.name ?? null), ...(wanted.key === undefined ? { key } : {}) };
+  },
+  undefined,
+  { isGlobal: true },
+);
 
 /**
  * Revokes a key; it stops working on every replica within a second. One that is revoked already stays as it is. Scope
  * admin:*. Throws not_found.
  */
-export async function revokeKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
-  requireScope(principal, "admin:*");
-  if (isUuid(id)) await store.apiKeys.revoke(id);
-  return asNamedItem(await readKey(store, id));
-}
+export const revokeKey = audited(
+  "keys.revoke",
+  async function revokeKey({ store }: { store: Store }, principal: Principal, id: string): Promise<KeyItem> {
+    requireScope(principal, "admin:*");
+    if (isUuid(id)) await store.apiKeys.revoke(id);
+    return asNamedItem(await readKey(store, id));
+  },
+  undefined,
+  { isGlobal: true },
+);
 
 /**
  * Makes a key in the place of a live one, with its name, scopes, project, limit and expiry, and answers it once. The
@@ -117,26 +128,31 @@ export async function revokeKey({ store }: { store: Store }, principal: Principa
  * it passes on the expiry that it had before. Scope admin:*. Throws not_found, and invalid_request with every fault of the input or for a key
  * that is revoked or has expired.
  */
-export async function rotateKey(
-  { store }: { store: Store },
-  principal: Principal,
-  id: string,
-  input: RotateInput,
-): Promise<KeyItem & { key: string }> {
-  requireScope(principal, "admin:*");
-  const { overlapSeconds } = checkInput(rotateInputSchema, input, "The rotation");
-  const old = await readKey(store, id);
-  const key = generateApiKey();
-  const record = await store.apiKeys.rotate(
-    old.id,
-    { prefix: prefixOfApiKey(key), hash: hashApiKey(key), createdBy: makerOf(principal) },
-    overlapSeconds,
-  );
-  if (record === null) {
-    throw new ServiceError(
-      "invalid_request",
-      "This key is revoked or has expired, so it cannot be rotated. Make a new one.",
+export const rotateKey = audited(
+  "keys.rotate",
+  async function rotateKey(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: RotateInput,
+  ): Promise<KeyItem & { key: string }> {
+    requireScope(principal, "admin:*");
+    const { overlapSeconds } = checkInput(rotateInputSchema, input, "The rotation");
+    const old = await readKey(store, id);
+    const key = generateApiKey();
+    const record = await store.apiKeys.rotate(
+      old.id,
+      { prefix: prefixOfApiKey(key), hash: hashApiKey(key), createdBy: makerOf(principal) },
+      overlapSeconds,
     );
-  }
-  return { ...asNamedItem(record), key };
-}
+    if (record === null) {
+      throw new ServiceError(
+        "invalid_request",
+        "This key is revoked or has expired, so it cannot be rotated. Make a new one.",
+      );
+    }
+    return { ...asNamedItem(record), key };
+  },
+  undefined,
+  { isGlobal: true },
+);

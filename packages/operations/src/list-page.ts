@@ -9,6 +9,11 @@ interface PageQuery {
   q?: string | undefined;
 }
 
+/** The fault of a search in a list that knows none: its answer would look like what was searched for. */
+export function searchFaults(q: string | undefined): FieldFault[] {
+  return q === undefined ? [] : [{ pointer: "/q", code: "unknown_field", detail: "is not known here" }];
+}
+
 /**
  * One page of the list of this name. `read` gets one item more than asked for, which tells whether there is another
  * page. Throws invalid_request with every fault of the input, after those that were found before.

@@ -53,6 +53,7 @@ describe("a project that is made", () => {
       handoffText: expect.stringMatching(/\S/),
       tablesAsXlsx: true,
       retentionDays: null,
+      modelLimits: { concurrency: 8, tokensPerDay: null },
       createdAt: expect.any(String),
       version: 1,
     });
@@ -62,7 +63,8 @@ describe("a project that is made", () => {
   });
 
   test("has the settings that were said, also where they say no", async () => {
-    const settings = { handoffText: "", tablesAsXlsx: false, retentionDays: 30 };
+    const modelLimits = { concurrency: null, tokensPerDay: 5_000 };
+    const settings = { handoffText: "", tablesAsXlsx: false, retentionDays: 30, modelLimits };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });
 

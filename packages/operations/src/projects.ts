@@ -1,16 +1,20 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, projectInputSchema } from "@svc/contracts";
-import type { ListInput, ListPage, ProjectInput, ProjectItem } from "@svc/contracts";
-import { asProjectId } from "@svc/store";
+import { ServiceError, projectChangeSchema, projectDeletionSchema, projectInputSchema } from "@svc/contracts";
+import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
+import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
+import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
+import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
+import { staleVersion } from "./stale-version.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
-  const { id, name, handoffText, tablesAsXlsx, retentionDays, version } = project;
-  return { id, name, handoffText, tablesAsXlsx, retentionDays, createdAt: createdAt.toISOString(), version };
+  const { id, name, handoffText, tablesAsXlsx, retentionDays, modelLimits, version } = project;
+  const settings = { handoffText, tablesAsXlsx, retentionDays, modelLimits };
+  return { id, name, ...settings, createdAt: createdAt.toISOString(), version };
 }
 
 /** A page of all projects, newest first. Scope admin:*. Throws invalid_request for a query that is not valid. */
@@ -23,28 +27,123 @@ export async function listProjects(
   return readPage("projects", input, (query) => store.projects.listPage(query), asItem);
 }
 
+const nameTaken = () =>
+  invalidInput([{ pointer: "/name", code: "taken", detail: "there is a project of this name" }], "The project");
+
+async function readProject(store: Store, id: string): Promise<Project> {
+  const project = isUuid(id) ? await store.projects.find(asProjectId(id)) : null;
+  if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+  return project;
+}
+
 /** The project with this id. Scope admin:*. Throws not_found. */
 export async function getProject({ store }: { store: Store }, principal: Principal, id: string): Promise<ProjectItem> {
   requireScope(principal, "admin:*");
-  const project = isUuid(id) ? await store.projects.find(asProjectId(id)) : null;
-  if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
-  return asItem(project);
+  return asItem(await readProject(store, id));
 }
 
 /**
  * Makes a project, without agents and knowledge bases. Scope admin:*. Throws invalid_request with every fault of the
  * input, and when there is a project of this name.
  */
-export async function createProject(
-  { store }: { store: Store },
-  principal: Principal,
-  input: ProjectInput,
-): Promise<ProjectItem> {
-  requireScope(principal, "admin:*");
-  const project = await store.projects.insert(checkInput(projectInputSchema, input, "The project"));
-  if (project === null) {
-    const fault = { pointer: "/name", code: "taken", detail: "there is a project of this name" };
-    throw invalidInput([fault], "The project");
-  }
-  return asItem(project);
+export const createProject = audited(
+  "projects.create",
+  async function createProject(
+    { store }: { store: Store },
+    principal: Principal,
+    input: ProjectInput,
+  ): Promise<ProjectItem> {
+    requireScope(principal, "admin:*");
+    const project = await store.projects.insert(checkInput(projectInputSchema, input, "The project"));
+    if (project === null) throw nameTaken();
+    return asItem(project);
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+/**
+ * Changes what the input names, if the project has one of the expected versions. A new name counts within a second on
+ * every replica, and takes the place of the old one in the settings of the widget; other settings count for messages that
+ * come a second later. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request with
+ * every fault of the input, for a name that is taken, and for another name of `default`.
+ */
+export const updateProject = audited(
+  "projects.update",
+  async function updateProject(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: ProjectChange,
+    versions: ExpectedVersions = null,
+  ): Promise<ProjectItem> {
+    requireScope(principal, "admin:*");
+    const change = checkInput(projectChangeSchema, input, "The project");
+    const before = await readProject(store, id);
+    if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
+      const detail = `${DEFAULT_PROJECT} keeps its name: requests that name no project work on it`;
+      throw invalidInput([{ pointer: "/name", code: "not_allowed", detail }], "The project");
+    }
+    const { result, project } = await store.projects.update(before.id, change, versions);
+    if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+    if (result === "taken") throw nameTaken();
+    if (result === "stale") throw staleVersion("The project", project.version);
+    return asItem(project);
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+const widgetHindrance = (name: string) =>
+  `The widget's messages belong to ${name}. Give the widget another project first.`;
+
+/** Why a project must not be deleted, or null. */
+async function findHindrance(store: Store, { name }: Project): Promise<string | null> {
+  if (name === DEFAULT_PROJECT)
+    return `${DEFAULT_PROJECT} cannot be deleted: requests that name no project work on it.`;
+  const { widget } = await store.channelsConfig.read();
+  return widget.config.project === name ? widgetHindrance(name) : null;
 }
+
+/** Says what would be deleted, and how to agree to it. */
+async function askToConfirm(store: Store, project: Project): Promise<ServiceError> {
+  const held = Object.entries(await store.projects.countHeld(project.id)).filter(([, count]) => count > 0);
+  const what = held.length === 0 ? "It is empty." : `${held.map(([kind, count]) => `${kind}: ${count}`).join(", ")}.`;
+  const detail = `must be ${JSON.stringify(project.name)}, the name of the project`;
+  return new ServiceError(
+    "invalid_request",
+    `This would delete the project ${project.name} with all that it holds. ${what} To agree, send {"confirm":"${project.name}"}.`,
+    { errors: [{ pointer: "/confirm", code: "not_confirmed", detail }] },
+  );
+}
+
+/**
+ * Deletes a project with all that came in to it and all that was made in it, if it has one of the expected versions and
+ * `confirm` is its name; answers it as it was. Nobody finds anything of it from then on, its keys stop within a second on
+ * every replica, and its name is free; the space is freed in the background. What was sent to it from other projects goes
+ * back there. Scope admin:*. Throws not_found, version_conflict with the present `ETag`, and invalid_request: without that
+ * confirmation (its text counts what would be deleted), for `default`, and for the project of the widget.
+ */
+export const deleteProject = audited(
+  "projects.delete",
+  async function deleteProject(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: ProjectDeletion,
+    versions: ExpectedVersions = null,
+  ): Promise<ProjectItem> {
+    requireScope(principal, "admin:*");
+    const { confirm } = checkInput(projectDeletionSchema, input, "The deletion");
+    const project = await readProject(store, id);
+    const hindrance = await findHindrance(store, project);
+    if (hindrance !== null) throw new ServiceError("invalid_request", hindrance);
+    if (confirm !== project.name) throw await askToConfirm(store, project);
+    const result = await store.projects.remove(project.id, versions);
+    if (result === "in_use") throw new ServiceError("invalid_request", widgetHindrance(project.name));
+    if (result === "stale") throw staleVersion("The project", (await readProject(store, id)).version);
+    return asItem(project);
+  },
+  undefined,
+  { isGlobal: true },
+);

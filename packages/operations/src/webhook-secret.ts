@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { ServiceError } from "@svc/contracts";
+import { CHANNEL_LIMITS, ServiceError } from "@svc/contracts";
 import type { ApiSettings } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { isWebhookSecret } from "@svc/outbound";
 import type { Store } from "@svc/store";
+import { audited } from "./audited.ts";
 
 const SECRET_BYTES = 32;
 /** Of a secret that somebody brings: shorter ones can be found by trying. */
-const SECRET_MIN_BYTES = 16;
+const SECRET_MIN_BYTES = CHANNEL_LIMITS.secretMinBytes;
 /** An earlier secret signs at most this long beside the current one. */
-const OVERLAP_MAX_SECONDS = 30 * 24 * 3_600;
+const OVERLAP_MAX_SECONDS = CHANNEL_LIMITS.overlapMaxSeconds;
 
 /** What may be known of the webhook secret. */
 export interface WebhookSecretState {
@@ -41,37 +42,53 @@ function previousOf(
 }
 
 /**
+ * What a secret makes of the settings: the one before goes on signing beside it for `overlapSeconds` (0 to 30 days).
+ * With null none is set. Throws invalid_request for what can be no secret.
+ */
+export function nextWebhookSecret(
+  store: Store,
+  present: ApiSettings,
+  { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
+): Pick<ApiSettings, "webhookSecret" | "previousWebhookSecret"> {
+  if (secret !== null && (!isWebhookSecret(secret) || Buffer.byteLength(secret) < SECRET_MIN_BYTES)) {
+    throw new ServiceError(
+      "invalid_request",
+      `A webhook secret has at least ${SECRET_MIN_BYTES} bytes, and is base64 with padding where it begins with whsec_. Let one be made: svc webhook secret --generate.`,
+      { errors: [{ pointer: "/config/webhookSecret", code: "invalid_secret", detail: "is not fit to sign with" }] },
+    );
+  }
+  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
+    throw new ServiceError("invalid_request", `The overlap is 0 to ${OVERLAP_MAX_SECONDS} whole seconds (30 days).`);
+  }
+  return {
+    webhookSecret: secret === null ? null : store.sealer.seal(secret),
+    previousWebhookSecret: previousOf(store, present, { secret, overlapSeconds }),
+  };
+}
+
+/**
  * Sets the secret that signs callbacks. The one before goes on signing beside it for `overlapSeconds` (0 to 30 days),
  * so that receivers can be changed in the meantime; it takes the place of one that is still in the overlap of an earlier
  * change. Setting the same secret again leaves a running overlap as it is, or ends it with an overlap of 0. With null
  * none is set, from now on and without an overlap: each callback is signed with the API key that sent its message. A
  * running product follows within a second. Scope admin:*. Throws invalid_request for what can be no secret.
  */
-export async function setWebhookSecret(
-  { store }: { store: Store },
-  principal: Principal,
-  { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
-): Promise<WebhookSecretState> {
-  requireScope(principal, "admin:*");
-  if (secret !== null && (!isWebhookSecret(secret) || Buffer.byteLength(secret) < SECRET_MIN_BYTES)) {
-    throw new ServiceError(
-      "invalid_request",
-      `A webhook secret has at least ${SECRET_MIN_BYTES} bytes, and is base64 with padding where it begins with whsec_. Let one be made: svc webhook secret --generate.`,
-    );
-  }
-  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
-    throw new ServiceError("invalid_request", `The overlap is 0 to ${OVERLAP_MAX_SECONDS} whole seconds (30 days).`);
-  }
-  for (;;) {
-    const { api, version } = await store.channelsConfig.read();
-    const previousWebhookSecret = previousOf(store, api.config, { secret, overlapSeconds });
-    const webhookSecret = secret === null ? null : store.sealer.seal(secret);
-    // Of two changes at once, the later one must see the secret of the earlier one as the one before.
-    const isChanged = await store.channelsConfig.update(
-      "api",
-      { webhookSecret, previousWebhookSecret },
-      { ifVersion: version },
-    );
-    if (isChanged) return { isSet: secret !== null, previousUntil: previousWebhookSecret?.until ?? null };
-  }
-}
+export const setWebhookSecret = audited(
+  "webhook-secret.set",
+  async function setWebhookSecret(
+    { store }: { store: Store },
+    principal: Principal,
+    { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
+  ): Promise<WebhookSecretState> {
+    requireScope(principal, "admin:*");
+    for (;;) {
+      const { api, version } = await store.channelsConfig.read();
+      const next = nextWebhookSecret(store, api.config, { secret, overlapSeconds });
+      // Of two changes at once, the later one must see the secret of the earlier one as the one before.
+      const isChanged = await store.channelsConfig.update("api", next, { ifVersion: version });
+      if (isChanged) return { isSet: secret !== null, previousUntil: next.previousWebhookSecret?.until ?? null };
+    }
+  },
+  undefined,
+  { isGlobal: true },
+);

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
-import { parseUrl } from "@svc/contracts";
+import { FRAMING_HEADERS, parseUrl } from "@svc/contracts";
 import { bareHost, type AddressGuard } from "./address-guard.ts";
 import {
   BlockedAddressError,
@@ -54,20 +54,6 @@ export type Hop = {
   /** Whether a redirect on the way here has left https for http, which whoever is on the line can forge. */
   readonly isDowngraded: boolean;
 };
-
-const FRAMING_HEADERS: ReadonlySet<string> = new Set([
-  "host",
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "te",
-  "trailer",
-  "expect",
-  "upgrade",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-]);
 
 /** All that another origin gets to see after a redirect: any other header may hold a secret meant for the first. */
 const HARMLESS_HEADERS: ReadonlySet<string> = new Set([

@@ -6,6 +6,8 @@ export {
   type UrlCheck,
   type UrlCheckOptions,
 } from "./address-guard.ts";
+export { createBreaker, type Breaker } from "./create-breaker.ts";
+export { excerptOf } from "./excerpt-of.ts";
 export { guardedRequest, type OutboundMethod, type OutboundRequest, type OutboundResponse } from "./guarded-request.ts";
 export {
   BlockedAddressError,
@@ -17,4 +19,4 @@ export {
 export { createReceiverLookup, type ReceiverLookupTools } from "./receiver-lookup.ts";
 export { signWebhook, type WebhookSignatureHeaders, type WebhookToSign } from "./sign-webhook.ts";
 export { verifyWebhook, type WebhookScheme, type WebhookToVerify, type WebhookVerdict } from "./verify-webhook.ts";
-export { isWebhookSecret } from "./webhook-secret.ts";
+export { isWebhookSecret, webhookKeyOf } from "./webhook-secret.ts";

@@ -1,0 +1,102 @@
+import { isAdministrator, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { AUDIT_LIMITS, auditCheckInputSchema, auditFilterSchema, describeIssue, writeAuditPlace } from "@svc/contracts";
+import type { AuditCheckInput, AuditCheckItem, AuditItem, AuditListInput, FieldFault, ListPage } from "@svc/contracts";
+import type { AuditEvent, AuditFaultKind, AuditFilter, AuditRange, Store } from "@svc/store";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { readPage, searchFaults } from "./list-page.ts";
+
+const DAY_MS = 86_400_000;
+
+const asItem = ({ at, ...event }: AuditEvent): AuditItem => ({ ...event, at: at.toISOString() });
+
+/** Whose rows are asked for: of the principal's own project, or of any where an administrator asks. */
+async function chooseProject(
+  store: Store,
+  principal: Principal,
+  name: string | undefined,
+): Promise<AuditFilter["project"]> {
+  if (!isAdministrator(principal)) {
+    if (name !== undefined && name !== principal.projectName) requireScope(principal, "admin:*");
+    return { id: principal.project };
+  }
+  if (name === undefined) return undefined;
+  // The rows of a project that was renamed are all its own; those of one that is gone bear its name.
+  const project = await store.projects.findByName(name);
+  return project === null ? { name } : { id: project.id };
+}
+
+/**
+ * A page of the audit trail, newest first: the rows of the principal's project, or for an administrator those of all
+ * projects and of none, unless one is named. Scope audit:read; the rows of another project need admin:*. Throws
+ * invalid_request for a query that is not valid.
+ */
+export async function listAuditEvents(
+  { store }: { store: Store },
+  principal: Principal,
+  { limit, cursor, q, ...input }: AuditListInput,
+): Promise<ListPage<AuditItem>> {
+  requireScope(principal, "audit:read");
+  const parsed = auditFilterSchema.safeParse(input);
+  const issues = parsed.success ? [] : parsed.error.issues;
+  const found = issues.map((issue): FieldFault => ({ pointer: `/${issue.path.join("/")}`, ...describeIssue(issue) }));
+  const faults = [...found, ...searchFaults(q)];
+  const { project: name, ...filter } = parsed.data ?? {};
+  const project = await chooseProject(store, principal, name);
+  return readPage(
+    "audit",
+    { limit, cursor },
+    (query) => store.audit.listPage({ ...filter, project }, query),
+    asItem,
+    faults,
+  );
+}
+
+/** What each fault means, and what to think of it. */
+const FAULTS: Record<AuditFaultKind, string> = {
+  changed: "This row, or the one before it, is not the one that was written.",
+  missing: "There is no row of this number, though there are later ones.",
+  unlinked: "This row does not follow from the last one of a day before: rows were cut off there, or it was changed.",
+  truncated: "The chain has been longer: rows from this one on were cut off.",
+  added: "There are rows after the end of the chain, up to this one, which the service has not written.",
+  unexpected: "The row whose head was kept is gone, or is another one now.",
+};
+
+/** What is checked where the caller has not said it, and how much at most, so that a call over HTTP does not take long. */
+function limitRange(range: AuditRange): Pick<AuditRange, "from" | "maxRows"> {
+  const { checkMaxDays, checkMaxRows: maxRows } = AUDIT_LIMITS;
+  // What is gone on with has been limited by days before.
+  if (range.after !== undefined) return { maxRows };
+  const toMs = Date.parse(range.to ?? new Date().toISOString().slice(0, 10));
+  const from = range.from ?? new Date(toMs - (checkMaxDays - 1) * DAY_MS).toISOString().slice(0, 10);
+  if (toMs - Date.parse(from) < checkMaxDays * DAY_MS) return { from, maxRows };
+  const detail = `at most ${checkMaxDays} days are checked at once; svc audit verify checks all`;
+  throw invalidInput([{ pointer: "/from", code: "too_long", detail }], "The query");
+}
+
+/**
+ * Checks the chain of the audit trail, row by row: at most 31 days, the last ones where none is named, and 100,000 rows,
+ * after which `next` says where to go on; or all with `isUnlimited`. A broken chain is an answer and no error. Scope admin:*. Throws invalid_request with every fault of the
+ * input.
+ */
+export async function verifyAudit(
+  { store }: { store: Store },
+  principal: Principal,
+  input: AuditCheckInput,
+  { isUnlimited = false }: { isUnlimited?: boolean } = {},
+): Promise<AuditCheckItem> {
+  requireScope(principal, "admin:*");
+  const asked = checkInput(auditCheckInputSchema, input, "The query");
+  const range = { ...asked, ...(isUnlimited ? {} : limitRange(asked)) };
+  const { fault, rows, head: last, isPartial } = await store.audit.check(range);
+  const head = last === null ? null : writeAuditPlace(last);
+  return {
+    isIntact: fault === null,
+    rows,
+    from: range.from ?? null,
+    to: range.to ?? null,
+    head,
+    next: isPartial ? head : null,
+    fault: fault === null ? null : { ...fault, detail: FAULTS[fault.kind] },
+  };
+}

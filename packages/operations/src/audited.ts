@@ -1,0 +1,93 @@
+import type { Principal } from "@svc/auth";
+import { ServiceError, channelIdSchema } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { Store } from "@svc/store";
+import { isUuid } from "./is-uuid.ts";
+
+/** What an audited operation is given at least. */
+interface AuditDeps {
+  store: Store;
+  log?: Log;
+}
+
+/** What else can be said of how an operation is audited. */
+interface AuditOptions<Args, Result> {
+  /** How many things it was done to, where one call is for many; nothing is noted where that is none. */
+  countOf?: (args: Args, result: Result) => number;
+  /**
+   * For what belongs to the whole installation: its row is of no project, whichever one the call has named, so that it is
+   * for administrators to read and not for the keys of a project.
+   */
+  isGlobal?: boolean;
+  /** For a check that another operation follows, which then leaves the row: only a call that fails leaves one. */
+  notesOnlyFailures?: boolean;
+}
+
+/** The kind of what is meant and a keyed hash of it, where its name must not be told. */
+const FINGERPRINT = /^[a-z]+:[0-9a-f]{16,64}$/;
+
+/** A model by its id in the catalogue, written out, as only a call that has found it names it. */
+const MODEL = /^model:[a-z]{1,40}:[A-Za-z0-9_.:/-]{1,250}$/;
+
+/**
+ * What may stand in the audit trail as an object: ids, channels, fingerprints and models. Anything else may have been put in the
+ * place of an id by a caller, and be a key that was misplaced or the name of a person.
+ */
+function asObject(text: string | null): string | null {
+  if (text === null) return null;
+  if (isUuid(text)) return text.toLowerCase();
+  return channelIdSchema.safeParse(text).success || FINGERPRINT.test(text) || MODEL.test(text) ? text : null;
+}
+
+/** What an operation is done to: its first argument where that is a text, else what it has made. */
+function usualObject(args: readonly unknown[], result: unknown): string | null {
+  const [first] = args;
+  if (typeof first === "string") return first;
+  const id: unknown = typeof result === "object" && result !== null && "id" in result ? result.id : undefined;
+  return typeof id === "string" ? id : null;
+}
+
+/** Errors that a row of the audit trail tells of. */
+const told = new WeakSet<object>();
+
+/** True when an error comes from an operation that has left its row: who answers it need not leave another one. */
+export function isAudited(error: object): boolean {
+  return told.has(error);
+}
+
+/**
+ * Makes an operation that leaves a row in the audit trail each time it is called: who, what, on what, in which project,
+ * and what became of it. A call that fails or is refused leaves one too. `objectOf` says what it was done to, where that
+ * is neither the first argument nor the id of the result: an id, a channel, a keyed hash with its kind (`user:…`), or a
+ * model (`model:…`); nothing else is kept.
+ *
+ * A row that cannot be written (the store broke off in just that moment) does not undo what was done: it is logged.
+ */
+export function audited<Deps extends AuditDeps, Args extends readonly unknown[], Result>(
+  action: string,
+  operation: (deps: Deps, principal: Principal, ...args: Args) => Promise<Result>,
+  objectOf: (args: Args, result: Result | null) => string | null = usualObject,
+  { countOf = () => 1, isGlobal = false, notesOnlyFailures = false }: AuditOptions<Args, Result> = {},
+): (deps: Deps, principal: Principal, ...args: Args) => Promise<Result> {
+  return async (deps, principal, ...args) => {
+    const note = async (result: string, found: string | null, count: number) => {
+      const { actor, project, projectName, requestId = null } = principal;
+      const about = { object: asObject(found), project: isGlobal ? null : { id: project, name: projectName } };
+      const event = { actor, action, ...about, result, requestId, count };
+      await deps.store.audit.append(event).catch((error: unknown) => {
+        deps.log?.error({ error, event }, "an audit event could not be written");
+      });
+    };
+    let result: Result;
+    try {
+      result = await operation(deps, principal, ...args);
+    } catch (error) {
+      await note(error instanceof ServiceError ? error.code : "internal", objectOf(args, null), 1);
+      if (error instanceof ServiceError) told.add(error);
+      throw error;
+    }
+    const count = notesOnlyFailures ? 0 : countOf(args, result);
+    if (count > 0) await note("ok", objectOf(args, result), count);
+    return result;
+  };
+}

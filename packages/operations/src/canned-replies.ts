@@ -1,0 +1,204 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import {
+  ServiceError,
+  cannedReplyChangeSchema,
+  cannedReplyInputSchema,
+  cannedReplyRenderSchema,
+  fillVariables,
+} from "@svc/contracts";
+import type {
+  CannedReply,
+  CannedReplyChange,
+  CannedReplyInput,
+  CannedReplyRender,
+  CannedReplyVariable,
+  ListInput,
+  ListPage,
+  RenderedReply,
+} from "@svc/contracts";
+import type { CannedReplyRecord, Store, TicketFacts } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { readPage } from "./list-page.ts";
+import { staleVersion } from "./stale-version.ts";
+
+/** What is asked of the list of canned replies. */
+export interface CannedReplyListInput extends ListInput {
+  /** Only those in this folder, and with this tag; all where absent. */
+  folder?: string | undefined;
+  tag?: string | undefined;
+}
+
+const notFound = () => new ServiceError("not_found", "There is no such canned reply in this project.");
+
+const nameTaken = (name: string) =>
+  invalidInput(
+    [{ pointer: "/name", code: "taken", detail: `there is a canned reply of this name: ${name}` }],
+    "The canned reply",
+  );
+
+function asItem(record: CannedReplyRecord): CannedReply {
+  return { ...record, createdAt: record.createdAt.toISOString(), updatedAt: record.updatedAt.toISOString() };
+}
+
+async function readCannedReply(store: Store, { project }: Principal, id: string): Promise<CannedReplyRecord> {
+  const record = isUuid(id) ? await store.cannedReplies.find(project, id) : null;
+  if (record === null) throw notFound();
+  return record;
+}
+
+/**
+ * A page of the canned replies of the principal's project, newest first; `q` is looked for in name and text. Scope
+ * tickets:read. Throws invalid_request with every fault of the query.
+ */
+export async function listCannedReplies(
+  { store }: { store: Store },
+  principal: Principal,
+  { folder, tag, ...input }: CannedReplyListInput,
+): Promise<ListPage<CannedReply>> {
+  requireScope(principal, "tickets:read");
+  const found = Object.entries({ folder, tag } as Record<string, unknown>).flatMap(([name, value]) =>
+    value === undefined || (typeof value === "string" && value.isWellFormed() && !value.includes("\0"))
+      ? []
+      : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a text" }],
+  );
+  return readPage(
+    "canned replies",
+    input,
+    (query) => store.cannedReplies.listPage(principal.project, { ...query, folder, tag }),
+    asItem,
+    found,
+  );
+}
+
+/** The canned reply with this id, in the principal's project. Scope tickets:read. Throws not_found. */
+export async function getCannedReply(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+): Promise<CannedReply> {
+  requireScope(principal, "tickets:read");
+  return asItem(await readCannedReply(store, principal, id));
+}
+
+/**
+ * Makes a canned reply. Scope tickets:write. Throws invalid_request with every fault of the input, for a variable that
+ * there is not, and for a name that the project has already.
+ */
+export const createCannedReply = audited(
+  "canned_replies.create",
+  async function createCannedReply(
+    { store }: { store: Store },
+    principal: Principal,
+    input: CannedReplyInput,
+  ): Promise<CannedReply> {
+    requireScope(principal, "tickets:write");
+    const fields = checkInput(cannedReplyInputSchema, input, "The canned reply");
+    const record = await store.cannedReplies.insert(principal.project, fields);
+    if (record === null) throw nameTaken(fields.name);
+    return asItem(record);
+  },
+);
+
+/**
+ * Changes what the input names, if the canned reply has one of the expected versions. Scope tickets:write. Throws
+ * not_found, version_conflict with the present `ETag`, and invalid_request as `createCannedReply` does.
+ */
+export const updateCannedReply = audited(
+  "canned_replies.update",
+  async function updateCannedReply(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: CannedReplyChange,
+    versions: ExpectedVersions = null,
+  ): Promise<CannedReply> {
+    requireScope(principal, "tickets:write");
+    const change = checkInput(cannedReplyChangeSchema, input, "The canned reply");
+    const before = await readCannedReply(store, principal, id);
+    const { result, record } = await store.cannedReplies.update(principal.project, before.id, change, versions);
+    if (record === null) throw notFound();
+    if (result === "taken") throw nameTaken(change.name ?? "");
+    if (result === "stale") throw staleVersion("The canned reply", record.version);
+    return asItem(record);
+  },
+);
+
+/**
+ * Deletes a canned reply, if it has one of the expected versions, and answers it as it was. Scope tickets:write. Throws
+ * not_found, and version_conflict with the present `ETag`.
+ */
+export const deleteCannedReply = audited(
+  "canned_replies.delete",
+  async function deleteCannedReply(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    versions: ExpectedVersions = null,
+  ): Promise<CannedReply> {
+    requireScope(principal, "tickets:write");
+    const record = await readCannedReply(store, principal, id);
+    if (!(await store.cannedReplies.remove(principal.project, record.id, versions))) {
+      throw staleVersion("The canned reply", (await readCannedReply(store, principal, id)).version);
+    }
+    return asItem(record);
+  },
+);
+
+/** Signs that mean something in Markdown, and in the HTML that it may hold. */
+const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!|<>~&^$=:/@"']/g;
+
+/** A value as Markdown shows it letter for letter, on one line. */
+function escapeMarkdown(value: string): string {
+  return value
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim()
+    .replace(MARKDOWN_SIGNS, (sign) => `\\${sign}`);
+}
+
+/** What people call whoever is signed in: an operator's name, or that of the key; nothing on the machine itself. */
+async function nameOf(store: Store, { actor, keyId }: Principal): Promise<string> {
+  const [, operatorId = ""] = /^operator:(.+)$/.exec(actor) ?? [];
+  if (isUuid(operatorId)) return (await store.operators.find(operatorId))?.name ?? "";
+  return keyId === null ? "" : ((await store.apiKeys.find(keyId))?.name ?? "");
+}
+
+function valuesOf(ticketId: string, facts: TicketFacts, operatorName: string): Record<CannedReplyVariable, string> {
+  return {
+    "customer.userId": facts.userId ?? "",
+    "customer.chatId": facts.chatId,
+    "ticket.id": ticketId,
+    "ticket.subject": facts.subject,
+    "ticket.channel": facts.channelId,
+    "ticket.language": facts.language ?? "",
+    "agent.name": facts.agentName ?? "",
+    "project.name": facts.projectName,
+    "operator.name": operatorName,
+  };
+}
+
+/**
+ * A canned reply filled in for a ticket; nothing is sent. Values are shown letter for letter, whatever signs of Markdown
+ * they hold, and one that is not known is empty. Scope tickets:read. Throws not_found, and invalid_request for a ticket
+ * that the project does not have.
+ */
+export async function renderCannedReply(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  input: CannedReplyRender,
+): Promise<RenderedReply> {
+  requireScope(principal, "tickets:read");
+  const { ticketId } = checkInput(cannedReplyRenderSchema, input, "The call");
+  const { text } = await readCannedReply(store, principal, id);
+  const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
+  if (facts === null) {
+    const detail = "there is no such ticket in this project";
+    throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
+  }
+  const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));
+  return { text: fillVariables(text, (name) => escapeMarkdown(values[name] ?? "")), markdown: true };
+}

@@ -1,0 +1,291 @@
+import { ServiceError, isLegalMove } from "@svc/contracts";
+import type { ReviewAction, ReviewInput } from "@svc/contracts";
+import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
+
+/** Who decides, and what a ticket is to be given to, where that was looked up. */
+export interface DecisionCall {
+  actor: string;
+  /** Where a ticket is rerouted: the project, and the agent's name; null for no agent. */
+  target: { project: ProjectId; projectName: string; agentName: string | null } | null;
+}
+
+/** What an action makes of a ticket as it is. Throws invalid_request where it cannot be, with what can be instead. */
+type Rule<Action extends ReviewAction> = (
+  state: ReviewState,
+  input: ReviewInput<Action>,
+  call: DecisionCall,
+) => Decision;
+
+/** An action as data. */
+interface ActionRule<Action extends ReviewAction> {
+  /** True when the caller has to name the version that was looked at: the action is about what was read there. */
+  needsVersion: boolean;
+  /**
+   * When the action must not pass over a message that the customer has written meanwhile: `versioned` where the caller
+   * names the version that was looked at.
+   */
+  needsNewest: "always" | "versioned" | "never";
+  /** True when an earlier decision has to be carried out first. */
+  needsCalm: boolean;
+  decide: Rule<Action>;
+}
+
+const illegal = (text: string) => new ServiceError("invalid_request", text);
+
+/** The refusal of a decision about what is not so any more, or not yet; with the present version. */
+export function conflict({ version }: { version: number }, text: string): ServiceError {
+  return new ServiceError("version_conflict", text, { headers: { ETag: `"${version}"` } });
+}
+
+/** What is said of a message that is no dead letter, or none any more. */
+export const noDeadLetter = () =>
+  new ServiceError("not_found", "This project has no such dead letter. See: svc dead-letters list.");
+
+/** Why a decision that must not pass over a message has to wait. */
+export const UNREAD = "The customer has written something that is not in the ticket yet. Read it again in a moment.";
+
+/** The decision that changes nothing but what is said besides. */
+function decisionOf(
+  action: ReviewAction,
+  { ticket }: ReviewState,
+  { actor }: DecisionCall,
+  change: Partial<Omit<Decision, "action" | "actor" | "ticket">> & { ticket?: Partial<Decision["ticket"]> },
+): Decision {
+  const { project, status, stage, assignee, agentId } = ticket;
+  return {
+    action,
+    actor,
+    why: "",
+    data: {},
+    waiting: "stay",
+    dropsDraft: false,
+    interrupts: true,
+    work: null,
+    lessons: [],
+    ...change,
+    ticket: { project, status, stage, assignee, agentId, ...change.ticket },
+  };
+}
+
+const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id);
+const heldOf = ({ waiting }: ReviewState) => waiting.filter(({ state }) => state === "held");
+
+/** A reply to all that waits, by the way of the newest of it; where nothing waits, by that of the newest message. */
+function replyOf(
+  { waiting, newest }: ReviewState,
+  { author, text, markdown, sources }: Pick<SendWork, "author" | "text" | "markdown" | "sources">,
+) {
+  const answers = (waiting.at(-1) ?? newest)?.id ?? null;
+  return { kind: "send", author, text, markdown, sources, covers: idsOf(waiting), answers } as const satisfies SendWork;
+}
+
+/** A draft that is made anew answers so many messages, the newest. */
+const MAX_REDRAFTED = 20;
+
+/** A new draft for what is held; null when nothing is. */
+function draftOf(state: ReviewState): Decision["work"] {
+  const held = heldOf(state).slice(-MAX_REDRAFTED);
+  const newest = held.at(-1);
+  return newest === undefined ? null : { kind: "draft", covers: idsOf(held), answers: newest.id };
+}
+
+/** Why a decision has to wait for an earlier one. */
+export const UNDER_WAY = "An earlier decision is being carried out. Read the ticket again in a moment.";
+
+const NO_DRAFT = "This ticket has no draft. Use reply to write to the customer.";
+
+const approve: Rule<"approve"> = (state, _input, call) => {
+  const { draft } = state;
+  if (draft === null) throw illegal(NO_DRAFT);
+  if (draft.text.trim() === "") {
+    throw illegal("The draft has no text, since the agent found no answer. Use edit to write one, or reject.");
+  }
+  // A dead letter has no draft; its sender must not be told that this one answers it.
+  if (state.waiting.some(({ id }) => !draft.covers.includes(id))) {
+    const text = "A message waits that the draft does not answer. Use retry for what has failed, regenerate, or edit.";
+    throw conflict(state.ticket, text);
+  }
+  return decisionOf("approve", state, call, {
+    ticket: { stage: "delivering" },
+    why: "approved",
+    work: replyOf(state, { author: "agent", ...draft }),
+  });
+};
+
+const edit: Rule<"edit"> = (state, { text, markdown }, call) => {
+  const { draft } = state;
+  if (draft === null) throw illegal(NO_DRAFT);
+  return decisionOf("edit", state, call, {
+    ticket: { stage: "delivering" },
+    why: "edited",
+    data: { draft: draft.text, sent: text },
+    work: replyOf(state, { author: "operator", text, markdown: markdown ?? draft.markdown, sources: [] }),
+  });
+};
+
+const reject: Rule<"reject"> = (state, { reason }, call) => {
+  if (state.waiting.length === 0) {
+    throw illegal("No message of this ticket waits for an answer. Use resolve to close it.");
+  }
+  return decisionOf("reject", state, call, {
+    ticket: { stage: "done", status: "pending" },
+    why: reason ?? "rejected",
+    data: reason === undefined ? {} : { reason },
+    waiting: "reject",
+    dropsDraft: true,
+  });
+};
+
+const regenerate: Rule<"regenerate"> = (state, _input, call) => {
+  const work = draftOf(state);
+  if (work === null) throw illegal("No message of this ticket waits for an answer, so there is nothing to draft.");
+  return decisionOf("regenerate", state, call, {
+    ticket: { stage: "received" },
+    why: "a new draft is asked for",
+    work,
+  });
+};
+
+const unassign: Rule<"unassign"> = (state, _input, call) => {
+  const { ticket, isPersonPromised } = state;
+  if (ticket.assignee === null) throw illegal("Nobody has this ticket. Use assign or takeover to give it to somebody.");
+  // Only once the draft is there does the ticket wait, and can go back to the agent.
+  if (state.isUnderWay && ticket.stage === "received") throw conflict(ticket, UNDER_WAY);
+  // Who was promised a person must get one: the ticket then waits for the next operator.
+  const goesBack = ticket.stage === "review" && !isPersonPromised && heldOf(state).length > 0;
+  return decisionOf("unassign", state, call, {
+    ticket: { assignee: null, ...(goesBack ? { stage: "received" } : {}) },
+    why: "given back to the agent",
+    ...(goesBack ? { waiting: "return", dropsDraft: true } : {}),
+  });
+};
+
+const reroute: Rule<"reroute"> = (state, { agentId }, call) => {
+  const { ticket } = state;
+  const project = call.target?.project ?? ticket.project;
+  const isMoved = project !== ticket.project;
+  const work = agentId === null ? null : draftOf(state);
+  return decisionOf("reroute", state, call, {
+    // Who has the ticket works for the project that it leaves.
+    ticket: {
+      project,
+      agentId,
+      ...(isMoved ? { assignee: null } : {}),
+      ...(work === null ? {} : { stage: "received" }),
+    },
+    why: `rerouted to ${call.target?.agentName ?? "no agent"}`,
+    // A project may get another name: its id says whose events those from this one on are.
+    data: { agentId, ...(isMoved ? { project: call.target?.projectName, projectId: project } : {}) },
+    // What the former project's knowledge has said must not go out in the other one's name.
+    dropsDraft: work === null || isMoved,
+    work,
+    lessons: [{ project, agentId }, ...(isMoved ? [{ project: ticket.project, agentId: null }] : [])],
+  });
+};
+
+const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
+  const { ticket, waiting } = state;
+  if (ticket.status === status && waiting.length === 0) throw illegal(`This ticket is ${status} already.`);
+  return decisionOf("resolve", state, call, {
+    ticket: { status, assignee: null, stage: isLegalMove(ticket.stage, "done") ? "done" : ticket.stage },
+    why: status,
+    data: { status },
+    waiting: "reject",
+    dropsDraft: true,
+  });
+};
+
+const reopen: Rule<"reopen"> = (state, _input, call) => {
+  const { status } = state.ticket;
+  if (status !== "resolved" && status !== "spam") throw illegal(`This ticket is ${status}, so it is not closed.`);
+  return decisionOf("reopen", state, call, { ticket: { status: "open" } });
+};
+
+/**
+ * The reply that was given up, for what of it still waits; null when there is none. It was the ticket's last decision
+ * to carry out, wherever the ticket has gone on to since.
+ */
+function failedReply({ failed, waiting }: ReviewState): SendWork | null {
+  if (failed === null) return null;
+  const covers = failed.covers.filter((id) => waiting.some((message) => message.id === id));
+  const isWanted = failed.covers.length === 0 || covers.length > 0;
+  return isWanted ? { ...failed, covers, answers: covers.at(-1) ?? failed.answers } : null;
+}
+
+/** Dead letters go through the pipeline again: all that wait, or only these. */
+function revive(state: ReviewState, call: DecisionCall, only?: readonly string[]): Decision {
+  const { stage } = state.ticket;
+  return decisionOf("retry", state, call, {
+    ticket: { stage: stage === "failed" ? "received" : stage },
+    why: "sent again",
+    waiting: "revive",
+    ...(only === undefined ? {} : { only }),
+  });
+}
+
+/** One dead letter goes through the pipeline again. Throws not_found when it waits no more. */
+export function reviveOne(state: ReviewState, messageId: string, call: DecisionCall): Decision {
+  if (state.waiting.some(({ id, state: isIn }) => id === messageId && isIn === "failed")) {
+    return revive(state, call, [messageId]);
+  }
+  throw noDeadLetter();
+}
+
+const retry: Rule<"retry"> = (state, _input, call) => {
+  const { waiting } = state;
+  const work = failedReply(state);
+  // What the agent has written was written before the customer went on; what a person has written is the person's
+  // choice.
+  const isOutdated = work?.author === "agent" && waiting.some(({ id }) => !work.covers.includes(id));
+  if (work !== null && !isOutdated) {
+    if (state.hasReceived) throw conflict(state.ticket, UNREAD);
+    return decisionOf("retry", state, call, { ticket: { stage: "delivering" }, why: "sent again", work });
+  }
+  if (waiting.some((message) => message.state === "failed")) return revive(state, call);
+  throw illegal(
+    isOutdated
+      ? "The customer has written since the reply that could not be sent was made. Use approve, edit or reply."
+      : "Nothing of this ticket has failed.",
+  );
+};
+
+const ABOUT_DRAFT = { needsVersion: true, needsNewest: "always", needsCalm: true } as const;
+const ABOUT_ANSWER = { needsVersion: false, needsNewest: "always", needsCalm: true } as const;
+const ABOUT_CHAT = { needsVersion: false, needsNewest: "never", needsCalm: true } as const;
+const ABOUT_TICKET = { needsVersion: false, needsNewest: "never", needsCalm: false } as const;
+
+/** What an operator can decide, and when. */
+export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = {
+  approve: { ...ABOUT_DRAFT, decide: approve },
+  edit: { ...ABOUT_DRAFT, decide: edit },
+  reject: { ...ABOUT_DRAFT, decide: reject },
+  regenerate: { ...ABOUT_ANSWER, decide: regenerate },
+  resolve: { ...ABOUT_ANSWER, decide: resolve },
+  reply: {
+    ...ABOUT_CHAT,
+    needsNewest: "versioned",
+    decide: (state, { text, markdown = false }, call) =>
+      decisionOf("reply", state, call, {
+        ticket: { stage: "delivering" },
+        why: "answered by a person",
+        work: replyOf(state, { author: "operator", text, markdown, sources: [] }),
+      }),
+  },
+  reroute: { ...ABOUT_CHAT, decide: reroute },
+  retry: { ...ABOUT_CHAT, decide: retry },
+  takeover: {
+    ...ABOUT_TICKET,
+    decide: (state, _input, call) => decisionOf("takeover", state, call, { ticket: { assignee: call.actor } }),
+  },
+  assign: {
+    ...ABOUT_TICKET,
+    decide: (state, { assignee }, call) =>
+      decisionOf("assign", state, call, { ticket: { assignee }, data: { assignee } }),
+  },
+  unassign: { ...ABOUT_TICKET, decide: unassign },
+  note: {
+    ...ABOUT_TICKET,
+    decide: (state, { text }, call) => decisionOf("note", state, call, { data: { note: text }, interrupts: false }),
+  },
+  reopen: { ...ABOUT_TICKET, decide: reopen },
+};

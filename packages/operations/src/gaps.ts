@@ -1,0 +1,180 @@
+import { answerQuestion } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import {
+  ServiceError,
+  encodeGapCursor,
+  gapArticleSchema,
+  gapChangeSchema,
+  gapListSchema,
+  grantsScope,
+} from "@svc/contracts";
+import type {
+  Agent,
+  AnsweredGap,
+  Gap,
+  GapArticle,
+  GapChange,
+  GapDetail,
+  GapSort,
+  GapStatus,
+  ListInput,
+  ListPage,
+} from "@svc/contracts";
+import { searchWithEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
+import type { GapRecord, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput } from "./check-input.ts";
+import { addDocuments } from "./documents.ts";
+import type { IngestDeps } from "./documents.ts";
+import { isUuid } from "./is-uuid.ts";
+import { requireKb } from "./kbs.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { staleVersion } from "./stale-version.ts";
+
+/** What is asked of the list of gaps. */
+export interface GapListInput extends ListInput {
+  /** Only those of this status; all where absent. */
+  status?: GapStatus | undefined;
+  /** `count` where absent. */
+  sort?: GapSort | undefined;
+}
+
+const notFound = () => new ServiceError("not_found", "There is no such gap in this project.");
+
+function asItem(gap: GapRecord): Gap {
+  const { examples, createdAt, lastAt, ...rest } = gap;
+  return {
+    ...rest,
+    examples: examples.map((example) => ({ ...example, at: example.at.toISOString() })),
+    createdAt: createdAt.toISOString(),
+    lastAt: lastAt.toISOString(),
+  };
+}
+
+async function readGap(store: Store, { project }: Principal, id: string): Promise<GapRecord> {
+  const gap = isUuid(id) ? await store.gaps.find(project, id) : null;
+  if (gap === null) throw notFound();
+  return gap;
+}
+
+/**
+ * A page of the questions that found no good answer, the most asked or the newest first; `q` is looked for in the
+ * question. Scope tickets:read. Throws invalid_request with every fault of the query.
+ */
+export async function listGaps(
+  { store }: { store: Store },
+  principal: Principal,
+  input: GapListInput,
+): Promise<ListPage<Gap>> {
+  requireScope(principal, "tickets:read");
+  const query = checkInput(gapListSchema(input.sort), input, "The query");
+  const { gaps, next } = await store.gaps.listPage(principal.project, query);
+  return { items: gaps.map(asItem), nextCursor: next === null ? null : encodeGapCursor(query.sort, next) };
+}
+
+/** Who would answer now: the agent that should have, or, when none fitted, one that has the article's knowledge base. */
+async function findAgent(store: Store, { project }: Principal, { agentId, article }: GapRecord): Promise<Agent | null> {
+  if (agentId !== null) return store.agents.find(project, agentId);
+  if (article === null) return null;
+  const agents = await store.agents.list(project);
+  return agents.find(({ enabled, kbIds }) => enabled && kbIds.includes(article.kbId)) ?? null;
+}
+
+/**
+ * The gap with this id, and what its agent would answer to its question now, where the principal may read knowledge
+ * bases too. Scope tickets:read. Throws not_found.
+ */
+export async function getGap(
+  { store, embeddings }: { store: Store; embeddings: Embeddings | null },
+  principal: Principal,
+  id: string,
+): Promise<GapDetail> {
+  requireScope(principal, "tickets:read");
+  const gap = await readGap(store, principal, id);
+  // What would be answered is the text of knowledge bases.
+  const agent = grantsScope(principal.scopes, "kb:read") ? await findAgent(store, principal, gap) : null;
+  const item = asItem(gap);
+  if (agent === null) return { ...item, answerNow: null };
+  const { text, confidence, why } = await answerQuestion({
+    agent,
+    text: gap.question,
+    language: gap.language,
+    search: (query, kbIds, limit) =>
+      searchWithEmbeddings({ store, embeddings }, principal.project, { query, kbIds, limit }),
+  });
+  const sends = { auto: true, review: false, auto_if: confidence >= agent.autoThreshold };
+  return { ...item, answerNow: { text, confidence, sends: text !== null && sends[agent.reviewPolicy], why } };
+}
+
+/**
+ * Marks a gap, if it has one of the expected versions. One that was answered opens again when its question finds no good
+ * answer once more. Scope tickets:write. Throws not_found, version_conflict with the present `ETag`, and invalid_request
+ * with every fault of the input.
+ */
+export const updateGap = audited(
+  "gaps.update",
+  async function updateGap(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: GapChange,
+    versions: ExpectedVersions = null,
+  ): Promise<Gap> {
+    requireScope(principal, "tickets:write");
+    const { status } = checkInput(gapChangeSchema, input, "The gap");
+    await readGap(store, principal, id);
+    const outcome = await store.gaps.update(principal.project, id, { status }, versions);
+    if (outcome === null) throw notFound();
+    if (!outcome.changed) throw staleVersion("The gap", outcome.gap.version);
+    return asItem(outcome.gap);
+  },
+);
+
+/** One article a gap in each knowledge base: written again, it takes the place of the one before. */
+const keyOfArticle = (gapId: string): string => `gap:${gapId}`;
+
+/** The gap after its article was written; of what customers have written only what the principal may read. */
+function asAnswered(gap: GapRecord, { scopes }: Principal): AnsweredGap {
+  const item = asItem(gap);
+  return grantsScope(scopes, "tickets:read") ? item : { ...item, question: null, examples: [] };
+}
+
+/**
+ * Writes an article for a gap, if the gap has one of the expected versions: a document of a knowledge base, read within
+ * seconds, by which the gap is answered. Written again it replaces the one before, which `isReplacement` tells. Question
+ * and examples are answered only to who may read tickets. Scope kb:write. Throws not_found for an unknown gap or knowledge
+ * base, version_conflict with the present `ETag`, invalid_request with every fault of the input, payload_too_large, and
+ * rate_limited while too much of the project waits.
+ */
+export const writeGapArticle = audited(
+  "gaps.write_article",
+  async function writeGapArticle(
+    deps: IngestDeps,
+    principal: Principal,
+    id: string,
+    input: GapArticle,
+    versions: ExpectedVersions = null,
+  ): Promise<{ item: AnsweredGap; isReplacement: boolean }> {
+    requireScope(principal, "kb:write");
+    const { kbId, title, text } = checkInput(gapArticleSchema, input, "The article");
+    const { store } = deps;
+    const gap = await readGap(store, principal, id);
+    await requireKb(store, principal, kbId);
+    if (versions !== null) {
+      // Of two that have read the same version only one may go on to the document: this takes that version away.
+      const claimed = await store.gaps.update(principal.project, gap.id, { status: gap.status }, versions);
+      if (claimed === null) throw notFound();
+      if (!claimed.changed) throw staleVersion("The gap", claimed.gap.version);
+    }
+    const request = { text, title, key: keyOfArticle(gap.id), mime: "text/markdown" as const };
+    const added = await addDocuments(deps, principal, kbId, request);
+    if ("import" in added) throw new Error("an article was taken for a sitemap");
+    const article = { kbId, documentId: added.item.id };
+    const outcome = await store.gaps.update(principal.project, gap.id, { status: "answered", article }, null);
+    if (outcome === null) throw notFound();
+    const isReplacement = gap.article?.documentId === article.documentId;
+    return { item: asAnswered(outcome.gap, principal), isReplacement };
+  },
+);

@@ -1,0 +1,180 @@
+import { HOOK_LIMITS, countChars, describeIssue, isMalformedText, messageRequestSchema } from "@svc/contracts";
+import type { FieldFault, HookCondition, HookMapping } from "@svc/contracts";
+import type { AddressGuard } from "@svc/outbound";
+import { compileMapping, escapeName } from "./compile-mapping.ts";
+import type { CompiledCondition, CompiledMapping, ReadMapping, TextField } from "./compile-mapping.ts";
+import { TooManyValuesError } from "./compile-path.ts";
+import type { HookDocument } from "./compile-path.ts";
+import { TooLongError, fillText, fillValue } from "./compile-template.ts";
+import type { CompiledTemplate } from "./compile-template.ts";
+import { TookTooLongError, withinTime } from "./within-time.ts";
+
+/** What a mapping makes of a body; with `failed`, as much of it as could be made, and why it is no message. */
+export interface MappedBody {
+  outcome: "mapped" | "ignored" | "failed";
+  text: string | null;
+  chatId: string | null;
+  userId: string | null;
+  meta: Record<string, unknown>;
+  webhookUrl: string | null;
+  eventId: string | null;
+  faults: FieldFault[];
+}
+
+/** What decides whether a callback can be promised. */
+export interface CallbackRules {
+  guard: Pick<AddressGuard, "checkUrl">;
+  /** A callback is signed by the webhook secret: a hook has no API key that could. */
+  hasWebhookSecret: boolean;
+}
+
+/**
+ * A mapping that walks a whole body of 1 MB a hundred times takes a tenth of this; what takes longer is meant to, and
+ * holds up everybody else meanwhile.
+ */
+const LIMIT_MS = 250;
+const NOTHING: MappedBody = {
+  outcome: "mapped",
+  text: null,
+  chatId: null,
+  userId: null,
+  meta: {},
+  webhookUrl: null,
+  eventId: null,
+  faults: [],
+};
+
+/** Without these the message would be another one: one without the chat that it belongs to, or a repeat unnoticed. */
+const REQUIRED: ReadonlySet<TextField> = new Set(["text", "chatId", "eventId"]);
+
+/** What stands for a mapping that has been read, or reads it. */
+export type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondition[]) => ReadMapping;
+
+export const WEBHOOK_SECRET_FAULT: FieldFault = {
+  pointer: "/mapping/webhookUrl",
+  code: "no_webhook_secret",
+  detail: "callbacks of a hook need a webhook secret to be signed with; set one with: svc webhook secret --generate",
+};
+
+const listOf = (values: HookCondition["equals"]): readonly unknown[] =>
+  values === undefined ? [] : Array.isArray(values) ? values : [values];
+
+function isMet({ path, condition: { equals, not } }: CompiledCondition, document: HookDocument): boolean {
+  const values = path.find(document);
+  const isOneOf = (wanted: HookCondition["equals"]) => values.some((value) => listOf(wanted).includes(value));
+  if (equals === undefined && not === undefined) return values.length > 0;
+  return (equals === undefined || isOneOf(equals)) && (not === undefined || !isOneOf(not));
+}
+
+/** What a fault of one field's values is called; other errors are ours. */
+function valueFault(pointer: string, error: unknown): FieldFault {
+  if (error instanceof TooManyValuesError) return { pointer, code: "too_many", detail: error.message };
+  if (error instanceof TooLongError) return { pointer, code: "too_long", detail: error.message };
+  throw error;
+}
+
+const nothingFound = (field: string, template: CompiledTemplate): FieldFault => {
+  const paths = template.alternatives.flatMap((alternative) => alternative.paths.map(({ path }) => path));
+  const told = [...new Set(paths)].slice(0, HOOK_LIMITS.alternativesMaxCount).join(", ");
+  return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `nothing in this body is at ${told}` };
+};
+
+/** Fills every template; each fault keeps its field out. */
+function fill({ fields, meta }: CompiledMapping, document: HookDocument): MappedBody {
+  const mapped: MappedBody = { ...NOTHING, faults: [] };
+  for (const [field, template] of fields) {
+    try {
+      mapped[field] = fillText(template, document, field === "text" ? "all" : "first");
+      if (mapped[field] === null && REQUIRED.has(field)) mapped.faults.push(nothingFound(field, template));
+    } catch (error) {
+      mapped.faults.push(valueFault(`/mapping/${field}`, error));
+    }
+  }
+  const entries: [string, unknown][] = [];
+  for (const [name, template] of meta) {
+    try {
+      const value = fillValue(template, document);
+      if (value !== undefined) entries.push([name, value]);
+    } catch (error) {
+      mapped.faults.push(valueFault(`/mapping/meta/${escapeName(name)}`, error));
+    }
+  }
+  mapped.meta = Object.fromEntries(entries);
+  return mapped;
+}
+
+/** What a message cannot take of what was mapped. */
+function requestFaults(
+  { text, chatId, userId, meta, webhookUrl, eventId }: MappedBody,
+  { guard, hasWebhookSecret }: CallbackRules,
+): FieldFault[] {
+  const given = Object.entries({ text, chatId, userId, meta, webhookUrl }).filter(([, value]) => value !== null);
+  const parsed = messageRequestSchema.safeParse(Object.fromEntries(given));
+  const faults = (parsed.error?.issues ?? []).map((issue) => ({
+    pointer: `/mapping/${issue.path.map(String).join("/")}`,
+    ...describeIssue(issue),
+  }));
+  if (webhookUrl !== null) {
+    const check = guard.checkUrl(webhookUrl);
+    if (!check.ok) {
+      const detail = `is refused. ${check.reason.replace(/\.$/, "")}`;
+      faults.push({ pointer: "/mapping/webhookUrl", code: "forbidden_address", detail });
+    } else if (!hasWebhookSecret) {
+      faults.push(WEBHOOK_SECRET_FAULT);
+    }
+  }
+  if (eventId !== null && (isMalformedText(eventId) || countChars(eventId) > HOOK_LIMITS.eventIdMaxChars)) {
+    const detail = `at most ${HOOK_LIMITS.eventIdMaxChars} characters, no NUL, no lone surrogate`;
+    faults.push({ pointer: "/mapping/eventId", code: "invalid", detail });
+  }
+  return faults;
+}
+
+const tooSlow = (detail: string): FieldFault => ({ pointer: "/mapping", code: "too_slow", detail });
+
+/** What is wrong with a mapping and its filter, found within a quarter of a second whatever they are. */
+export function findMappingFaults(mapping: HookMapping, filter: readonly HookCondition[]): FieldFault[] {
+  try {
+    return withinTime(LIMIT_MS, () => compileMapping(mapping, filter).faults);
+  } catch (error) {
+    if (!(error instanceof TookTooLongError)) throw error;
+    return [tooSlow(`takes longer than ${LIMIT_MS} ms to be read; make its paths shorter`)];
+  }
+}
+
+/**
+ * What a mapping makes of a body: the message that it becomes, `ignored` where the filter does not want it, or `failed`
+ * with every fault, each with a JSON Pointer into the hook. Takes at most a quarter of a second, whatever the paths and
+ * the body are. `read` may know the mapping from an earlier body.
+ */
+export function mapBody(
+  hook: { mapping: HookMapping; filter: readonly HookCondition[] },
+  document: HookDocument,
+  rules: CallbackRules,
+  read: ReadHookMapping = compileMapping,
+): MappedBody {
+  try {
+    return withinTime(LIMIT_MS, () => {
+      const { compiled, faults } = read(hook.mapping, hook.filter);
+      if (faults.length > 0) return { ...NOTHING, outcome: "failed", faults };
+      if (!compiled.filter.every((condition) => isMet(condition, document))) return { ...NOTHING, outcome: "ignored" };
+      const mapped = fill(compiled, document);
+      const known = new Set(mapped.faults.map(({ pointer }) => pointer));
+      mapped.faults.push(...requestFaults(mapped, rules).filter(({ pointer }) => !known.has(pointer)));
+      return mapped.faults.length === 0 ? mapped : { ...mapped, outcome: "failed" };
+    });
+  } catch (error) {
+    if (error instanceof TookTooLongError) {
+      const fault = tooSlow(`takes longer than ${LIMIT_MS} ms on this body; make its paths more exact`);
+      return { ...NOTHING, outcome: "failed", faults: [fault] };
+    }
+    if (error instanceof TooManyValuesError) {
+      return {
+        ...NOTHING,
+        outcome: "failed",
+        faults: [{ pointer: "/filter", code: "too_many", detail: error.message }],
+      };
+    }
+    throw error;
+  }
+}

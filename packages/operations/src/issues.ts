@@ -1,0 +1,151 @@
+import { setTimeout } from "node:timers/promises";
+import { isAdministrator, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ISSUE_LIMITS, ISSUE_ORIGIN, issueInputSchema } from "@svc/contracts";
+import type { IssueInput, SubmittedIssue } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { publishIssues } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import { issueChatIdOf, issueMessageIdOf, ticketIdOf } from "@svc/store";
+import type { Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput } from "./check-input.ts";
+import { leaveToSweeper } from "./leave-to-sweeper.ts";
+
+/** What submitting an issue needs. */
+export interface IssueDeps {
+  store: Store;
+  queues: Queues;
+  log: Log;
+}
+
+/** How a caller waits for triage. */
+export interface IssueWait {
+  /** Ends the waiting: the call rejects with its reason, and the issue is worked on all the same. */
+  signal?: AbortSignal;
+  /** So long at most, in milliseconds; 20 s where it is left out. */
+  waitMs?: number;
+  /** Called about once a second, with the milliseconds that were waited. */
+  onWait?: (waitedMs: number) => void;
+}
+
+/** So often is looked for the outcome: mostly it is there after some hundredths of a second. */
+const LOOK_MS = [10, 20, 30, 50, 100, 150, 200] as const;
+const LAST_LOOK_MS = 500;
+const TELL_MS = 1_000;
+
+/** What an operator reads: the title is the ticket's subject, and the first line of its message. */
+const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
+
+/** What the ticket's channel_meta says of an issue. */
+function metaOf({ clientIssueId, severity, source }: IssueInput): Record<string, unknown> {
+  return {
+    origin: ISSUE_ORIGIN,
+    clientIssueId,
+    ...(severity === undefined ? {} : { severity }),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+/** Waits until triage has worked on the message: false when the time is over. */
+async function waitForTriage(
+  { store }: IssueDeps,
+  { project }: Principal,
+  messageId: string,
+  { signal, waitMs = ISSUE_LIMITS.waitMs, onWait }: IssueWait,
+): Promise<boolean> {
+  const startedAt = performance.now();
+  let toldAt = startedAt;
+  for (let look = 0; ; look += 1) {
+    if ((await store.messages.findState(project, messageId)) !== "received") return true;
+    const now = performance.now();
+    const leftMs = waitMs - (now - startedAt);
+    if (leftMs <= 0) return false;
+    if (now - toldAt >= TELL_MS) {
+      onWait?.(now - startedAt);
+      toldAt = now;
+    }
+    await setTimeout(
+      Math.min(leftMs, LOOK_MS[look] ?? LAST_LOOK_MS),
+      undefined,
+      signal === undefined ? {} : { signal },
+    );
+  }
+}
+
+/**
+ * Commits an issue as a message of the API channel and announces it; what the queue does not take, the sweeper announces.
+ * Repeated in any way it is one ticket: its chat follows from `clientIssueId`, its message from its text.
+ */
+async function acceptIssue({ store, queues, log }: IssueDeps, { project }: Principal, issue: IssueInput) {
+  const chatId = issueChatIdOf(project, issue.clientIssueId);
+  const text = textOf(issue);
+  const messageId = issueMessageIdOf(ticketIdOf(project, "api", chatId), text);
+  const accepted = await store.messages.acceptOnce(
+    project,
+    {
+      channelId: "api",
+      chatId,
+      userId: null,
+      text,
+      timestampMs: Date.now(),
+      attachments: null,
+      channelMeta: metaOf(issue),
+      // Nobody collects replies: they are read in the ticket.
+      mode: null,
+      callInstance: null,
+      callback: null,
+    },
+    messageId,
+  );
+  const { ticketId, seq, isNew } = accepted;
+  if (!isNew) return { messageId, ticketId, created: false };
+  await leaveToSweeper(log, { ticketId }, () => publishIssues(queues, [{ project, messageId, ticketId, attempts: 0 }]));
+  return { messageId, ticketId, created: await store.issues.isFirst(project, ticketId, seq) };
+}
+
+/** What the caller is told: of another project's agent nothing, but to an administrator. */
+async function tellIssue(
+  { store }: IssueDeps,
+  principal: Principal,
+  { ticketId, created }: { ticketId: string; created: boolean },
+  isTriaged: boolean,
+): Promise<SubmittedIssue> {
+  const issue = await store.issues.find(principal.project, ticketId);
+  const nothing = { ticketId, project: null, agentId: null, confidence: null, reason: null };
+  if (issue === null) return { ...nothing, stage: isTriaged ? "failed" : "triage", created };
+  const stage = isTriaged ? issue.stage : "triage";
+  const isOwn = issue.project === principal.project && issue.agentId !== null;
+  if (!isTriaged || (!isOwn && !isAdministrator(principal))) return { ...nothing, stage, created };
+  const { projectName, agentId, confidence, why } = issue;
+  return { ticketId, project: projectName, agentId, confidence, reason: why, stage, created };
+}
+
+/**
+ * Makes a ticket of an issue in the shared Inbox: triage among the agents of all projects sends it to the project of the
+ * one that fits best, where it waits for a person; without one it stays in the principal's project. Nothing is ever
+ * sent automatically. Waits for triage, and answers with stage `triage` where that takes longer.
+ *
+ * Idempotent by `clientIssueId` in the principal's project: the same issue again, at once or after a crash, is the same
+ * ticket, with `created` false. With another title or description it is a further message of that ticket, which operators
+ * see, and which opens it again where it is resolved.
+ *
+ * Scope messages:write. Throws invalid_request with every fault of the input, and unavailable, after which the call may
+ * be made again.
+ */
+export const submitIssue = audited(
+  "issues.submit",
+  async function submitIssue(
+    deps: IssueDeps,
+    principal: Principal,
+    input: IssueInput,
+    wait: IssueWait = {},
+  ): Promise<SubmittedIssue> {
+    requireScope(principal, "messages:write");
+    const issue = checkInput(issueInputSchema, input, "The issue");
+    const accepted = await acceptIssue(deps, principal, issue);
+    const isTriaged = await waitForTriage(deps, principal, accepted.messageId, wait);
+    return tellIssue(deps, principal, accepted, isTriaged);
+  },
+  (_args, result) => result?.ticketId ?? null,
+);

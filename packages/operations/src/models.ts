@@ -1,0 +1,152 @@
+import type { ModelCatalogue } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, encodeModelCursor, modelListInputSchema, placeOfModel } from "@svc/contracts";
+import type { ListInput, Model, ModelPull, ModelPullProgress, UnreachableProvider } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { publishModelPulls } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { ModelPullRecord, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput } from "./check-input.ts";
+import { leaveToSweeper } from "./leave-to-sweeper.ts";
+
+/** What operations on models need. */
+export interface ModelDeps {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  catalogue: ModelCatalogue;
+}
+
+/** A model as it was asked for: installed, or on the way. */
+export type AskedModel =
+  | { isInstalled: true; pull: ModelPull }
+  | { isInstalled: false; isNew: boolean; record: ModelPullRecord };
+
+const progressOf = ({ status, completedBytes, totalBytes }: ModelPullProgress): ModelPullProgress => ({
+  status,
+  completedBytes,
+  totalBytes,
+});
+
+/** The model of a pull, as the audit trail names it. */
+const asObject = ({ catalogId }: ModelPullRecord) => `model:${catalogId}`;
+
+/** A model that is being pulled and that the catalogue does not know. */
+function asUnlisted(record: ModelPullRecord): Model {
+  const at = record.catalogId.indexOf(":");
+  return {
+    catalogId: record.catalogId,
+    name: record.catalogId.slice(at + 1),
+    provider: record.catalogId.slice(0, at),
+    local: true,
+    sizeBytes: record.totalBytes,
+    installed: false,
+    contextWindow: null,
+    pull: progressOf(record),
+  };
+}
+
+/**
+ * A page of the models that there are, installed ones first, with how far those are that are being pulled; `q` is looked
+ * for in their ids. They are the same for every project. Scope models:read. Throws invalid_request with every fault of
+ * the query.
+ */
+export async function listModels(
+  { store, catalogue }: Pick<ModelDeps, "store" | "catalogue">,
+  principal: Principal,
+  input: ListInput,
+): Promise<{ items: Model[]; nextCursor: string | null; unreachable: UnreachableProvider[] }> {
+  requireScope(principal, "models:read");
+  const { limit, after, q } = checkInput(modelListInputSchema, input, "The query");
+  const [{ models, unreachable }, running] = await Promise.all([catalogue.list(), store.modelPulls.listRunning()]);
+  const pulls = new Map(running.map((record) => [record.catalogId, record]));
+  const listed = new Set(models.map(({ catalogId }) => catalogId));
+  const all: Model[] = [
+    ...models.map((model) => {
+      const record = pulls.get(model.catalogId);
+      return { ...model, pull: record === undefined ? null : progressOf(record) };
+    }),
+    ...running.filter(({ catalogId }) => !listed.has(catalogId)).map(asUnlisted),
+  ];
+  const wanted = q?.toLowerCase() ?? "";
+  const found = all
+    .map((model) => ({ model, place: placeOfModel(model) }))
+    .filter(({ model }) => model.catalogId.toLowerCase().includes(wanted))
+    .toSorted((one, other) => (one.place < other.place ? -1 : 1))
+    .filter(({ place }) => after === undefined || place > after);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(({ model }) => model),
+    nextCursor: found.length > page.length && last !== undefined ? encodeModelCursor(last.place) : null,
+    unreachable,
+  };
+}
+
+/**
+ * Begins to pull a model to Ollama, or joins the pull that goes on; one that is installed is not pulled again. It goes on
+ * whoever listens. Scope models:write. Throws as `ModelCatalogue.findPullable`.
+ */
+export const pullModel = audited(
+  "models.pull",
+  async function pullModel(deps: ModelDeps, principal: Principal, catalogId: string): Promise<AskedModel> {
+    requireScope(principal, "models:write");
+    const { store, queues, log, catalogue } = deps;
+    const found = await catalogue.findPullable(catalogId);
+    if (found.installedBytes !== null) {
+      const sizes = { completedBytes: found.installedBytes, totalBytes: found.installedBytes };
+      return { isInstalled: true, pull: { ok: true, catalogId: found.catalogId, status: "success", ...sizes } };
+    }
+    const { pull, isNew } = await store.modelPulls.begin(found.catalogId);
+    if (isNew) {
+      const announced = { catalogId: pull.catalogId, pullId: pull.id, attempts: 0 };
+      await leaveToSweeper(log, { catalogId: pull.catalogId }, () => publishModelPulls(queues, [announced]));
+    }
+    return { isInstalled: false, isNew, record: pull };
+  },
+  (_args, asked) => (asked === null || asked.isInstalled ? null : asObject(asked.record)),
+  // Whoever joins a pull changes nothing.
+  { isGlobal: true, countOf: (_args, asked) => (!asked.isInstalled && asked.isNew ? 1 : 0) },
+);
+
+/**
+ * Cancels the pull of a model, for everybody who follows it; what was downloaded is kept for the next one. Scope
+ * models:write. Throws not_found when it is not being pulled.
+ */
+export const cancelPull = audited(
+  "models.cancel_pull",
+  async function cancelPull(
+    { store, catalogue }: Pick<ModelDeps, "store" | "catalogue" | "log">,
+    principal: Principal,
+    catalogId: string,
+  ): Promise<ModelPullRecord> {
+    requireScope(principal, "models:write");
+    for (const id of catalogue.idsOf(catalogId)) {
+      const cancelled = await store.modelPulls.cancel(id);
+      if (cancelled !== null) return cancelled;
+    }
+    throw new ServiceError("not_found", "This model is not being pulled. GET /api/v1/admin/models shows what is.");
+  },
+  (_args, cancelled) => (cancelled === null ? null : asObject(cancelled)),
+  { isGlobal: true },
+);
+
+/**
+ * The pull with this id of a model, as it is now, also when it is over; null when there is another one by now. Nothing is
+ * begun. Scope models:write.
+ */
+export async function findPull(
+  { store, catalogue }: Pick<ModelDeps, "store" | "catalogue">,
+  principal: Principal,
+  catalogId: string,
+  pullId: string,
+): Promise<ModelPullRecord | null> {
+  requireScope(principal, "models:write");
+  for (const id of catalogue.idsOf(catalogId)) {
+    const record = await store.modelPulls.find(id);
+    if (record?.id === pullId) return record;
+  }
+  return null;
+}

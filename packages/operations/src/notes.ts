@@ -1,0 +1,48 @@
+import { summarizeNotes as readNotes } from "@svc/agents";
+import type { LanguageModels } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { notesInputSchema } from "@svc/contracts";
+import type { NotesInput, NotesSummaryItem } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput } from "./check-input.ts";
+
+/** What reading notes needs. */
+export interface NotesDeps {
+  store: Store;
+  /** Null where no server with language models is configured: rules and statistics read them then. */
+  models: LanguageModels | null;
+  log?: Log;
+}
+
+/**
+ * Makes something of dictated notes: cleaned, summed up, with the issues that they tell of. Nothing is kept of them. The
+ * same notes give the same ids of issues. Scope agents:execute. Throws invalid_request with every fault of the input, and
+ * rejects with the signal's reason when it is aborted.
+ */
+export const summarizeNotes = audited(
+  "notes.summarize",
+  async function summarizeNotes(
+    { models }: NotesDeps,
+    principal: Principal,
+    input: NotesInput,
+    options: { signal?: AbortSignal } = {},
+  ): Promise<NotesSummaryItem> {
+    requireScope(principal, "agents:execute");
+    const { notes, locale, question } = checkInput(notesInputSchema, input, "The notes");
+    options.signal?.throwIfAborted();
+    const model = models?.forAgent({ model: null }) ?? null;
+    const signal = options.signal ?? new AbortController().signal;
+    const read = await readNotes({
+      notes,
+      locale,
+      question,
+      model: model === null ? null : { model, project: principal.project, signal },
+    });
+    const { cleanedText, summary, issues, passages } = read;
+    return { cleanedText, summary, issues, ...(passages === undefined ? {} : { passages }) };
+  },
+  () => null,
+);

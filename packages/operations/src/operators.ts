@@ -1,0 +1,168 @@
+import { hashPassword, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
+import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput } from "@svc/contracts";
+import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { readPage } from "./list-page.ts";
+import { staleVersion } from "./stale-version.ts";
+
+const notFound = () => new ServiceError("not_found", "There is no operator with this id.");
+
+const emailTaken = () =>
+  invalidInput(
+    [{ pointer: "/email", code: "taken", detail: "there is an operator with this e-mail address" }],
+    "The operator",
+  );
+
+const lastAdministrator = (pointer: string) =>
+  invalidInput(
+    [{ pointer, code: "last_administrator", detail: "nobody else administers every project (role administrator, *)" }],
+    "The operator",
+  );
+
+function asItem(record: OperatorRecord): Operator {
+  return {
+    ...record,
+    createdAt: record.createdAt.toISOString(),
+    lastSeenAt: record.lastSeenAt?.toISOString() ?? null,
+    disabledAt: record.disabledAt?.toISOString() ?? null,
+  };
+}
+
+async function readOperator(store: Store, id: string): Promise<OperatorRecord> {
+  const record = isUuid(id) ? await store.operators.find(id) : null;
+  if (record === null) throw notFound();
+  return record;
+}
+
+/** Roles with the ids of their projects. Throws invalid_request for projects that there are not. */
+async function rolesOf(store: Store, roles: OperatorInput["roles"]): Promise<NewRole[] | undefined> {
+  if (roles === undefined) return undefined;
+  const idOf = new Map((await store.projects.list()).map(({ id, name }) => [name, id]));
+  const found = roles.map(({ project, role }) => ({ project: project === "*" ? null : idOf.get(project), role }));
+  const faults = found.flatMap(({ project }, index) =>
+    project === undefined
+      ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "there is no such project" }]
+      : [],
+  );
+  if (faults.length > 0) throw invalidInput(faults, "The operator");
+  return found.map(({ project = null, role }) => ({ project, role }));
+}
+
+async function hashOf(password: string | null | undefined): Promise<string | null | undefined> {
+  return typeof password === "string" ? hashPassword(password) : password;
+}
+
+/** The operator as it was changed. Throws the fault that an outcome stands for; `pointer` is what may not change so. */
+function changed({ result, record }: OperatorOutcome, pointer: string): OperatorRecord {
+  if (result === "taken") throw emailTaken();
+  if (result === "last") throw lastAdministrator(pointer);
+  if (record === null) throw notFound();
+  if (result === "stale") throw staleVersion("The operator", record.version);
+  return record;
+}
+
+/**
+ * A page of the operators, newest first; `q` is looked for in name and e-mail address. Scope admin:*. Throws
+ * invalid_request for a query that is not valid.
+ */
+export async function listOperators(
+  { store }: { store: Store },
+  principal: Principal,
+  input: ListInput,
+): Promise<ListPage<Operator>> {
+  requireScope(principal, "admin:*");
+  return readPage("operators", input, (query) => store.operators.listPage(query), asItem);
+}
+
+/** The operator with this id. Scope admin:*. Throws not_found. */
+export async function getOperator({ store }: { store: Store }, principal: Principal, id: string): Promise<Operator> {
+  requireScope(principal, "admin:*");
+  return asItem(await readOperator(store, id));
+}
+
+/** The operator with this id, or with this e-mail address in any case of its letters. Scope admin:*. Throws not_found. */
+export async function findOperator(
+  { store }: { store: Store },
+  principal: Principal,
+  named: string,
+): Promise<Operator> {
+  requireScope(principal, "admin:*");
+  const record = isUuid(named) ? await store.operators.find(named) : await store.operators.findByEmail(named);
+  if (record === null) throw new ServiceError("not_found", "There is no operator with this id or e-mail address.");
+  return asItem(record);
+}
+
+/**
+ * Makes an operator; the password is stored as a hash and shown to nobody. Scope admin:*. Throws invalid_request with
+ * every fault of the input, for a project that there is not, and when somebody has the e-mail address.
+ */
+export const createOperator = audited(
+  "operators.create",
+  async function createOperator(
+    { store }: { store: Store },
+    principal: Principal,
+    input: OperatorInput,
+  ): Promise<Operator> {
+    requireScope(principal, "admin:*");
+    const { email, name, roles: wanted, password } = checkInput(operatorInputSchema, input, "The operator");
+    const roles = await rolesOf(store, wanted);
+    const record = await store.operators.insert({ email, name, roles, passwordHash: await hashOf(password) });
+    if (record === null) throw emailTaken();
+    return asItem(record);
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+/**
+ * Changes what the input names, if the operator has one of the expected versions. Scope admin:*. Throws not_found,
+ * version_conflict with the present `ETag`, and invalid_request as `createOperator` does, and when nobody would be left
+ * who administers every project.
+ */
+export const updateOperator = audited(
+  "operators.update",
+  async function updateOperator(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: OperatorChange,
+    versions: ExpectedVersions = null,
+  ): Promise<Operator> {
+    requireScope(principal, "admin:*");
+    const { roles: wanted, password, ...change } = checkInput(operatorChangeSchema, input, "The operator");
+    await readOperator(store, id);
+    const roles = await rolesOf(store, wanted);
+    const fields = { ...change, roles, passwordHash: await hashOf(password) };
+    const outcome = await store.operators.update(id, fields, versions);
+    return asItem(changed(outcome, change.disabled === true ? "/disabled" : "/roles"));
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+/**
+ * Deletes an operator, if it has one of the expected versions, and answers it as it was. Scope admin:*. Throws not_found,
+ * version_conflict with the present `ETag`, and invalid_request for the last one who administers every project.
+ */
+export const deleteOperator = audited(
+  "operators.delete",
+  async function deleteOperator(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    versions: ExpectedVersions = null,
+  ): Promise<Operator> {
+    requireScope(principal, "admin:*");
+    const record = await readOperator(store, id);
+    const outcome = await store.operators.remove(record.id, versions);
+    if (outcome.result !== "changed") changed(outcome, "");
+    return asItem(record);
+  },
+  undefined,
+  { isGlobal: true },
+);

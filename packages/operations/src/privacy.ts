@@ -1,0 +1,149 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { CHANNEL_IDS, privacySubjectSchema, visitorChatId } from "@svc/contracts";
+import type { ErasureReceipt, PrivacySubject } from "@svc/contracts";
+import { addCounts, newId, ticketIdOf } from "@svc/store";
+import type { BodyOwner, HeldCounts, HeldRecords, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput } from "./check-input.ts";
+
+/** All that is held of somebody: what it says at its beginning, and the rest as it is read. */
+export interface PersonalData {
+  id: string;
+  at: string;
+  /** Name of the project. */
+  project: string;
+  /** The kind of id and a keyed hash of it. */
+  subject: string;
+  /** One for each conversation. Reading rejects with `unavailable` when the store breaks off. */
+  tickets: AsyncIterable<{ ticketId: string; parts: AsyncIterable<HeldRecords> }>;
+  /** What belongs to none of them: bodies of hooks that no message was made of. Read after them. */
+  parts: AsyncIterable<HeldRecords>;
+}
+
+/** What is asked for: the conversations and bodies of whom, and how a trail names him without telling who it is. */
+interface Sought extends BodyOwner {
+  subject: string;
+}
+
+/** Finds the conversations of a subject in the principal's project. Throws invalid_request with every fault. */
+async function seek(store: Store, { project }: Principal, input: PrivacySubject): Promise<Sought> {
+  const { userId, visitorId, chatId, channelId } = checkInput(privacySubjectSchema, input, "The subject");
+  const named = (kind: string, id: string) =>
+    `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
+  if (userId !== undefined) {
+    const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
+    return { subject: named("user", userId), userId, chatId: null, ticketIds };
+  }
+  if (visitorId !== undefined) {
+    const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
+    return {
+      subject: named("visitor", visitorId.toLowerCase()),
+      userId: null,
+      chatId: null,
+      ticketIds: await store.erasures.findTickets(project, [ticketId]),
+    };
+  }
+  const channels = channelId === undefined ? CHANNEL_IDS : [channelId];
+  const ticketIds = channels.map((channel) => ticketIdOf(project, channel, chatId ?? ""));
+  return {
+    subject: named("chat", chatId ?? ""),
+    userId: null,
+    // Hooks write in chats of the API.
+    chatId: channels.includes("api") ? (chatId ?? null) : null,
+    ticketIds: await store.erasures.findTickets(project, ticketIds),
+  };
+}
+
+async function* readTickets(store: Store, { project }: Principal, ticketIds: readonly string[]) {
+  for (const ticketId of ticketIds) yield { ticketId, parts: store.erasures.read(project, ticketId) };
+}
+
+/**
+ * All that the principal's project holds of a user, a visitor or a chat. Scope privacy:read; a key that is bound to a
+ * project reads that project's alone. Throws invalid_request with every fault of the input.
+ */
+export const exportPersonalData = audited(
+  "privacy.export",
+  async function exportPersonalData(
+    { store }: { store: Store },
+    principal: Principal,
+    input: PrivacySubject,
+  ): Promise<PersonalData> {
+    requireScope(principal, "privacy:read");
+    const { subject, ...owner } = await seek(store, principal, input);
+    return {
+      id: newId(),
+      at: new Date().toISOString(),
+      project: principal.projectName,
+      subject,
+      tickets: readTickets(store, principal, owner.ticketIds),
+      parts: store.erasures.readBodies(principal.project, owner),
+    };
+  },
+  (_args, result) => result?.subject ?? null,
+);
+
+/** Some records as they are sent: bytes in base64. */
+function recordJson(record: Record<string, unknown>): string {
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString("base64") : value]),
+    ),
+  );
+}
+
+/**
+ * The text of an export, in pieces: the JSON of `item` in the answer. It is written while it is read, so that it may be of
+ * any length. Rejects when the store breaks off: then the text is not whole.
+ */
+export async function* writePersonalData({ tickets, parts: loose, ...head }: PersonalData): AsyncGenerator<string> {
+  let counts: HeldCounts = addCounts({}, {});
+  async function* writeRecords(parts: AsyncIterable<HeldRecords>): AsyncGenerator<string> {
+    let kind: string | null = null;
+    for await (const part of parts) {
+      const opens = part.kind !== kind;
+      const before = kind === null ? "" : "],";
+      yield `${opens ? `${before}${JSON.stringify(part.kind)}:[` : ","}${part.records.map(recordJson).join(",")}`;
+      kind = part.kind;
+      counts = addCounts(counts, { [part.kind]: part.records.length });
+    }
+    if (kind !== null) yield "]";
+  }
+  yield `${JSON.stringify(head).slice(0, -1)},"tickets":[`;
+  let isFirst = true;
+  for await (const { ticketId, parts } of tickets) {
+    yield `${isFirst ? "" : ","}{"ticketId":${JSON.stringify(ticketId)},"records":{`;
+    isFirst = false;
+    yield* writeRecords(parts);
+    yield "}}";
+  }
+  yield '],"records":{';
+  yield* writeRecords(loose);
+  yield `},"counts":${JSON.stringify(counts)}}`;
+}
+
+/**
+ * Erases all that the principal's project holds of a user, a visitor or a chat, one conversation after the other; what is
+ * worked on is given up. Cannot be undone. A message that comes afterwards begins its conversation anew. Repeated, also
+ * after a crash in the middle, it erases what is left. Scope privacy:write. Throws invalid_request with every fault of the
+ * input.
+ */
+export const erasePersonalData = audited(
+  "privacy.erase",
+  async function erasePersonalData(
+    { store }: { store: Store },
+    principal: Principal,
+    input: PrivacySubject,
+  ): Promise<ErasureReceipt> {
+    requireScope(principal, "privacy:write");
+    const { subject, ...owner } = await seek(store, principal, input);
+    // First what could become a message again.
+    let counts = await store.erasures.eraseBodies(principal.project, owner);
+    for (const ticketId of owner.ticketIds) {
+      counts = addCounts(counts, (await store.erasures.erase(principal.project, ticketId)) ?? {});
+    }
+    return { id: newId(), at: new Date().toISOString(), project: principal.projectName, subject, counts };
+  },
+  (_args, result) => result?.subject ?? null,
+);

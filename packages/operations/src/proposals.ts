@@ -1,0 +1,428 @@
+import { questionOf, withoutCourtesies } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import {
+  PROPOSAL_LIMITS,
+  ServiceError,
+  countChars,
+  grantsScope,
+  proposalInputSchema,
+  proposalRejectionSchema,
+  proposalStatusSchema,
+} from "@svc/contracts";
+import type {
+  ListInput,
+  ListPage,
+  Proposal,
+  ProposalInput,
+  ProposalRejection,
+  ProposalStatus,
+  Source,
+} from "@svc/contracts";
+import { identifyDocument, rewriteDocument } from "@svc/knowledge";
+import type { DocumentInput } from "@svc/knowledge";
+import type { Log } from "@svc/log";
+import type { NewProposal, ProjectId, ProposalOutcome, ProposalRecord, ProposalTarget, Store } from "@svc/store";
+import { FILE_HEADERS_ONLY, createPatch } from "diff";
+import { audited } from "./audited.ts";
+import { checkInput, faultsOf, invalidInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { requireKb } from "./kbs.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { readPage } from "./list-page.ts";
+
+/** What is asked of the list of proposals. */
+export interface ProposalListInput extends ListInput {
+  /** Only those of this status; all where absent. */
+  status?: ProposalStatus | undefined;
+  /** Only those for this knowledge base; all where absent. */
+  kbId?: string | undefined;
+}
+
+/** What an operator has made of a draft. */
+export interface OperatorEdit {
+  /** Who works on the ticket. */
+  project: ProjectId;
+  ticketId: string;
+  draft: { text: string; sources: readonly Source[] };
+  /** What was sent instead. */
+  sentText: string;
+  /** The operator, as in events. */
+  actor: string;
+}
+
+/** Texts that people can write in again; others are read anew from where they came. */
+const REWRITTEN_MIMES: readonly string[] = ["text/markdown", "text/plain"];
+
+/** Passages of a document that is put together again; more take seconds. */
+const MAX_REWRITTEN_CHUNKS = 2_000;
+
+/** Titles are shown in lists. */
+const MAX_TITLE_CHARS = 200;
+
+const notFound = () => new ServiceError("not_found", "There is no such proposal in this project.");
+
+/** Title of an article whose own one is a question that must not be shown. */
+const HIDDEN_TITLE = "Answer to a customer";
+
+/** A question as the heading of what answers it. */
+const headingOf = (question: string): string => `# ${titleOf(question)}\n\n`;
+
+/** True when a proposal may show what a customer has asked: what was accepted is a document like others. */
+function mayShowQuestion({ status }: ProposalRecord, { scopes }: Principal): boolean {
+  return status === "accepted" || grantsScope(scopes, "tickets:read");
+}
+
+/** Without what a customer has asked. */
+function withoutQuestion(record: ProposalRecord): ProposalRecord {
+  const { question, title, after } = record;
+  if (question === null) return record;
+  const heading = headingOf(question);
+  return {
+    ...record,
+    title: title === titleOf(question) ? HIDDEN_TITLE : title,
+    after: after.startsWith(heading) ? after.slice(heading.length) : after,
+  };
+}
+
+/** A proposal as the principal may see it: conversations are for who may read tickets. */
+function asItem(record: ProposalRecord, principal: Principal): Proposal {
+  const item = asFullItem(mayShowQuestion(record, principal) ? record : withoutQuestion(record));
+  return grantsScope(principal.scopes, "tickets:read") ? item : { ...item, question: null, ticketId: null };
+}
+
+function asFullItem(proposal: ProposalRecord): Proposal {
+  return {
+    id: proposal.id,
+    kbId: proposal.kbId,
+    documentId: proposal.documentId,
+    ticketId: proposal.ticketId,
+    action: proposal.action,
+    title: proposal.title,
+    question: proposal.question,
+    before: proposal.before,
+    after: proposal.after,
+    diff: diffOf(proposal),
+    status: proposal.status,
+    reason: proposal.reason,
+    createdAt: proposal.createdAt.toISOString(),
+    createdBy: proposal.createdBy,
+    decidedAt: proposal.decidedAt?.toISOString() ?? null,
+    decidedBy: proposal.decidedBy,
+    resultDocumentId: proposal.resultDocumentId,
+    version: proposal.version,
+  };
+}
+
+/** Lines that differ; finding more than these takes the square of their number, and shows that all is other words. */
+const DIFF_OPTIONS = { maxEditLength: 400, headerOptions: FILE_HEADERS_ONLY } as const;
+
+/** Of longer texts all is shown as other words, so that a page of proposals is made in no time. */
+const MAX_COMPARED_LINES = 1_000;
+
+/** Ends with a line break, so that the diff does not speak of one that is missing. */
+const asLines = (text: string): string => (text === "" ? "" : `${text}\n`);
+
+function diffOf({ title, before, after }: Pick<ProposalRecord, "title" | "before" | "after">): string {
+  const name = title.replace(/\s+/g, " ");
+  const [old, changed] = [before.split("\n"), after.split("\n")];
+  const isShort = old.length + changed.length <= MAX_COMPARED_LINES;
+  const diff = isShort
+    ? createPatch(name, asLines(before), asLines(after), undefined, undefined, DIFF_OPTIONS)
+    : undefined;
+  if (diff !== undefined) return diff;
+  const lines = [...old.map((line) => `-${line}`), ...changed.map((line) => `+${line}`), ""];
+  return [`--- ${name}`, `+++ ${name}`, `@@ -1,${old.length} +1,${changed.length} @@`, ...lines].join("\n");
+}
+
+async function readProposal(store: Store, { project }: Principal, id: string): Promise<ProposalRecord> {
+  const proposal = isUuid(id) ? await store.proposals.find(project, id) : null;
+  if (proposal === null) throw notFound();
+  return proposal;
+}
+
+/** A text as a title: the beginning of one line. */
+function titleOf(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS).toWellFormed()}…`;
+}
+
+/** A document with other words in the place of `before`; null when that cannot be done: see `rewriteDocument`. */
+async function rewrite(
+  store: Store,
+  project: ProjectId,
+  target: ProposalTarget,
+  change: { before: string; after: string },
+): Promise<DocumentInput | null> {
+  if (!REWRITTEN_MIMES.includes(target.sourceMime ?? target.mime)) return null;
+  if (target.chunkCount > MAX_REWRITTEN_CHUNKS) return null;
+  return rewriteDocument(target, await store.chunks.list(project, [target.id]), change);
+}
+
+/**
+ * A page of the proposed changes of the principal's project, newest first; `q` is looked for in title and text. Of
+ * conversations only who may read tickets sees anything. Scope kb:read. Throws invalid_request with every fault of the query.
+ */
+export async function listProposals(
+  { store }: { store: Store },
+  principal: Principal,
+  { status, kbId, ...input }: ProposalListInput,
+): Promise<ListPage<Proposal>> {
+  requireScope(principal, "kb:read");
+  const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
+  if (kbId !== undefined && !isUuid(kbId)) {
+    found.push({ pointer: "/kbId", code: "invalid_value", detail: "the id of a knowledge base" });
+  }
+  const searchesQuestions = grantsScope(principal.scopes, "tickets:read");
+  return readPage(
+    "proposals",
+    input,
+    (query) => store.proposals.listPage(principal.project, { ...query, status, kbId, searchesQuestions }),
+    (record) => asItem(record, principal),
+    found,
+  );
+}
+
+/** The proposal with this id, in the principal's project, as `listProposals` shows it. Scope kb:read. Throws not_found. */
+export async function getProposal({ store }: { store: Store }, principal: Principal, id: string): Promise<Proposal> {
+  requireScope(principal, "kb:read");
+  return asItem(await readProposal(store, principal, id), principal);
+}
+
+/** What becomes an article: all that will stand in it, so that nothing is accepted that nobody was shown. */
+const articleText = (question: string | null, text: string): string =>
+  question === null ? text : `${headingOf(question)}${text}`;
+
+/** What an answer becomes: other words in the document that it quotes, or an article of its own. Null without a base. */
+async function proposalOf(
+  store: Store,
+  project: ProjectId,
+  answer: { text: string; sources: readonly Source[]; question: string | null; agentId: string | null },
+): Promise<Omit<NewProposal, "ticketId" | "createdBy"> | null> {
+  const question = answer.question === null ? null : questionOf(answer.question);
+  const [source] = answer.sources;
+  const target =
+    source !== undefined && isUuid(source.documentId)
+      ? await store.proposals.findTarget(project, source.documentId)
+      : null;
+  if (source !== undefined && target !== null) {
+    const change = { before: source.quote, after: answer.text };
+    const canReplace = (await rewrite(store, project, target, change)) !== null;
+    return {
+      kbId: target.kbId,
+      documentId: target.id,
+      action: canReplace ? "replace" : "add",
+      title: target.title,
+      question,
+      before: canReplace ? source.quote : "",
+      after: canReplace ? answer.text : articleText(question, answer.text),
+      baseHash: target.contentHash,
+    };
+  }
+  const agent = answer.agentId === null ? null : await store.agents.find(project, answer.agentId);
+  const [kb] = await store.kbs.findAll(project, agent?.kbIds.slice(0, 1) ?? []);
+  if (kb === undefined) return null;
+  return {
+    kbId: kb.id,
+    documentId: null,
+    action: "add",
+    title: titleOf(question ?? answer.text),
+    question,
+    before: "",
+    after: articleText(question, answer.text),
+    baseHash: null,
+  };
+}
+
+const wordsOf = (text: string): string => (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ");
+
+/**
+ * Proposes what an operator has changed in a draft: other words in the place of the passage that the draft quotes first,
+ * or, where it quotes none, an article with the question and the operator's answer in the agent's first knowledge base.
+ * Greetings and signatures are left out, and when only those were changed nothing is proposed. Answers the id of the
+ * proposal, or null. Never throws: what was sent is sent, so a fault is logged.
+ */
+export async function proposeFromEdit(
+  { store, log }: { store: Store; log: Log },
+  { project, ticketId, draft, sentText, actor }: OperatorEdit,
+): Promise<string | null> {
+  try {
+    const text = withoutCourtesies(sentText);
+    if (text === "" || wordsOf(text) === wordsOf(withoutCourtesies(draft.text))) return null;
+    if (countChars(text) > PROPOSAL_LIMITS.textMaxChars) return null;
+    const asked = await store.proposals.findQuestion(project, ticketId);
+    if (asked === null) return null;
+    const proposal = await proposalOf(store, project, { text, sources: draft.sources, ...asked });
+    if (proposal === null) return null;
+    return (await store.proposals.insert(project, { ...proposal, ticketId, createdBy: actor })).id;
+  } catch (error) {
+    log.warn({ error, ticketId }, "what an operator has changed could not be proposed for the knowledge base");
+    return null;
+  }
+}
+
+/** Of the last answer that a person has given in a conversation. */
+async function fromTicket(
+  store: Store,
+  { project }: Principal,
+  ticketId: string,
+): Promise<Omit<NewProposal, "ticketId" | "createdBy">> {
+  const fault = (code: string, detail: string) =>
+    invalidInput([{ pointer: "/ticketId", code, detail }], "The proposal");
+  const answer = await store.proposals.findOperatorAnswer(project, ticketId);
+  if (answer === null) throw fault("not_found", "no person has answered in such a ticket of this project");
+  const text = withoutCourtesies(answer.text);
+  if (text === "") throw fault("no_answer", "the last answer of a person says nothing but courtesies");
+  const proposal = await proposalOf(store, project, { ...answer, text });
+  if (proposal !== null) return proposal;
+  throw fault("no_kb", "its agent has no knowledge base; name one with kbId, and send the text");
+}
+
+/** Of a text that somebody has written. */
+async function fromText(
+  store: Store,
+  principal: Principal,
+  input: ProposalInput & { kbId: string; text: string },
+): Promise<Omit<NewProposal, "ticketId" | "createdBy">> {
+  const { project } = principal;
+  const { kbId, documentId, text, replaces = "", ticketId } = input;
+  await requireKb(store, principal, kbId);
+  const fault = (pointer: string, code: string, detail: string) =>
+    invalidInput([{ pointer, code, detail }], "The proposal");
+  const asked = ticketId === undefined ? null : await store.proposals.findQuestion(project, ticketId);
+  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "there is no such ticket");
+  const question = asked?.question == null ? null : questionOf(asked.question);
+  const made = { kbId, question, after: replaces === "" ? articleText(question, text) : text };
+  if (documentId === undefined) {
+    const title = input.title ?? titleOf(question ?? text);
+    return { ...made, documentId: null, action: "add", title, before: "", baseHash: null };
+  }
+  const target = await store.proposals.findTarget(project, documentId);
+  if (target === null || target.kbId !== kbId) {
+    throw fault("/documentId", "not_found", "there is no such document in this knowledge base, or it is not read yet");
+  }
+  if (replaces !== "" && (await rewrite(store, project, target, { before: replaces, after: text })) === null) {
+    throw fault("/replaces", "not_found", "must stand in the document once, and the document must be text or Markdown");
+  }
+  return {
+    ...made,
+    documentId,
+    action: replaces === "" ? "add" : "replace",
+    title: input.title ?? target.title,
+    before: replaces,
+    baseHash: target.contentHash,
+  };
+}
+
+/**
+ * Proposes a change to a knowledge base: a text, or the last answer that a person has given in a conversation. Scope
+ * kb:write, and tickets:read where it names a conversation. Throws not_found for an unknown knowledge base, and invalid_request with every fault of the input.
+ */
+export const createProposal = audited(
+  "proposals.create",
+  async function createProposal(
+    { store }: { store: Store },
+    principal: Principal,
+    input: ProposalInput,
+  ): Promise<Proposal> {
+    requireScope(principal, "kb:write");
+    const wanted = checkInput(proposalInputSchema, input, "The proposal");
+    const { kbId, text, ticketId = null } = wanted;
+    if (ticketId !== null) requireScope(principal, "tickets:read");
+    const proposal =
+      kbId !== undefined && text !== undefined
+        ? await fromText(store, principal, { ...wanted, kbId, text })
+        : await fromTicket(store, principal, ticketId ?? "");
+    return asItem(
+      await store.proposals.insert(principal.project, { ...proposal, ticketId, createdBy: principal.actor }),
+      principal,
+    );
+  },
+);
+
+/** The proposal as it was decided. Throws the fault that an outcome stands for. */
+function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Proposal {
+  if (outcome === null) throw notFound();
+  const { result, proposal } = outcome;
+  if (result === "done") return asItem(proposal, principal);
+  const texts = {
+    stale: `The proposal has version ${proposal.version} now. Read it again.`,
+    decided: `The proposal is ${proposal.status} already.`,
+    changed: "The document has changed since this was proposed, or waits to be read anew. Read it, and propose anew.",
+  };
+  throw new ServiceError("version_conflict", texts[result], { headers: { ETag: `"${proposal.version}"` } });
+}
+
+/** The article that a proposal becomes: the same key again is the same article. */
+function asArticle({ id, title, after, documentId }: ProposalRecord): DocumentInput {
+  const isAddition = documentId !== null;
+  return {
+    key: `proposal:${id}`,
+    title: isAddition ? `Addition to ${title}` : title,
+    text: after,
+    mime: "text/markdown",
+  };
+}
+
+/**
+ * Makes a proposed change, if the proposal has one of the expected versions: a search finds the new text as soon as this
+ * resolves. A passage is replaced in its document where that can be put together again from its passages; else the text
+ * becomes an article of its own, "Addition to …". Accepted twice, it is made once. Scope kb:write, and tickets:read where
+ * the principal was not shown all of it. Throws not_found,
+ * version_conflict with the present `ETag` when it was decided otherwise or the document has changed since, and
+ * invalid_request for a text that cannot be read.
+ */
+export const acceptProposal = audited(
+  "proposals.accept",
+  async function acceptProposal(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    versions: ExpectedVersions = null,
+  ): Promise<Proposal> {
+    requireScope(principal, "kb:write");
+    const proposal = await readProposal(store, principal, id);
+    if (proposal.status === "accepted") return asItem(proposal, principal);
+    // An article has the question as its heading: nobody accepts what was kept from them.
+    if (proposal.action === "add" && proposal.question !== null) requireScope(principal, "tickets:read");
+    const { project, actor: by } = principal;
+    const { documentId, baseHash, before, after, kbId } = proposal;
+    const isChange = proposal.action === "replace" && documentId !== null && baseHash !== null;
+    const target = isChange ? await store.proposals.findTarget(project, documentId) : null;
+    if (isChange && target?.contentHash.equals(baseHash) !== true) {
+      // Changed by somebody else who has just accepted it, or by something else.
+      const now = await readProposal(store, principal, id);
+      return decidedBy({ result: now.status === "accepted" ? "done" : "changed", proposal: now }, principal);
+    }
+    const rewritten = target === null ? null : await rewrite(store, project, target, { before, after });
+    const { document, indexed } = await identifyDocument(rewritten ?? asArticle(proposal)).cut();
+    const replaces = rewritten === null || target === null ? null : { id: target.id, contentHash: target.contentHash };
+    return decidedBy(
+      await store.proposals.accept(project, proposal.id, { versions, by, kbId, document, indexed, replaces }),
+      principal,
+    );
+  },
+);
+
+/**
+ * Turns a proposed change down, if the proposal has one of the expected versions. Scope kb:write. Throws not_found,
+ * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
+ */
+export const rejectProposal = audited(
+  "proposals.reject",
+  async function rejectProposal(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+    input: ProposalRejection,
+    versions: ExpectedVersions = null,
+  ): Promise<Proposal> {
+    requireScope(principal, "kb:write");
+    const { reason = null } = checkInput(proposalRejectionSchema, input, "The rejection");
+    const proposal = await readProposal(store, principal, id);
+    return decidedBy(
+      await store.proposals.reject(principal.project, proposal.id, { versions, by: principal.actor, reason }),
+      principal,
+    );
+  },
+);

@@ -1,0 +1,265 @@
+import { HISTORY_LIMIT, answerQuestion, sendsAnswer } from "@svc/agents";
+import type { Answer, HistoryMessage, LanguageModels } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { REPLAY_LIMITS, replayInputSchema } from "@svc/contracts";
+import type { Agent, FieldFault, ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "@svc/contracts";
+import { searchWithEmbeddings } from "@svc/knowledge";
+import type { Embeddings } from "@svc/knowledge";
+import type { Log } from "@svc/log";
+import { isUnavailable } from "@svc/store";
+import type { OperatorReply, Store } from "@svc/store";
+import { faultsOfKbs, readAgent } from "./agents.ts";
+import { audited } from "./audited.ts";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { beginningOf, scoreAnswer, summarizeReplay, verdictOf } from "./replay/compare-answers.ts";
+import type { SideUsage } from "./replay/compare-answers.ts";
+
+/** What a replay works with. */
+interface ReplayDeps {
+  store: Store;
+  embeddings: Embeddings | null;
+  models: LanguageModels | null;
+  log: Log;
+}
+
+/** What else can be said of a replay. */
+export interface ReplayOptions {
+  /** Ends it early: what was compared so far is answered. */
+  signal?: AbortSignal;
+  /** Milliseconds, in place of those of the input; after them what was compared so far is answered. 50 s by default. */
+  timeLimitMs?: number;
+  /** Hears how far it is. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+/** So many replies are worked on at once: more would wait for the same processor, or for the same provider. */
+const CONCURRENCY = 3;
+
+const WHAT = "The replay";
+
+/** The other side, and the names of the fields in which it differs. */
+interface Against {
+  agent: Agent;
+  changed: string[];
+}
+
+/** Throws invalid_request with every fault that only the store can tell. */
+async function findAgainst(
+  store: Store,
+  principal: Principal,
+  agent: Agent,
+  { agentId, ...change }: ReplayQuery["against"],
+): Promise<Against> {
+  if (agentId !== undefined) {
+    const other = await store.agents.find(principal.project, agentId);
+    if (other !== null) return { agent: other, changed: changedFields(agent, other) };
+    const detail = "there is no such agent in this project";
+    throw invalidInput([{ pointer: "/against/agentId", code: "not_found", detail }], WHAT);
+  }
+  const faults = await faultsOfKbs(store, principal, change.kbIds ?? [], "/against");
+  const agents = await store.agents.list(principal.project);
+  if (agents.some(({ id, name }) => id !== agent.id && name === change.name)) {
+    faults.push({ pointer: "/against/name", code: "taken", detail: `there is an agent of this name: ${change.name}` });
+  }
+  if (faults.length > 0) throw invalidInput(faults, WHAT);
+  // Nobody calls tools here, so what the change says of them makes no difference.
+  const { tools: _tools, ...fields } = change;
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const other: Agent = { ...agent, ...Object.fromEntries(given) };
+  return { agent: other, changed: changedFields(agent, other) };
+}
+
+function changedFields(one: Agent, other: Agent): string[] {
+  const names = Object.keys(one) as (keyof Agent)[];
+  return names
+    .filter((name) => name !== "id" && name !== "version")
+    .filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));
+}
+
+/** Throws invalid_request with a fault for each of these tickets that the project does not have. */
+async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
+  const found = await store.operatorReplies.findTickets(project, ticketIds);
+  const detail = "there is no such ticket in this project";
+  const faults = ticketIds.flatMap((id, index): FieldFault[] =>
+    found.has(id.toLowerCase()) ? [] : [{ pointer: `/ticketIds/${index}`, code: "not_found", detail }],
+  );
+  if (faults.length > 0) throw invalidInput(faults, WHAT);
+}
+
+interface Played {
+  side: ReplaySide;
+  usage: SideUsage;
+}
+
+/** One side's answer, as the pipeline would find it: an agent that fails has nothing to say. */
+async function play(
+  { store, embeddings, models, log }: ReplayDeps,
+  { project }: Principal,
+  agent: Agent,
+  { reply, history, signal }: { reply: OperatorReply; history: readonly HistoryMessage[]; signal: AbortSignal },
+): Promise<Played> {
+  const model = models?.forAgent(agent) ?? null;
+  let answer: Answer;
+  try {
+    answer = await answerQuestion({
+      agent,
+      text: reply.questions.join("\n\n"),
+      history,
+      language: reply.language,
+      search: (query, kbIds, limit) => searchWithEmbeddings({ store, embeddings }, project, { query, kbIds, limit }),
+      // Without a ticket, nothing of it is counted there; without tools, nothing is called.
+      model: model === null ? null : { model, project, ticketId: null, signal },
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isUnavailable(error)) throw error;
+    log.error({ error, agentId: agent.id, ticketId: reply.ticketId }, "an agent failed in a replay");
+    answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; the log says how" };
+  }
+  const { sends, why: sendsWhy } = sendsAnswer(agent, answer);
+  const { f1: tokenF1, rougeL } = scoreAnswer(answer.text, reply.text);
+  const { usage = null, fallback = null } = answer.model ?? {};
+  return {
+    side: {
+      text: answer.text === null ? null : beginningOf(answer.text),
+      markdown: answer.markdown,
+      sources: answer.sources,
+      confidence: answer.confidence,
+      why: answer.why,
+      sends,
+      sendsWhy,
+      tokenF1,
+      rougeL,
+      model: fallback === null ? (usage?.model ?? null) : null,
+    },
+    usage: { inputTokens: usage?.inputTokens ?? 0, outputTokens: usage?.outputTokens ?? 0 },
+  };
+}
+
+/** Does something with each item, a few at a time, as long as `signal` lets it. */
+async function forEach<Item>(
+  items: readonly Item[],
+  signal: AbortSignal,
+  work: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
+  const waiting = items.entries();
+  const worker = async () => {
+    for (const [index, item] of waiting) {
+      if (signal.aborted) return;
+      await work(item, index);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+const sumOf = (usages: readonly SideUsage[]): SideUsage => ({
+  inputTokens: usages.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+  outputTokens: usages.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+});
+
+interface ItemPlayed {
+  item: ReplayItem;
+  usage: { before: SideUsage; after: SideUsage };
+}
+
+/** Both sides on one reply. Rejects with the reason of the signal when that is aborted meanwhile. */
+async function playBoth(
+  deps: ReplayDeps,
+  principal: Principal,
+  [agent, changed]: readonly [Agent, Agent],
+  { reply, signal }: { reply: OperatorReply; signal: AbortSignal },
+): Promise<ItemPlayed> {
+  const history = await deps.store.history.listBefore(reply.home, reply.ticketId, reply.firstSeq, HISTORY_LIMIT);
+  const [before, after] = await Promise.all(
+    [agent, changed].map((one) => play(deps, principal, one, { reply, history, signal })) as [
+      Promise<Played>,
+      Promise<Played>,
+    ],
+  );
+  return {
+    item: {
+      ticketId: reply.ticketId,
+      messageId: reply.messageId,
+      decidedAt: reply.decidedAt.toISOString(),
+      decision: reply.decision,
+      question: beginningOf(reply.questions.join("\n\n")),
+      sent: { text: beginningOf(reply.text), author: reply.author },
+      before: before.side,
+      after: after.side,
+      verdict: verdictOf(before.side, after.side),
+    },
+    usage: { before: before.usage, after: after.usage },
+  };
+}
+
+/**
+ * What would change: past replies that people approved, edited or wrote, answered by an agent as it is and as it would
+ * be, with the chat as it was before the question and the knowledge bases of now. Several messages that one reply
+ * answered are asked as one. Nothing is sent, kept or changed but the row of the audit trail, and no tool is called.
+ * Answers what was compared in time, and says when that is not all. Scopes agents:execute and tickets:read. Throws
+ * not_found, and invalid_request with every fault of the input, those of the change as `updateAgent` has them, below
+ * `/against`.
+ */
+export const replayAgent = audited(
+  "agents.replay",
+  async function replayAgent(
+    deps: ReplayDeps,
+    principal: Principal,
+    id: string,
+    input: ReplayInput,
+    options: ReplayOptions = {},
+  ): Promise<ReplayResult> {
+    requireScope(principal, "agents:execute");
+    requireScope(principal, "tickets:read");
+    const { store } = deps;
+    const checked = checkInput(replayInputSchema, input, WHAT);
+    const { limit = REPLAY_LIMITS.defaultReplies, from = null, to = null, ticketIds = null } = checked;
+    const agent = await readAgent(store, principal, id);
+    const against = await findAgainst(store, principal, agent, checked.against);
+    if (ticketIds !== null) await requireTickets(store, principal, ticketIds);
+    const query = { agentId: agent.id, ticketIds, from, to, limit };
+    const replies = await store.operatorReplies.list(principal.project, query);
+
+    const { timeLimitMs = checked.timeoutMs ?? REPLAY_LIMITS.timeLimitMs, onProgress } = options;
+    const timeLimit = AbortSignal.timeout(timeLimitMs);
+    // A fault of the store ends what else is on its way.
+    const fault = new AbortController();
+    const signal = AbortSignal.any([
+      timeLimit,
+      fault.signal,
+      ...(options.signal === undefined ? [] : [options.signal]),
+    ]);
+    const played: (ItemPlayed | undefined)[] = replies.map(() => undefined);
+    let done = 0;
+    onProgress?.(done, replies.length);
+    await forEach(replies, signal, async (reply, index) => {
+      try {
+        played[index] = await playBoth(deps, principal, [agent, against.agent], { reply, signal });
+      } catch (error) {
+        // What was on its way when the time was up is left out as what was not begun.
+        if (signal.aborted) return;
+        fault.abort();
+        throw error;
+      }
+      done += 1;
+      onProgress?.(done, replies.length);
+    });
+    const compared = played.filter((one) => one !== undefined);
+    const items = compared.map(({ item }) => item);
+    const left = replies.filter((_reply, index) => played[index] === undefined);
+    return {
+      agent: { id: agent.id, name: agent.name, version: agent.version },
+      against: { id: against.agent.id, name: against.agent.name, changed: against.changed },
+      knowledge: "now",
+      summary: summarizeReplay(items, {
+        before: sumOf(compared.map(({ usage }) => usage.before)),
+        after: sumOf(compared.map(({ usage }) => usage.after)),
+      }),
+      items,
+      isComplete: left.length === 0,
+      notCompared: left.length,
+      notComparedTicketIds: left.map(({ ticketId }) => ticketId),
+    };
+  },
+);

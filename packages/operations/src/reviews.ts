@@ -1,0 +1,209 @@
+import { setTimeout } from "node:timers/promises";
+import { isAdministrator, requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { REPLY_QUEUES, REVIEW_INPUTS, ServiceError } from "@svc/contracts";
+import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { publishReply, publishReviews } from "@svc/queue";
+import type { Queues } from "@svc/queue";
+import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { checkInput, invalidInput } from "./check-input.ts";
+import { DECISION_RULES, UNDER_WAY, UNREAD, conflict } from "./decision-rules.ts";
+import type { DecisionCall } from "./decision-rules.ts";
+import { isUuid } from "./is-uuid.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { leaveToSweeper } from "./leave-to-sweeper.ts";
+import { proposeFromEdit } from "./proposals.ts";
+import { asTicketItem, readTicket } from "./tickets.ts";
+
+/** What deciding needs. */
+export interface ReviewDeps {
+  store: Store;
+  queues: Queues;
+  log: Log;
+}
+
+/** Throws version_conflict where the ticket is not, or not yet, what the caller decides about. */
+function requireUnchanged(action: ReviewAction, state: ReviewState, versions: ExpectedVersions): void {
+  const { needsCalm, needsNewest } = DECISION_RULES[action];
+  const { ticket } = state;
+  if (versions !== null && !versions.includes(ticket.version)) {
+    throw conflict(ticket, `The ticket has version ${ticket.version} now. Read it again and decide anew.`);
+  }
+  if (needsCalm && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
+  const mustBeNewest = needsNewest === "always" || (needsNewest === "versioned" && versions !== null);
+  if (mustBeNewest && state.hasReceived) throw conflict(ticket, UNREAD);
+}
+
+/** The project that a ticket is rerouted to. Throws project_mismatch, and invalid_request where there is none. */
+async function findTargetProject(
+  store: Store,
+  principal: Principal,
+  name: string | undefined,
+): Promise<Pick<Project, "id" | "name">> {
+  if (name === undefined || name === principal.projectName) {
+    return { id: principal.project, name: principal.projectName };
+  }
+  if (!isAdministrator(principal)) {
+    throw new ServiceError("project_mismatch", "This key is bound to another project. An administrator's key is not.");
+  }
+  const project = await store.projects.findByName(name);
+  if (project !== null) return project;
+  throw invalidInput([{ pointer: "/project", code: "not_found", detail: "there is no such project" }], "The decision");
+}
+
+/** Looks up what a ticket is rerouted to. Throws invalid_request where the agent cannot take it. */
+async function findTarget(
+  store: Store,
+  principal: Principal,
+  { agentId, project: name }: ReviewInput<"reroute">,
+): Promise<DecisionCall["target"]> {
+  const project = await findTargetProject(store, principal, name);
+  const target = { project: project.id, projectName: project.name };
+  if (agentId === null) return { ...target, agentName: null };
+  const agent = await store.agents.find(project.id, agentId);
+  if (agent?.enabled === true) return { ...target, agentName: agent.name };
+  const detail = agent === null ? "there is no such agent in that project" : "this agent is switched off";
+  throw invalidInput([{ pointer: "/agentId", code: "not_found", detail }], "The decision");
+}
+
+/** Tells the pipeline, and whoever waits for callbacks. What the queue does not take, the sweepers announce. */
+export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
+  const { ticket, hasWork, toldMessageId: messageId } = decided;
+  const { id: ticketId, homeProject: project, channelId, version } = ticket;
+  await leaveToSweeper(log, { ticketId }, async () => {
+    if (hasWork) await publishReviews(queues, [{ project, ticketId, mark: `v${version}` }]);
+    if (messageId === null) return;
+    const news = { project, ticketId, messageId, mode: "webhook", fromSeq: 0, toSeq: 0 } as const;
+    await publishReply(queues, REPLY_QUEUES[channelId], news);
+  });
+}
+
+/**
+ * An earlier decision takes some hundredths of a second to be carried out: so often is looked again before a decision
+ * that is about no version is refused.
+ */
+const LOOK_AGAIN_MS = [20, 50, 100, 200, 400];
+
+/** Decides; while an earlier decision is being carried out, again a few times. Null when there is no such ticket. */
+export async function decidePatiently(
+  { store }: ReviewDeps,
+  { project }: Principal,
+  ticketId: string,
+  plan: (state: ReviewState) => Decision,
+): Promise<Decided | null> {
+  let isUnderWay = false;
+  const look = (state: ReviewState) => {
+    ({ isUnderWay } = state);
+    return plan(state);
+  };
+  for (const pauseMs of LOOK_AGAIN_MS) {
+    try {
+      return await store.reviews.decide(project, ticketId, look);
+    } catch (error) {
+      const isConflict = error instanceof ServiceError && error.code === "version_conflict";
+      if (!isUnderWay || !isConflict) throw error;
+      await setTimeout(pauseMs);
+    }
+  }
+  return store.reviews.decide(project, ticketId, plan);
+}
+
+/** Checks, decides, announces, and answers the ticket as it is then. See `reviewTicket` for what each action does. */
+async function decide<Action extends ReviewAction>(
+  deps: ReviewDeps,
+  principal: Principal,
+  ticketId: string,
+  { action, input, versions }: { action: Action; input: ReviewInput<Action>; versions: ExpectedVersions },
+): Promise<TicketItem> {
+  requireScope(principal, "tickets:write");
+  const { store } = deps;
+  const { needsVersion, decide: rule } = DECISION_RULES[action];
+  if (needsVersion && versions === null) {
+    throw new ServiceError(
+      "invalid_request",
+      "Send the ticket's ETag in If-Match, as it came when the ticket was read, so that nothing is decided unseen.",
+    );
+  }
+  // The schema of each action is the one that its input type is made from.
+  const checked = checkInput<unknown>(REVIEW_INPUTS[action], input, "The decision") as ReviewInput<Action>;
+  const target = action === "reroute" ? await findTarget(store, principal, checked as ReviewInput<"reroute">) : null;
+  const seen: { draft: ReviewState["draft"] } = { draft: null };
+  const plan = (state: ReviewState) => {
+    requireUnchanged(action, state, versions);
+    seen.draft = state.draft;
+    return rule(state, checked, { actor: principal.actor, target });
+  };
+  const decideNow =
+    versions === null
+      ? () => decidePatiently(deps, principal, ticketId, plan)
+      : () => store.reviews.decide(principal.project, ticketId, plan);
+  const decided = isUuid(ticketId) ? await decideNow() : null;
+  if (decided === null) {
+    const ticket = await readTicket(store, principal, ticketId);
+    throw conflict(ticket, "The ticket is about to be opened. Read it again in a moment.");
+  }
+  await announce(deps, decided);
+  if (action === "edit" && seen.draft !== null) {
+    const { text: sentText } = checked as ReviewInput<"edit">;
+    const { project, actor } = principal;
+    await proposeFromEdit(deps, { project, ticketId, draft: seen.draft, sentText, actor });
+  }
+  const viewer = target === null ? principal : { ...principal, ...target };
+  // As it was decided: what has become of it since, or whether it is still there, does not undo that.
+  return asTicketItem(decided.ticket, viewer);
+}
+
+/** Makes the operation of an action. */
+function operationOf<Action extends ReviewAction>(action: Action) {
+  return audited(
+    `tickets.${action}`,
+    (
+      deps: ReviewDeps,
+      principal: Principal,
+      ticketId: string,
+      input: ReviewInput<Action>,
+      versions: ExpectedVersions = null,
+    ) => decide(deps, principal, ticketId, { action, input, versions }),
+  );
+}
+
+/**
+ * What an operator can decide about a ticket of the principal's project. Each decision is committed in one transaction
+ * with all that it changes, or refused; the pipeline carries it out once. Scope tickets:write. All throw not_found,
+ * invalid_request (every fault of the input, or what the ticket allows instead) and version_conflict with the present
+ * `ETag`: when the ticket has none of the expected versions, when an earlier decision is not carried out yet, and,
+ * where the action must not pass over it, when the customer has written something that is not in the ticket yet. Each
+ * answers the ticket as the decision has made it.
+ */
+export const reviewTicket = {
+  /** Sends the draft as it is. The version has to be named. */
+  approve: operationOf("approve"),
+  /**
+   * Sends the operator's text in the draft's place, and proposes what was changed for the knowledge base. The version
+   * has to be named.
+   */
+  edit: operationOf("edit"),
+  /** Ends what waits without an answer. The version has to be named. */
+  reject: operationOf("reject"),
+  /** Lets the agent make the draft anew. */
+  regenerate: operationOf("regenerate"),
+  /** Assigns the ticket to who asks. */
+  takeover: operationOf("takeover"),
+  assign: operationOf("assign"),
+  /** Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person. */
+  unassign: operationOf("unassign"),
+  note: operationOf("note"),
+  /** Sends the operator's own text, for all that waits or without being asked. */
+  reply: operationOf("reply"),
+  /**
+   * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator.
+   */
+  reroute: operationOf("reroute"),
+  /** Closes the ticket. */
+  resolve: operationOf("resolve"),
+  reopen: operationOf("reopen"),
+  /** Sends what has failed through the pipeline again. */
+  retry: operationOf("retry"),
+} as const satisfies Record<ReviewAction, unknown>;

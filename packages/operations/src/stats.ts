@@ -1,0 +1,25 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { statsInputSchema } from "@svc/contracts";
+import type { Stats, StatsInput } from "@svc/contracts";
+import type { Store } from "@svc/store";
+import { checkInput } from "./check-input.ts";
+
+/**
+ * How the principal's project fared in a span of time, by channel and by agent, and the questions that found no answer
+ * most often. Scope tickets:read. Throws invalid_request with every fault of the input.
+ */
+export async function getStats({ store }: { store: Store }, principal: Principal, input: StatsInput): Promise<Stats> {
+  requireScope(principal, "tickets:read");
+  const query = checkInput(statsInputSchema(new Date()), input, "The query");
+  const { total, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
+  return {
+    from: query.from.toISOString(),
+    to: query.to.toISOString(),
+    ...total,
+    byChannel,
+    byAgent,
+    topUnanswered: topUnanswered.map(({ lastAt, ...gap }) => ({ ...gap, lastAt: lastAt.toISOString() })),
+    models,
+  };
+}

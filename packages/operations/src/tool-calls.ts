@@ -1,0 +1,183 @@
+import { isMarkOf } from "@svc/agents";
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, toolCallStateSchema } from "@svc/contracts";
+import type { ListInput, ListPage, ToolCall, ToolCallState } from "@svc/contracts";
+import { ToolCallDecidedError } from "@svc/store";
+import type { Decision, ReviewState, Store, TicketRecord, ToolCallRecord } from "@svc/store";
+import { asToolCall } from "./as-tool-call.ts";
+import { audited } from "./audited.ts";
+import { UNREAD, UNDER_WAY, conflict } from "./decision-rules.ts";
+import { isUuid } from "./is-uuid.ts";
+import type { ExpectedVersions } from "./kbs.ts";
+import { readPage, searchFaults } from "./list-page.ts";
+import { announce, decidePatiently } from "./reviews.ts";
+import type { ReviewDeps } from "./reviews.ts";
+
+/** What is asked of the list of calls. */
+export interface ToolCallListInput extends ListInput {
+  /** Only those in this state; all where absent. */
+  state?: ToolCallState | undefined;
+}
+
+const notFound = () => new ServiceError("not_found", "There is no such call of a tool in this project.");
+
+/**
+ * A page of the calls of the tools of the agents of the principal's project, newest first. Scope tickets:read. Throws
+ * invalid_request for a query that is not valid.
+ */
+export async function listToolCalls(
+  { store }: { store: Store },
+  principal: Principal,
+  { state, q, ...input }: ToolCallListInput,
+): Promise<ListPage<ToolCall>> {
+  requireScope(principal, "tickets:read");
+  const known = toolCallStateSchema.optional().safeParse(state);
+  const detail = `one of ${toolCallStateSchema.options.join(", ")}`;
+  return readPage(
+    "tool-calls",
+    input,
+    ({ limit, before }) => store.toolCalls.listPage(principal.project, { limit, before, state: known.data }),
+    (call) => asToolCall(call, principal.projectName),
+    [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
+  );
+}
+
+/** A call of this project, and its ticket as it is. Throws not_found where the project has not both. */
+async function readCall(
+  store: Store,
+  { project }: Principal,
+  id: string,
+): Promise<{ call: ToolCallRecord; ticket: TicketRecord }> {
+  const call = isUuid(id) ? await store.toolCalls.find(project, id) : null;
+  const ticket = call === null ? null : await store.ticketDetails.find(project, call.ticketId);
+  if (call === null || ticket === null) throw notFound();
+  return { call, ticket };
+}
+
+/** A call, with the version of its ticket. Scope tickets:read. Throws not_found. */
+export async function getToolCall(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+): Promise<{ item: ToolCall; version: number }> {
+  requireScope(principal, "tickets:read");
+  const { call, ticket } = await readCall(store, principal, id);
+  return { item: asToolCall(call, principal.projectName), version: ticket.version };
+}
+
+/** A draft that is made anew answers so many messages, the newest. */
+const MAX_REDRAFTED = 20;
+
+const DECISIONS = {
+  approve: { state: "approved", decision: "approveToolCall", why: "approved a call of" },
+  reject: { state: "rejected", decision: "rejectToolCall", why: "rejected a call of" },
+} as const;
+
+/** Throws version_conflict where a call is not any more what was approved or rejected, or not yet. */
+function requireUnchanged(
+  { ticket, waiting, hasReceived, isUnderWay }: ReviewState,
+  { messageId, agentId }: ToolCallRecord,
+  { versions, needsAgent }: { versions: ExpectedVersions; needsAgent: boolean },
+): void {
+  if (versions !== null && !versions.includes(ticket.version)) {
+    throw conflict(ticket, `The ticket has version ${ticket.version} now. Read it again and decide anew.`);
+  }
+  if (isUnderWay) throw conflict(ticket, UNDER_WAY);
+  if (hasReceived) throw conflict(ticket, UNREAD);
+  const held = waiting.filter(({ state }) => state === "held");
+  if (held.every(({ id }) => id !== messageId)) {
+    throw conflict(ticket, "The message that the call was for does not wait any more, so nothing is called.");
+  }
+  if (versions === null && held.at(-1)?.id !== messageId) {
+    const text =
+      "The customer has written since the agent asked for this call. Read the ticket, and send its ETag in If-Match if the call is still wanted.";
+    throw conflict(ticket, text);
+  }
+  if (needsAgent && ticket.agentId !== agentId) {
+    throw conflict(
+      ticket,
+      "Another agent has this ticket by now. Use regenerate: it asks for the calls that it wants.",
+    );
+  }
+}
+
+/** What a decision about a call makes of its ticket: the draft is made anew, for all that is held. */
+function planOf(
+  action: keyof typeof DECISIONS,
+  call: ToolCallRecord,
+  { actor, versions }: { actor: string; versions: ExpectedVersions },
+) {
+  const { state: decided, decision, why } = DECISIONS[action];
+  return (state: ReviewState): Decision => {
+    requireUnchanged(state, call, { versions, needsAgent: action === "approve" });
+    const { project, status, assignee, agentId } = state.ticket;
+    const covers = state.waiting.filter((message) => message.state === "held").map(({ id }) => id);
+    return {
+      // To the pipeline it is a draft that is made anew; what was decided is in the event.
+      action: "regenerate",
+      actor,
+      ticket: { project, status, stage: "received", assignee, agentId },
+      why: `${why} ${call.tool}`,
+      data: { decision, toolCallId: call.id, tool: call.tool },
+      waiting: "stay",
+      dropsDraft: false,
+      interrupts: true,
+      work: { kind: "draft", covers: covers.slice(-MAX_REDRAFTED), answers: covers.at(-1) ?? call.messageId },
+      toolCall: { id: call.id, state: decided },
+      lessons: [],
+    };
+  };
+}
+
+/** An approval is for an agent and a tool as they were. Throws version_conflict where they are not so any more. */
+async function requireSameTool(
+  store: Store,
+  { project }: Principal,
+  { call, ticket }: { call: ToolCallRecord; ticket: { version: number } },
+): Promise<void> {
+  const agent = await store.agents.find(project, call.agentId);
+  const tools = agent?.enabled === true ? await store.agents.readTools(project, call.agentId) : [];
+  if (tools.some((tool) => isMarkOf(tool, call.mark))) return;
+  const text =
+    "The agent or its tool was changed, switched off or taken away since it asked for this call. Use regenerate.";
+  throw conflict(ticket, text);
+}
+
+/** Makes the operation of a decision. */
+function operationOf(action: keyof typeof DECISIONS) {
+  return audited(
+    `tool-calls.${action}`,
+    async (
+      deps: ReviewDeps,
+      principal: Principal,
+      id: string,
+      versions: ExpectedVersions = null,
+    ): Promise<ToolCall> => {
+      requireScope(principal, "tickets:write");
+      const { store } = deps;
+      const { project, projectName, actor } = principal;
+      const { call, ticket } = await readCall(store, principal, id);
+      if (call.state !== "waiting") throw conflict(ticket, `This call is ${call.state}, so nothing is to be decided.`);
+      if (action === "approve") await requireSameTool(store, principal, { call, ticket });
+      const plan = planOf(action, call, { actor, versions });
+      try {
+        const decided = await decidePatiently(deps, principal, call.ticketId, plan);
+        if (decided === null) throw notFound();
+        await announce(deps, decided);
+      } catch (error) {
+        if (error instanceof ToolCallDecidedError) throw conflict(ticket, "Somebody else has just decided this call.");
+        throw error;
+      }
+      return asToolCall((await store.toolCalls.find(project, id)) ?? call, projectName);
+    },
+  );
+}
+
+/**
+ * Approves or rejects a call that waits, in one transaction with the order to make the draft anew; the pipeline makes an
+ * approved call once. Scope tickets:write. Throws not_found, and version_conflict with the present `ETag` of the ticket:
+ * when the call was decided already, its message is answered or the customer has written since, another agent has the
+ * ticket, the tool was changed, or the ticket has none of the expected versions.
+ */
+export const decideToolCall = { approve: operationOf("approve"), reject: operationOf("reject") } as const;
