@@ -1,12 +1,14 @@
 import { LIMITS, ServiceError, chatIdSchema, drainQuerySchema } from "@svc/contracts";
-import type { DrainQuery } from "@svc/contracts";
+import type { DrainAnswer, DrainQuery } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { invalidRequest, principalOf } from "@svc/http";
+import { invalidRequest, principalOf, wantsEventStream } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
 import { replyJson } from "./reply-json.ts";
+import { readLastCursor } from "./stream/last-event-id.ts";
+import { streamChat } from "./stream/stream-chat.ts";
 import { watchAnswer } from "./watch-answer.ts";
 
 const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
@@ -96,7 +98,10 @@ function beyondEnd(): ServiceError {
   });
 }
 
-/** `GET /api/v1/messages/:chatId` (service document, section 4.3) and its HEAD. Scope messages:read. */
+/**
+ * `GET /api/v1/messages/:chatId` (service document, section 4.3; with events: docs/streaming.md) and its HEAD. Scope
+ * messages:read.
+ */
 export function drainMessages(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const principal = principalOf(response);
@@ -110,13 +115,32 @@ export function drainMessages(context: ApiContext): RequestHandler {
     const { project } = principal;
     const ticketId = ticketIdOf(project, "api", chatId.data);
     const isHead = request.method === "HEAD";
-    const { after } = query.data;
+    const isStream = !isHead && wantsEventStream(request);
+    // A stream that was cut goes on after its last event; the address is still the one it began with.
+    const resumedAfter = isStream ? readLastCursor(request) : null;
+    const after = resumedAfter ?? query.data.after;
     if (after !== undefined && after > 0 && query.data.peek !== "1" && !isHead) {
       const isKnown = await context.store.replies.acknowledge(project, ticketId, after);
       if (!isKnown) throw beyondEnd();
     }
 
     const { bufferDays: keptDays } = await context.readSettings();
+    if (isStream) {
+      const limits = { ...DRAIN_LIMITS, keptDays };
+      const lastsMs = query.data.wait;
+      await streamChat(context, {
+        request,
+        response,
+        project,
+        ticketId,
+        chatId: chatId.data,
+        after: after ?? 0,
+        isResumed: resumedAfter !== null,
+        lastsMs,
+        limits,
+      });
+      return;
+    }
     const look = chooseLook(context, { project, ticketId, query: query.data, isHead, keptDays });
     const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
     const settle = (isFlushed: boolean) =>
@@ -126,8 +150,13 @@ export function drainMessages(context: ApiContext): RequestHandler {
     response.status(200).setHeader("Content-Type", "application/json; charset=utf-8");
     response.setHeader("Cache-Control", "no-store");
     const { replies, cursor, more } = page;
-    response.end(
-      JSON.stringify({ ok: true, chatId: chatId.data, replies: replies.map(replyJson), cursor: String(cursor), more }),
-    );
+    const body: DrainAnswer = {
+      ok: true,
+      chatId: chatId.data,
+      replies: replies.map(replyJson),
+      cursor: String(cursor),
+      more,
+    };
+    response.end(JSON.stringify(body));
   };
 }

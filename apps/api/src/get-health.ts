@@ -3,16 +3,19 @@ import type { Authenticate } from "@svc/auth";
 import type { ChannelManager } from "@svc/channel-manager";
 import type { RateLimit } from "@svc/http";
 import type { Queues } from "@svc/queue";
+import type { Resources } from "@svc/runtime";
 import { createBriefCache } from "@svc/store";
 import type { Store } from "@svc/store";
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, VERSION } from "@svc/contracts";
+import type { HealthAnswer } from "@svc/contracts";
 import type { Request, RequestHandler } from "express";
-import { VERSION } from "./version.ts";
+import { checkModels } from "./check-models.ts";
 
 /** A message that waits longer than this means that nobody works on the queue. */
 const WAITING_TOO_LONG_MS = 30_000;
 
-interface Check {
+/** What one part of the service says of itself. */
+export interface Check {
   status: "pass" | "warn" | "fail";
   detail: string;
 }
@@ -89,20 +92,30 @@ function checkChannel(manager: ChannelManager): Check {
  */
 export function getHealth(
   check: () => Promise<Checks>,
+  models: Resources["models"],
   manager: ChannelManager,
   authenticate: Authenticate,
   rateLimit: RateLimit,
 ): RequestHandler {
   return async (request, response) => {
-    const checks = { ...(await check()), channel: checkChannel(manager) };
+    const checks = { ...(await check()), ...checkModels(models), channel: checkChannel(manager) };
     const all = Object.values(checks).map((check) => check.status);
-    const status = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
-    const channels = Object.fromEntries(manager.states().map((state) => [state.id, { ...state }]));
+    const status: Check["status"] = all.includes("fail") ? "fail" : all.includes("warn") ? "warn" : "pass";
+    const channels = Object.fromEntries(
+      manager.states().map((state) => [state.id, { ...state, since: state.since.toISOString() }]),
+    );
     const isAsked = status !== "fail" && (await isAskedByAdministrator(request, authenticate, rateLimit));
     const details = isAsked ? { checks: { ...checks, channels } } : {};
     response.status(status === "fail" ? 503 : 200);
     response.setHeader("Cache-Control", "no-store");
     if (status === "fail") response.setHeader("Retry-After", "2");
-    response.json({ ok: status !== "fail", status, version: VERSION, time: new Date().toISOString(), ...details });
+    const body: HealthAnswer = {
+      ok: status !== "fail",
+      status,
+      version: VERSION,
+      time: new Date().toISOString(),
+      ...details,
+    };
+    response.json(body);
   };
 }

@@ -6,6 +6,8 @@ import { newId } from "@svc/store";
 import type { IdempotencyClaim, IdempotentCall, KeptAnswer, Store } from "@svc/store";
 import type { Request, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
+import type { CallWriter } from "./call-writer.ts";
+import type { ResumedCall } from "./stream/last-event-id.ts";
 
 /** A call's place under its Idempotency-Key; for a call without one, a place that keeps nothing. */
 export interface CallPlace {
@@ -16,6 +18,8 @@ export interface CallPlace {
   chatId: string;
   /** True when an earlier call under the key has died or hung up: its message may be there already. */
   isRepeat: boolean;
+  /** True when its caller says which event of an earlier call it got last: what came after that was lost on the way. */
+  isResumed: boolean;
   /**
    * Keeps the answer for repeats; tried again while the store is away. With the ids of the replies that the caller of a
    * sync message has by it, they are delivered and the call is over, in the same moment.
@@ -94,28 +98,33 @@ async function reclaimPatiently(store: Store, call: IdempotentCall, answer: Kept
 }
 
 /**
- * Finds a call's place under its Idempotency-Key: its own, or an answer that was given before. Throws
- * idempotency_mismatch, idempotency_in_progress, invalid_request.
+ * Finds a call's place under its Idempotency-Key: its own, or an answer that was given before. A call without one that
+ * goes on with an earlier one has the place of that. Throws idempotency_mismatch, idempotency_in_progress,
+ * invalid_request.
  */
 export async function findPlace(
   { store, persister, presence }: ApiContext,
   principal: Principal,
   request: Request,
   body: Buffer,
+  resumed: ResumedCall | null = null,
 ): Promise<FoundPlace> {
   const key = readKey(request);
   const { project } = principal;
-  const ids = { callId: newId(), messageId: newId(), chatId: newId() };
+  const ids = { callId: newId(), messageId: resumed?.messageId ?? newId(), chatId: resumed?.chatId ?? newId() };
   if (key === null || principal.keyId === null) {
     return {
       kind: "mine",
       place: {
         ...ids,
-        isRepeat: false,
+        isRepeat: resumed !== null,
+        isResumed: resumed !== null,
         async keep(_answer, replyIds) {
           if (replyIds === undefined) return;
           await persister.persist("ending a sync call", () =>
-            store.replies.endAnsweredCall(project, ids.messageId, replyIds),
+            resumed === null
+              ? store.replies.endAnsweredCall(project, ids.messageId, replyIds)
+              : store.replies.endResumedCall(project, ids.messageId, replyIds),
           );
         },
         release: () => Promise.resolve(),
@@ -162,6 +171,7 @@ export async function findPlace(
     messageId: claim.messageId,
     chatId: claim.chatId,
     isRepeat: claim.kind === "answered" || claim.isRepeat,
+    isResumed: false,
     keep: (answer, replyIds) =>
       persister.persist("keeping an answer", () =>
         store.idempotencyKeys.answer(
@@ -178,10 +188,10 @@ export async function findPlace(
   return { kind: "answered", answer, place, reclaim };
 }
 
-/** Gives the answer of an earlier call again. */
-export function replay(response: Response, answer: KeptAnswer): void {
+/** Gives the answer of an earlier call again, in the way in which this one is answered. */
+export function replay(response: Response, writer: CallWriter, answer: KeptAnswer): Promise<void> {
   response.setHeader("Idempotent-Replayed", "true");
-  sendAnswer(response, answer);
+  return writer.send(answer);
 }
 
 /** Sends an answer that is ready. */

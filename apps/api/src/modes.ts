@@ -1,9 +1,17 @@
 import { withinMs } from "@svc/channel-manager";
-import type { MessageMode, ReplyAnnouncement } from "@svc/contracts";
+import type {
+  AsyncAnswer,
+  MessageMode,
+  PendingAnswer,
+  ReplyAnnouncement,
+  SyncAnswer,
+  WebhookAnswer,
+} from "@svc/contracts";
 import { asProjectId, isUnavailable } from "@svc/store";
 import type { CallOutcome, KeptAnswer, ProjectId, StoredReply } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext, SettleContext } from "./api-context.ts";
+import type { CallNames, CallWriter } from "./call-writer.ts";
 import { settleCallbacks } from "./callbacks/settle-callbacks.ts";
 import { jsonAnswer, sendAnswer } from "./idempotency.ts";
 import type { CallPlace } from "./idempotency.ts";
@@ -21,6 +29,8 @@ export interface AcceptedCall {
   watch: Watch;
   /** Where its answer is kept for repeats. */
   place: CallPlace;
+  /** How it is answered. */
+  writer: CallWriter;
   /** Id of the final callback; null in the other modes. */
   deliveryId: string | null;
 }
@@ -52,9 +62,15 @@ function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnno
  */
 async function look({ store, presence }: ApiContext, call: AcceptedCall): Promise<CallOutcome | null> {
   try {
-    const outcome = call.place.isRepeat
-      ? await store.replies.takeForCall(call.project, call.messageId, presence.instance, call.place.callId)
-      : await store.replies.readForCall(call.project, call.messageId, presence.instance);
+    const { project, messageId, place } = call;
+    const outcome = place.isRepeat
+      ? await store.replies.takeForCall(project, messageId, presence.instance, place.callId)
+      : await store.replies.readForCall(project, messageId, presence.instance);
+    if (place.isResumed && outcome !== null && outcome.state !== "received" && outcome.replies.length === 0) {
+      // Null: the earlier call, or a reader of the drain, is at them in this moment. The next look sees what came of it.
+      const replies = await store.replies.listHandedOver(project, messageId);
+      return replies === null ? null : { ...outcome, replies };
+    }
     return presence.isSure() ? outcome : null;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
@@ -75,16 +91,30 @@ async function waitForOutcome(
     if (outcome !== null && outcome.state !== "received") return { outcome, timedOut: false };
     if (isGone() || news !== "look") return { outcome: null, timedOut: news === "timeout" };
     if (performance.now() >= deadline) return { outcome: null, timedOut: true };
+    await call.writer.show(call);
   }
 }
 
-/** What an answer says of its message. */
-type CallNames = Pick<AcceptedCall, "chatId" | "ticketId" | "messageId">;
-
-/** The answer of a sync call with the replies to its message. */
-export function answeredSync(call: CallNames, replies: StoredReply[]): KeptAnswer {
+/**
+ * The final answer of a sync call: the replies to its message; or none, because an operator has decided so, or has
+ * answered a later message of the chat in place of both. Null when there is no such answer (yet): the reply is still to
+ * come, or in the buffer, or with a reader of it.
+ */
+export function finalSync(call: CallNames, { state, coveredBy, replies }: CallOutcome): KeptAnswer | null {
+  const isFinal = state === "rejected" || (state === "answered" && (replies.length > 0 || coveredBy !== null));
+  if (!isFinal) return null;
   const { chatId, ticketId, messageId } = call;
-  return jsonAnswer(200, { ok: true, mode: "sync", chatId, ticketId, messageId, replies: replies.map(replyJson) });
+  const body: SyncAnswer = {
+    ok: true,
+    mode: "sync",
+    ...(state === "rejected" ? { status: state } : {}),
+    chatId,
+    ticketId,
+    messageId,
+    replies: replies.map(replyJson),
+    ...(coveredBy === null ? {} : { coveredBy }),
+  };
+  return jsonAnswer(200, body);
 }
 
 /** The answer of a sync call without an agent's reply: it comes later and is collected from the drain. */
@@ -95,11 +125,9 @@ export function pendingSync(
   const drainUrl = drainUrlOf(chatId);
   const { status, timedOut } = answer;
   const replies = answer.replies.map(replyJson);
-  return jsonAnswer(
-    202,
-    { ok: true, mode: "sync", status, timedOut, chatId, ticketId, messageId, replies, drainUrl },
-    { Location: drainUrl },
-  );
+  const names = { chatId, ticketId, messageId };
+  const body: PendingAnswer = { ok: true, mode: "sync", status, timedOut, ...names, replies, drainUrl };
+  return jsonAnswer(202, body, { Location: drainUrl });
 }
 
 const sync: Mode = {
@@ -114,7 +142,7 @@ const sync: Mode = {
     let isEnded = false;
     const send = (answer: KeptAnswer) => {
       sent = answer;
-      sendAnswer(response, answer);
+      return call.writer.send(answer);
     };
     const endCall = () => {
       isEnded = true;
@@ -140,18 +168,20 @@ const sync: Mode = {
     const gone = noteEnd();
 
     try {
+      call.writer.begin(call);
       const waited = waitForOutcome(context, call, () => isGone);
       // A caller that hangs up is not waited for: what comes later goes to the buffer.
       await Promise.race([waited, gone]);
       const { outcome, timedOut } = await waited;
       carried = outcome?.replies ?? [];
       if (isGone) return;
-      if (outcome?.state === "answered" && carried.length > 0) {
-        send(answeredSync(call, carried));
+      const final = outcome === null ? null : finalSync(call, outcome);
+      if (final !== null) {
+        await send(final);
         return;
       }
       if (outcome !== null && outcome.state !== "answered") {
-        send(pendingSync(call, { status: "in_review", timedOut: false, replies: carried }));
+        await send(pendingSync(call, { status: "in_review", timedOut: false, replies: carried }));
         return;
       }
       // Nothing in time; or the replies are in the buffer, or with a reader of it: this process counted as dead for a
@@ -161,7 +191,7 @@ const sync: Mode = {
       // Nobody waits here any more: news from now on is for the drains of all replicas.
       call.watch.end();
       await withinMs(endCall(), WRITE_WAIT_MS);
-      send(pendingSync(call, { status: "pending", timedOut, replies: [] }));
+      await send(pendingSync(call, { status: "pending", timedOut, replies: [] }));
     } finally {
       call.watch.end();
       void settleEnd();
@@ -177,25 +207,36 @@ async function sendAtOnce(call: AcceptedCall, response: Response, answer: KeptAn
   sendAnswer(response, answer);
 }
 
+/** The answer of an async call: its replies wait in the drain. */
+export function queuedAsync({ chatId, ticketId, messageId }: CallNames): KeptAnswer {
+  const drainUrl = drainUrlOf(chatId);
+  const names = { chatId, ticketId, messageId };
+  const body: AsyncAnswer = { ok: true, mode: "async", status: "queued", ...names, drainUrl };
+  return jsonAnswer(202, body, { Location: drainUrl });
+}
+
+/** The answer of a call whose replies go to its callback. */
+export function queuedWebhook({
+  chatId,
+  ticketId,
+  messageId,
+  deliveryId,
+}: CallNames & Pick<AcceptedCall, "deliveryId">): KeptAnswer {
+  const drainUrl = drainUrlOf(chatId);
+  const names = { chatId, ticketId, messageId };
+  const body: WebhookAnswer = { ok: true, mode: "webhook", status: "queued", ...names, deliveryId, drainUrl };
+  return jsonAnswer(202, body, { Location: drainUrl });
+}
+
 const async_: Mode = {
   holdsCall: false,
-  respond(_context, call, response) {
-    const { chatId, ticketId, messageId } = call;
-    const drainUrl = drainUrlOf(chatId);
-    const body = { ok: true, mode: "async", status: "queued", chatId, ticketId, messageId, drainUrl };
-    return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
-  },
+  respond: (_context, call, response) => sendAtOnce(call, response, queuedAsync(call)),
   settle: tellWaiting,
 };
 
 const webhook: Mode = {
   holdsCall: false,
-  respond(_context, call, response) {
-    const { chatId, ticketId, messageId, deliveryId } = call;
-    const drainUrl = drainUrlOf(chatId);
-    const body = { ok: true, mode: "webhook", status: "queued", chatId, ticketId, messageId, deliveryId, drainUrl };
-    return sendAtOnce(call, response, jsonAnswer(202, body, { Location: drainUrl }));
-  },
+  respond: (_context, call, response) => sendAtOnce(call, response, queuedWebhook(call)),
   settle(context, { project, ticketId }) {
     return settleCallbacks(context, [{ project: asProjectId(project), ticketId }]);
   },

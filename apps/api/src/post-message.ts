@@ -3,16 +3,20 @@ import type { CallbackTarget, ErrorCode, MessageRequest } from "@svc/contracts";
 import { readApiKey, requireScope } from "@svc/auth";
 import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
-import { principalOf, problemAnswer, readJsonBytes } from "@svc/http";
+import { principalOf, problemAnswer, readJsonBytes, wantsEventStream } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Request, RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
+import { jsonWriter } from "./call-writer.ts";
+import type { CallWriter } from "./call-writer.ts";
 import { findPlace, replay } from "./idempotency.ts";
 import type { CallPlace } from "./idempotency.ts";
 import { MODES } from "./modes.ts";
 import { readMessage } from "./read-message.ts";
 import type { RequestedMessage } from "./read-message.ts";
 import { repeatTimedOutCall } from "./repeat-call.ts";
+import { eventWriter } from "./stream/event-writer.ts";
+import { checkResumedCall, findResumedCall } from "./stream/last-event-id.ts";
 
 /** The answer does not wait longer for being kept; while the store is away it is kept later. */
 const KEEP_WAIT_MS = 1_000;
@@ -65,11 +69,13 @@ async function accept(
     response,
     message,
     place,
+    writer,
   }: {
     request: Request;
     response: Response;
     message: RequestedMessage;
     place: CallPlace;
+    writer: CallWriter;
   },
 ): Promise<void> {
   const principal = principalOf(response);
@@ -81,7 +87,7 @@ async function accept(
   const callback = await callbackOf(context, principal, request, message, timeoutMs);
   // Watched before it is accepted: the reply may be there before the acceptance returns.
   const ticketId = ticketIdOf(project, "api", chatId);
-  const watch = context.board.watch(ticketId);
+  const watch = context.board.watch(ticketId, { hearsTexts: writer.showsTexts });
   try {
     const received = context.channel.receive(
       {
@@ -115,35 +121,44 @@ async function accept(
     }
     const deliveryId = await deliveryIdOf(context, principal, place, callback);
     watch.waitFor(messageId);
-    const call = { project, chatId, messageId, ticketId, timeoutMs, watch, place, deliveryId };
+    const call = { project, chatId, messageId, ticketId, timeoutMs, watch, place, writer, deliveryId };
     await mode.respond(context, call, response);
   } finally {
     watch.end();
   }
 }
 
-/** `POST /api/v1/messages` (service document, section 4.2). Scope messages:write. */
+/** `POST /api/v1/messages` (service document, section 4.2; with events: docs/streaming.md). Scope messages:write. */
 export function postMessage(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const principal = principalOf(response);
     requireScope(principal, "messages:write");
     const body = await readJsonBytes(request, LIMITS.bodyMaxBytes);
-    const found = await findPlace(context, principal, request, body);
+    const isStream = wantsEventStream(request);
+    // An Idempotency-Key says better which call this one repeats.
+    const isKeyed = request.headers["idempotency-key"] !== undefined;
+    const resumed = isStream && !isKeyed ? await findResumedCall(context.store, principal, request) : null;
+    const isResumed = request.headers["last-event-id"] !== undefined;
+    const writer = isStream ? eventWriter(context, request, response, isResumed) : jsonWriter(response);
+    const found = await findPlace(context, principal, request, body, resumed);
     if (found.kind === "answered") {
-      const isBetter = await repeatTimedOutCall(context, principal, found, response);
-      if (!isBetter) replay(response, found.answer);
+      const isBetter = await repeatTimedOutCall(context, principal, found, { response, writer });
+      if (!isBetter) await replay(response, writer, found.answer);
       return;
     }
     const { place } = found;
     try {
-      await accept(context, { request, response, message: readMessage(body, context.guard), place });
+      const message = readMessage(body, context.guard);
+      if (resumed !== null) checkResumedCall(resumed, message);
+      await accept(context, { request, response, message, place, writer });
     } catch (error) {
       if (error instanceof ServiceError && LASTING.has(error.code)) {
         await withinMs(place.keep(problemAnswer(request, response, error)), KEEP_WAIT_MS);
       } else {
         void place.release();
       }
-      throw error;
+      if (!writer.fail(error)) throw error;
+      context.log.error({ error, messageId: place.messageId }, "a call failed after its events had begun");
     }
   };
 }

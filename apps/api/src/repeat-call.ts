@@ -3,9 +3,10 @@ import type { Principal } from "@svc/auth";
 import { ticketIdOf } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext } from "./api-context.ts";
-import { replay, sendAnswer } from "./idempotency.ts";
+import type { CallWriter } from "./call-writer.ts";
+import { replay } from "./idempotency.ts";
 import type { FoundPlace } from "./idempotency.ts";
-import { answeredSync, pendingSync } from "./modes.ts";
+import { finalSync, pendingSync } from "./modes.ts";
 import { watchAnswer } from "./watch-answer.ts";
 
 const PENDING = 202;
@@ -23,19 +24,20 @@ function pendingChatOf({ status, body }: { status: number; body: string }): stri
 
 /**
  * A repeat of a sync call that timed out or was held for review: when the reply has come since and nobody has taken it,
- * this call gets it, and so do later repeats. False when there is nothing better than the answer that was given.
+ * this call gets it, and so do later repeats; so it is with a person's decision that there will be none. False when
+ * there is nothing better than the answer that was given.
  */
 export async function repeatTimedOutCall(
   { store, persister, presence }: ApiContext,
   { project }: Principal,
   { answer, place, reclaim }: Extract<FoundPlace, { kind: "answered" }>,
-  response: Response,
+  { response, writer }: { response: Response; writer: CallWriter },
 ): Promise<boolean> {
   const chatId = pendingChatOf(answer);
   if (chatId === null) return false;
   const others = await reclaim();
   if (others !== null) {
-    replay(response, others);
+    await replay(response, writer, others);
     return true;
   }
   const ticketId = ticketIdOf(project, "api", chatId);
@@ -50,16 +52,16 @@ export async function repeatTimedOutCall(
   const outcome = await taking;
   const replies = outcome?.replies ?? [];
   const ids = replies.map((reply) => reply.id);
+  const names = { chatId, ticketId, messageId };
+  const final = outcome === null ? null : finalSync(names, outcome);
+  const better =
+    final ?? (replies.length === 0 ? null : pendingSync(names, { status: "in_review", timedOut: false, replies }));
   // Others may count this process as dead, and have taken the same replies.
-  if (outcome === null || replies.length === 0 || !presence.isSure()) {
+  if (better === null || !presence.isSure()) {
     await withinMs(giveBack(), RELEASE_WAIT_MS);
     return false;
   }
-  const better =
-    outcome.state === "answered"
-      ? answeredSync({ chatId, ticketId, messageId }, replies)
-      : pendingSync({ chatId, ticketId, messageId }, { status: "in_review", timedOut: false, replies });
   void watchAnswer(response).then((isFlushed) => (isFlushed ? place.keep(better, ids) : giveBack()));
-  sendAnswer(response, better);
+  await writer.send(better);
   return true;
 }

@@ -40,6 +40,15 @@ describe("a watch", () => {
     expect(await watch.next(0)).toBe("timeout");
   });
 
+  test("is woken by what an unfinished reply says only where somebody shows it", async () => {
+    const shows = board.watch("ticket-1", { hearsTexts: true });
+    const waits = board.watch("ticket-1");
+    board.wakeForText("ticket-1");
+    board.wakeForText("ticket-2");
+    expect(await shows.next(LONG_MS)).toBe("look");
+    expect(await waits.next(0)).toBe("timeout");
+  });
+
   test("looks again by itself, in case a sign was lost", async () => {
     expect(await board.watch("ticket-1").next(LONG_MS)).toBe("look");
   });

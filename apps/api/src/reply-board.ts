@@ -12,6 +12,8 @@ export interface Watch {
 interface Watcher {
   /** The message whose reply is waited for; null for whoever takes any reply of the chat. */
   messageId: string | null;
+  /** True for whoever shows a reply while it is being made. */
+  hearsTexts: boolean;
   wake(news: News): void;
 }
 
@@ -31,12 +33,16 @@ export function createReplyBoard() {
   ticker.unref();
 
   return {
-    /** Begins to watch a conversation. To be called before the message is accepted, so that no sign is missed. */
-    watch(ticketId: string): Watch & { waitFor(messageId: string): void } {
+    /**
+     * Begins to watch a conversation. To be called before the message is accepted, so that no sign is missed. With
+     * `hearsTexts` also for what an unfinished reply says so far.
+     */
+    watch(ticketId: string, { hearsTexts = false } = {}): Watch & { waitFor(messageId: string): void } {
       let news: News | null = closed ? "closed" : null;
       let waiting: ((news: News) => void) | null = null;
       const watcher: Watcher = {
         messageId: null,
+        hearsTexts,
         wake(latest) {
           if (news !== "closed") news = latest;
           waiting?.(news ?? latest);
@@ -82,6 +88,11 @@ export function createReplyBoard() {
         watcher.wake("look");
       }
       return isWanted;
+    },
+
+    /** Wakes whoever shows the unfinished reply of a conversation here. */
+    wakeForText(ticketId: string): void {
+      for (const watcher of watchers.get(ticketId) ?? []) if (watcher.hearsTexts) watcher.wake("look");
     },
 
     /** How many callers wait. */

@@ -2,7 +2,18 @@ import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { answerHealth, authenticated, createApp, createRateLimit, listen, methodNotAllowed } from "@svc/http";
+import {
+  answerHealth,
+  authenticated,
+  createApp,
+  createDenialAudit,
+  createRateLimit,
+  crossOrigin,
+  listen,
+  methodNotAllowed,
+} from "@svc/http";
+import { isAudited } from "@svc/operations";
+import { followTexts } from "@svc/queue";
 import { createFetchGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
@@ -11,10 +22,13 @@ import { createApiChannel } from "./api-channel.ts";
 import { startCallbacks } from "./callbacks/start-callbacks.ts";
 import { createWebhookGuard } from "./callbacks/webhook-guard.ts";
 import { createSettingsReader } from "./api-settings.ts";
-import { crossOrigin } from "./cross-origin.ts";
 import { drainMessages } from "./drain-messages.ts";
+import { findRoute } from "./find-route.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
+import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
+import { createHookIntake } from "./hooks/take-hook-body.ts";
 import { settleNews } from "./modes.ts";
+import { serveOpenapi } from "./openapi/serve-openapi.ts";
 import { createPersister } from "./persist.ts";
 import { postMessage } from "./post-message.ts";
 import { beginPresence } from "./presence.ts";
@@ -26,7 +40,7 @@ const CLOSE_DEADLINE_MS = 3_000;
 
 /** The HTTP API: messages, drains, administration, health, the callbacks, and the api channel behind them. */
 export function apiService(resources: Resources): Service {
-  const { config, store, queues, embeddings, log } = resources;
+  const { config, store, queues, embeddings, models, catalogue, log } = resources;
 
   async function start(): Promise<RunningService> {
     // What has been opened so far, to be closed again in reverse when the start fails.
@@ -57,9 +71,13 @@ export function apiService(resources: Resources): Service {
     const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
       for (const id of ids) board.wake(id);
     });
+    const silenceTexts = followTexts(queues, (ids) => {
+      for (const id of ids) board.wakeForText(id);
+    });
     undo.push(() => {
       board.close();
       silence();
+      silenceTexts();
       return Promise.resolve();
     });
     const settings = await store.channelsConfig.read();
@@ -74,11 +92,13 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
+    const takeHookBody = createHookIntake(context);
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());
 
     const check = createHealthCheck(store, queues);
     let isDraining = false;
+    const closing = new AbortController();
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
       const failed = Object.values(await check()).find(({ status }) => status === "fail");
@@ -93,14 +113,43 @@ export function apiService(resources: Resources): Service {
       if (config.corsOrigins.length > 0) routes.use("/api/v1", crossOrigin(config.corsOrigins));
       routes
         .route("/api/v1/health")
-        .get(getHealth(check, manager, authenticate, rateLimit))
+        .get(getHealth(check, resources.models, manager, authenticate, rateLimit))
         .all(methodNotAllowed("GET", "HEAD"));
+      const { getOpenApi, getDocs } = serveOpenapi();
+      routes.route("/api/v1/openapi.json").get(getOpenApi).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/api/v1/docs").get(getDocs).all(methodNotAllowed("GET", "HEAD"));
+      const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
+      routes.use("/api/v1/hooks", hideStrayPath);
+      for (const path of ["/api/v1/hooks/:hookId", "/api/v1/hooks/:hookId/:secret"]) {
+        routes.route(path).post(hookCall).all(refuseHookMethod(rateLimit));
+      }
       routes.use("/api/v1", authenticated(authenticate, rateLimit));
       routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
-      addAdminRoutes(routes, { store, queues, embeddings, log, fetchGuard });
+      addAdminRoutes(routes, {
+        config,
+        store,
+        queues,
+        embeddings,
+        models,
+        log,
+        fetchGuard,
+        guard,
+        takeHookBody,
+        catalogue,
+        openTools: resources.openTools,
+        closing: closing.signal,
+      });
     };
-    const app = createApp(log, addRoutes, { trustProxy: config.trustProxy });
+    const denials = createDenialAudit({ store, log, findRoute });
+    undo.push(() => denials.close());
+    const app = createApp(log, addRoutes, {
+      trustProxy: config.trustProxy,
+      onDenial(request, response, error) {
+        // An operation that refuses a call has left its own row.
+        if (!isAudited(error)) denials.note(request, response, error);
+      },
+    });
 
     const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
     log.info({ host, port: listening.port }, "the HTTP API listens");
@@ -110,16 +159,20 @@ export function apiService(resources: Resources): Service {
       findFault,
       drain() {
         isDraining = true;
+        closing.abort();
         // Calls that wait are answered now: their replies will be in the drain.
         board.close();
       },
       async stop() {
         isDraining = true;
+        closing.abort();
         board.close();
         await listening.close(CLOSE_DEADLINE_MS);
+        await denials.close();
         await unfollow();
         await callbacks.stop();
         silence();
+        silenceTexts();
         await persister.close();
         await presence.end();
       },

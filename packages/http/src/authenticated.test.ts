@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import type { Authenticate, Credentials, Principal } from "@svc/auth";
 import { ServiceError } from "@svc/contracts";
 import { collectLog } from "@svc/testing";
-import { authenticated, principalOf } from "./authenticated.ts";
+import { askerOf, authenticated, principalOf } from "./authenticated.ts";
 import { createApp } from "./create-app.ts";
 import { listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
@@ -12,6 +12,8 @@ let server: Listening;
 let base: string;
 /** What the key check was asked. */
 let asked: Credentials[];
+/** Who was refused, and why. */
+let denied: object[];
 
 const check: Authenticate = async (credentials, admit) => {
   asked.push(credentials);
@@ -33,17 +35,27 @@ const check: Authenticate = async (credentials, admit) => {
 };
 
 beforeAll(async () => {
-  const app = createApp(collectLog().log, (routes) => {
-    routes.get("/unchecked", (_request, response) => void response.json(principalOf(response)));
-    routes.use(authenticated(check));
-    routes.get("/checked", (_request, response) => void response.json(principalOf(response)));
-  });
+  const app = createApp(
+    collectLog().log,
+    (routes) => {
+      routes.get("/unchecked", (_request, response) => void response.json(principalOf(response)));
+      routes.use(authenticated(check));
+      routes.get("/checked", (_request, response) => void response.json(principalOf(response)));
+      routes.get("/narrow", () => {
+        throw new ServiceError("insufficient_scope", "This key lacks kb:read.");
+      });
+    },
+    {
+      onDenial: (request, response, { code }) => void denied.push({ path: request.path, code, ...askerOf(response) }),
+    },
+  );
   server = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
   base = `http://127.0.0.1:${server.port}`;
 });
 
 beforeEach(() => {
   asked = [];
+  denied = [];
 });
 
 afterAll(() => server.close(1_000));
@@ -59,6 +71,7 @@ describe("a route behind the key check", () => {
       scopes: ["messages:read"],
       project: "0190",
       projectName: "north",
+      requestId: response.headers.get("x-request-id"),
     });
   });
 
@@ -102,6 +115,24 @@ describe("a route behind the key check", () => {
       expect(asked).toEqual([]);
     },
   );
+});
+
+test("whoever is refused for who asks is told to who listens, with the key and the project as far as they are known", async () => {
+  for (const [path, headers] of [
+    ["/checked", {}],
+    ["/checked", { "X-Api-Key": "good", "x-svc-project": "south" }],
+    ["/narrow", { "X-Api-Key": "good" }],
+    // No denials.
+    ["/checked", { "X-Api-Key": "good" }],
+    ["/nowhere", { "X-Api-Key": "good" }],
+  ] as const) {
+    await fetch(base + path, { headers });
+  }
+  expect(denied).toEqual([
+    { path: "/checked", code: "invalid_key", keyId: null, project: null },
+    { path: "/checked", code: "project_mismatch", keyId: "1", project: null },
+    { path: "/narrow", code: "insufficient_scope", keyId: "1", project: { id: "0190", name: "north" } },
+  ]);
 });
 
 test("a route that asks who it is without a check is a fault of ours, never an open door", async () => {

@@ -1,12 +1,18 @@
 import { ServiceError } from "@svc/contracts";
 import type { Authenticate, KnownKey, Principal } from "@svc/auth";
 import type { Request, RequestHandler, Response } from "express";
+import { clientNetwork } from "./client-network.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 const PRINCIPAL = Symbol("principal");
+const KEY_ID = Symbol("key id");
+const CHECK_AGAIN = Symbol("check again");
 
 interface WithPrincipal {
   [PRINCIPAL]?: Principal;
+  /** The valid key that was shown, also where the request is refused all the same. */
+  [KEY_ID]?: string;
+  [CHECK_AGAIN]?: () => Promise<Principal>;
 }
 
 /** One value of a header; a header that was sent twice is a fault, since two readers could take different ones. */
@@ -29,6 +35,7 @@ export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit)
     let isKeyKnown = false;
     async function admit(key: KnownKey): Promise<void> {
       isKeyKnown = true;
+      response[KEY_ID] = key.keyId;
       if (key.projectName !== null) response.setHeader("x-svc-project", key.projectName);
       await rateLimit?.admit(request, response, key);
     }
@@ -39,7 +46,9 @@ export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit)
         apiKey: single(request, "x-api-key"),
         project: single(request, "x-svc-project"),
       };
-      response[PRINCIPAL] = await authenticate(credentials, admit);
+      const principal = await authenticate(credentials, admit, () => clientNetwork(request));
+      response[PRINCIPAL] = { ...principal, requestId: String(response.getHeader("X-Request-Id")) };
+      response[CHECK_AGAIN] = () => authenticate(credentials);
     } catch (error) {
       if (isKeyKnown || rateLimit === undefined || !(error instanceof ServiceError)) throw error;
       throw await rateLimit.refuse(request, response, error);
@@ -53,4 +62,24 @@ export function principalOf(response: Response): Principal {
   const principal = (response as Response & WithPrincipal)[PRINCIPAL];
   if (principal === undefined) throw new Error("this route has no key check before it");
   return principal;
+}
+
+/**
+ * Checks the key of a request again that is still being answered, and counts nothing: what it may do now. Throws as the
+ * first check did, as when the key was revoked meanwhile.
+ */
+export async function checkKeyAgain(response: Response): Promise<Principal> {
+  const checkAgain = (response as Response & WithPrincipal)[CHECK_AGAIN];
+  if (checkAgain === undefined) throw new Error("this route has no key check before it");
+  return checkAgain();
+}
+
+/** Who asks, where that is known: the valid key that was shown, and the project where it may work there. */
+export function askerOf(response: Response): {
+  keyId: string | null;
+  project: { id: Principal["project"]; name: string } | null;
+} {
+  const { [PRINCIPAL]: principal, [KEY_ID]: keyId = null } = response as Response & WithPrincipal;
+  const project = principal === undefined ? null : { id: principal.project, name: principal.projectName };
+  return { keyId, project };
 }

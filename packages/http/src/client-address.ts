@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import type { Request } from "express";
+import type { IncomingMessage } from "node:http";
+import type { Express, Request } from "express";
 
 /** How many of the eight groups of an IPv6 address make the network of one customer, a /64. */
 const NETWORK_GROUPS = 4;
@@ -39,4 +40,10 @@ function nameOf(text: string): string | null {
  */
 export function clientAddress(request: Request): string {
   return nameOf(request.ip ?? "") ?? nameOf(request.socket.remoteAddress ?? "") ?? "unknown";
+}
+
+/** `clientAddress` of a request that asks for an upgrade, which never reaches the app's routes. */
+export function upgradeAddress(app: Express, request: IncomingMessage): string {
+  // What express adds to a request is in its prototype, which knows the app and whom that trusts.
+  return clientAddress(Object.setPrototypeOf(request, app.request) as Request);
 }

@@ -2,18 +2,20 @@ import type { Log } from "@svc/log";
 import express from "express";
 import type { Express } from "express";
 import { notFound, problemHandler } from "./problem.ts";
+import type { OnDenial } from "./problem.ts";
 import { requestId } from "./request-id.ts";
 import { requestLog } from "./request-log.ts";
 
 /**
  * An express application with what every HTTP surface of the product shares: request ids, safe headers, and errors as
  * problem+json. `addRoutes` gets it before the last handlers are put on. `trustProxy` names the addresses and networks
- * of the proxies whose `X-Forwarded-For` is believed; without any, nobody's is.
+ * of the proxies whose `X-Forwarded-For` is believed; without any, nobody's is. `onDenial` is told of each request that was
+ * answered with 401 or 403.
  */
 export function createApp(
   log: Log,
   addRoutes: (app: Express) => void,
-  { trustProxy = [] }: { trustProxy?: readonly string[] } = {},
+  { trustProxy = [], onDenial }: { trustProxy?: readonly string[]; onDenial?: OnDenial } = {},
 ): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -29,6 +31,6 @@ export function createApp(
   if (log.isLevelEnabled("debug")) app.use(requestLog(log));
   addRoutes(app);
   app.use(notFound);
-  app.use(problemHandler(log));
+  app.use(problemHandler(log, onDenial));
   return app;
 }

@@ -81,6 +81,17 @@ describe("closing", () => {
     await server.close(NEVER_MS);
   });
 
+  test("does not wait for connections that were opened in advance and not used", async () => {
+    const server = await start((_request, response) => response.end());
+    const socket = connect({ host: "127.0.0.1", port: server.port });
+    const accepted = new Promise((resolve) => {
+      server.server.once("connection", resolve);
+    });
+    await accepted;
+    await server.close(NEVER_MS);
+    socket.destroy();
+  });
+
   test("waits for the answers that are being given, and not for the connections that are kept after them", async () => {
     const { server, waiting } = await startWaiting();
     const agent = keepingAgent();

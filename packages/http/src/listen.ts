@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
+import { STATUS_CODES, createServer } from "node:http";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ERRORS } from "@svc/contracts";
+import type { ServiceError } from "@svc/contracts";
 
 /** A server that listens. */
 export interface Listening {
@@ -27,6 +28,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const SILENCE_TIMEOUT_MS = 150_000;
 /** How often a server that closes looks for connections that have become idle. */
 const IDLE_CHECK_MS = 50;
+/**
+ * A connection on which nothing came for so long after it was opened was opened in advance, as browsers do. Node does not
+ * count it as idle.
+ */
+const UNUSED_MS = 500;
 
 /** An address that cannot be listened on. */
 export class CannotListenError extends Error {
@@ -73,6 +79,33 @@ function problemOf({ status, detail }: Refusal): { headers: Record<string, strin
     Connection: "close",
   };
   return { headers, body };
+}
+
+/**
+ * Answers a request that asks for an upgrade with an error, in the shape of every other one, and closes its connection.
+ */
+export function writeProblem(socket: Duplex, error: ServiceError): void {
+  const { status, title } = ERRORS[error.code];
+  const requestId = randomUUID();
+  const body = JSON.stringify({
+    ok: false,
+    type: `urn:svc:error:${error.code}`,
+    title,
+    status,
+    code: error.code,
+    detail: error.message,
+    requestId,
+  });
+  const headers = {
+    ...error.headers,
+    "Content-Type": "application/problem+json",
+    "Content-Length": String(Buffer.byteLength(body)),
+    "Cache-Control": "no-store",
+    "X-Request-Id": requestId,
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? title}`, ...lines, "", body].join("\r\n"));
 }
 
 /** Answers on a connection for which Node has made no response. */
@@ -126,6 +159,18 @@ export async function listen(
       response.writeHead(400, headers).end(body);
     },
   );
+  /** When each connection was opened. */
+  const openedAt = new Map<Socket, number>();
+  server.on("connection", (socket) => {
+    openedAt.set(socket, performance.now());
+    socket.once("close", () => openedAt.delete(socket));
+  });
+  const closeUnused = () => {
+    server.closeIdleConnections();
+    for (const [socket, at] of openedAt) {
+      if (socket.bytesRead === 0 && performance.now() - at > UNUSED_MS) socket.destroy();
+    }
+  };
   // Of a caller that neither reads its answer nor hangs up. Above the longest wait, in which nothing is sent.
   server.setTimeout(SILENCE_TIMEOUT_MS);
   // Their size is limited; a limit of their number would drop the later ones, a key among them, without a word.
@@ -157,9 +202,9 @@ export async function listen(
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      server.closeIdleConnections();
+      closeUnused();
       // A connection whose answer ends from now on would be kept open for its client's next request.
-      const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+      const idleCheck = setInterval(closeUnused, IDLE_CHECK_MS);
       const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;
       clearInterval(idleCheck);

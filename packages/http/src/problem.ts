@@ -51,11 +51,17 @@ export function routeOf(request: Request): string | undefined {
   return typeof path === "string" ? `${request.baseUrl}${path}` : undefined;
 }
 
+/** Told of each request that was refused for who asks, after its answer; must not throw. */
+export type OnDenial = (request: Request, response: Response, error: ServiceError) => void;
+
+/** What refuses a request for who asks, and not for what it asks. */
+const DENIAL_STATUSES: readonly number[] = [401, 403];
+
 /**
  * The last handler: everything that was thrown becomes an answer. What is no error of ours is a fault of the service:
  * the caller gets the request id, the log gets the rest.
  */
-export function problemHandler(log: Log): ErrorRequestHandler {
+export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const requestId = response.getHeader("X-Request-Id");
     if (response.headersSent) {
@@ -68,6 +74,11 @@ export function problemHandler(log: Log): ErrorRequestHandler {
     if (known !== null) {
       if (known.code === "unavailable") log.debug({ error: known, requestId }, "the store is away");
       sendProblem(request, response, known);
+      if (DENIAL_STATUSES.includes(ERRORS[known.code].status)) onDenial?.(request, response, known);
+      return;
+    }
+    if (response.destroyed && error instanceof Error && error.name === "AbortError") {
+      log.debug({ requestId }, "a caller has hung up, and what was done for it has ended");
       return;
     }
     log.error({ error, requestId, route: routeOf(request), method: request.method }, "a request failed");
@@ -81,7 +92,10 @@ export function problemHandler(log: Log): ErrorRequestHandler {
 
 /** Answers what no route has taken. */
 export function notFound(): never {
-  throw new ServiceError("not_found", "There is nothing at this address. See docs/api.md for the endpoints.");
+  throw new ServiceError(
+    "not_found",
+    "There is nothing at this address. The HTTP API shows its endpoints at /api/v1/docs.",
+  );
 }
 
 /** Makes a handler for a path's other methods. */

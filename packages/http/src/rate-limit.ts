@@ -13,9 +13,10 @@ type PolicyName = "default" | "auth";
 export interface RateLimit {
   /**
    * Counts a request with a valid key, by address and key, and says in the `RateLimit` fields what is left. A key
-   * without a limit is not counted and gets no fields. Throws rate_limited.
+   * without a limit is not counted and gets no fields. Throws rate_limited, whose text begins with `subject`: what
+   * may make or get so many requests.
    */
-  admit(request: Request, response: Response, key: KnownKey): Promise<void>;
+  admit(request: Request, response: Response, key: KnownKey, subject?: string): Promise<void>;
   /**
    * Counts a request that has shown no valid key, where its refusal is a 401, by address, and says in the `RateLimit`
    * fields how many more may fail. Answers the error to throw: the given one, or rate_limited in its place.
@@ -50,13 +51,13 @@ export function createRateLimit(counters: Counters): RateLimit {
   const isFailure = ({ code }: ServiceError) => ERRORS[code].status === 401;
 
   return {
-    async admit(request, response, { keyId, rateLimit }) {
+    async admit(request, response, { keyId, rateLimit }, subject = "This key may make") {
       if (rateLimit === null) return;
       const limit = { limit: rateLimit, windowSeconds: WINDOW_SECONDS };
       const counted = await counters.count(`default:${clientAddress(request)}:${keyId}`, limit);
       setFields(response, "default", limit, counted);
       if (counted.isOver) {
-        throw rateLimited(`This key may make ${rateLimit} requests a minute from one address.`, counted);
+        throw rateLimited(`${subject} ${rateLimit} requests a minute from one address.`, counted);
       }
     },
 

@@ -30,6 +30,7 @@ const delivery: ClaimedDelivery = {
     },
   ],
   sealedSecret: { sealed: "sealed" },
+  coveredBy: null,
   isKeyRevoked: false,
 };
 

@@ -14,6 +14,7 @@ export function callbackBody(delivery: ClaimedDelivery): string {
     ticketId: delivery.ticketId,
     messageId: delivery.messageId,
     replies: delivery.replies.map(replyJson),
+    ...(delivery.coveredBy === null ? {} : { coveredBy: delivery.coveredBy }),
     meta: delivery.meta,
   };
   return JSON.stringify(body);

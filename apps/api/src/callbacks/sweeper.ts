@@ -12,7 +12,7 @@ const FORGET_LIMIT = 5_000;
 
 /**
  * Twice a second in every replica: makes the callbacks whose job was lost and the timeouts that are due, announces
- * what is to be tried again, and, each minute, forgets old keys and secrets. This is what lets the queue lose
+ * what is to be tried again, and, each minute, forgets old keys, secrets and bodies of hooks. This is what lets the queue lose
  * everything it has without a callback being lost.
  */
 export function startCallbackSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
@@ -33,6 +33,7 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
   async function forget(): Promise<void> {
     if (rounds++ % FORGET_EVERY !== 0) return;
     await store.idempotencyKeys.deleteExpired(FORGET_LIMIT);
+    await store.hooks.forgetOld(FORGET_LIMIT);
     const old = await store.callbacks.eraseOldSecrets(FORGET_LIMIT);
     const revoked = await store.callbacks.eraseRevokedSecrets(FORGET_LIMIT);
     if (old + revoked > 0) log.info({ old, revoked }, "sealed API keys that are not needed any more are erased");

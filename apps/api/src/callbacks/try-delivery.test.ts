@@ -41,6 +41,7 @@ const deliveryTo = (url: string, change: Partial<ClaimedDelivery> = {}): Claimed
   meta: {},
   replies: [],
   sealedSecret: sealer.seal(KEY),
+  coveredBy: null,
   isKeyRevoked: false,
   ...change,
 });

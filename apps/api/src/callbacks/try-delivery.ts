@@ -1,3 +1,4 @@
+import { VERSION } from "@svc/contracts";
 import type { ApiSettings } from "@svc/contracts";
 import {
   BlockedAddressError,
@@ -8,7 +9,6 @@ import {
 } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import type { ClaimedDelivery, Sealer, TryResult } from "@svc/store";
-import { VERSION } from "../version.ts";
 import { callbackBody } from "./callback-body.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";

@@ -7,6 +7,7 @@ const CONFIG: GuardConfig = {
   databaseUrl: "postgres://svc:secret@127.0.0.1:5433/svc",
   redisUrl: "redis://127.0.0.1:6380",
   embeddings: undefined,
+  models: undefined,
   ports: { api: 31416, widget: 31415, tools: 31417, console: 31418, metrics: 31419 },
   trustProxy: [],
   webhookAllow: [],

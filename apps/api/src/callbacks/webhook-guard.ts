@@ -11,7 +11,7 @@ const isLoopback = (host: string) => host === "localhost" || host === "::1" || h
  * and servers. `host` is where the HTTP API listens; the other ports listen there too or on loopback.
  */
 export function createWebhookGuard(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "trustProxy" | "webhookAllow">,
+  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "trustProxy" | "webhookAllow">,
   host: string,
 ): AddressGuard {
   const policy = {

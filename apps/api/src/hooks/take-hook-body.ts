@@ -1,0 +1,155 @@
+import { LIMITS, ServiceError, countChars, isMalformedText } from "@svc/contracts";
+import type { CallbackTarget, FieldFault, Sealed } from "@svc/contracts";
+import { createMappingCache, mapBody } from "@svc/operations";
+import type { MappedBody } from "@svc/operations";
+import { newId } from "@svc/store";
+import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";
+import type { ApiContext } from "../api-context.ts";
+import { createSlowHooks } from "./create-slow-hooks.ts";
+import { readHookBody } from "./read-hook-body.ts";
+
+/** What became of a body, with what its sender is told besides. */
+export interface TakenBody extends HookBodyResult {
+  /** Why it became no message; null where it did, or is not wanted. */
+  error: ServiceError | null;
+  /** Id of the final callback; null where the replies wait in the drain. */
+  deliveryId: string | null;
+  /** True when an earlier call with the event has made the message. */
+  isRepeat: boolean;
+}
+
+const NOTHING = {
+  faults: [],
+  eventId: null,
+  messageId: null,
+  ticketId: null,
+  chatId: null,
+  userId: null,
+  error: null,
+  deliveryId: null,
+  isRepeat: false,
+} as const;
+
+/** A text that can be stored as what it is; null for what was mapped and is no id. */
+const idOrNull = (text: string | null) =>
+  text === null || isMalformedText(text) || countChars(text) > LIMITS.chatIdMaxChars ? null : text;
+
+/** Texts that can be stored and sent, whatever of the body is in them. */
+const storable = (faults: readonly FieldFault[]): FieldFault[] =>
+  faults.map(({ pointer, code, detail }) => ({
+    pointer,
+    code,
+    detail: detail.replaceAll("\u0000", "\u{fffd}").toWellFormed(),
+  }));
+
+/** The user as the meta of a message names it, where its own field does not. */
+const userIdIn = (meta: Record<string, unknown> = {}) => (typeof meta["userId"] === "string" ? meta["userId"] : null);
+
+/** What is told of a body that became no message; what was mapped of it is kept, to be found again. */
+function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
+  const faults = error.errors ?? [{ pointer: "", code: error.code, detail: error.message }];
+  return {
+    ...NOTHING,
+    outcome: "failed",
+    error,
+    faults: storable(faults),
+    eventId: idOrNull(mapped?.eventId ?? null),
+    chatId: idOrNull(mapped?.chatId ?? null),
+    userId: idOrNull(mapped?.userId ?? userIdIn(mapped?.meta)),
+  };
+}
+
+/** A body that is not mapped yet, since the one before took too long; its sender, or its owner, may try it again. */
+function paused(seconds: number): TakenBody {
+  const text = `The mapping of this hook took too long on a body a moment ago. Make its paths more exact, or try again in ${seconds} s.`;
+  return failed(new ServiceError("rate_limited", text, { headers: { "Retry-After": String(seconds) } }));
+}
+
+function unmapped(mapped: MappedBody): TakenBody {
+  const errors = storable(mapped.faults);
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  const told = first === undefined ? "" : `: ${first.pointer} ${first.detail}${more}`;
+  return failed(
+    new ServiceError("invalid_request", `The hook makes no message of this body${told}.`, { errors }),
+    mapped,
+  );
+}
+
+/**
+ * The secret that signs callbacks of a hook. Settings are remembered for a second; before a body is refused for them they
+ * are read anew, so that a hook works as soon as the secret is set.
+ */
+async function findWebhookSecret({ store, readSettings }: ApiContext, hook: Hook): Promise<Sealed | null> {
+  if (hook.mapping.webhookUrl == null) return null;
+  const { webhookSecret } = await readSettings();
+  return webhookSecret ?? (await store.channelsConfig.read()).api.config.webhookSecret;
+}
+
+/** Commits the message that a body was mapped to; safe to repeat, as its ids are given. */
+async function accept(
+  { store, channel, readSettings }: ApiContext,
+  hook: Hook,
+  bodyId: string,
+  mapped: MappedBody & { text: string },
+  sealedSecret: Sealed | null,
+): Promise<TakenBody> {
+  const { project } = hook;
+  const { text, userId, meta, webhookUrl, eventId } = mapped;
+  // Each body is a message of its own, and a chat too where none is mapped.
+  const ids = { messageId: bodyId, chatId: mapped.chatId ?? bodyId };
+  const event = eventId === null ? null : await store.hooks.claimEvent(project, hook.id, eventId, ids);
+  const isRepeat = event?.isRepeat ?? false;
+  const { messageId, chatId } = event ?? ids;
+  const { timeoutMs } = await readSettings();
+  // The secret goes with the message, as its sender's key does where none is set: what was promised is signed, also by
+  // a replica that does not know of the secret yet.
+  const callback: CallbackTarget | null =
+    webhookUrl === null
+      ? null
+      : { url: new URL(webhookUrl).href, deliveryId: newId(), apiKeyId: null, sealedSecret, timeoutMs };
+  const user = userId === null ? {} : { userId };
+  const { ticketId } = await channel.receive(
+    {
+      channelId: "api",
+      chatId,
+      ...user,
+      text,
+      timestamp: Date.now(),
+      channelMeta: { ...meta, ...user, origin: "hook", hookId: hook.id },
+    },
+    { project, messageId, ...(callback === null ? { mode: "async" } : { mode: "webhook", callback }) },
+  );
+  // A repeat of the event, or another try of this body, may have been faster: then the callback is the one of that.
+  const deliveryId = await store.callbacks.findDeliveryId(project, messageId);
+  return { ...NOTHING, outcome: "queued", eventId, messageId, ticketId, chatId, userId, deliveryId, isRepeat };
+}
+
+/**
+ * Makes the function that makes a message of a hook's body, or says why it becomes none. The body's id is the message's,
+ * or the event's first call has named it, so that trying again never makes a second one. Rejects with channel_disabled
+ * and unavailable, after which the same may be tried again.
+ */
+export function createHookIntake(context: ApiContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
+  const mappings = createMappingCache();
+  const slowHooks = createSlowHooks();
+  return async (hook, { id, contentType, headers, content }) => {
+    const pauseSeconds = slowHooks.secondsLeft(hook);
+    if (pauseSeconds > 0) return paused(pauseSeconds);
+    let body: unknown;
+    try {
+      body = await readHookBody(contentType, content);
+    } catch (error) {
+      if (error instanceof ServiceError) return failed(error);
+      throw error;
+    }
+    const secret = await findWebhookSecret(context, hook);
+    const rules = { guard: context.guard, hasWebhookSecret: secret !== null };
+    const mapped = mapBody(hook, { body, headers }, rules, mappings.readerOf(hook));
+    if (mapped.faults.some(({ code }) => code === "too_slow")) slowHooks.note(hook);
+    if (mapped.outcome === "ignored") return { ...NOTHING, outcome: "ignored" };
+    const { text } = mapped;
+    if (mapped.outcome === "failed" || text === null) return unmapped(mapped);
+    return accept(context, hook, id, { ...mapped, text }, secret);
+  };
+}

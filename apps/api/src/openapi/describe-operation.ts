@@ -1,0 +1,289 @@
+import { ERRORS, LIMITS } from "@svc/contracts";
+import type { Endpoint, EndpointAnswer, ErrorCode } from "@svc/contracts";
+import { describeErrors, nameOfErrors, problemContent, wordsOfErrors } from "./describe-errors.ts";
+import { headerRefs } from "./describe-headers.ts";
+import type { DescribedSchemas } from "./describe-schemas.ts";
+import { errorsOf } from "./errors-of.ts";
+import { makeExample } from "./make-example.ts";
+import type {
+  Header,
+  JsonSchema,
+  MediaType,
+  OperationObject,
+  Parameter,
+  Reference,
+  RequestBody,
+  ResponseObject,
+} from "./openapi-document.ts";
+
+/** The keys under which the schemas of an endpoint are described. */
+export const schemaKeys = {
+  body: (name: string) => `${name} body`,
+  query: (name: string) => `${name} query`,
+  params: (name: string) => `${name} params`,
+  headers: (name: string) => `${name} headers`,
+  answer: (name: string, index: number) => `${name} answer ${index}`,
+  event: (name: string, event: string) => `${name} event ${event}`,
+};
+
+/** Parameters that many operations take. */
+export const PARAMETERS = {
+  Project: {
+    name: "x-svc-project",
+    in: "header",
+    required: false,
+    description:
+      "Name of the project to work on. An administrator's key works on any, `default` where absent; another key is bound to one project and may leave it out.",
+    schema: { $ref: "#/components/schemas/ProjectName" },
+  },
+  IfMatch: {
+    name: "If-Match",
+    in: "header",
+    required: false,
+    description: "`ETag` of the version that the change is meant for: refused with 412 when there is a later one.",
+    schema: { type: "string", examples: ['"3"'] },
+  },
+  RequiredIfMatch: {
+    name: "If-Match",
+    in: "header",
+    required: true,
+    description: "`ETag` of the version that was looked at: refused with 412 when there is a later one.",
+    schema: { type: "string", examples: ['"3"'] },
+  },
+} as const satisfies Record<string, Parameter>;
+
+/** The schema that is referred to, where it is one that has a name. */
+function targetOf(schema: JsonSchema | undefined, { components }: DescribedSchemas): JsonSchema | undefined {
+  return schema?.$ref === undefined ? schema : components[schema.$ref.split("/").at(-1) ?? ""];
+}
+
+const SCHEMES: Record<string, string[]>[] = [{ bearer: [] }, { apiKey: [] }];
+const parameterRef = (name: keyof typeof PARAMETERS): Reference => ({ $ref: `#/components/parameters/${name}` });
+
+/** What is not called as its segment of the path says. */
+const NOUNS: Record<string, string> = { kb: "knowledge base" };
+
+/** What the segment before an id is called, one of it: `canned-replies` has canned replies. */
+function nounBefore(path: string, name: string): string {
+  const segment = /([\w-]+)\/$/.exec(path.slice(0, path.indexOf(`{${name}}`)))?.[1] ?? "object";
+  return NOUNS[segment] ?? segment.replaceAll("-", " ").replace(/ies$/, "y").replace(/s$/, "");
+}
+
+/** Parameters in one place, as an object schema has them; what stands for nothing is left out. */
+function parametersIn(
+  place: "path" | "query" | "header",
+  schema: JsonSchema | undefined,
+  examples: Record<string, string> = {},
+): Parameter[] {
+  return Object.entries(schema?.properties ?? {})
+    .filter(([, { not }]) => JSON.stringify(not) !== "{}")
+    .map(([name, { description, ...rest }]) => ({
+      name,
+      in: place,
+      required: place === "path" || (schema?.required ?? []).includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(examples[name] === undefined ? {} : { example: typedExample(rest, examples[name]) }),
+    }));
+}
+
+/** A parameter's example as its schema has it: what stands in a query is a text and may mean a number. */
+const typedExample = ({ type }: JsonSchema, text: string) => (type === "integer" ? Number(text) : text);
+
+function describeParameters(name: string, endpoint: Endpoint, schemas: DescribedSchemas): (Parameter | Reference)[] {
+  const find = (key: string) => targetOf(schemas.input[key], schemas);
+  const described = parametersIn("path", find(schemaKeys.params(name)));
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(
+    ([, id = ""]): Parameter =>
+      described.find((parameter) => parameter.name === id) ?? {
+        name: id,
+        in: "path",
+        required: true,
+        description: `Id of the ${nounBefore(endpoint.path, id)}.`,
+        schema: { type: "string" },
+      },
+  );
+  return [
+    ...inPath,
+    ...parametersIn("query", find(schemaKeys.query(name)), endpoint.example?.query),
+    ...parametersIn("header", find(schemaKeys.headers(name))),
+    ...(endpoint.ifMatch === undefined
+      ? []
+      : [parameterRef(endpoint.ifMatch === "required" ? "RequiredIfMatch" : "IfMatch")]),
+    ...(endpoint.isPublic === true ? [] : [parameterRef("Project")]),
+  ];
+}
+
+/** Bytes in words. */
+const sizeInWords = (bytes: number) => (bytes >= 1024 ** 2 ? `${bytes / 1024 ** 2} MB` : `${bytes / 1024} KB`);
+
+function describeBody(name: string, endpoint: Endpoint, { input }: DescribedSchemas): RequestBody | null {
+  const { body, example } = endpoint;
+  if (body === undefined) return null;
+  const { maxBytes = LIMITS.bodyMaxBytes, isOptional = false, otherTypes = {} } = body;
+  const json: MediaType = {
+    schema: input[schemaKeys.body(name)] ?? {},
+    ...(example?.body === undefined ? {} : { examples: { default: { value: example.body } } }),
+  };
+  const others = Object.entries(otherTypes).map(([type, description]): [string, MediaType] => [
+    type,
+    { schema: { description, ...(type === "multipart/form-data" ? { type: "object" } : {}) } },
+  ]);
+  return {
+    description: `JSON of at most ${sizeInWords(maxBytes)}.`,
+    required: !isOptional,
+    content: { "application/json": json, ...Object.fromEntries(others) },
+  };
+}
+
+/** True when an answer has an object with a version, which is then its `ETag`. */
+function hasVersion(schema: JsonSchema | undefined, schemas: DescribedSchemas): boolean {
+  return targetOf(schema?.properties?.["item"], schemas)?.properties?.["version"] !== undefined;
+}
+
+/** Headers that only some answers of their kind have. */
+const OCCASIONAL_HEADERS = new Set(["Idempotent-Replayed"]);
+
+/** Headers as their endpoint tells them; the answers of several kinds with one status need not have those of all. */
+const describedHeaders = (headers: Record<string, string>, isOnly: boolean): Record<string, Header> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      {
+        description,
+        ...(isOnly && !OCCASIONAL_HEADERS.has(name) ? { required: true } : {}),
+        schema: { type: name === "Retry-After" ? "integer" : "string" },
+      },
+    ]),
+  );
+
+/** A body that is no JSON; of an event stream it is told what the data of each event is. */
+function describeText(
+  name: string,
+  { mediaType = "", events }: EndpointAnswer,
+  output: DescribedSchemas["output"],
+): JsonSchema {
+  if (events === undefined) return { type: "string" };
+  const described = Object.keys(events).map((event) => ({
+    type: "object",
+    required: ["event", "data"],
+    properties: { event: { const: event }, data: output[schemaKeys.event(name, event)] ?? {} },
+  }));
+  return { type: "string", contentMediaType: mediaType, contentSchema: { anyOf: described } };
+}
+
+/** The media types of several answers with one status: the JSON is one of theirs. */
+function contentOf(
+  name: string,
+  answers: readonly [index: number, answer: EndpointAnswer][],
+  endpoint: Endpoint,
+  { output, components }: DescribedSchemas,
+): Record<string, MediaType> {
+  const schemas = answers
+    .filter(([, { schema }]) => schema !== null)
+    .map(([index]) => output[schemaKeys.answer(name, index)] ?? {});
+  const [only] = schemas;
+  const isFirst = answers.some(([index]) => index === 0);
+  const told = isFirst ? endpoint.example?.answer : undefined;
+  const answer = told ?? (only === undefined ? undefined : makeExample(only, components));
+  return {
+    ...(only === undefined
+      ? {}
+      : {
+          "application/json": {
+            schema: schemas.length === 1 ? only : { anyOf: schemas },
+            ...(answer === undefined ? {} : { examples: { default: { value: answer } } }),
+          },
+        }),
+    ...Object.fromEntries(
+      answers.flatMap(([, answered]) =>
+        answered.mediaType === undefined
+          ? []
+          : [[answered.mediaType, { schema: describeText(name, answered, output) }]],
+      ),
+    ),
+  };
+}
+
+function describeAnswers(
+  name: string,
+  answers: readonly [index: number, answer: EndpointAnswer][],
+  endpoint: Endpoint,
+  schemas: DescribedSchemas,
+): ResponseObject {
+  const content = contentOf(name, answers, endpoint, schemas);
+  const isKeyed = endpoint.isPublic !== true;
+  const isCounted = isKeyed || endpoint.errors?.includes("rate_limited") === true;
+  const isVersioned =
+    endpoint.method !== "DELETE" &&
+    answers.some(([index]) => hasVersion(schemas.output[schemaKeys.answer(name, index)], schemas));
+  return {
+    description: answers.map(([, { when }]) => when).join("\n\n"),
+    headers: {
+      ...headerRefs(["X-Request-Id"]),
+      ...(isCounted ? headerRefs(["RateLimit", "RateLimit-Policy"]) : {}),
+      ...(isKeyed ? headerRefs(["x-svc-project"]) : {}),
+      ...(isVersioned ? headerRefs(["ETag"]) : {}),
+      ...Object.assign({}, ...answers.map(([, { headers = {} }]) => describedHeaders(headers, answers.length === 1))),
+    },
+    ...(Object.keys(content).length === 0 ? {} : { content }),
+  };
+}
+
+const groupByStatus = <Item>(items: readonly Item[], statusOf: (item: Item) => number): Map<number, Item[]> => {
+  const groups = new Map<number, Item[]>();
+  for (const item of items) groups.set(statusOf(item), [...(groups.get(statusOf(item)) ?? []), item]);
+  return groups;
+};
+
+/** An operation, and the answers with errors that it refers to, by their names. */
+export interface DescribedOperation {
+  operation: OperationObject;
+  errorAnswers: Record<string, ResponseObject>;
+}
+
+/** What an endpoint takes and answers, as OpenAPI has it. */
+export function describeOperation(name: string, endpoint: Endpoint, schemas: DescribedSchemas): DescribedOperation {
+  const { summary, description, tag, scope, alsoScope, isPublic = false } = endpoint;
+  const answers = groupByStatus([...endpoint.answers.entries()], ([, { status }]) => status);
+  const errors = groupByStatus(errorsOf(endpoint), (code: ErrorCode) => ERRORS[code].status);
+  const errorAnswers: Record<string, ResponseObject> = {};
+  const responses: Record<string, ResponseObject | Reference> = {};
+  for (const [status, same] of answers) {
+    const codes = errors.get(status) ?? [];
+    const answer = describeAnswers(name, same, endpoint, schemas);
+    responses[status] =
+      codes.length === 0
+        ? answer
+        : {
+            ...answer,
+            description: `${answer.description}\n\n${wordsOfErrors(codes)}`,
+            content: { ...answer.content, ...problemContent(codes) },
+          };
+  }
+  for (const [status, codes] of errors) {
+    if (answers.has(status)) continue;
+    const answerName = nameOfErrors(codes);
+    errorAnswers[answerName] = describeErrors(codes);
+    responses[status] = { $ref: `#/components/responses/${answerName}` };
+  }
+  const needed = [scope, alsoScope].filter((one) => one != null).map((one) => `\`${one}\``);
+  const needs = needed.length === 0 ? [] : [`Needs the scope${needed.length > 1 ? "s" : ""} ${needed.join(" and ")}.`];
+  const words = [description, ...needs].filter((part) => part !== undefined).join("\n\n");
+  const parameters = describeParameters(name, endpoint, schemas);
+  const requestBody = describeBody(name, endpoint, schemas);
+  return {
+    operation: {
+      operationId: name,
+      tags: [tag],
+      summary,
+      ...(words === "" ? {} : { description: words }),
+      security: isPublic ? [] : SCHEMES,
+      ...(isPublic ? {} : { "x-required-scope": scope }),
+      ...(parameters.length === 0 ? {} : { parameters }),
+      ...(requestBody === null ? {} : { requestBody }),
+      responses,
+    },
+    errorAnswers,
+  };
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
+import { ENDPOINTS } from "@svc/contracts";
+import type { Endpoint } from "@svc/contracts";
+import { closeResources, loadConfig, openResources } from "@svc/runtime";
+import type { Resources } from "@svc/runtime";
+import { createTestDatabase, createTestQueueBackend, freePort, repositoryPath, testLog } from "@svc/testing";
+import express from "express";
+import type { IRoute } from "express";
+import { apiService } from "../service.ts";
+import { makeOpenapi } from "./make-openapi.ts";
+
+const document = makeOpenapi();
+
+/** A method and a path, as in `GET /api/v1/health`. */
+type Address = string;
+
+const described: Address[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+  Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+);
+
+describe("the description", () => {
+  test("has each endpoint once", () => {
+    const endpoints: Endpoint[] = Object.values(ENDPOINTS);
+    expect(described.toSorted()).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`).toSorted());
+  });
+
+  test("is the same each time it is made", () => {
+    expect(JSON.stringify(makeOpenapi())).toBe(JSON.stringify(document));
+  });
+
+  test("refers only to what it has, and has nothing that nobody refers to", () => {
+    const { securitySchemes: _schemes, ...components } = document.components;
+    const had = Object.entries(components).flatMap(([kind, parts]) =>
+      Object.keys(parts).map((name) => `#/components/${kind}/${name}`),
+    );
+    const references = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref));
+    // No operation answers so: the text at the head of the description refers to it.
+    const ofEveryPath = "#/components/responses/MethodNotAllowed";
+    expect(document.info.description).toContain(ofEveryPath);
+    references.add(ofEveryPath);
+    expect(had.toSorted()).toEqual([...references].toSorted());
+  });
+
+  test("has the errors that docs/errors.md has", () => {
+    const page = readFileSync(repositoryPath("docs/errors.md"), "utf8");
+    const rows = [...page.matchAll(/^\| \d{3} \| `(\w+)` \|/gm)].map(([, code]) => code);
+    const { code } = document.components.schemas["Problem"]?.properties ?? {};
+    expect(new Set(rows)).toEqual(new Set(code?.enum));
+  });
+
+  test("says nothing of itself that JSON cannot say", () => {
+    expect(JSON.stringify(document)).not.toMatch(/undefined|\[object |NaN/);
+  });
+});
+
+describe("the routes of the service", () => {
+  let resources: Resources;
+  let cleanUp: () => Promise<void>;
+
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    const queues = await createTestQueueBackend();
+    const config = loadConfig({
+      DATABASE_URL: database.url,
+      ...(queues.redisUrl === undefined ? {} : { REDIS_URL: queues.redisUrl }),
+      SVC_QUEUE_PREFIX: queues.prefix,
+      SVC_SECRET_KEY: "a-secret-key-of-48-characters-0123456789abcdefgh",
+      SVC_API_PORT: String(await freePort()),
+    });
+    resources = await openResources(config, { app: "api", log: testLog() });
+    cleanUp = async () => {
+      await closeResources(resources);
+      await queues.stop();
+      await database.drop();
+    };
+  });
+
+  afterAll(() => cleanUp());
+
+  test("are all described, and no others", async () => {
+    const makeRoute = jest.spyOn(express.Router.prototype as { route(path: string): IRoute }, "route");
+    const running = await apiService(resources).start();
+    try {
+      const found = makeRoute.mock.results.flatMap(({ value }): Address[] => {
+        const { path, stack } = value as { path: string; stack: { method?: string }[] };
+        // What stands for all methods refuses those that are not possible.
+        const methods = stack.flatMap(({ method }) => (method === undefined ? [] : [method.toUpperCase()]));
+        return methods.map((method) => `${method} ${path}`);
+      });
+      // A hook's id has another name in its route.
+      const asRouted = described.map((address) => address.replaceAll(/\{\w+\}/g, ":id"));
+      expect(found.map((address) => address.replaceAll(/:\w+/g, ":id")).toSorted()).toEqual(asRouted.toSorted());
+    } finally {
+      makeRoute.mockRestore();
+      await running.stop();
+    }
+  });
+});

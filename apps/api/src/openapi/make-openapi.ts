@@ -1,0 +1,104 @@
+import { ENDPOINTS, VERSION, callbackBodySchema, problemSchema, projectNameSchema } from "@svc/contracts";
+import type { Endpoint } from "@svc/contracts";
+import type { z } from "zod";
+import { describeErrors, describeProblems } from "./describe-errors.ts";
+import { HEADERS } from "./describe-headers.ts";
+import { PARAMETERS, describeOperation, schemaKeys } from "./describe-operation.ts";
+import { describeSchemas } from "./describe-schemas.ts";
+import { describeWebhooks } from "./describe-webhooks.ts";
+import type { OpenApiDocument, OperationObject, ResponseObject } from "./openapi-document.ts";
+import { TAGS } from "./tags.ts";
+
+const DESCRIPTION = `Messages come in through channels, one pipeline answers them all alike, and replies go back the way they came.
+
+**Keys.** Every call but a few needs one: \`Authorization: Bearer <key>\` or \`X-Api-Key: <key>\`. Each operation names the scope that the key must have; \`admin:*\` has them all.
+
+**Errors.** Every error is \`application/problem+json\` (RFC 9457). Program against its \`code\`, which never changes. A method that a path does not have is 405, \`method_not_allowed\`, wherever it is (\`#/components/responses/MethodNotAllowed\`); \`Allow\` names those that it has.
+
+**Lists.** \`limit\` says how many; \`nextCursor\` of one page, sent as \`cursor\`, gets the next; null is the end.
+
+**Changes.** What has a \`version\` has it as \`ETag\`, too. Sent as \`If-Match\`, it keeps two people from overwriting each other.
+
+**Growing.** Version 1 only grows: ignore fields that you do not know.`;
+
+const SECURITY_SCHEMES = {
+  bearer: { type: "http", scheme: "bearer", description: "An API key as `Authorization: Bearer <key>`." },
+  apiKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "An API key as `X-Api-Key: <key>`." },
+};
+
+/** The schemas of all endpoints, by the keys under which their operations look for them. */
+function collectSchemas(endpoints: readonly [string, Endpoint][]) {
+  const input: Record<string, z.ZodType> = { project: projectNameSchema };
+  const output: Record<string, z.ZodType> = { problem: problemSchema, callback: callbackBodySchema };
+  for (const [name, { body, query, params, requestHeaders, answers }] of endpoints) {
+    if (body !== undefined) input[schemaKeys.body(name)] = body.schema;
+    if (query !== undefined) input[schemaKeys.query(name)] = query;
+    if (params !== undefined) input[schemaKeys.params(name)] = params;
+    if (requestHeaders !== undefined) input[schemaKeys.headers(name)] = requestHeaders;
+    for (const [index, { schema, events = {} }] of answers.entries()) {
+      if (schema !== null) output[schemaKeys.answer(name, index)] = schema;
+      for (const [event, data] of Object.entries(events)) output[schemaKeys.event(name, event)] = data;
+    }
+  }
+  return { input, output };
+}
+
+/** The names of components that a text refers to. */
+const namesIn = (text: string, kind: string) =>
+  new Set([...text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, "g"))].map(([, name = ""]) => name));
+
+/** Only what is referred to, by these or by one another. */
+function usedOnly<Component>(components: Record<string, Component>, kind: string, text: string) {
+  const used = new Set<string>();
+  for (let open = [...namesIn(text, kind)]; open.length > 0;) {
+    const name = open.pop() ?? "";
+    if (used.has(name)) continue;
+    used.add(name);
+    open = [...open, ...namesIn(JSON.stringify(components[name] ?? null), kind)];
+  }
+  return Object.fromEntries(Object.entries(components).filter(([name]) => used.has(name)));
+}
+
+/** Describes the HTTP API as OpenAPI 3.1, from the schemas that check its requests. */
+export function makeOpenapi(): OpenApiDocument {
+  const endpoints = Object.entries(ENDPOINTS) as [string, Endpoint][];
+  const schemas = describeSchemas(collectSchemas(endpoints));
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  // Answers no operation, since it is about those that there are not.
+  const responses: Record<string, ResponseObject> = { MethodNotAllowed: describeErrors(["method_not_allowed"]) };
+  const order = Object.keys(TAGS);
+  const inOrder = endpoints.toSorted(([, one], [, other]) => order.indexOf(one.tag) - order.indexOf(other.tag));
+  for (const [name, endpoint] of inOrder) {
+    const { operation, errorAnswers } = describeOperation(name, endpoint, schemas);
+    (paths[endpoint.path] ??= {})[endpoint.method.toLowerCase()] = operation;
+    Object.assign(responses, errorAnswers);
+  }
+  const webhooks = describeWebhooks(schemas.components);
+  const used = new Set(endpoints.map(([, { tag }]) => tag));
+  const text = JSON.stringify({ paths, responses, webhooks, parameters: PARAMETERS });
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Message Channels Service",
+      version: VERSION,
+      summary: "The HTTP API: messages, and everything that can be managed.",
+      description: DESCRIPTION,
+      license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "Where this description was read." }],
+    tags: [
+      ...Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
+      { name: "Callbacks", description: "What the service posts to a message's `webhookUrl`." },
+    ],
+    paths,
+    webhooks,
+    components: {
+      schemas: usedOnly(schemas.components, "schemas", text),
+      parameters: usedOnly(PARAMETERS, "parameters", text),
+      headers: usedOnly(HEADERS, "headers", text),
+      examples: usedOnly(describeProblems(), "examples", text),
+      responses,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** The chapters of the description, in the order in which they read well. */
+export const TAGS: Record<string, string> = {
+  Messages: "Send messages and collect the answers.",
+  Tickets: "A conversation is a ticket: what was said, where it is, and what was decided.",
+  Reviews: "What operators decide about tickets: send a draft, edit it, take over, assign.",
+  "Canned replies": "Texts that operators send again and again.",
+  Agents: "Who answers, from which knowledge bases, and how sure they must be.",
+  "Tool calls": "What agents call while they answer, and what waits for an operator.",
+  Knowledge: "Knowledge bases, their documents, and the search in them.",
+  Models: "Language models: which there are, and pulling them to Ollama.",
+  Gaps: "Questions that found no good answer.",
+  Proposals: "Changes to knowledge bases that follow from what operators wrote.",
+  Channels: "The ways in and out, and their settings.",
+  Hooks: "Addresses for platforms whose webhooks have a shape of their own.",
+  Deliveries: "Callbacks: made, on their way, or given up.",
+  Statistics: "How much was asked, and how it was answered.",
+  Operators: "The people who answer.",
+  Keys: "API keys: what each may do, and in which project.",
+  Projects: "Projects keep their tickets, agents and knowledge apart.",
+  Audit: "Who did what, when, and with which result.",
+  Privacy: "Everything about a person, to be handed out or erased.",
+  Service: "Health, and this description.",
+};

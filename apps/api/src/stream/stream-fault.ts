@@ -1,0 +1,12 @@
+import { ServiceError } from "@svc/contracts";
+import { problemAnswer } from "@svc/http";
+import type { Request, Response } from "express";
+
+/** The data of an event `error`: the problem that would have been the answer. What is no error of ours says nothing. */
+export function streamFault(request: Request, response: Response, error: unknown): unknown {
+  const known =
+    error instanceof ServiceError
+      ? error
+      : new ServiceError("internal", "The service failed at this request. Quote the request id when you report it.");
+  return JSON.parse(problemAnswer(request, response, known).body);
+}

@@ -1,0 +1,17 @@
+import { ServiceFault } from "./service-fault.ts";
+
+function encoded(name: string, value: string | undefined): string {
+  // These vanish from addresses, so that another endpoint would be called.
+  const isUsable = value !== undefined && value !== "" && value !== "." && value !== "..";
+  try {
+    if (isUsable) return encodeURIComponent(value);
+  } catch {
+    // A lone surrogate: such a text cannot be in an address.
+  }
+  throw new ServiceFault("invalid_options", `${name} is missing, or cannot be in an address.`);
+}
+
+/** A path with its `{names}` filled in, percent-encoded. Throws ServiceFault `invalid_options`. */
+export function fillPath(template: string, params: Readonly<Record<string, string | undefined>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(name, params[name]));
+}

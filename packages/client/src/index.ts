@@ -1,0 +1,14 @@
+export { isSendable } from "./connection.ts";
+export type { ClientOptions, Fetch } from "./connection.ts";
+export { createClient } from "./create-client.ts";
+export type { Client } from "./create-client.ts";
+export type { DrainOptions } from "./drain-chat.ts";
+export { OPERATIONS } from "./operations.ts";
+export type { CallInput, CallOutput, OperationName } from "./operation-types.ts";
+export type { PullNews, PullOptions } from "./pull-model.ts";
+export type { SendOptions, SentMessage } from "./send-message.ts";
+export { ServiceFault } from "./service-fault.ts";
+export type { ReplyDelta, ReplyStream, StreamOptions } from "./stream-replies.ts";
+export type { CallAnswer, Query, RequestOptions } from "./try-call.ts";
+export { WebhookFault, verifyWebhook } from "./verify-webhook.ts";
+export type { ReceivedWebhook, WebhookFaultCode, WebhookHeaders, WebhookScheme } from "./verify-webhook.ts";

@@ -1,0 +1,54 @@
+import type { Wait } from "./try-call.ts";
+
+/** A server-sent event (HTML standard, "Server-sent events"). */
+export interface ServerEvent {
+  type: string;
+  data: string;
+  /** Where a stream that is cut after it goes on; absent where it has none. */
+  id?: string;
+}
+
+const END = "\n\n";
+
+/** One event; null where the lines are a comment, or advice on reconnecting. */
+function parseEvent(lines: string): ServerEvent | null {
+  const event: Omit<ServerEvent, "data"> = { type: "message" };
+  const data: string[] = [];
+  for (const line of lines.split("\n")) {
+    // Not by a pattern: its dot would stop at characters that end lines elsewhere and may be in any text.
+    const [field = ""] = line.split(":", 1);
+    const value = line.slice(field.length + 1).replace(/^ /, "");
+    if (field === "event") event.type = value;
+    if (field === "data") data.push(value);
+    if (field === "id") event.id = value;
+  }
+  const text = data.join("\n");
+  return text === "" ? null : { ...event, data: text };
+}
+
+/** The pieces of a body as they come; all at once where the platform hands no pieces out. */
+async function* piecesOf(response: Response, wait: Wait): AsyncGenerator<string, void, undefined> {
+  if (response.body === null) {
+    yield await wait(response.text());
+    return;
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  for (let read = await wait(reader.read()); !read.done; read = await wait(reader.read())) {
+    yield decoder.decode(read.value, { stream: true });
+  }
+}
+
+/** The events of an answer as they come, each with its data on one line or several. */
+export async function* readEvents(response: Response, wait: Wait): AsyncGenerator<ServerEvent, void, undefined> {
+  let rest = "";
+  for await (const piece of piecesOf(response, wait)) {
+    const from = Math.max(0, rest.length - 1);
+    rest += piece.replaceAll("\r", "");
+    for (let end = rest.indexOf(END, from); end >= 0; end = rest.indexOf(END)) {
+      const event = parseEvent(rest.slice(0, end));
+      rest = rest.slice(end + END.length);
+      if (event !== null) yield event;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { AsyncAnswer, MessageRequest, PendingAnswer, SyncAnswer, WebhookAnswer } from "@svc/contracts";
+import type { Connection } from "./connection.ts";
+import { isRecord } from "./is-record.ts";
+import { MESSAGES_PATH } from "./messages-path.ts";
+import { callWithRetries } from "./retry.ts";
+import { unexpected } from "./try-call.ts";
+
+export interface SendOptions {
+  /** Makes repeats one message, also those of another process. A new one for each call where absent. */
+  idempotencyKey?: string | undefined;
+  /** How long the service waits for a reply in mode sync: `timeoutMs` of the message, where that has none. */
+  waitMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * What became of a message that was accepted, told apart by `status`: `answered` has the replies; `rejected` gets
+ * none, as an operator has decided; `pending` was not answered in time and `in_review` waits for a person (its `replies` may have a hand-off text), and their answer will
+ * be in the drain; `queued` is that of the modes async and webhook.
+ */
+export type SentMessage =
+  | (Omit<SyncAnswer, "status"> & { status: "answered" })
+  | (SyncAnswer & { status: "rejected" })
+  | (PendingAnswer & { status: "pending" })
+  | (PendingAnswer & { status: "in_review" })
+  | AsyncAnswer
+  | WebhookAnswer;
+
+/** The service waits at most so long (service document, section 8). */
+const MAX_WAIT_MS = 120_000;
+const KEY_BYTES = 16;
+
+/** Browsers have `crypto.randomUUID` on pages with https only; this they have everywhere. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function isSentMessage(body: unknown): body is SentMessage {
+  if (!isRecord(body) || body["ok"] !== true || typeof body["chatId"] !== "string") return false;
+  return Array.isArray(body["replies"]) || typeof body["drainUrl"] === "string";
+}
+
+/** Sends a message. See `Client.send`. */
+export async function sendMessage(
+  connection: Connection,
+  request: MessageRequest,
+  { idempotencyKey = newIdempotencyKey(), waitMs, signal }: SendOptions = {},
+): Promise<SentMessage> {
+  const timeoutMs = request.timeoutMs ?? waitMs;
+  const isSync = request.webhookUrl === undefined && (request.mode ?? "sync") === "sync";
+  const { status, body } = await callWithRetries(connection, {
+    method: "POST",
+    path: MESSAGES_PATH,
+    body: { ...request, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    idempotencyKey,
+    waitMs: isSync ? (timeoutMs ?? MAX_WAIT_MS) : 0,
+    signal,
+  });
+  const answer: unknown = isRecord(body) && body["status"] === undefined ? { ...body, status: "answered" } : body;
+  if (!isSentMessage(answer)) throw unexpected(status);
+  return answer;
+}

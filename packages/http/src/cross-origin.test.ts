@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { testLog } from "@svc/testing";
+import { createApp } from "./create-app.ts";
+import { crossOrigin } from "./cross-origin.ts";
+import { listen } from "./listen.ts";
+import type { Listening } from "./listen.ts";
+
+const APP = "https://app.example.com";
+const STRANGER = "https://stranger.example.com";
+
+let listening: Listening;
+
+beforeAll(async () => {
+  const app = createApp(testLog(), (routes) => {
+    routes.use("/api/v1", crossOrigin([APP]));
+    routes.get("/api/v1/thing", (_request, response) => void response.json({ ok: true }));
+  });
+  listening = await listen(app, { host: "127.0.0.1", port: 0, setting: "SVC_API_PORT" });
+});
+
+afterAll(() => listening.close(1_000));
+
+const call = (method: string, headers: Record<string, string>) =>
+  fetch(`http://127.0.0.1:${listening.port}/api/v1/thing`, { method, headers });
+
+describe("a browser that asks for a page", () => {
+  test("of a named site may call, with a key in a header and a body of JSON", async () => {
+    const answer = await call("OPTIONS", {
+      Origin: APP,
+      "Access-Control-Request-Method": "POST",
+      "Access-Control-Request-Headers": "x-api-key,content-type,idempotency-key,last-event-id",
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("access-control-allow-origin")).toBe(APP);
+    expect(answer.headers.get("access-control-allow-headers")).toBe(
+      "x-api-key,content-type,idempotency-key,last-event-id",
+    );
+    expect(answer.headers.get("access-control-allow-methods")).toContain("POST");
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  test("of a named site may read the answer and what it says of limits", async () => {
+    const answer = await call("GET", { Origin: APP });
+    expect(await answer.json()).toEqual({ ok: true });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(APP);
+    expect(answer.headers.get("access-control-expose-headers")).toContain("RateLimit");
+    expect(answer.headers.get("vary")).toContain("Origin");
+  });
+
+  test("of another site may not", async () => {
+    for (const method of ["OPTIONS", "GET"]) {
+      const answer = await call(method, { Origin: STRANGER });
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    }
+  });
+});

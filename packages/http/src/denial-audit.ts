@@ -1,0 +1,98 @@
+import type { ServiceError } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { NewAuditEvent, Store } from "@svc/store";
+import type { Request, Response } from "express";
+import { askerOf } from "./authenticated.ts";
+import { clientNetwork } from "./client-network.ts";
+
+/** What leaves requests that were refused for who asks in the audit trail. */
+export interface DenialAudit {
+  /** Notes a request that was answered with 401 or 403. Returns at once and never throws. */
+  note(request: Request, response: Response, error: ServiceError): void;
+  /** Writes down what was counted so far, and waits until everything is written. */
+  close(): Promise<void>;
+}
+
+/** How long equal denials are counted before one row tells of them. */
+const WINDOW_MS = 60_000;
+/** Different denials of a window that get rows of their own; the others of a kind are counted together. */
+const MAX_GROUPS = { anonymous: 100, key: 500 };
+
+interface Group {
+  event: NewAuditEvent;
+  /** How many came after the one that has its row already. */
+  further: number;
+}
+
+/** What is told of those that are counted together. */
+const TOGETHER = { object: null, network: null, project: null, requestId: null };
+
+/**
+ * Makes the audit of denials. Of equal ones (the same key, or the same network without one; the same code; the same
+ * route) the first leaves a row at once, and those that follow within a minute leave one together at its end, so that
+ * nobody can fill the audit trail. What is kept in memory is bounded, and no request waits for a row. `findRoute` says
+ * which route a path is for, without what a caller has put there; null where it is none.
+ */
+export function createDenialAudit({
+  store,
+  log,
+  findRoute,
+}: {
+  store: Store;
+  log: Log;
+  findRoute: (path: string) => string | null;
+}): DenialAudit {
+  const groups = { anonymous: new Map<string, Group>(), key: new Map<string, Group>() };
+  const writing = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function write(event: NewAuditEvent): void {
+    const written = store.audit
+      .append(event)
+      .catch((error: unknown) => log.warn({ error, event }, "a denial could not be noted in the audit trail"))
+      .finally(() => writing.delete(written));
+    writing.add(written);
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const group of [...groups.anonymous.values(), ...groups.key.values()]) {
+      // The row stands for many requests, of which none is more worth to be named than the others.
+      if (group.further > 0) write({ ...group.event, requestId: null, count: group.further });
+    }
+    groups.anonymous.clear();
+    groups.key.clear();
+  }
+
+  function count(kind: keyof typeof groups, event: NewAuditEvent, isOneOfMany = false): void {
+    const name = JSON.stringify([event.actor, event.network, event.result, event.object]);
+    const known = groups[kind].get(name);
+    if (known !== undefined) {
+      known.further++;
+    } else if (groups[kind].size < MAX_GROUPS[kind] || isOneOfMany) {
+      groups[kind].set(name, { event, further: 0 });
+      write(event);
+    } else {
+      count(kind, { ...event, ...TOGETHER, actor: kind === "key" ? "keys" : event.actor }, true);
+    }
+    timer ??= setTimeout(flush, WINDOW_MS).unref();
+  }
+
+  return {
+    note(request, response, error) {
+      const { keyId, project } = askerOf(response);
+      const route = findRoute(request.path);
+      const said = { action: "http.denied", object: route === null ? null : `${request.method} ${route}` };
+      const requestId = String(response.getHeader("X-Request-Id"));
+      const event = { ...said, project, result: error.code, requestId, count: 1 };
+      if (keyId === null) count("anonymous", { ...event, actor: "anonymous", network: clientNetwork(request) });
+      else count("key", { ...event, actor: `key:${keyId}`, network: null });
+    },
+
+    async close() {
+      flush();
+      await Promise.all(writing);
+    },
+  };
+}
