@@ -37,11 +37,11 @@ const REPORT_MS = 30_000;
 const PROBE = "passage";
 
 /**
- * Embeds the passages of all knowledge bases that have no embedding of the configured model yet, and goes on to look for
- * new ones until `signal` is aborted: a new document is embedded within seconds. Runs in every replica; they share the
- * work, since each takes its passages from the database for two minutes, in turns (`store.chunkEmbeddings.claim`). A
- * replica that dies leaves its passages to the others after that time; one that is slower than that does harmless double
- * work. While the endpoint or the store is away it waits, up to 30 s at a time, and says so once.
+ * Embeds the passages of all knowledge bases that have no embedding of the configured model yet, and goes on to look
+ * for new ones until `signal` is aborted: a new document is embedded within seconds. Runs in every replica; they share
+ * the work, since each takes its passages from the database for two minutes, in turns (`store.chunkEmbeddings.claim`).
+ * A replica that dies leaves its passages to the others after that time; one that is slower than that does harmless
+ * double work. While the endpoint or the store is away it waits, up to 30 s at a time, and says so once.
  *
  * The model of the replica that began last counts: another model makes all passages be embedded anew, and replicas that
  * are configured with a former one leave off. Ends within a moment after the abort, gives back what it had taken, and

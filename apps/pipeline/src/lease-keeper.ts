@@ -1,11 +1,12 @@
 import type { Log } from "@svc/log";
-import type { ClaimedMessage, Store } from "@svc/store";
+import type { LeaseRef, Store } from "@svc/store";
 import { progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 
 /** A lease that is kept while its run goes on. */
 interface Kept {
-  message: ClaimedMessage;
+  lease: LeaseRef;
+  /** Whose findings are kept with its message; null for a run that keeps none. */
   run: Run | null;
   abort: AbortController;
   savedStages: number;
@@ -14,21 +15,21 @@ interface Kept {
 const RENEW_MS = 1_000;
 
 /**
- * Renews the leases of all running messages once a second, in one statement, and keeps what long runs have found. A
- * run whose lease is gone is aborted: another worker has its message.
+ * Renews the leases of all runs once a second, in one statement, and keeps what long runs have found. A
+ * run whose lease is gone is aborted: another worker has its conversation, or a person has decided about it.
  */
 export function createLeaseKeeper(store: Store, log: Log) {
   const kept = new Map<string, Kept>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  async function saveProgress({ message, run, savedStages }: Kept): Promise<void> {
+  async function saveProgress({ lease, run, savedStages }: Kept): Promise<void> {
     if (run === null) return;
     const progress = progressOf(run);
     const stages = Object.keys(progress).length;
     if (stages === savedStages) return;
-    await store.chats.saveProgress(message.project, message.messageId, message.leaseId, progress);
-    const entry = kept.get(message.leaseId);
+    await store.chats.saveProgress(lease.project, run.message.messageId, lease.leaseId, progress);
+    const entry = kept.get(lease.leaseId);
     if (entry !== undefined) entry.savedStages = stages;
   }
 
@@ -36,10 +37,10 @@ export function createLeaseKeeper(store: Store, log: Log) {
     const mine = [...kept.values()];
     if (mine.length === 0) return;
     try {
-      const held = await store.chats.renewLeases(mine.map(({ message }) => message));
+      const held = await store.chats.renewLeases(mine.map(({ lease }) => lease));
       for (const entry of mine) {
-        if (held.has(entry.message.leaseId)) await saveProgress(entry);
-        else if (kept.has(entry.message.leaseId)) entry.abort.abort();
+        if (held.has(entry.lease.leaseId)) await saveProgress(entry);
+        else if (kept.has(entry.lease.leaseId)) entry.abort.abort();
       }
     } catch (error) {
       // The fence decides in the end: a run whose lease could not be renewed in time changes nothing.
@@ -54,17 +55,17 @@ export function createLeaseKeeper(store: Store, log: Log) {
   renewLater();
 
   return {
-    /** Keeps the lease of a message until `drop`; the signal is aborted when it is lost. */
-    keep(message: ClaimedMessage): { signal: AbortSignal; watch(run: Run): void; drop(): void } {
-      const entry: Kept = { message, run: null, abort: new AbortController(), savedStages: 0 };
-      kept.set(message.leaseId, entry);
+    /** Keeps a lease until `drop`; the signal is aborted when it is lost. */
+    keep(lease: LeaseRef): { signal: AbortSignal; watch(run: Run): void; drop(): void } {
+      const entry: Kept = { lease, run: null, abort: new AbortController(), savedStages: 0 };
+      kept.set(lease.leaseId, entry);
       return {
         signal: entry.abort.signal,
         watch(run) {
           entry.run = run;
         },
         drop() {
-          kept.delete(message.leaseId);
+          kept.delete(lease.leaseId);
         },
       };
     },

@@ -1,5 +1,5 @@
-import { LIMITS } from "@svc/contracts";
-import { isUnavailable } from "@svc/store";
+import { LIMITS, isIssueChat } from "@svc/contracts";
+import { LeaseLostError, isUnavailable } from "@svc/store";
 import type { ClaimedMessage, Ticket } from "@svc/store";
 import { move, progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
@@ -7,22 +7,45 @@ import type { StageContext } from "./stage-context.ts";
 import { answer } from "./stages/answer.ts";
 import { formatReply } from "./stages/format-reply.ts";
 import { gate } from "./stages/gate.ts";
+import { heedVisitor } from "./stages/heed-visitor.ts";
+import { holdForReview } from "./stages/hold-for-review.ts";
 import { openTicket } from "./stages/open-ticket.ts";
 import { commitOutcome, sendReply } from "./stages/send-reply.ts";
 import { retrieve } from "./stages/retrieve.ts";
 import { triage } from "./stages/triage.ts";
+import { triageAllProjects } from "./stages/triage-all-projects.ts";
 
 /**
  * A stage: reads the run and adds what it finds. All but the first and the last change nothing else; every one may run
  * again after a crash.
  */
-type Stage = (context: StageContext, run: Run) => Promise<void>;
+export type Stage<OneRun extends Run = Run> = (context: StageContext, run: OneRun) => Promise<void>;
 
 /** The stages that a customer's message goes through, in order. */
-export const MESSAGE_STAGES: readonly Stage[] = [openTicket, triage, retrieve, answer, gate, formatReply, sendReply];
+export const MESSAGE_STAGES: readonly Stage[] = [
+  openTicket,
+  heedVisitor,
+  triage,
+  retrieve,
+  answer,
+  gate,
+  formatReply,
+  sendReply,
+];
 
-/** Wait before a message is tried again: 1, 2, 4, 8 s. */
+/** The stages that a submitted issue goes through, in order: a person answers it, or nobody. */
+export const ISSUE_STAGES: readonly Stage[] = [openTicket, triageAllProjects, holdForReview];
+
+/** The stages of what came in, whichever queue has brought it. */
+export const stagesOf = (message: Pick<ClaimedMessage, "channelId" | "chatId">): readonly Stage[] =>
+  isIssueChat(message) ? ISSUE_STAGES : MESSAGE_STAGES;
+
 const RETRY_BASE_MS = 1_000;
+
+/** Wait before the next try, after so many: 1, 2, 4, 8 s. */
+export function retryDelayMs(attempts: number): number {
+  return RETRY_BASE_MS * 2 ** (attempts - 1);
+}
 
 /** Thrown when a run has to be given up because its lease is gone or the process stops. */
 class RunAbortedError extends Error {
@@ -40,28 +63,32 @@ export function whenAborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Runs the stages of a message; true when something came into the conversation meanwhile. A run that is given up is left at once, also in the middle
- * of a stage that does not end: what that stage still does changes nothing but the run.
+ * Runs stages one after the other. A run that is given up is left at once, also in the middle of a stage that does not
+ * end: what that stage still does changes nothing but the run.
  */
-export async function runStages(context: StageContext, run: Run): Promise<boolean> {
+export async function runStages<OneRun extends Run>(
+  context: StageContext,
+  run: OneRun,
+  stages: readonly Stage<OneRun>[],
+): Promise<void> {
   const aborted = whenAborted(run.signal);
-  for (const stage of MESSAGE_STAGES) {
+  for (const stage of stages) {
     if (run.signal.aborted) throw new RunAbortedError();
     const startedAt = performance.now();
     await Promise.race([stage(context, run), aborted]);
     run.stageMs[stage.name] = Math.round((performance.now() - startedAt) * 10) / 10;
   }
-  return run.hasMore;
 }
 
-/** Why a message is given up, in words for an operator. */
-function failureText(error: unknown): string {
+/** Why something is given up, in words for an operator. */
+export function failureText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 1_000) : "unknown fault";
 }
 
 /**
  * The moves of a ticket whose message is given up, and where they lead. A conversation that waits for a person keeps
- * waiting: the agent must not go on with it because a later message failed. A ticket that was never opened moves nowhere.
+ * waiting: the agent must not go on with it because a later message failed. A ticket that was never opened moves
+ * nowhere.
  */
 function movesOfFailure(ticket: Ticket | null, run: Run | null, failure: string): Pick<Run, "stage" | "moves"> {
   if (ticket === null || ticket.stage === "review") return { stage: ticket?.stage ?? "failed", moves: [] };
@@ -93,7 +120,8 @@ export async function giveUp(
     state: "failed" as const,
     failure,
     stage,
-    status: "open" as const,
+    // What an operator has marked as spam asks nobody to look again.
+    status: ticket?.status === "spam" ? ("spam" as const) : ("open" as const),
     agentId: null,
     confidence: null,
     language: null,
@@ -103,6 +131,11 @@ export async function giveUp(
     draft: null,
   };
   return commitOutcome(context, outcome, message);
+}
+
+/** True when a fault counts as a try: the store is there, and nobody else has the conversation. */
+export function isOwnFault(error: unknown): boolean {
+  return !isUnavailable(error) && !(error instanceof RunAbortedError) && !(error instanceof LeaseLostError);
 }
 
 /**
@@ -117,14 +150,14 @@ export async function settleFailure(
   error: unknown,
 ): Promise<boolean> {
   const { store, log } = context;
-  const isFault = !isUnavailable(error) && !(error instanceof RunAbortedError);
+  const isFault = isOwnFault(error);
   if (isFault && message.attempts >= LIMITS.maxAttempts) {
     return giveUp(context, message, run, failureText(error));
   }
   if (isFault)
     log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
   await store.messages.retryLater(message, {
-    delayMs: isFault ? RETRY_BASE_MS * 2 ** (message.attempts - 1) : 0,
+    delayMs: isFault ? retryDelayMs(message.attempts) : 0,
     progress: run === null ? (message.progress ?? {}) : progressOf(run),
     failure: failureText(error),
     counts: isFault,

@@ -1,4 +1,4 @@
-import type { Answer, LearnedMessage } from "@svc/agents";
+import type { Answer, LearnedMessage, ModelPart } from "@svc/agents";
 import { isLegalMove } from "@svc/contracts";
 import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
@@ -10,12 +10,27 @@ export interface TriageResult {
   agentId: string | null;
   confidence: number;
   why: string;
+  /** What a language model had to do with it; absent where none was asked. */
+  model?: ModelPart;
+  /** Of a submitted issue that triage has sent somewhere: the id of that project. */
+  project?: string;
 }
 
-/** What the gate decided: the answer goes out, or a person has to look. */
+/** What the agent answers; without a text and with `isFault` where it has failed, which is no want of knowledge. */
+export interface AgentAnswer extends Answer {
+  isFault?: true;
+}
+
+/** What the gate decided: the answer goes out, or a person has to look, or there is none. */
 export interface GateResult {
   sends: boolean;
+  /** True when the message ends without an answer, and nobody has to look. */
+  rejects?: boolean;
   why: string;
+  /** True when it goes out, and a person has to look all the same. */
+  needsPerson?: true;
+  /** True when it is held for want of a good answer, and not because a person has to look anyhow. */
+  isGap?: true;
 }
 
 /**
@@ -33,7 +48,7 @@ export interface Run {
   ticket: Ticket | null;
   triage: TriageResult | null;
   passages: SearchResult | null;
-  answer: Answer | null;
+  answer: AgentAnswer | null;
   /** ISO 639-1, of the chat; null as long as no message has said so. */
   language: string | null;
   gate: GateResult | null;
@@ -60,7 +75,13 @@ export function progressOf(run: Run): Record<string, unknown> {
   return { ...(triage && { triage }), ...(passages && { passages }), ...(answer && { answer }) };
 }
 
+/** True when an operator has marked the conversation as spam: nothing is looked up or answered there. */
+export function isSpam({ ticket }: Pick<Run, "ticket">): boolean {
+  return ticket?.status === "spam";
+}
+
 /** The agent that triage chose, or null. */
 export function chosenAgent(run: Run): Agent | null {
+  if (isSpam(run)) return null;
   return run.agents.find((agent) => agent.id === run.triage?.agentId) ?? null;
 }

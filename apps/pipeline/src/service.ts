@@ -5,31 +5,63 @@ import type { Resources } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
 import { embedKnowledge } from "./embed-knowledge.ts";
 import { startIngests } from "./ingest/start-ingests.ts";
+import { startTicketIndex } from "./index-tickets.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
+import { startPrivacySweeper } from "./privacy-sweeper.ts";
+import { createSettingsReader } from "./project-settings.ts";
+import { createPoolReader } from "./read-agent-pool.ts";
+import { startPulls } from "./pulls/start-pulls.ts";
+import { startReviews } from "./reviews/start-reviews.ts";
+import { shareFairly } from "./share-fairly.ts";
 import { startSweeper } from "./sweeper.ts";
 import { createChatWorker } from "./work-on-chat.ts";
 
 /** Running messages get this long at a stop; after that they are given up and tried again elsewhere. */
 const STOP_DEADLINE_MS = 5_000;
-/** When the oldest message waits longer than this, this replica does not do its work. */
+/**
+ * A language model takes seconds for what takes milliseconds without: with one, so many conversations are worked on at
+ * once, and so many of one project.
+ */
+const MODEL_CONCURRENCY = 100;
+const MODEL_CONCURRENCY_PER_PROJECT = 25;
+/** Nobody waits long for an issue; customers' messages go first. */
+const ISSUE_CONCURRENCY = 2;
+/** When the oldest message or decision waits longer than this, this replica does not do its work. */
 const WAITING_TOO_LONG_MS = 60_000;
 
-/** The pipeline worker: takes incoming messages from their queue, runs the stages, sends the replies. */
+/**
+ * The pipeline worker: takes incoming messages and people's decisions from their queues, runs the stages, sends the
+ * replies.
+ */
 export function pipelineService(resources: Resources): Service {
-  const { store, queues, embeddings, log } = resources;
+  const { store, queues, embeddings, models, openTools, log } = resources;
 
   async function start(): Promise<RunningService> {
     let isStopping = false;
     const leases = createLeaseKeeper(store, log);
     const triageModels = keepTriageModels((error) => log.error({ error }, "triage could not be trained anew"));
-    const workOnChat = createChatWorker({ store, queues, log, triageModels, embeddings }, leases);
+    const readSettings = createSettingsReader(store);
+    const readPool = createPoolReader(store, readSettings);
+    const context = { store, queues, log, readSettings, readPool, triageModels, embeddings, models, openTools };
+    const workOnChat = createChatWorker(context, leases);
 
-    /** Consumer of `incoming-messages`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
+    /** Consumer of `incoming-messages` and `submitted-issues`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
     const consumeIncoming = (job: IncomingJob) => workOnChat(asProjectId(job.project), job.ticketId, () => isStopping);
 
-    const consumer = queues.consume("incoming-messages", consumeIncoming);
+    const consumer =
+      models === null
+        ? queues.consume("incoming-messages", consumeIncoming)
+        : queues.consume("incoming-messages", shareFairly(consumeIncoming, MODEL_CONCURRENCY_PER_PROJECT), {
+            concurrency: MODEL_CONCURRENCY,
+          });
+    // Other stages, the same leases: what a job of either queue finds is worked on as what it is.
+    const issues = queues.consume("submitted-issues", consumeIncoming, { concurrency: ISSUE_CONCURRENCY });
     const sweeper = startSweeper(store, queues, log);
+    const privacy = startPrivacySweeper(store, log);
+    const reviews = startReviews(context, { leases, workOnChat });
     const ingests = startIngests(resources);
+    const pulls = startPulls(resources);
+    const ticketIndex = startTicketIndex(resources);
     const draining = new AbortController();
     const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
       log.error({ error }, "documents of an earlier version could not be indexed anew; the next start tries again"),
@@ -42,19 +74,22 @@ export function pipelineService(resources: Resources): Service {
     async function findFault(): Promise<string | null> {
       if (isStopping) return "stopping";
       if (!(await store.ping())) return "PostgreSQL cannot be reached";
-      const waitingMs = await store.messages.oldestWaitingMs();
-      return waitingMs < WAITING_TOO_LONG_MS ? null : `a message has waited for ${Math.round(waitingMs / 1000)} s`;
+      const waitingMs = Math.max(await store.messages.oldestWaitingMs(), await store.reviews.oldestWaitingMs());
+      if (waitingMs < WAITING_TOO_LONG_MS) return null;
+      return `a message or a decision has waited for ${Math.round(waitingMs / 1000)} s`;
     }
 
     // No further job is taken from the moment on in which none is worked on: a job that is taken counts as done.
-    let closing: Promise<void> | undefined;
+    let closing: Promise<unknown> | undefined;
     let giveUpTimer: NodeJS.Timeout | undefined;
     function drain(): void {
       isStopping = true;
+      reviews.drain(STOP_DEADLINE_MS);
       ingests.drain();
+      pulls.drain();
       draining.abort();
       giveUpTimer ??= setTimeout(() => leases.abortAll(), STOP_DEADLINE_MS);
-      closing ??= consumer.close(STOP_DEADLINE_MS);
+      closing ??= Promise.all([consumer.close(STOP_DEADLINE_MS), issues.close(STOP_DEADLINE_MS)]);
     }
 
     return Promise.resolve({
@@ -63,7 +98,16 @@ export function pipelineService(resources: Resources): Service {
       async stop() {
         drain();
         await sweeper.stop();
-        await Promise.all([closing, ingests.stop(), embedding, reindexing]);
+        await Promise.all([
+          closing,
+          reviews.stop(),
+          privacy.stop(),
+          ingests.stop(),
+          pulls.stop(),
+          ticketIndex.stop(),
+          embedding,
+          reindexing,
+        ]);
         clearTimeout(giveUpTimer);
         leases.close();
         triageModels.close();

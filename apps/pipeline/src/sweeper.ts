@@ -1,9 +1,9 @@
 import type { Log } from "@svc/log";
-import { QueueDownError, publishIncoming } from "@svc/queue";
+import { publishIncoming, publishIssues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
+import { startSweeps } from "@svc/runtime";
 import type { Store } from "@svc/store";
 
-const SWEEP_MS = 500;
 const SWEEP_LIMIT = 1_000;
 
 /**
@@ -11,36 +11,20 @@ const SWEEP_LIMIT = 1_000;
  * replica. This is what lets the queue lose everything it has without a message being lost.
  */
 export function startSweeper(store: Store, queues: Queues, log: Log): { stop(): Promise<void> } {
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<void> = Promise.resolve();
-
-  async function sweep(): Promise<void> {
+  async function announceDue(): Promise<void> {
     if (!queues.isUp()) return;
-    try {
-      const due = await store.messages.takeDue(SWEEP_LIMIT);
-      if (due.length === 0) return;
-      await publishIncoming(queues, due);
-      log.debug({ count: due.length }, "waiting messages were announced again");
-    } catch (error) {
-      if (!(error instanceof QueueDownError)) log.debug({ error }, "the sweep failed; the next one follows");
-    }
+    const due = await store.messages.takeDue(SWEEP_LIMIT);
+    if (due.length === 0) return;
+    await publishIncoming(
+      queues,
+      due.filter(({ isIssue }) => !isIssue),
+    );
+    await publishIssues(
+      queues,
+      due.filter(({ isIssue }) => isIssue),
+    );
+    log.debug({ count: due.length }, "waiting messages were announced again");
   }
 
-  const sweepLater = () => {
-    if (stopped) return;
-    timer = setTimeout(() => {
-      sweeping = sweep();
-      void sweeping.finally(sweepLater);
-    }, SWEEP_MS);
-  };
-  sweepLater();
-
-  return {
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await sweeping;
-    },
-  };
+  return startSweeps(log, "waiting messages", [announceDue]);
 }

@@ -1,22 +1,19 @@
-import type { Answer } from "@svc/agents";
 import { LIMITS } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
 import type { LeaseKeeper } from "./lease-keeper.ts";
-import { createSettingsReader } from "./project-settings.ts";
 import type { ProjectSettings } from "./project-settings.ts";
-import type { Run, TriageResult } from "./run.ts";
-import { giveUp, runStages, settleFailure, whenAborted } from "./run-stages.ts";
+import type { AgentAnswer, Run, TriageResult } from "./run.ts";
+import { giveUp, runStages, stagesOf, settleFailure, whenAborted } from "./run-stages.ts";
 import type { StageContext } from "./stage-context.ts";
 
 /**
  * Makes the function that works on a conversation: it takes the lease, runs the oldest waiting message, and goes on
  * with the next one until nothing waits. Called twice for one conversation, the second call finds the lease taken or
- * nothing to do, which is what makes the jobs of `incoming-messages` idempotent.
+ * nothing to do, which is what makes the jobs of `incoming-messages` and `submitted-issues` idempotent.
  */
 export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
-  const { store, log } = context;
-  const readSettings = createSettingsReader(store);
+  const { store, readSettings, log } = context;
 
   /** True when there may be another message in the conversation. */
   async function handle(message: ClaimedMessage): Promise<boolean> {
@@ -33,7 +30,8 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
       }
       run = beginRun(message, found, lease.signal);
       lease.watch(run);
-      return await runStages(context, run);
+      await runStages(context, run, stagesOf(message));
+      return run.hasMore;
     } catch (error) {
       return await settleFailure(context, message, run, error).catch((settleError: unknown) => {
         // The lease runs out by itself, and the sweeper finds the message.
@@ -54,9 +52,13 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
 }
 
 /** A run at its beginning, with what earlier tries have kept. */
-function beginRun(message: ClaimedMessage, { project, agents, learned }: ProjectSettings, signal: AbortSignal): Run {
+export function beginRun(
+  message: ClaimedMessage,
+  { project, agents, learned }: ProjectSettings,
+  signal: AbortSignal,
+): Run {
   // Written by progressOf alone, in this version or an earlier one.
-  const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: Answer };
+  const kept = (message.progress ?? {}) as { triage?: TriageResult; passages?: SearchResult; answer?: AgentAnswer };
   return {
     message,
     signal,

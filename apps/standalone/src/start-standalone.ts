@@ -7,6 +7,8 @@ import type { Initialized } from "@svc/operations";
 import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, migrateAll, openResources, readEnvironment, runServices } from "@svc/runtime";
 import type { Config, Resources, Running } from "@svc/runtime";
+import { toolServerService } from "@svc/tool-server";
+import { widgetService } from "@svc/widget";
 import { startInfrastructure } from "./embedded-infrastructure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,13 +55,15 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
         guideDir: GUIDE_DIR,
         // Not before everything has started: a key that nobody has seen would be lost.
         showsKey: false,
+        // Where nobody has chosen a database, the product is being tried on this machine.
+        enablesWidget: early.databaseUrl === undefined,
       });
       keyForShell = await prepareKeys(resources, config, initialized);
     } catch (error) {
       await closeResources(resources);
       throw error;
     }
-    const services = [pipelineService(resources), apiService(resources)];
+    const services = [pipelineService, apiService, widgetService, toolServerService].map((make) => make(resources));
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
     const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
     return { ...running, config, initialized, keyForShell, noteAdminKeyShown };

@@ -1,6 +1,6 @@
 import type { Log } from "@svc/log";
 import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
-import type { PostgresConnectionOptions } from "bullmq";
+import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
 import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
@@ -18,8 +18,8 @@ const RETRY_MS = 500;
 /** pg_notify carries at most 8,000 bytes; an id takes 37. */
 const MAX_IDS_A_NOTIFICATION = 200;
 const WAKE_CHANNEL = "svc_wake";
-/** Each worker holds one connection to listen; the rest serves all queries of queues and workers. */
-const POOL_MAX = 10;
+/** What serves all queries of queues and workers. Each worker has one connection more, by which it listens. */
+const SHARED_CONNECTIONS = 6;
 /** How often counters whose window has ended are removed. */
 const CLEAR_COUNTERS_MS = 60_000;
 /** A silently cut line is noticed after this time. */
@@ -34,7 +34,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   const { databaseUrl, prefix, log } = options;
   const pool = new pg.Pool({
     connectionString: databaseUrl,
-    max: POOL_MAX,
+    max: SHARED_CONNECTIONS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: 5_000,
@@ -63,12 +63,30 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     else log.warn({ error }, "a queue reported a fault");
   };
 
+  /** The sides of workers that wait for jobs. */
+  const waiting = new Set<IQueueBackend>();
+
+  /**
+   * Lets every worker listen for jobs anew. A connection that is lost in the moment in which a worker begins to listen
+   * on it leaves BullMQ waiting on the dead one, for up to an hour.
+   */
+  async function listenAnew(): Promise<void> {
+    await Promise.all(
+      [...waiting].map(async (side) => {
+        await side.disconnectBlocking();
+        if (waiting.has(side)) await side.reconnectBlocking();
+      }),
+    );
+  }
+
   // While the database is away it is asked twice a second whether it is back.
   async function probe(): Promise<void> {
     try {
       await pool.query("SELECT 1");
-      if (!up && !closed) log.debug({}, "the queues can be reached");
+      if (up || closed) return;
+      log.debug({}, "the queues can be reached");
       up = true;
+      await listenAnew();
     } catch (error) {
       reportFault(error instanceof Error ? error : new Error(String(error)));
     }
@@ -155,6 +173,8 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     },
 
     makeWorker(name, processor, concurrency) {
+      // A worker keeps the connection by which it listens: without one more, the others would wait for one for ever.
+      pool.options.max++;
       const worker = new Worker(`${prefix}-${name}`, processor, {
         connection,
         concurrency,
@@ -162,6 +182,12 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
         ...WORKER_OPTIONS,
       });
       worker.on("error", reportQueueFault);
+      const side = worker.getBackend();
+      waiting.add(side);
+      worker.once("closing", () => waiting.delete(side));
+      worker.once("closed", () => {
+        pool.options.max--;
+      });
       return worker;
     },
 

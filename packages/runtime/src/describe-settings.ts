@@ -14,12 +14,12 @@ the value (for secrets of Docker and Kubernetes). A bad value stops the start, a
 |---|---|---|
 ${rows.join("\n")}
 
-Settings that change while the service runs live in the table \`channels_config\`. \`svc channels enable|disable\` changes
-the list of enabled channels, \`svc webhook secret\` the secret; there is no command for the others yet:
-\`channels_config.enabled\`, \`channels_config.api.config.bindHost\`, \`channels_config.api.config.timeoutMs\`,
+Settings that change while the service runs live in the table \`channels_config\`: \`channels_config.enabled\`,
+\`channels_config.api.config.bindHost\`, \`channels_config.api.config.timeoutMs\`,
 \`channels_config.api.config.webhookSecret\`, \`channels_config.api.config.bufferDays\`,
-\`channels_config.widget.config.apiKey\`,
-\`channels_config.widget.config.allowedOrigins\`, \`channels_config.messenger.config.botToken\`.
+\`channels_config.widget.config.apiKey\`, \`channels_config.widget.config.allowedOrigins\`,
+\`channels_config.messenger.config.botToken\`. \`PUT /api/v1/admin/channels/:id\` changes each of them, \`svc channels
+enable|disable\` the list of enabled channels, and \`svc webhook secret\` the secret.
 
 This page is made by \`npm run docs\`; a test compares it with the code.
 `;

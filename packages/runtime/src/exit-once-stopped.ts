@@ -4,10 +4,15 @@ import type { Running } from "./run-services.ts";
 const LINGER_MS = 500;
 
 /**
- * Ends the process once everything has stopped. BullMQ keeps a timer of 30 s after a lost connection that its close does
- * not end, and a process that has nothing left to do must not outlive its supervisor's patience.
+ * Ends a process that has nothing left to do. BullMQ keeps a timer of 30 s after a lost connection that its close does
+ * not end, and such a process must not outlive its supervisor's patience.
  */
+export function exitSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** Ends the process once everything has stopped. */
 export async function exitOnceStopped({ stopped }: Pick<Running, "stopped">): Promise<void> {
   await stopped;
-  setTimeout(() => process.exit(), LINGER_MS).unref();
+  exitSoon();
 }

@@ -5,6 +5,7 @@ const CONFIG = {
   databaseUrl: "postgres://svc:secret@127.0.0.1:5433/svc",
   redisUrl: undefined,
   embeddings: undefined,
+  models: undefined,
   ports: { api: 31416, widget: 31415, tools: 31417, console: 31418, metrics: undefined },
   fetchAllow: [] as string[],
 };

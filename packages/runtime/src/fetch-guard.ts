@@ -9,7 +9,7 @@ import { ownPortsOf } from "./own-ports.ts";
  * a callback, which a developer may well receive on the same machine, a page there would be read out to whoever asks.
  */
 export function createFetchGuard(
-  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "fetchAllow">,
+  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models" | "fetchAllow">,
 ): AddressGuard {
   const policy = {
     allow: config.fetchAllow,

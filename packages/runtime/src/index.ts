@@ -1,3 +1,4 @@
+export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
 export { exitOnceStopped } from "./exit-once-stopped.ts";

@@ -170,6 +170,35 @@ test.each([
   ]);
 });
 
+describe("a server with models", () => {
+  const namesOf = (env: Record<string, string>) =>
+    readEnvironment(env).models?.providers.map(({ name, baseUrl }) => `${name} ${baseUrl}`);
+  const LOCAL = "http://localhost:11434";
+
+  test.each<[string, Record<string, string>, string[] | undefined]>([
+    ["is not there where none is named", {}, undefined],
+    ["is called by its API", { SVC_LLM_BASE_URL: "https://api.openai.com/v1" }, ["openai https://api.openai.com/v1"]],
+    ["is called ollama on Ollama's port", { SVC_LLM_BASE_URL: `${LOCAL}/v1` }, [`ollama ${LOCAL}/v1`]],
+    [
+      "is one and the same where both settings name it",
+      { SVC_LLM_BASE_URL: "http://gpu:8000/v1/", SVC_OLLAMA_BASE_URL: "http://gpu:8000/" },
+      ["ollama http://gpu:8000/v1/"],
+    ],
+    [
+      "is called by its API beside the Ollama that is named",
+      { SVC_LLM_BASE_URL: "http://gpu:11434/v1", SVC_OLLAMA_BASE_URL: LOCAL },
+      ["openai http://gpu:11434/v1", `ollama ${LOCAL}/v1`],
+    ],
+    [
+      "of Anthropic is called so on any port",
+      { SVC_LLM_BASE_URL: `${LOCAL}/v1`, SVC_LLM_API: "anthropic" },
+      [`anthropic ${LOCAL}/v1`],
+    ],
+  ])("%s", (_what, env, names) => {
+    expect(namesOf(env)).toEqual(names);
+  });
+});
+
 describe("a value in a file", () => {
   test.each(Object.keys(SETTINGS))("is possible for %s", async (name) => {
     const good: Record<string, string> = {
@@ -183,6 +212,11 @@ describe("a value in a file", () => {
       SVC_FETCH_ALLOW: "wiki.internal",
       SVC_EMBEDDINGS_BASE_URL: "http://localhost:11434/v1",
       SVC_CORS_ORIGINS: "https://app.example.com",
+      SVC_LLM_BASE_URL: "http://localhost:11434/v1",
+      SVC_LLM_API: "anthropic",
+      SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
+      SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",
+      SVC_OLLAMA_BASE_URL: "http://localhost:11434",
     };
     const value = good[name] ?? "1234";
     // An address for embeddings needs a model beside it.

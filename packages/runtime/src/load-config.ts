@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
 import type { z } from "zod";
 import { SETTINGS } from "./settings-schema.ts";
 import type { SettingName } from "./settings-schema.ts";
@@ -32,6 +33,8 @@ export interface EarlyConfig {
   fetchAllow: string[];
   /** The server that makes embeddings; undefined where searches go by words alone. */
   embeddings: EmbeddingsConfig | undefined;
+  /** Servers with language models; undefined where agents quote only. */
+  models: ModelsConfig | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
@@ -114,6 +117,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     webhookAllow: parsed.SVC_WEBHOOK_ALLOW ?? [],
     fetchAllow: parsed.SVC_FETCH_ALLOW ?? [],
     embeddings: embeddingsOf(parsed),
+    models: modelsOf(parsed),
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
     isProduction: parsed.NODE_ENV === "production",
@@ -124,6 +128,44 @@ function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
   const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
   if (baseUrl === undefined || model === undefined) return undefined;
   return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+const ANTHROPIC_HOST = "api.anthropic.com";
+
+const OLLAMA_PORT = "11434";
+const ollamaApi = (ollamaUrl: string) => `${ollamaUrl.replace(/\/+$/, "")}/v1`;
+
+/** Whether a server is the Ollama that is configured; where none is, Ollama's own port tells. */
+function isOllamaAddress(baseUrl: string, ollamaUrl: string | undefined): boolean {
+  return ollamaUrl === undefined
+    ? new URL(baseUrl).port === OLLAMA_PORT
+    : baseUrl.replace(/\/+$/, "") === ollamaApi(ollamaUrl);
+}
+
+/** The servers with language models, those of `SVC_LLM_BASE_URL` first. */
+function modelsOf(values: Values): ModelsConfig | undefined {
+  const { SVC_LLM_BASE_URL: baseUrl, SVC_ANTHROPIC_API_KEY: anthropicKey, SVC_OLLAMA_BASE_URL: ollamaUrl } = values;
+  const providers: ModelProviderConfig[] = [];
+  const add = ({ apiKey, ...provider }: Omit<ModelProviderConfig, "apiKey"> & { apiKey: string | undefined }) =>
+    providers.push({ ...provider, ...(apiKey === undefined ? {} : { apiKey }) });
+  if (baseUrl !== undefined) {
+    const api = values.SVC_LLM_API ?? (new URL(baseUrl).hostname === ANTHROPIC_HOST ? "anthropic" : "openai");
+    const isOllama = api === "openai" && isOllamaAddress(baseUrl, ollamaUrl);
+    add({ name: isOllama ? "ollama" : api, api, baseUrl, apiKey: values.SVC_LLM_API_KEY });
+  }
+  if (anthropicKey !== undefined && !providers.some(({ api }) => api === "anthropic")) {
+    add({ name: "anthropic", api: "anthropic", baseUrl: values.SVC_ANTHROPIC_BASE_URL, apiKey: anthropicKey });
+  }
+  if (ollamaUrl !== undefined && !providers.some(({ name }) => name === "ollama")) {
+    add({ name: "ollama", api: "openai", baseUrl: ollamaApi(ollamaUrl), apiKey: undefined });
+  }
+  if (providers.length === 0) return undefined;
+  return {
+    providers,
+    defaultModel: values.SVC_LLM_MODEL ?? null,
+    timeoutMs: values.SVC_LLM_TIMEOUT_MS,
+    prices: values.SVC_LLM_PRICES ?? {},
+  };
 }
 
 /** The configuration of an app. Throws ConfigError when something is wrong or missing. */

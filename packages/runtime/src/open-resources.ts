@@ -1,3 +1,5 @@
+import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
+import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
 import { openEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
@@ -6,6 +8,7 @@ import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { openStore, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
+import { createFetchGuard } from "./fetch-guard.ts";
 import type { Config } from "./load-config.ts";
 
 /** What every service gets. */
@@ -15,6 +18,12 @@ export interface Resources {
   queues: Queues;
   /** What searches by meaning; null where no endpoint is configured, and searches go by words alone. */
   embeddings: Embeddings | null;
+  /** What agents answer with; null where no server with language models is configured, and agents quote. */
+  models: LanguageModels | null;
+  /** Which models there are, and what pulls them. */
+  catalogue: ModelCatalogue;
+  /** Finds what an agent can call, through the guard of everything that is called on behalf of others. */
+  openTools: ToolOpener;
   log: Log;
 }
 
@@ -75,13 +84,15 @@ export async function openResources(config: Config, options: { app: string; log?
     log,
   });
   const embeddings = config.embeddings === undefined ? null : openEmbeddings({ ...config.embeddings, store, log });
+  const models = config.models === undefined ? null : openLanguageModels(config.models, { log, store });
   const policyFault = await queues.findPolicyFault(POLICY_WAIT_MS);
   if (policyFault !== null && config.isProduction) {
-    await closeResources({ store, queues, embeddings });
+    await closeResources({ store, queues, embeddings, models });
     throw new StartError(policyFault);
   }
   if (policyFault !== null) log.warn({}, policyFault);
-  return { config, store, queues, embeddings, log };
+  const openTools = createToolOpener({ guard: createFetchGuard(config), log });
+  return { config, store, queues, embeddings, models, catalogue: openModelCatalogue(config.models), openTools, log };
 }
 
 /** Closes what `openResources` opened. */
@@ -89,7 +100,9 @@ export async function closeResources({
   queues,
   store,
   embeddings,
-}: Pick<Resources, "store" | "queues" | "embeddings">): Promise<void> {
+  models,
+}: Pick<Resources, "store" | "queues" | "embeddings" | "models">): Promise<void> {
+  await models?.close();
   await embeddings?.close();
   await queues.close();
   await store.close();

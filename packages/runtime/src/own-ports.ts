@@ -34,10 +34,12 @@ function webPortsOf(url: string | undefined): number[] {
 }
 
 /**
- * Ports of this product, its Postgres, its Redis and its server of embeddings: requests on behalf of others never go there on an address that is
- * not public, whatever is allowed ("Address guard" in docs/api.md).
+ * Ports of this product, its Postgres, its Redis and its servers of embeddings and language models: requests on behalf
+ * of others never go there on an address that is not public, whatever is allowed ("Address guard" in docs/api.md).
  */
-export function ownPortsOf(config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings">): number[] {
+export function ownPortsOf(
+  config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models">,
+): number[] {
   const { api, widget, tools, console, metrics } = config.ports;
   return [
     api,
@@ -48,5 +50,6 @@ export function ownPortsOf(config: Pick<Config, "databaseUrl" | "redisUrl" | "po
     ...portsOf(config.databaseUrl),
     ...portsOf(config.redisUrl),
     ...webPortsOf(config.embeddings?.baseUrl),
+    ...(config.models?.providers ?? []).flatMap(({ baseUrl }) => webPortsOf(baseUrl)),
   ];
 }

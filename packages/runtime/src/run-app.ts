@@ -1,7 +1,7 @@
 import type { Service } from "@svc/contracts";
 import { CannotListenError, PortTakenError } from "@svc/http";
 import { createLog } from "@svc/log";
-import { exitOnceStopped } from "./exit-once-stopped.ts";
+import { exitOnceStopped, exitSoon } from "./exit-once-stopped.ts";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { StartError, openResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
@@ -36,5 +36,6 @@ export async function runApp(
       log.error({ error }, "the app did not start");
       process.exitCode = 1;
     }
+    exitSoon();
   }
 }

@@ -59,6 +59,24 @@ const apiBase = urlOf("http:", "https:").refine((text) => !hasCredentials(text),
   error: "a URL without a user name and password",
 });
 
+const modelName = z.string().regex(/^[^\s\p{C}]{1,200}$/u, { error: "the name of a model, without spaces" });
+
+const apiKey = z.string().regex(/^[\x21-\x7e]{1,1000}$/, { error: "printable ASCII without spaces" });
+
+const priceError = 'JSON such as {"gpt-4o-mini":{"input":0.15,"output":0.6}}';
+const priceList = z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) }));
+
+const prices = z.string().transform((text, context) => {
+  try {
+    const parsed = priceList.safeParse(JSON.parse(text));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // Told just below, as any other value that is not valid.
+  }
+  context.issues.push({ code: "custom", message: priceError, input: text });
+  return z.NEVER;
+});
+
 /** False also for what is no URL: that fault is told by another check. */
 function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== "" || new URL(text).password !== "");
@@ -134,7 +152,7 @@ export const SETTINGS = {
   },
   SVC_TOOLS_PORT: {
     schema: port.default(31417),
-    description: "Port of the tool server (of a later version).",
+    description: "Port of the tool server, which MCP clients call at `/mcp`.",
     defaultText: "`31417`",
     isSecret: false,
   },
@@ -181,7 +199,7 @@ export const SETTINGS = {
   SVC_FETCH_ALLOW: {
     schema: hosts.optional(),
     description:
-      "Hosts and networks that pages for knowledge bases may be fetched from although they are not public, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is fetched from only where it is named here.",
+      "Hosts and networks that pages for knowledge bases may be fetched from, and tools of agents called at, although they are not public, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is called only where it is named here.",
     defaultText: "public addresses only",
     isSecret: false,
   },
@@ -193,23 +211,82 @@ export const SETTINGS = {
     isSecret: false,
   },
   SVC_EMBEDDINGS_MODEL: {
-    schema: z
-      .string()
-      .regex(/^[^\s\p{C}]{1,200}$/u, { error: "the name of a model, without spaces" })
-      .optional(),
+    schema: modelName.optional(),
     description:
       "The model that makes embeddings, as in `nomic-embed-text`. Required with `SVC_EMBEDDINGS_BASE_URL`; the same for all apps of an installation. With another one, all passages are embedded anew in the background.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_EMBEDDINGS_API_KEY: {
-    schema: z
-      .string()
-      .regex(/^[\x21-\x7e]{1,1000}$/, { error: "printable ASCII without spaces" })
-      .optional(),
+    schema: apiKey.optional(),
     description: "Sent to `SVC_EMBEDDINGS_BASE_URL` as a bearer token.",
     defaultText: "none is sent",
     isSecret: true,
+  },
+  SVC_LLM_BASE_URL: {
+    schema: apiBase.optional(),
+    description:
+      "A server with language models that speaks OpenAI's API (`POST …/chat/completions`), local or hosted, as in `http://localhost:11434/v1` for Ollama. Agents then answer with a model. It need not be public; questions and the passages that may answer them are sent to it. While it does not answer, agents quote as they do without one.",
+    defaultText: "none: agents quote their knowledge bases",
+    isSecret: false,
+  },
+  SVC_LLM_API: {
+    schema: z.enum(["openai", "anthropic"], { error: "openai or anthropic" }).optional(),
+    description: "Which API `SVC_LLM_BASE_URL` speaks: `openai` or `anthropic`.",
+    defaultText: "`anthropic` for `https://api.anthropic.com/v1`, else `openai`",
+    isSecret: false,
+  },
+  SVC_LLM_API_KEY: {
+    schema: apiKey.optional(),
+    description: "Sent to `SVC_LLM_BASE_URL`, as a bearer token or as Anthropic wants it.",
+    defaultText: "none is sent",
+    isSecret: true,
+  },
+  SVC_LLM_MODEL: {
+    schema: modelName.optional(),
+    description:
+      "The model of agents that name none, as in `llama3.2:3b` or `gpt-4o-mini`. Without it only agents that name a model use one; an agent with the model `none` never does.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_LLM_TIMEOUT_MS: {
+    schema: z
+      .string()
+      .regex(/^\d{1,6}$/, { error: "milliseconds" })
+      .transform(Number)
+      .refine((value) => value >= 1_000 && value <= 110_000, { error: "milliseconds from 1000 to 110000" })
+      .default(20_000),
+    description:
+      "How long a model may take for an answer, in milliseconds, tries and tools included. Then the agent answers without it.",
+    defaultText: "`20000`",
+    isSecret: false,
+  },
+  SVC_LLM_PRICES: {
+    schema: prices.optional(),
+    description:
+      'What models cost, in US dollars for a million tokens, as JSON: `{"gpt-4o-mini":{"input":0.15,"output":0.6}}`. Tickets and statistics then say what was spent.',
+    defaultText: "none: costs are not known",
+    isSecret: false,
+  },
+  SVC_ANTHROPIC_API_KEY: {
+    schema: apiKey.optional(),
+    description:
+      "A key of Anthropic's API, for models beside those of `SVC_LLM_BASE_URL`: agents name them as in `anthropic:claude-…`.",
+    defaultText: "none",
+    isSecret: true,
+  },
+  SVC_ANTHROPIC_BASE_URL: {
+    schema: apiBase.default("https://api.anthropic.com/v1"),
+    description: "Where Anthropic's API is; another address for a proxy of it.",
+    defaultText: "`https://api.anthropic.com/v1`",
+    isSecret: false,
+  },
+  SVC_OLLAMA_BASE_URL: {
+    schema: apiBase.optional(),
+    description:
+      "An Ollama server, as in `http://localhost:11434`, whose models agents name as in `ollama:llama3.2:3b`, and to which models can be pulled. Where `SVC_LLM_BASE_URL` is an Ollama, this needs no setting.",
+    defaultText: "none",
+    isSecret: false,
   },
   SVC_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),

@@ -1,8 +1,11 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "@svc/log";
 import { QueueDownError } from "@svc/queue";
 import { isUnavailable } from "@svc/store";
 
 const SWEEP_MS = 500;
+/** A stop waits so long for a step: one that waits for a lock of the database must not hold the whole process up. */
+const STOP_WAIT_MS = 2_000;
 
 /** One thing that a sweep does; a long one looks at `isStopped` between its parts. */
 export type SweepStep = (isStopped: () => boolean) => Promise<void>;
@@ -10,7 +13,8 @@ export type SweepStep = (isStopped: () => boolean) => Promise<void>;
 /**
  * Makes the steps one after the other, twice a second, until stopped: what finds work whose job was lost. A step that
  * fails does not keep the others from their work and is made again in the next sweep; a queue or store that is away is
- * no fault. `what` names what is swept, for the log. `stop` waits for the step that is being made.
+ * no fault. `what` names what is swept, for the log. `stop` waits for the step that is being made, two seconds at most: what
+ * is left of it ends with the connections of the store.
  */
 export function startSweeps(log: Log, what: string, steps: readonly SweepStep[]): { stop(): Promise<void> } {
   let stopped = false;
@@ -44,7 +48,7 @@ export function startSweeps(log: Log, what: string, steps: readonly SweepStep[])
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await sweeping;
+      await Promise.race([sweeping, wait(STOP_WAIT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -22,9 +22,9 @@ const SITEMAP_DEADLINE_MS = 5 * 60_000;
 
 /**
  * Makes the function that reads what waits, one after the other, until nothing does: single documents before the pages
- * of sitemaps, and projects in turns. Called twice at a time it reads two; only one of the calls fetches, so that a slow
- * site takes no more than its place. Idempotent, so that jobs may come twice or be lost: it takes whatever waits by a
- * lease, and a document and the end of its ingest become real in one transaction that the lease fences.
+ * of sitemaps, and projects in turns. Called twice at a time it reads two; only one of the calls fetches, so that a
+ * slow site takes no more than its place. Idempotent, so that jobs may come twice or be lost: it takes whatever waits
+ * by a lease, and a document and the end of its ingest become real in one transaction that the lease fences.
  */
 export function createIngestWorker(
   context: IngestContext,

@@ -1,52 +1,66 @@
-import { HISTORY_LIMIT, answerQuestion, questionOf } from "@svc/agents";
+import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
-import { detectLanguage } from "@svc/text";
+import { openRunTools } from "../agent-tools.ts";
+import { languageOf } from "../language-of.ts";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
-
-/** From this confidence on the text itself says which language it is in. */
-const CLEAR_LANGUAGE = 0.5;
+import { createTextStream } from "../stream-text.ts";
 
 /**
  * Lets the agent answer. An agent that fails is no error for the customer: its fault is noted and a person takes over.
  * The answer is kept between tries.
  */
-export async function answer({ store, embeddings, log }: StageContext, run: Run): Promise<void> {
+export async function answer(context: StageContext, run: Run): Promise<void> {
+  const { store, embeddings, models, log } = context;
   const agent = chosenAgent(run);
   if (agent === null) return;
   move(run, "agent", run.passages === null ? "nothing to look up" : `${run.passages.hits.length} passages found`);
   if (run.answer !== null) return;
   const { message, passages } = run;
-  const asked = questionOf(message.text);
   // A fixed reply is the same whatever was said.
   const looksBack = agent.fixedReply === null && message.seq > 1;
   const history = looksBack
     ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
     : [];
-  run.language = agent.fixedReply === null ? languageOf(run) : null;
+  run.language = agent.fixedReply === null ? languageOfChat(run) : null;
+  const model = agent.fixedReply === null ? (models?.forAgent(agent) ?? null) : null;
   try {
-    run.answer = await answerQuestion({
+    const calls = model === null ? null : await openRunTools(context, run, agent);
+    const found = await answerQuestion({
       agent,
       text: message.text,
       history,
       language: run.language,
       search: (query, kbIds, limit) =>
-        passages !== null && query === asked
+        passages !== null && limit <= PASSAGE_LIMIT && query === questionOf(message.text)
           ? Promise.resolve(passages)
           : searchWithEmbeddings({ store, embeddings }, run.project.id, { query, kbIds, limit }),
+      model:
+        model === null || calls === null
+          ? null
+          : {
+              model,
+              project: run.project.id,
+              ticketId: message.ticketId,
+              signal: run.signal,
+              tools: calls.tools,
+              results: calls.results,
+              onText: calls.hush(createTextStream(context, run)),
+            },
     });
+    run.answer = calls === null ? found : await calls.settle(found);
   } catch (error) {
+    run.signal.throwIfAborted();
     if (isUnavailable(error)) throw error;
     log.error({ error, messageId: message.messageId, agentId: agent.id }, "an agent failed; a person has to answer");
-    run.answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; the log says how" };
+    const why = "the agent failed; the log says how";
+    run.answer = { text: null, markdown: false, sources: [], confidence: 0, why, isFault: true };
   }
 }
 
 /** The language of the chat: that of the first message that says so. */
-function languageOf({ ticket, message }: Run): string | null {
-  if (ticket !== null && ticket.language !== null) return ticket.language;
-  const { language, confidence } = detectLanguage(message.text);
-  return confidence < CLEAR_LANGUAGE ? null : language;
+function languageOfChat({ ticket, message }: Run): string | null {
+  return ticket?.language ?? languageOf(message.text);
 }

@@ -2,9 +2,17 @@ import { move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
-/** Opens the ticket of the conversation, or takes the message into it. Idempotent: a retry finds the open ticket. */
-export async function openTicket({ store }: StageContext, run: Run): Promise<void> {
+/**
+ * Opens the ticket of the conversation, or takes the message into it. A ticket that was given to another project is
+ * worked on by that one: its agents and settings. Idempotent: a retry finds the open ticket.
+ */
+export async function openTicket({ store, readSettings }: StageContext, run: Run): Promise<void> {
   const ticket = await store.tickets.open(run.message.project, run.message);
+  if (ticket.project !== run.project.id) {
+    const found = await readSettings(ticket.project);
+    if (found === null) throw new Error("the project that the ticket was given to no longer exists");
+    Object.assign(run, found);
+  }
   run.ticket = ticket;
   run.stage = ticket.stage;
   move(run, "received", "a message came in");

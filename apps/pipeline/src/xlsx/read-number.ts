@@ -30,9 +30,9 @@ const COMMA_EVIDENCE =
   /^[-\u2212]?\p{Sc}?[ \u00a0\u202f]?(?:\d{1,3}(?:[.\u00a0\u202f ]\d{3})+,\d+|\d+,\d{2}|\d+,\d{1,2}[ \u00a0\u202f]?[%\p{Sc}])[ \u00a0\u202f]?[%\p{Sc}]?$/u;
 
 /**
- * The decimal mark of a table, from all its cells: a comma when at least one cell can hardly be read otherwise (`12,50`,
- * `1.234,5`) and none shows a decimal point; a point in all other tables. One reading holds for a whole table, since
- * `1,234` is a thousand in one and little more than one in another.
+ * The decimal mark of a table, from all its cells: a comma when at least one cell can hardly be read otherwise
+ * (`12,50`, `1.234,5`) and none shows a decimal point; a point in all other tables. One reading holds for a whole
+ * table, since `1,234` is a thousand in one and little more than one in another.
  */
 export function findDecimalMark(cells: string[]): DecimalMark {
   const hasCommas = cells.some((cell) => COMMA_EVIDENCE.test(cell));

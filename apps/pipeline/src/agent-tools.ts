@@ -1,0 +1,262 @@
+import { offerTools, openHeaders, tellOutcome } from "@svc/agents";
+import type { AskedCall, CallResult, CallableTool, ChatTool, OnText } from "@svc/agents";
+import type { Agent, ToolCallState } from "@svc/contracts";
+import type { ToolCallRecord, ToolCaller } from "@svc/store";
+import { cutText } from "@svc/text";
+import type { ReviewRun } from "./reviews/review-run.ts";
+import type { AgentAnswer, Run } from "./run.ts";
+import type { StageContext } from "./stage-context.ts";
+
+/** So long what a tool has read counts for the same message. */
+const READ_COUNTS_MS = 15 * 60_000;
+/** Characters of a call's arguments that an operator reads in the reasons of a draft. */
+const TOLD_ARGUMENTS_MAX_CHARS = 200;
+
+const WAITS =
+  "Not called yet: an operator has to approve this call first. Do not say that it was done. What comes of it is told later.";
+const REJECTED = "Not called: an operator has rejected this call. Do not ask for it again.";
+const UNKNOWN =
+  "Whether this call was made is not known, and it is not made again. A person has to look. Do not say that it was done.";
+const BROKEN_OFF = "The call was broken off.";
+const GONE = "Not called: the conversation is worked on elsewhere.";
+
+/** Why a person has to look, by the state of a call. */
+const HELD: Partial<Record<ToolCallState, (what: string) => string>> = {
+  waiting: (what) => `${what} waits for an operator's approval.`,
+  approved: (what) => `${what} is approved and was not made yet: use regenerate.`,
+  unknown: (what) => `Nobody knows whether ${what} was made.`,
+};
+
+/** The tools of one run, and what becomes of its answer by their calls. */
+export interface RunTools {
+  tools: ChatTool[];
+  /** Calls that operators have decided about or that earlier tries have made, for the model to know. */
+  results: CallResult[];
+  /** Passes on what the answer says so far as long as nothing of it has to be looked at. */
+  hush(onText: OnText): OnText;
+  /** Holds the answer for a person where a call waits or nobody knows whether it was made. Rejects with the store's faults. */
+  settle(answer: AgentAnswer): Promise<AgentAnswer>;
+}
+
+const NO_TOOLS: RunTools = {
+  tools: [],
+  results: [],
+  hush: (onText) => onText,
+  settle: (answer) => Promise.resolve(answer),
+};
+
+function argumentsText({ arguments: given }: Pick<ToolCallRecord, "arguments">): string {
+  const text = JSON.stringify(given);
+  return text.length <= TOLD_ARGUMENTS_MAX_CHARS ? text : `${cutText(text, TOLD_ARGUMENTS_MAX_CHARS)} …`;
+}
+
+/** What a model is told of a call that is over, or that waits. */
+function tellRecord({ state, result }: ToolCallRecord): string {
+  const text = result ?? "";
+  switch (state) {
+    case "done":
+    case "failed":
+      return tellOutcome({ state, text });
+    case "rejected":
+      return REJECTED;
+    case "waiting":
+    case "approved":
+      return WAITS;
+    default:
+      return UNKNOWN;
+  }
+}
+
+/** True when what was read before can be told again. */
+function isFresh({ state, finishedAt }: ToolCallRecord): boolean {
+  return state === "done" && finishedAt !== null && Date.now() - finishedAt.getTime() < READ_COUNTS_MS;
+}
+
+/** Makes a call that is written down, and writes down what came of it. */
+async function makeCall(
+  { store }: StageContext,
+  tool: CallableTool,
+  call: ToolCallRecord,
+  signal: AbortSignal,
+): Promise<ToolCallRecord> {
+  const startedAt = performance.now();
+  const passedMs = () => Math.round(performance.now() - startedAt);
+  const { state, text } = await tool.call(call.arguments, { callId: call.id, signal }).catch(async (error: unknown) => {
+    // Only what reads rejects: nothing was done by it.
+    await store.toolCalls.finish(call.project, call.id, {
+      state: "failed",
+      result: BROKEN_OFF,
+      durationMs: passedMs(),
+    });
+    throw error;
+  });
+  const durationMs = passedMs();
+  await store.toolCalls.finish(call.project, call.id, { state, result: text, durationMs });
+  return { ...call, state, result: text, durationMs };
+}
+
+/** The tools of an agent as they can be called now. */
+async function callableTools(context: StageContext, run: Run, agent: Pick<Agent, "id">): Promise<CallableTool[]> {
+  const { store, openTools } = context;
+  return openTools(openHeaders(await store.agents.readTools(run.project.id, agent.id), store.sealer));
+}
+
+/**
+ * Opens the tools of an agent for one run. Each call is written down before it is made. A call that writes is made once
+ * for the messages that are not answered yet: a later try, a draft that is made anew or another of these messages gets
+ * what came of it; one whose worker died is never made again. What has to be approved is written down and not called.
+ */
+export async function openRunTools(context: StageContext, run: Run, agent: Agent): Promise<RunTools> {
+  if (agent.tools.length === 0) return NO_TOOLS;
+  const { store } = context;
+  const { message, project } = run;
+  const { ticketId, messageId, leaseId } = message;
+  const caller: ToolCaller = { home: message.project, ticketId, messageId, leaseId, agentId: agent.id };
+  const held = new Map<string, string>();
+  const written = new Set<string>();
+  const faults: unknown[] = [];
+  const underWay = new Set<Promise<string>>();
+
+  /** Makes the answer wait for a person where a call needs one, and says why; notes what was written. */
+  function noteCall(call: ToolCallRecord): void {
+    if (call.state === "done" && call.access === "write") written.add(call.tool);
+    const describe = HELD[call.state];
+    if (describe === undefined) return;
+    held.set(call.id, describe(`${call.tool} ${argumentsText(call)} (tool call ${call.id})`));
+  }
+
+  /** A call that is running although nobody makes it any more. */
+  async function giveUp(call: ToolCallRecord): Promise<ToolCallRecord> {
+    await store.toolCalls.giveUp(project.id, call.id, UNKNOWN);
+    return { ...call, state: "unknown" };
+  }
+
+  /** What is to be told of a call that was asked for before. */
+  async function tellAgain(tool: CallableTool, call: ToolCallRecord, signal: AbortSignal): Promise<ToolCallRecord> {
+    const isRead = tool.access === "read" && call.access === "read";
+    // What an operator has decided about, or has to, is as it is.
+    if (isRead && tool.approval === "auto" && call.decidedAt === null && call.state !== "waiting") {
+      if (isFresh(call)) return call;
+      await store.toolCalls.beginAgain(project.id, call.id);
+      return makeCall(context, tool, call, signal);
+    }
+    return call.state === "running" ? giveUp(call) : call;
+  }
+
+  async function answerCall(asked: AskedCall, signal: AbortSignal): Promise<string> {
+    const { tool, key, occurrence } = asked;
+    const state = tool.approval === "operator" ? "waiting" : "running";
+    const wanted = {
+      tool: tool.name,
+      mark: tool.mark,
+      access: tool.access,
+      key,
+      occurrence,
+      arguments: asked.arguments,
+    };
+    const begun = await store.toolCalls.begin(project.id, caller, wanted, state);
+    if (begun === null) return GONE;
+    const isToMake = begun.isNew && state === "running";
+    const call = isToMake
+      ? await makeCall(context, tool, begun.call, signal)
+      : begun.isNew
+        ? begun.call
+        : await tellAgain(tool, begun.call, signal);
+    noteCall(call);
+    return tellRecord(call);
+  }
+
+  async function desk(asked: AskedCall, signal: AbortSignal): Promise<string> {
+    // A run that is given up begins nothing.
+    signal.throwIfAborted();
+    const answering = answerCall(asked, signal);
+    underWay.add(answering);
+    try {
+      return await answering;
+    } catch (error) {
+      signal.throwIfAborted();
+      // The whole run is tried again: see `settle`.
+      faults.push(error);
+      return GONE;
+    } finally {
+      underWay.delete(answering);
+    }
+  }
+
+  /** A call of an earlier run, whether or not the model asks for it again: nobody is making it any more. */
+  async function takeOver(call: ToolCallRecord): Promise<ToolCallRecord> {
+    const known = call.state === "running" ? await giveUp(call) : call;
+    noteCall(known);
+    return known;
+  }
+
+  const [tools, known] = await Promise.all([
+    callableTools(context, run, agent),
+    store.toolCalls.listKnown(project.id, ticketId).then((calls) => Promise.all(calls.map(takeOver))),
+  ]);
+  return {
+    tools: offerTools(tools, desk),
+    results: known.map((call) => ({ tool: call.tool, text: `${argumentsText(call)}\n${tellRecord(call)}` })),
+
+    hush(onText) {
+      let hasPassed = false;
+      return (piece) => {
+        if (held.size === 0) {
+          hasPassed = true;
+          onText(piece);
+        } else if (hasPassed) {
+          hasPassed = false;
+          onText({ offset: 0, text: "" });
+        }
+      };
+    },
+
+    async settle(answer) {
+      // A model that is given up leaves its calls behind: how they end says whether the answer may go out.
+      await Promise.allSettled(underWay);
+      if (faults.length > 0) throw faults[0];
+      // What was done must not go untold because the model gave no answer in the end.
+      const isUntold = written.size > 0 && answer.model?.fallback != null;
+      if (held.size === 0 && !isUntold) return answer;
+      const untold = isUntold ? [`${[...written].join(", ")} was called, and the answer does not tell of it.`] : [];
+      const why = [...held.values(), ...untold, answer.why].join(" ");
+      return { ...answer, why, model: { usage: null, fallback: null, ...answer.model, mustReview: true } };
+    },
+  };
+}
+
+/** Why an approved call is not made after all. */
+const DROPPED =
+  "It was not made: the agent or its tool was changed, switched off or taken away since it was approved, or cannot be reached.";
+
+/** The tools of the agent that has asked for a call: none once it is switched off. */
+async function toolsAfterApproval(context: StageContext, run: Run, agentId: string): Promise<CallableTool[]> {
+  const agent = await context.store.agents.find(run.project.id, agentId);
+  return agent?.enabled === true ? callableTools(context, run, agent) : [];
+}
+
+/**
+ * Makes the calls that operators have approved for what a draft answers, each once whatever happens: one whose worker
+ * died while it made it is never made again, and a person sees that nobody knows. One whose tool has changed is not made.
+ */
+export async function makeApprovedCalls(context: StageContext, run: ReviewRun): Promise<void> {
+  const { store, log } = context;
+  const { ticketId, work } = run.review;
+  const approved = await store.toolCalls.listApproved(run.project.id, ticketId);
+  const tools = new Map<string, CallableTool[]>();
+  for (const call of approved) {
+    if (call.state === "running") {
+      await store.toolCalls.giveUp(call.project, call.id, UNKNOWN);
+      continue;
+    }
+    const known = tools.get(call.agentId) ?? (await toolsAfterApproval(context, run, call.agentId));
+    tools.set(call.agentId, known);
+    const tool = known.find(({ name, mark }) => name === call.tool && mark === call.mark);
+    if (tool === undefined || !work.covers.includes(call.messageId)) {
+      await store.toolCalls.drop(call.project, call.id, DROPPED);
+    } else if (await store.toolCalls.takeApproved(call.project, call.id)) {
+      const { state, durationMs } = await makeCall(context, tool, call, run.signal);
+      log.info({ ticketId, toolCallId: call.id, tool: call.tool, state, durationMs }, "an approved call was made");
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { setTimeout as rest, setImmediate as breathe } from "node:timers/promises";
+import type { Log } from "@svc/log";
+import { startSweeps } from "@svc/runtime";
+import type { Store, TicketText } from "@svc/store";
+import { searchWords } from "@svc/text";
+
+/** Bytes of a ticket's words that are indexed at most; PostgreSQL takes 1 MB with what it needs for each. */
+const MAX_WORD_BYTES = 400_000;
+
+/**
+ * After a step that reads words, others get three times as long as it took, and at most so long: while messages come in
+ * faster than they can be worked on, the search falls behind rather than the answers.
+ */
+const REST_FACTOR = 3;
+const MAX_REST_MS = 300;
+
+/** The words of a ticket: those that it had, and what its subject and what was said since have beside them. */
+export function wordsOfTicket({
+  indexed,
+  subject,
+  texts,
+}: Pick<TicketText, "indexed" | "subject" | "texts">): string[] {
+  const words = new Set(indexed ?? searchWords(subject));
+  let bytes = 0;
+  for (const word of words) bytes += sizeOf(word);
+  for (const text of texts) {
+    for (const word of searchWords(text)) {
+      if (words.has(word)) continue;
+      bytes += sizeOf(word);
+      if (bytes > MAX_WORD_BYTES) return [...words];
+      words.add(word);
+    }
+  }
+  return [...words];
+}
+
+/** What a word takes: its bytes, its beginnings, and what PostgreSQL keeps of each. */
+const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
+
+/**
+ * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
+ * that changed, so that a search finds them within about a second. One replica at a time follows the changes; words are
+ * read by all of them. What an upgrade finds there is read in the same way, after what changes meanwhile.
+ */
+export function startTicketIndex({ store, log }: { store: Store; log: Log }): { stop(): Promise<void> } {
+  async function follow(isStopped: () => boolean): Promise<void> {
+    while (!isStopped() && (await store.ticketIndex.follow())) await breathe();
+  }
+
+  async function readWords(isStopped: () => boolean): Promise<void> {
+    // What changes meanwhile goes first, so it is looked for between the parts of a long catching up.
+    for (;;) {
+      const startedAt = performance.now();
+      if (isStopped() || !(await store.ticketTexts.indexNext(wordsOfTicket))) return;
+      await follow(isStopped);
+      await rest(Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - startedAt)));
+    }
+  }
+
+  return startSweeps(log, "tickets", [follow, readWords]);
+}

@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { openModelCatalogue } from "@svc/agents";
+import type { ModelCatalogue } from "@svc/agents";
+import { MODEL_LIMITS } from "@svc/contracts";
+import { openStore } from "@svc/store";
+import type { ModelPullRecord, Store } from "@svc/store";
+import {
+  DISK_FULL,
+  UNKNOWN_MODEL,
+  createTestDatabase,
+  linesOfPull,
+  startFakeOllama,
+  testLog,
+  waitFor,
+} from "@svc/testing";
+import type { FakeOllama, TestDatabase } from "@svc/testing";
+import { createPullWorker } from "./work-on-pulls.ts";
+
+const MODEL = "ollama:tiny:1b";
+const never = new Promise<void>(() => undefined);
+
+let database: TestDatabase;
+let store: Store;
+let ollama: FakeOllama;
+let catalogue: ModelCatalogue;
+let stopping: AbortController;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = openStore({ url: database.url, secretKey: "a key of a test that seals nothing", log: testLog() });
+});
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  stopping = new AbortController();
+  ollama = await startFakeOllama();
+  const providers = [{ name: "ollama", api: "openai" as const, baseUrl: ollama.baseUrl }];
+  catalogue = openModelCatalogue({ providers, defaultModel: null, timeoutMs: 1_000, prices: {} });
+});
+afterEach(async () => {
+  await store.modelPulls.cancel(MODEL);
+  await ollama.close();
+});
+
+/** Pulls what waits until nothing does; another process has a stop of its own. */
+const work = (stop = stopping) =>
+  createPullWorker({ store, log: testLog(), catalogue }, { stopping: stop.signal, delaysMs: [0] })();
+
+async function found(): Promise<ModelPullRecord> {
+  const record = await store.modelPulls.find(MODEL);
+  if (record === null) throw new Error("nothing was asked for");
+  return record;
+}
+
+test("a model that was asked for is pulled, and how far it is can be read", async () => {
+  await store.modelPulls.begin(MODEL);
+  await work();
+  expect(await found()).toMatchObject({ state: "done", status: "success", completedBytes: 1e6, totalBytes: 1e6 });
+  expect(ollama.installed().map(({ name }) => name)).toEqual(["tiny:1b"]);
+  await work();
+  expect(ollama.pulls).toHaveLength(1);
+});
+
+test.each([
+  ["disk_full", DISK_FULL, /Make room/],
+  ["not_found", UNKNOWN_MODEL, /no model tiny:1b/],
+] as const)("%s ends a pull at its first try, with what to do", async (code, lines, told) => {
+  ollama.pullWith(() => lines);
+  await store.modelPulls.begin(MODEL);
+  await work();
+  expect(await found()).toMatchObject({ state: "failed", failure: { code, detail: expect.stringMatching(told) } });
+  expect(ollama.pulls).toHaveLength(1);
+});
+
+test("a pull whose line is cut goes on, as often as something comes", async () => {
+  const lines = (index: number) => [...linesOfPull(1_000, 20).slice(0, 3 + index), "cut" as const];
+  ollama.pullWith((_name, index) => (index < 2 * MODEL_LIMITS.pullMaxTries ? lines(index) : linesOfPull(1_000)));
+  await store.modelPulls.begin(MODEL);
+  await work();
+  expect(await found()).toMatchObject({ state: "done" });
+  expect(ollama.pulls).toHaveLength(2 * MODEL_LIMITS.pullMaxTries + 1);
+});
+
+test("a pull that comes no further is given up after five tries", async () => {
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), "cut"]);
+  await store.modelPulls.begin(MODEL);
+  await work();
+  expect(await found()).toMatchObject({ state: "failed", failure: { code: "pull_failed" } });
+  // The first one has brought something, the others have not.
+  expect(ollama.pulls.length).toBeLessThanOrEqual(MODEL_LIMITS.pullMaxTries + 1);
+});
+
+test("what an earlier try has brought is no news of a later one, and is not taken back", async () => {
+  const far = [...linesOfPull().slice(0, 3), "cut" as const];
+  ollama.pullWith((_name, index) => (index % 2 === 0 ? far : [...linesOfPull().slice(0, 1), "cut"]));
+  await store.modelPulls.begin(MODEL);
+  await work();
+  expect(await found()).toMatchObject({ state: "failed", completedBytes: 500_000, totalBytes: 1_000_000 });
+  expect(ollama.pulls.length).toBeLessThanOrEqual(MODEL_LIMITS.pullMaxTries + 1);
+});
+
+test("a pull that goes on for ever is ended when its time is over", async () => {
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: never }]);
+  await store.modelPulls.begin(MODEL);
+  const options = { stopping: stopping.signal, delaysMs: [0], maxMs: 300 };
+  await createPullWorker({ store, log: testLog(), catalogue }, options)();
+  const detail = expect.stringMatching(/within 24 hours\. Pull it again/);
+  expect(await found()).toMatchObject({ state: "failed", failure: { code: "pull_failed", detail } });
+  await waitFor(() => ollama.pulls.every(({ isOpen }) => !isOpen), { what: "Ollama to be hung up on" });
+});
+
+test("a cancelled pull is broken off at Ollama, and stays cancelled", async () => {
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: never }]);
+  await store.modelPulls.begin(MODEL);
+  const working = work();
+  await waitFor(async () => (await found()).totalBytes !== null, { what: "the pull to be on its way" });
+  await store.modelPulls.cancel(MODEL);
+  await working;
+  await waitFor(() => ollama.pulls.every(({ isOpen }) => !isOpen), { what: "Ollama to be hung up on" });
+  expect(await found()).toMatchObject({ state: "cancelled" });
+});
+
+test("a process that stops gives the pull back, and another one goes on with it", async () => {
+  let goOn: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: gate }, ...linesOfPull().slice(3)]);
+  await store.modelPulls.begin(MODEL);
+  const first = work();
+  await waitFor(() => ollama.pulls.length === 1, { what: "the pull to begin" });
+  stopping.abort();
+  await first;
+  expect(await found()).toMatchObject({ state: "running" });
+  goOn();
+  await work(new AbortController());
+  expect(await found()).toMatchObject({ state: "done" });
+  expect(ollama.pulls).toHaveLength(2);
+});
+
+test("an Ollama that is away for a while is asked again", async () => {
+  let asked = 0;
+  const flaky: ModelCatalogue = {
+    ...catalogue,
+    pull(id, options) {
+      asked += 1;
+      const gone = openModelCatalogue({
+        providers: [{ name: "ollama", api: "openai", baseUrl: "http://127.0.0.1:9/v1" }],
+        defaultModel: null,
+        timeoutMs: 1_000,
+        prices: {},
+      });
+      return (asked < 3 ? gone : catalogue).pull(id, options);
+    },
+  };
+  await store.modelPulls.begin(MODEL);
+  await createPullWorker({ store, log: testLog(), catalogue: flaky }, { stopping: stopping.signal, delaysMs: [0] })();
+  expect(await found()).toMatchObject({ state: "done" });
+  expect(asked).toBe(3);
+});

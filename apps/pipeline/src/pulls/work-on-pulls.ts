@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { PullError } from "@svc/agents";
+import type { ModelCatalogue } from "@svc/agents";
+import { MODEL_LIMITS } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import { isUnavailable } from "@svc/store";
+import type { ClaimedModelPull, Store } from "@svc/store";
+import { keepPullLease } from "./keep-pull-lease.ts";
+
+/** After the first, second, … try in a row that has brought nothing. */
+const RETRY_DELAYS_MS = [1_000, 5_000, 15_000, 30_000];
+/** When the store was away: nothing is known of the pull then. */
+const STORE_DELAY_MS = 2_000;
+const MAX_MS = MODEL_LIMITS.pullMaxHours * 3_600_000;
+
+/** What pulling models needs. */
+export interface PullContext {
+  store: Store;
+  log: Log;
+  catalogue: ModelCatalogue;
+}
+
+/** The fault of a pull that has had all the time that it may take. */
+function tooLong({ catalogId }: ClaimedModelPull): PullError {
+  const text = `${catalogId} has not come within ${MODEL_LIMITS.pullMaxHours} hours. Pull it again: it goes on where it stopped.`;
+  return new PullError("pull_failed", text, { isFinal: true });
+}
+
+/**
+ * Makes the function that pulls what waits, one model after the other, until nothing does. Idempotent, so that jobs may
+ * come twice or be lost: it takes whatever waits by a lease, and whoever has lost it changes nothing. A pull that is broken
+ * off, by whatever, goes on where it was: the server keeps what it has. `stopping` breaks off what is being pulled, and
+ * so does the end of the time that a pull may take.
+ */
+export function createPullWorker(
+  context: PullContext,
+  options: { stopping: AbortSignal; delaysMs?: readonly number[]; maxMs?: number },
+) {
+  const { store, log, catalogue } = context;
+  const { stopping, delaysMs = RETRY_DELAYS_MS, maxMs = MAX_MS } = options;
+
+  /** Notes why a try has failed: for ever when another one would not help or was the last, else until the next one. */
+  async function settle(claim: ClaimedModelPull, error: unknown, hasGrown: boolean): Promise<void> {
+    const isKnown = error instanceof PullError;
+    if (!isKnown) log.error({ error, catalogId: claim.catalogId }, "a model could not be pulled");
+    const failure = isKnown ? error.message : "The service failed to pull this model; its log says why.";
+    // Tries are counted since anything has come: a large model over a bad line takes as many as it takes.
+    const tries = hasGrown ? 1 : claim.attempts;
+    if ((isKnown && error.isFinal) || tries >= MODEL_LIMITS.pullMaxTries) {
+      // What may pass by itself has not: another call must not take it for that, and begin again.
+      const code = isKnown && error.isFinal ? error.code : "pull_failed";
+      await store.modelPulls.finish(claim, { state: "failed", code, detail: failure });
+      log.warn({ catalogId: claim.catalogId, code, tries }, "a model could not be pulled");
+      return;
+    }
+    const delayMs = delaysMs[Math.min(tries, delaysMs.length) - 1] ?? 0;
+    await store.modelPulls.retryLater(claim, { delayMs, failure, counts: true });
+    log.info({ catalogId: claim.catalogId, reason: failure, delayMs }, "the pull of a model is tried again");
+  }
+
+  async function pull(claim: ClaimedModelPull): Promise<void> {
+    const lease = keepPullLease(context, claim);
+    const deadline = AbortSignal.timeout(Math.max(1, claim.startedAt.getTime() + maxMs - Date.now()));
+    const signal = AbortSignal.any([lease.lost, stopping, deadline]);
+    let fault: unknown = null;
+    try {
+      await catalogue.pull(claim.catalogId, { onProgress: (progress) => lease.note(progress), signal });
+    } catch (error) {
+      fault = deadline.aborted ? tooLong(claim) : (error ?? new Error("a pull was broken off"));
+    }
+    await lease.drop();
+    // What was cancelled, or is another's by now, is no longer ours to end.
+    if (lease.lost.aborted) return;
+    if (fault === null) {
+      await store.modelPulls.finish(claim, { state: "done" });
+      log.info({ catalogId: claim.catalogId }, "a model was pulled");
+    } else if (stopping.aborted) {
+      await store.modelPulls.retryLater(claim, { delayMs: 0, failure: null, counts: false });
+    } else {
+      await settle(claim, fault, lease.hasGrown());
+    }
+  }
+
+  return async function workOnPulls(): Promise<void> {
+    while (!stopping.aborted) {
+      const claim = await store.modelPulls.claim();
+      if (claim === null) return;
+      try {
+        await pull(claim);
+      } catch (error) {
+        // Its lease runs out then, and the sweeper of any replica announces it again.
+        if (!isUnavailable(error)) throw error;
+        log.debug({ error, catalogId: claim.catalogId }, "the store is away; the pull goes on later");
+        await sleep(STORE_DELAY_MS, undefined, { signal: stopping }).catch(() => undefined);
+      }
+    }
+  };
+}

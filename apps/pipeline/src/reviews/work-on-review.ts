@@ -1,0 +1,73 @@
+import { LIMITS } from "@svc/contracts";
+import type { ClaimedReview, ProjectId } from "@svc/store";
+import type { LeaseKeeper } from "../lease-keeper.ts";
+import { failureText, isOwnFault, retryDelayMs, runStages, whenAborted } from "../run-stages.ts";
+import type { StageContext } from "../stage-context.ts";
+import { beginReviewRun } from "./review-run.ts";
+import { REVIEW_STAGES } from "./review-stages.ts";
+
+/** Works on the messages of a conversation, as `createChatWorker` makes it. */
+export type ChatWork = (project: ProjectId, ticketId: string, isStopping: () => boolean) => Promise<void>;
+
+/**
+ * Makes the function that carries out what a person has decided about a conversation, under the same lease as its
+ * messages, and then goes on with the messages that wait. Called twice, the second call finds the lease taken or
+ * nothing to do, which is what makes the jobs of `review-decisions` idempotent.
+ */
+export function createReviewWorker(context: StageContext, leases: LeaseKeeper, workOnChat: ChatWork): ChatWork {
+  const { store, readSettings, log } = context;
+
+  async function giveUp(review: ClaimedReview, failure: string): Promise<void> {
+    const { ticketId, reviewId } = review;
+    log.error({ ticketId, reviewId, failure }, "a decision could not be carried out; an operator can try it again");
+    await store.reviews.giveUp(review, failure);
+  }
+
+  async function carryOut(review: ClaimedReview, signal: AbortSignal): Promise<void> {
+    const { project, ticketId, work } = review;
+    const ticket = await store.tickets.find(project, ticketId);
+    if (ticket === null) throw new Error("the ticket is not there any more");
+    // Left at once when the run is given up, also while the database lets it wait.
+    const settings = await Promise.race([readSettings(ticket.project), whenAborted(signal)]);
+    if (settings === null) throw new Error("the project that works on the ticket no longer exists");
+    const agent = ticket.agentId === null ? null : await store.agents.find(ticket.project, ticket.agentId);
+    const run = beginReviewRun(review, { ticket, agent, settings, signal });
+    await runStages(context, run, REVIEW_STAGES[work.kind]);
+  }
+
+  async function settleFailure(review: ClaimedReview, error: unknown): Promise<void> {
+    const { attempts, ticketId, reviewId } = review;
+    const isFault = isOwnFault(error);
+    if (isFault && attempts >= LIMITS.maxAttempts) {
+      await giveUp(review, failureText(error));
+      return;
+    }
+    if (isFault) log.warn({ error, ticketId, reviewId, attempts }, "a decision will be tried again");
+    const delayMs = isFault ? retryDelayMs(attempts) : 0;
+    await store.reviews.retryLater(review, { delayMs, failure: failureText(error), counts: isFault });
+  }
+
+  async function handle(review: ClaimedReview): Promise<void> {
+    if (review.attempts > LIMITS.maxAttempts) {
+      await giveUp(review, "its workers died while they had it");
+      return;
+    }
+    const lease = leases.keep(review);
+    try {
+      await carryOut(review, lease.signal);
+    } catch (error) {
+      await settleFailure(review, error).catch((settleError: unknown) => {
+        // The lease runs out by itself, and the sweeper finds the decision.
+        log.warn({ error: settleError, reviewId: review.reviewId }, "a failed try could not be noted");
+      });
+    } finally {
+      lease.drop();
+    }
+  }
+
+  return async function workOnReview(project, ticketId, isStopping) {
+    const review = isStopping() ? null : await store.reviews.claim(project, ticketId);
+    if (review !== null) await handle(review);
+    await workOnChat(project, ticketId, isStopping);
+  };
+}

@@ -1,0 +1,33 @@
+import { chooseAmongProjects } from "@svc/agents";
+import { searchKnowledge } from "@svc/knowledge";
+import { asProjectId } from "@svc/store";
+import { isSpam, move } from "../run.ts";
+import type { Run, TriageResult } from "../run.ts";
+import type { StageContext } from "../stage-context.ts";
+
+/**
+ * Chooses the agent of a submitted issue among those of all projects. An issue that was sent to where it is, by an earlier
+ * run or by a person, stays there. The result is kept between tries.
+ */
+export async function triageAllProjects(context: StageContext, run: Run): Promise<void> {
+  if (isSpam(run)) return;
+  move(run, "triage", "opened");
+  run.triage ??= await choose(context, run);
+}
+
+async function choose({ store, triageModels, models, readPool }: StageContext, run: Run): Promise<TriageResult> {
+  const { message, signal, ticket } = run;
+  if (ticket !== null && (await store.issues.isRouted(message.project, ticket.id))) {
+    return { agentId: ticket.agentId, confidence: 1, why: "It was decided before who works on it." };
+  }
+  const model = models?.forAgent({ model: null }) ?? null;
+  const { project, ...decision } = await chooseAmongProjects({
+    models: triageModels,
+    pool: await readPool(),
+    text: message.text,
+    search: (id, kbIds, limit) => searchKnowledge({ store }, asProjectId(id), { query: message.text, kbIds, limit }),
+    adviser: model === null ? null : { model, project: message.project, ticketId: message.ticketId, signal },
+  });
+  // Without an agent it stays where it came in, and is decided all the same.
+  return { ...decision, project: project ?? message.project };
+}
