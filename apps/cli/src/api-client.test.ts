@@ -81,7 +81,7 @@ describe("a call of the API", () => {
     const seen: unknown[] = [];
     const target = await serve(({ url, headers }, response) => {
       seen.push(url, headers["x-api-key"], headers["x-svc-project"]);
-      response.end(JSON.stringify({ ok: true, chatId: "x", replies: [], more: false }));
+      response.end(JSON.stringify({ ok: true, chatId: "x", replies: [], cursor: "0", more: false }));
     });
     await collectReplies({ ...target, project: "shop" }, "a/b %20ü", 5);
     expect(seen).toEqual(["/api/v1/messages/a%2Fb%20%2520%C3%BC?wait=5", "some-key", "shop"]);
@@ -113,6 +113,7 @@ describe("a probe of the API's port", () => {
       status: "warn",
       version: "0.1.0",
       details: ["redis is away"],
+      models: null,
       channels: { api: { state: "failing", since: "2026-11-21T10:00:00.000Z", error: "no port" } },
     });
     server?.close();

@@ -1,4 +1,7 @@
-import { localUrl, replyItemSchema } from "@svc/contracts";
+import { ServiceFault, createClient, isSendable } from "@svc/client";
+import type { Client, SentMessage } from "@svc/client";
+import { localUrl, runningChannelSchema } from "@svc/contracts";
+import type { DrainAnswer } from "@svc/contracts";
 import { z } from "zod";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -15,74 +18,6 @@ export interface ApiTarget {
   startWith: string;
 }
 
-const replies = z.array(replyItemSchema);
-
-/** Answer of POST /api/v1/messages in sync mode: 200, or 202 with a status. */
-const postedSchema = z.object({
-  ok: z.literal(true),
-  mode: z.literal("sync"),
-  chatId: z.string(),
-  ticketId: z.string(),
-  status: z.enum(["pending", "in_review"]).optional(),
-  timedOut: z.boolean().optional(),
-  replies,
-  drainUrl: z.string().optional(),
-});
-export type Posted = z.infer<typeof postedSchema>;
-
-/** Answer of GET /api/v1/messages/:chatId. */
-const drainedSchema = z.object({ ok: z.literal(true), chatId: z.string(), replies, more: z.boolean() });
-export type Drained = z.infer<typeof drainedSchema>;
-
-const problemSchema = z.object({ code: z.string(), detail: z.string(), requestId: z.string().optional() });
-
-const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
-  401: EXIT.notAllowed,
-  403: EXIT.notAllowed,
-  502: EXIT.notRunning,
-  503: EXIT.notRunning,
-  504: EXIT.notRunning,
-};
-
-/** How much longer than the server the client waits, so that the server's own answer comes first. */
-const PATIENCE_MS = 10_000;
-
-/** Header values are bytes (RFC 9110, section 5.5). */
-const UNSENDABLE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
-
-async function send(target: ApiTarget, path: string, init: { body?: object; waitMs: number }): Promise<Response> {
-  const { url, key, project } = target;
-  if (UNSENDABLE.test(key)) {
-    throw new CliError(
-      "invalid_key",
-      EXIT.notAllowed,
-      "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
-    );
-  }
-  const signal = AbortSignal.timeout(init.waitMs + PATIENCE_MS);
-  try {
-    return await fetch(new URL(path, url), {
-      method: init.body === undefined ? "GET" : "POST",
-      headers: {
-        "X-Api-Key": key,
-        ...(project === undefined ? {} : { "x-svc-project": project }),
-        ...(init.body === undefined ? {} : { "Content-Type": "application/json" }),
-      },
-      ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
-      redirect: "error",
-      signal,
-    });
-  } catch (error) {
-    if (signal.aborted) {
-      throw new CliError("timeout", EXIT.notRunning, `${url} took the call and does not answer. Look at its log.`, {
-        cause: error,
-      });
-    }
-    const advice = `Start it with: ${target.startWith}\nIf it runs elsewhere, name its address with --url.`;
-    throw new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause: error });
-  }
-}
-
 /** The JSON of an answer, or undefined where it has none: then no schema takes it. */
 async function readJson(response: Response): Promise<unknown> {
   try {
@@ -93,23 +28,67 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-async function readAnswer<Answer>(target: ApiTarget, response: Response, schema: z.ZodType<Answer>): Promise<Answer> {
-  const body = await readJson(response);
-  if (!response.ok) {
-    const problem = problemSchema.safeParse(body);
-    if (problem.success) {
-      const { code, detail, requestId } = problem.data;
-      const trace = response.status >= 500 && requestId !== undefined ? ` (request ${requestId})` : "";
-      throw new CliError(code, EXIT_OF_STATUS[response.status] ?? EXIT.failed, `${detail}${trace}`);
-    }
-  }
-  const answer = schema.safeParse(body);
-  if (answer.success) return answer.data;
-  throw new CliError(
+/** A message that was accepted in mode sync, with what there is of its answer. */
+export type Posted = Extract<SentMessage, { mode: "sync" }>;
+
+const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+  401: EXIT.notAllowed,
+  403: EXIT.notAllowed,
+  502: EXIT.notRunning,
+  503: EXIT.notRunning,
+  504: EXIT.notRunning,
+};
+
+/** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
+const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceFault) => CliError>> = {
+  unreachable: ({ url, startWith }, cause) => {
+    const advice = `Start it with: ${startWith}\nIf it runs elsewhere, name its address with --url.`;
+    return new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause });
+  },
+  timeout: ({ url }, cause) =>
+    new CliError("timeout", EXIT.notRunning, `${url} took the call and does not answer. Look at its log.`, { cause }),
+  unexpected_answer: (target, { status }) => notThisProduct(target, `status ${status}`),
+};
+
+function notThisProduct({ url }: ApiTarget, answer: string): CliError {
+  return new CliError(
     "not_this_product",
     EXIT.notRunning,
-    `What answers at ${target.url} (status ${response.status}) is not this product. Check --url and SVC_API_PORT.`,
+    `What answers at ${url} (${answer}) is not this product. Check --url and SVC_API_PORT.`,
   );
+}
+
+/** A failed call in the words of the command line. */
+function explain(target: ApiTarget, fault: ServiceFault): CliError {
+  const { code, status, detail, requestId } = fault;
+  const ofClient = CLIENT_FAULTS[code];
+  if (ofClient !== undefined) return ofClient(target, fault);
+  const trace = status !== null && status >= 500 && requestId !== null ? ` (request ${requestId})` : "";
+  return new CliError(code, EXIT_OF_STATUS[status ?? 0] ?? EXIT.failed, `${detail}${trace}`, { cause: fault });
+}
+
+/**
+ * Calls the API. Whoever runs a command can run it again, so that nothing is tried twice unless that is asked for.
+ * `timeoutMs` is how long an answer may take, 10 s where absent. Throws CliError for every fault.
+ */
+export async function withClient<Result>(
+  target: ApiTarget,
+  call: (client: Client) => Promise<Result>,
+  { maxRetries = 0, timeoutMs }: { maxRetries?: number; timeoutMs?: number } = {},
+): Promise<Result> {
+  const { url, key, project } = target;
+  if (!isSendable(key)) {
+    throw new CliError(
+      "invalid_key",
+      EXIT.notAllowed,
+      "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
+    );
+  }
+  try {
+    return await call(createClient({ url, key, project, maxRetries, timeoutMs }));
+  } catch (error) {
+    throw error instanceof ServiceFault ? explain(target, error) : error;
+  }
 }
 
 /** Posts a message and waits for its answer. Throws CliError for everything but 200 and 202. */
@@ -117,26 +96,23 @@ export async function postMessage(
   target: ApiTarget,
   message: { text: string; chatId?: string; timeoutMs: number },
 ): Promise<Posted> {
-  const response = await send(target, "/api/v1/messages", {
-    body: { ...message, mode: "sync" },
-    waitMs: message.timeoutMs,
-  });
-  return readAnswer(target, response, postedSchema);
+  const sent = await withClient(target, (client) => client.send({ ...message, mode: "sync" }));
+  if (sent.mode === "sync") return sent;
+  throw notThisProduct(target, `mode ${sent.mode}`);
 }
 
 /** Takes the replies that wait for a chat; waits up to `waitMs` for one. */
-export async function collectReplies(target: ApiTarget, chatId: string, waitMs: number): Promise<Drained> {
-  const path = `/api/v1/messages/${encodeURIComponent(chatId)}?wait=${waitMs}`;
-  return readAnswer(target, await send(target, path, { waitMs }), drainedSchema);
+export function collectReplies(target: ApiTarget, chatId: string, waitMs: number): Promise<DrainAnswer> {
+  return withClient(target, (client) => client.drain(chatId, { waitMs }));
 }
 
-const runningChannelSchema = z.object({
-  state: z.enum(["running", "stopped", "failing"]),
-  since: z.string(),
-  error: z.string().nullable(),
-});
+const checkSchema = z.object({ status: z.string(), detail: z.string() });
+const channelSchema = runningChannelSchema.omit({ id: true });
 /** A channel as the process that holds it describes it. */
-export type RunningChannel = z.infer<typeof runningChannelSchema>;
+export type RunningChannel = z.infer<typeof channelSchema>;
+
+/** How a part of the product is, in its own words. */
+export type PartHealth = z.infer<typeof checkSchema>;
 
 /** What is at the address where the API should be. */
 export type ApiState =
@@ -145,6 +121,8 @@ export type ApiState =
       status: "pass" | "warn" | "fail";
       version: string;
       details: string[];
+      /** Its language models; null when it has none, `unknown` when its parts are not told. */
+      models: PartHealth | "unknown" | null;
       /** By the channels' ids; null when they are not told, because no key was sent or all is not well. */
       channels: Partial<Record<string, RunningChannel>> | null;
     }
@@ -154,20 +132,19 @@ export type ApiState =
 
 const PROBE_TIMEOUT_MS = 3_000;
 
-const checkSchema = z.object({ status: z.string(), detail: z.string() });
 const healthSchema = z.object({
   status: z.enum(["pass", "warn", "fail"]),
   version: z.string(),
   checks: z.record(z.string(), z.unknown()).optional(),
 });
-const channelChecksSchema = z.object({ channels: z.record(z.string(), runningChannelSchema) });
+const channelChecksSchema = z.object({ channels: z.record(z.string(), channelSchema) });
 
 /** Asks the address for its health, with a key to tell this installation from another one of the product. */
 export async function probeApi(url: string, key: string | null): Promise<ApiState> {
   let response: Response;
   try {
     response = await fetch(new URL("/api/v1/health", url), {
-      headers: key === null || UNSENDABLE.test(key) ? {} : { "X-Api-Key": key },
+      headers: key === null || !isSendable(key) ? {} : { "X-Api-Key": key },
       redirect: "error",
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });
@@ -187,11 +164,13 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
     return check.success && check.data.status !== "pass" ? [check.data.detail] : [];
   });
   const channels = channelChecksSchema.safeParse(health.data.checks);
+  const models = checkSchema.safeParse(health.data.checks?.["models"]);
   return {
     kind: "ours",
     status: health.data.status,
     version: health.data.version,
     details,
+    models: health.data.checks === undefined ? "unknown" : models.success ? models.data : null,
     channels: channels.success ? channels.data.channels : null,
   };
 }

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgents } from "./commands/agents.ts";
 import { addAsk } from "./commands/ask.ts";
+import { addAudit } from "./commands/audit.ts";
 import { addChannels } from "./commands/channels.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
@@ -12,7 +13,15 @@ import { addInit } from "./commands/init.ts";
 import { addKb } from "./commands/kb.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addModels } from "./commands/models.ts";
+import { addPrivacy } from "./commands/privacy.ts";
+import { addProjects } from "./commands/projects.ts";
+import { addOperators } from "./commands/operators.ts";
+import { addReplay } from "./commands/replay.ts";
 import { addStart } from "./commands/start.ts";
+import { addStats } from "./commands/stats.ts";
+import { addTickets } from "./commands/tickets.ts";
+import { addToolCalls } from "./commands/tool-calls.ts";
 import { addUp } from "./commands/up.ts";
 import { addWebhook } from "./commands/webhook.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
@@ -25,14 +34,23 @@ const COMMANDS = [
   addInit,
   addMigrate,
   addAsk,
+  addTickets,
+  addToolCalls,
   addKb,
   addAgents,
+  addModels,
   addKeys,
+  addOperators,
+  addProjects,
   addChannels,
   addDeadLetters,
   addDeliveries,
   addWebhook,
+  addPrivacy,
+  addAudit,
+  addStats,
   addEval,
+  addReplay,
   addDoctor,
 ];
 

@@ -1,13 +1,12 @@
 import type { Principal } from "@svc/auth";
 import type { KeyItem } from "@svc/contracts";
-import { listKeys } from "@svc/operations";
+import { isUuid, listKeys } from "@svc/operations";
 import type { Store } from "@svc/store";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import { safeLine } from "./safe-text.ts";
 
 const PAGE = 200;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** No list shows more of a key. */
 const SHOWN_CHARS = 8;
 
@@ -30,7 +29,7 @@ export async function listAllKeys(store: Store, principal: Principal, q?: string
 export async function findApiKeyId(store: Store, principal: Principal, named: string): Promise<string> {
   // The sign at the end is how lists say that there is more of it.
   const name = named.replace(/…$/, "");
-  if (UUID.test(name)) return name;
+  if (isUuid(name)) return name;
   // What a person gave is not repeated: it may be a secret.
   if (name === "" || Array.from(name).length > SHOWN_CHARS) {
     throw new CliError(

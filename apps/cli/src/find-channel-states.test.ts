@@ -1,17 +1,18 @@
 import { describe, expect, test } from "@jest/globals";
-import type { ChannelItem } from "@svc/operations";
 import type { ApiState, RunningChannel } from "./api-client.ts";
 import { judgeChannel } from "./find-channel-states.ts";
 
 const URL = "http://127.0.0.1:31416";
 const SINCE = "2026-11-21T10:00:00.000Z";
-const api: ChannelItem = { id: "api", enabled: true, isAvailable: true };
+const noted = { state: "stopped", since: null, error: null } as const;
+const api = { id: "api", isAvailable: true, ...noted } as const;
 
 const ours = (channels: Record<string, RunningChannel> | null, status: "pass" | "fail" = "pass"): ApiState => ({
   kind: "ours",
   status,
   version: "0.1.0",
   details: [],
+  models: null,
   channels,
 });
 
@@ -45,13 +46,27 @@ describe("the state of a channel", () => {
     ["another installation runs there", { kind: "stranger" }, "another installation"],
     ["there is no key to ask with", ours(null), "SVC_ADMIN_KEY"],
     ["the product cannot say", ours(null, "fail"), "not healthy"],
-    ["the product does not know it", ours({}), "does not name it"],
   ])("is unknown when %s", (_, probe, detail) => {
     expect(judgeChannel(api, URL, probe)).toMatchObject({ state: "unknown", detail: expect.stringContaining(detail) });
   });
 
+  test("of a channel that another process holds is what that process has noted", () => {
+    const widget = {
+      id: "widget",
+      isAvailable: true,
+      state: "failing",
+      since: SINCE,
+      error: "the port is taken",
+    } as const;
+    expect(judgeChannel(widget, URL, ours({ api: { state: "running", since: SINCE, error: null } }))).toEqual({
+      state: "failing",
+      since: SINCE,
+      detail: "the port is taken",
+    });
+  });
+
   test("is not available in a version without its app, whatever runs", () => {
-    const widget: ChannelItem = { id: "widget", enabled: false, isAvailable: false };
+    const widget = { id: "widget", isAvailable: false, ...noted } as const;
     expect(judgeChannel(widget, URL, { kind: "nothing" }).state).toBe("not_available");
     expect(judgeChannel(widget, URL, ours({})).state).toBe("not_available");
   });

@@ -1,6 +1,5 @@
-import type { ChannelId } from "@svc/contracts";
+import type { ChannelId, ChannelItem } from "@svc/contracts";
 import { listChannels } from "@svc/operations";
-import type { ChannelItem } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
 import { apiUrlOf, probeApi } from "./api-client.ts";
 import type { ApiState, RunningChannel } from "./api-client.ts";
@@ -36,21 +35,25 @@ const WITHOUT_ANSWER: Record<Exclude<ApiState["kind"], "ours">, (url: string) =>
 };
 
 /** What a look at the API's address says of one channel. */
-export function judgeChannel({ id, isAvailable }: ChannelItem, url: string, probe: ApiState): Found {
+export function judgeChannel(
+  { id, isAvailable, state, since, error }: Pick<ChannelItem, "id" | "isAvailable" | "state" | "since" | "error">,
+  url: string,
+  probe: ApiState,
+): Found {
   if (!isAvailable) return found("not_available", null);
   if (probe.kind !== "ours") return WITHOUT_ANSWER[probe.kind](url);
   if (probe.status === "fail") return found("unknown", `the product at ${url} is not healthy`);
   if (probe.channels === null) {
     return found("unknown", `there is no key to ask the product at ${url} with; set SVC_ADMIN_KEY`);
   }
-  const channel = probe.channels[id];
-  if (channel === undefined) return found("unknown", `the product at ${url} does not name it`);
+  // The API speaks for the channel that it holds; of the others there is what their processes have noted.
+  const channel = probe.channels[id] ?? { state, since, error };
   return { state: channel.state, since: channel.since, detail: channel.error };
 }
 
 /** Every channel, and how it is doing in the product that runs on this machine. */
 export async function findChannelStates({ store, config }: Resources): Promise<ChannelReport[]> {
-  const items = await listChannels({ store }, await localPrincipal(store));
+  const { items } = await listChannels({ store }, await localPrincipal(store));
   const url = apiUrlOf(config);
   const probe = await probeApi(url, await findKey(config));
   const ports = { api: config.ports.api, widget: config.ports.widget, messenger: null };

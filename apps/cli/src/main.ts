@@ -20,5 +20,9 @@ const exitCode = await runCli(process.argv.slice(2), {
 });
 // What was interrupted is not waited for.
 if (exitCode === EXIT.interrupted) process.exit(exitCode);
-// An unexpected fault while services ran has set the code already.
-process.exitCode ??= exitCode;
+// What was said is read by somebody else, who may take time.
+await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
+// Everything has been closed. A worker of a queue that was closed in its beginning leaves a timer of half a minute behind,
+// which is not waited for. An unexpected fault while services ran has set the code already.
+process.exit(process.exitCode ?? exitCode);

@@ -1,4 +1,5 @@
-import type { DeliveryItem, DeliveryState } from "@svc/contracts";
+import type { DeliveryAttempt, DeliveryItem, DeliveryState } from "@svc/contracts";
+import { renderFacts } from "./render-facts.ts";
 import { renderTable } from "./render-table.ts";
 import { safeLine } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
@@ -7,14 +8,15 @@ const URL_CHARS = 120;
 
 const second = (time: string) => `${time.slice(0, 19)}Z`;
 
+const outcomeOf = ({ error, status }: DeliveryAttempt) => error ?? (status === null ? "under way" : `status ${status}`);
+
 /** How often it was tried, how the last try ended, and when the next one is. */
 function describeTries({ attempts, nextAt }: DeliveryItem): string {
   const last = attempts.at(-1);
   const next = nextAt === null ? "" : `; next try from ${second(nextAt)} on`;
   if (last === undefined) return `not tried yet${next}`;
-  const outcome = last.error ?? (last.status === null ? "under way" : `status ${last.status}`);
   const tries = attempts.length === 1 ? "1 try" : `${attempts.length} tries, the last`;
-  return `${tries} at ${second(last.at)}: ${safeLine(outcome)}${next}`;
+  return `${tries} at ${second(last.at)}: ${safeLine(outcomeOf(last))}${next}`;
 }
 
 /** Deliveries as a table: what each is, where it goes, and how its tries ended. */
@@ -30,4 +32,33 @@ export function renderDeliveries(items: readonly DeliveryItem[], { paint, width 
     [`${item.type} of ${second(item.createdAt)}`, safeLine(item.url, URL_CHARS), dim(describeTries(item))].join("\n"),
   ]);
   return renderTable(["DELIVERY", "STATE", "CALLBACK AND TRIES"], rows, width);
+}
+
+/** One delivery as a person reads it, with every try. */
+export function renderDelivery({
+  id,
+  type,
+  state,
+  url,
+  ticketId,
+  chatId,
+  attempts,
+  nextAt,
+  createdAt,
+}: DeliveryItem): string {
+  const tries = attempts.map((attempt) => {
+    const tookMs = attempt.ms === null ? "" : ` after ${attempt.ms} ms`;
+    return `${second(attempt.at)}: ${safeLine(outcomeOf(attempt))}${tookMs}`;
+  });
+  return renderFacts([
+    ["delivery", id],
+    ["type", type],
+    ["state", state],
+    ["to", safeLine(url)],
+    ["chat", safeLine(chatId)],
+    ["ticket", ticketId],
+    ["made", second(createdAt)],
+    ["tries", tries.length === 0 ? "none yet" : tries.join("\n")],
+    ...(nextAt === null ? [] : [["next try", `from ${second(nextAt)} on`] as const]),
+  ]);
 }

@@ -1,4 +1,5 @@
 import type { Principal } from "@svc/auth";
+import type { Client } from "@svc/client";
 import type { Agent } from "@svc/contracts";
 import { listAgents } from "@svc/operations";
 import type { Store } from "@svc/store";
@@ -13,9 +14,23 @@ export async function listAllAgents(store: Store, principal: Principal): Promise
   return items.toSorted((one, other) => one.name.localeCompare(other.name));
 }
 
-/** The agent of this name or id. Throws CliError `not_found`, which names those that there are. */
-export async function findAgent(store: Store, principal: Principal, name: string): Promise<Agent> {
-  const agents = await listAllAgents(store, principal);
+const PAGE = 200;
+
+/** All agents of the project that a client works on, by name, as the running service has them. */
+export async function fetchAgents(client: Client): Promise<Agent[]> {
+  const items: Agent[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = { limit: PAGE, ...(cursor === null ? {} : { cursor }) };
+    const page: { items: Agent[]; nextCursor: string | null } = await client.call("listAgents", { query });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return items.toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+/** The agent of this name or id among those. Throws CliError `not_found`, which names those that there are. */
+export function pickAgent(agents: readonly Agent[], name: string): Agent {
   const found = agents.find((agent) => agent.name === name) ?? agents.find(({ id }) => id === name.toLowerCase());
   if (found !== undefined) return found;
   const advice =
@@ -23,4 +38,9 @@ export async function findAgent(store: Store, principal: Principal, name: string
       ? "There is none yet."
       : `There are: ${agents.map((agent) => safeLine(agent.name, 80)).join(", ")}.`;
   throw new CliError("not_found", EXIT.failed, `There is no agent "${safeLine(name, 80)}". ${advice}`);
+}
+
+/** The same among all agents of the principal's project. */
+export async function findAgent(store: Store, principal: Principal, name: string): Promise<Agent> {
+  return pickAgent(await listAllAgents(store, principal), name);
 }

@@ -1,4 +1,4 @@
-import type { Agent, ReviewPolicy } from "@svc/contracts";
+import type { Agent, AgentTool, ReviewPolicy } from "@svc/contracts";
 import { renderFacts } from "../render-facts.ts";
 import { renderTable } from "../render-table.ts";
 import { safeLine } from "../safe-text.ts";
@@ -22,6 +22,21 @@ function describeAnswers({ fixedReply, kbIds }: Agent, kbNames: ReadonlyMap<stri
   return kbIds.map((id) => safeLine(kbNames.get(id) ?? id, NAME_CHARS)).join(", ");
 }
 
+/** Which model answers, in words. */
+const describeModel = ({ model }: Agent) => (model === null ? "default" : safeLine(model, NAME_CHARS));
+
+/** A tool by its name, and what it may do; of an MCP server its own tools say that. Headers are secrets. */
+function describeTool(tool: AgentTool): string {
+  const name = safeLine(tool.name, NAME_CHARS);
+  if (tool.type === "http")
+    return `${name} (${tool.access}${tool.approval === "operator" ? ", asks an operator" : ""})`;
+  const count = tool.allow === null ? "all" : String(tool.allow.length);
+  return `${name} (MCP, ${count} of its tools)`;
+}
+
+/** Its tools, each in a line of its own. */
+const describeTools = ({ tools }: Agent) => tools.map(describeTool).join("\n");
+
 /** Agents as a table. */
 export function renderAgents(
   agents: readonly Agent[],
@@ -33,20 +48,25 @@ export function renderAgents(
     agent.enabled ? paint.green("on") : paint.yellow("off"),
     String(agent.examples.length),
     describePolicy(agent),
+    describeModel(agent),
+    describeTools(agent),
     describeAnswers(agent, kbNames),
   ]);
-  return renderTable(["NAME", "STATE", "EXAMPLES", "POLICY", "ANSWERS FROM"], rows, width);
+  return renderTable(["NAME", "STATE", "EXAMPLES", "POLICY", "MODEL", "TOOLS", "ANSWERS FROM"], rows, width);
 }
 
 /** One agent as a person reads it. */
 export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>): string {
-  const { name, description, examples, enabled, id } = agent;
+  const { name, description, instructions, examples, tools, model, enabled, id } = agent;
   return renderFacts([
     ["name", safeLine(name, NAME_CHARS)],
     ["id", id],
     ...(description === "" ? [] : [["description", safeLine(description, TEXT_CHARS)] as const]),
     ["answers from", describeAnswers(agent, kbNames)],
     ["policy", describePolicy(agent)],
+    ["model", model === null ? "default (SVC_LLM_MODEL, where it is set)" : describeModel(agent)],
+    ...(instructions === "" ? [] : [["instructions", safeLine(instructions, TEXT_CHARS)] as const]),
+    ...(tools.length === 0 ? [] : [["tools", describeTools(agent)] as const]),
     ["examples", String(examples.length)],
     ...(enabled ? [] : [["state", "off"] as const]),
   ]);

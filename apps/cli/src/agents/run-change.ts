@@ -8,7 +8,7 @@ import { EXIT } from "../exit-codes.ts";
 import { listAllKbs } from "../kb/find-kb.ts";
 import { localPrincipal } from "../local-principal.ts";
 import { withResources } from "../with-resources.ts";
-import { kbIdsOf, readExamples, settingsOf } from "./agent-options.ts";
+import { kbIdsOf, readExamples, readModelSettings, settingsOf } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { findAgent } from "./find-agent.ts";
 import { renderAgent } from "./render-agents.ts";
@@ -40,6 +40,7 @@ async function readKbIds(
 export async function runChange(cli: Cli, name: string, options: ChangeOptions): Promise<void> {
   const { project, addExample = [], enable, disable } = options;
   const examples = await readExamples(cli, options);
+  const modelSettings = await readModelSettings(cli, options);
   const { item, kbs } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
     const agent = await findAgent(store, principal, name);
@@ -47,6 +48,7 @@ export async function runChange(cli: Cli, name: string, options: ChangeOptions):
     const isTaught = examples !== undefined || addExample.length > 0;
     const change: AgentChange = {
       ...settingsOf(options),
+      ...modelSettings,
       ...(options.name === undefined ? {} : { name: options.name }),
       ...(kbIds === undefined ? {} : { kbIds }),
       ...(isTaught ? { examples: [...new Set([...(examples ?? agent.examples), ...addExample])] } : {}),

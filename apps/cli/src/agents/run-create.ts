@@ -3,7 +3,7 @@ import type { Cli } from "../cli.ts";
 import { listAllKbs } from "../kb/find-kb.ts";
 import { localPrincipal } from "../local-principal.ts";
 import { withResources } from "../with-resources.ts";
-import { kbIdsOf, readExamples, settingsOf } from "./agent-options.ts";
+import { kbIdsOf, readExamples, readModelSettings, settingsOf } from "./agent-options.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import { renderAgent } from "./render-agents.ts";
 
@@ -11,10 +11,12 @@ import { renderAgent } from "./render-agents.ts";
 export async function runCreate(cli: Cli, name: string, options: AgentOptions): Promise<void> {
   const { project, kb = [] } = options;
   const examples = await readExamples(cli, options);
+  const modelSettings = await readModelSettings(cli, options);
   const { item, kbs } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
     const kbIds = await kbIdsOf(store, principal, kb);
-    const input = { ...settingsOf(options), name, kbIds, ...(examples === undefined ? {} : { examples }) };
+    const settings = { ...settingsOf(options), ...modelSettings };
+    const input = { ...settings, name, kbIds, ...(examples === undefined ? {} : { examples }) };
     return { item: await createAgent({ store }, principal, input), kbs: await listAllKbs(store, principal) };
   });
   const kbNames = new Map(kbs.map((one) => [one.id, one.name]));

@@ -5,7 +5,7 @@ import type { AskAgentOptions } from "../agents/run-ask.ts";
 import type { ChangeOptions } from "../agents/run-change.ts";
 import type { DeleteOptions } from "../agents/run-delete.ts";
 import type { Cli } from "../cli.ts";
-import { jsonOption, projectOption } from "../options.ts";
+import { jsonOption, projectOption, urlOption } from "../options.ts";
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
@@ -34,7 +34,10 @@ function addSettings(command: Command): Command {
     .addOption(
       new Option("--threshold <number>", "how sure auto_if has to be, 0 to 1; 0.5 at first").argParser(parseThreshold),
     )
-    .option("--fixed-reply <text>", "a text that it answers to everything");
+    .option("--fixed-reply <text>", "a text that it answers to everything")
+    .option("--model <name>", "its language model as models list shows it, none, or default for SVC_LLM_MODEL")
+    .option("--instructions <text>", "how its model is to answer; @FILE reads them from a file")
+    .option("--tools <file>", "JSON file with the list of tools that its model may call; - for standard input");
 }
 
 function addList(agents: Command, cli: Cli): void {
@@ -47,6 +50,20 @@ function addList(agents: Command, cli: Cli): void {
     .action(async (options: { project: string }) => {
       const { runList } = await import("../agents/run-list.ts");
       await runList(cli, options);
+    });
+}
+
+function addShow(agents: Command, cli: Cli): void {
+  agents
+    .command("show")
+    .description("show one agent")
+    .argument("<agent>", "its name or id")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText("after", `\nExamples:\n  ${cli.self} agents show billing`)
+    .action(async (name: string, options: { project: string }) => {
+      const { runShow } = await import("../agents/run-show.ts");
+      await runShow(cli, name, options);
     });
 }
 
@@ -92,12 +109,14 @@ function addChange(agents: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-What is not named stays. --kb, --example and --examples replace what it had; --add-kb and --add-example add to it.
+What is not named stays. --kb, --example, --examples and --tools replace what it had; --add-kb and --add-example add to it.
 Messages find it changed within seconds.
 
 Examples:
   ${cli.self} agents change assistant --add-kb documents --remove-kb guide
   ${cli.self} agents change billing --add-example "Where is my invoice?" --threshold 0.6
+  ${cli.self} agents change billing --model ollama:qwen3:8b --instructions "Answer in two sentences."
+  ${cli.self} agents change billing --tools tools.json
   ${cli.self} agents change night --disable`,
     )
     .action(async (name: string, options: ChangeOptions) => {
@@ -128,12 +147,14 @@ function addAskAgent(agents: Command, cli: Cli): void {
     .argument("<agent>", "its name or id")
     .argument("<text>", "the question")
     .option("--context <text>", "what was asked before, one question a line")
+    .addOption(urlOption())
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The product need not run, and nothing is kept. The exit code is 0 also when the agent has nothing to say.
+The running service answers, with its language model. Where none runs, this command does, with the settings of this
+terminal. Nothing is kept. The exit code is 0 also when the agent has nothing to say.
 
 Examples:
   ${cli.self} agents ask billing "Where is my invoice?"
@@ -149,9 +170,10 @@ Examples:
 export function addAgents(program: Command, cli: Cli): void {
   const agents = program
     .command("agents")
-    .description("agents: list, create, change, delete and ask those who answer")
-    .usage("<list|create|change|delete|ask> [options]");
+    .description("agents: list, show, create, change, delete and ask those who answer")
+    .usage("<list|show|create|change|delete|ask> [options]");
   addList(agents, cli);
+  addShow(agents, cli);
   addCreate(agents, cli);
   addChange(agents, cli);
   addDelete(agents, cli);

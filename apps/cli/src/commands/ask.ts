@@ -1,10 +1,11 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
+import type { DrainAnswer } from "@svc/contracts";
 import type { Command } from "commander";
-import type { ApiTarget, Drained, Posted } from "../api-client.ts";
+import type { Posted } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
-import { jsonOption, secondsBetween } from "../options.ts";
+import { jsonOption, secondsBetween, urlOption } from "../options.ts";
 import { renderReplies } from "../render-answer.ts";
 import { safeLine } from "../safe-text.ts";
 import { shellWord } from "../shell-word.ts";
@@ -23,13 +24,8 @@ const MAX_TIMEOUT_S = 120;
 const MAX_WAIT_MS = 60_000;
 const MIN_TIMEOUT_S = 0.001;
 
-function parseUrl(text: string): string {
-  if (URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol)) return new URL(text).origin;
-  throw new InvalidArgumentError("An address such as http://127.0.0.1:31416 is needed.");
-}
-
 /** What is to be done when the answer is not there yet, or not from an agent. */
-const LATER: Record<NonNullable<Posted["status"]>, string> = {
+const LATER: Partial<Record<Posted["status"], string>> = {
   pending: "The answer is not ready yet. Nothing is lost: it is kept for you.",
   in_review: "A person looks at this before it is answered.",
 };
@@ -43,36 +39,30 @@ function goOnWith(self: string, chatId: string, { project, url }: AskOptions): s
   return [self, "ask", ...words].join(" ");
 }
 
+/** Why there is no answer, and none to come. */
+function explainSilence(posted: Posted): string | null {
+  if (posted.status === "rejected") return "An operator has decided that there will be no answer.";
+  const isCovered = posted.status === "answered" && posted.coveredBy !== undefined;
+  return isCovered ? "The reply to a later message of this chat answers this one too." : null;
+}
+
 function renderPosted({ terminal, self }: Cli, posted: Posted, options: AskOptions): string {
   const goOn = goOnWith(self, posted.chatId, options);
+  const later = LATER[posted.status];
+  const silence = explainSilence(posted);
   return [
     ...(posted.replies.length === 0 ? [] : [renderReplies(posted.replies, terminal.paint), ""]),
-    ...(posted.status === undefined ? [] : [LATER[posted.status], `Look again:  ${goOn}`, ""]),
+    ...(silence === null ? [] : [silence, ""]),
+    ...(later === undefined ? [] : [later, `Look again:  ${goOn}`, ""]),
     `Chat ${safeLine(posted.chatId)}`,
     terminal.paint.dim(`Go on with:  ${goOn} "…"`),
   ].join("\n");
 }
 
-function renderDrained({ terminal }: Cli, drained: Drained): string {
+function renderDrained({ terminal }: Cli, drained: DrainAnswer): string {
   if (drained.replies.length === 0) return "There is no new reply in this chat.";
   const rest = drained.more ? ["", "There are more; ask again for them."] : [];
   return [renderReplies(drained.replies, terminal.paint), ...rest].join("\n");
-}
-
-async function makeTarget(cli: Cli, options: AskOptions): Promise<ApiTarget> {
-  const [{ readEnvironment }, { getKey }, { apiUrlOf }] = await Promise.all([
-    import("@svc/runtime"),
-    import("../find-key.ts"),
-    import("../api-client.ts"),
-  ]);
-  const config = readEnvironment(cli.env);
-  const { project } = options;
-  return {
-    url: options.url ?? apiUrlOf(config),
-    key: await getKey(cli, config),
-    startWith: cli.startWith,
-    ...(project === undefined ? {} : { project }),
-  };
 }
 
 async function ask(cli: Cli, text: string | undefined, options: AskOptions): Promise<void> {
@@ -80,8 +70,9 @@ async function ask(cli: Cli, text: string | undefined, options: AskOptions): Pro
   if (text === undefined && chat === undefined) {
     throw new CliError("usage", EXIT.usage, `Say what to ask, for example: ${cli.self} ask "How do I send a message?"`);
   }
+  const { makeApiTarget } = await import("../api-target.ts");
   const { collectReplies, postMessage } = await import("../api-client.ts");
-  const target = await makeTarget(cli, options);
+  const target = await makeApiTarget(cli, options);
   if (text === undefined && chat !== undefined) {
     const drained = await collectReplies(target, chat, Math.min(timeout, MAX_WAIT_MS));
     cli.terminal.show(drained, () => renderDrained(cli, drained));
@@ -92,7 +83,7 @@ async function ask(cli: Cli, text: string | undefined, options: AskOptions): Pro
     timeoutMs: timeout,
     ...(chat === undefined ? {} : { chatId: chat }),
   });
-  cli.terminal.show({ ...posted, status: posted.status ?? "answered" }, () => renderPosted(cli, posted, options));
+  cli.terminal.show(posted, () => renderPosted(cli, posted, options));
 }
 
 /** `svc ask`: sends a message to the running product and shows the answer with its sources. */
@@ -107,14 +98,14 @@ export function addAsk(program: Command, cli: Cli): void {
         .argParser(secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S))
         .default(DEFAULT_TIMEOUT_MS, String(DEFAULT_TIMEOUT_MS / 1_000)),
     )
-    .option("--url <address>", "where the API is (default: this machine, port SVC_API_PORT)", parseUrl)
+    .addOption(urlOption())
     .option("--project <name>", "project to ask (an administrator's key can choose)")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
 The exit code is 0 when the message was accepted: also when its answer is not ready in time, or held for a person.
-With --json, "status" is answered, pending or in_review.
+With --json, "status" is answered, pending, in_review or rejected.
 
 Examples:
   ${cli.self} ask "How do I send a message over the HTTP API?"

@@ -57,14 +57,51 @@ async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<
   );
 }
 
+async function show(cli: Cli, id: ChannelName): Promise<void> {
+  const [{ withResources }, { getChannel }, { localPrincipal }, { localUrl }, { renderChannel, widgetTag }] =
+    await Promise.all([
+      import("../with-resources.ts"),
+      import("@svc/operations"),
+      import("../local-principal.ts"),
+      import("@svc/contracts"),
+      import("../channels/render-channel.ts"),
+    ]);
+  const { item, tag } = await withResources(cli, {}, async ({ store, config }) => {
+    const found = await getChannel({ store }, await localPrincipal(store), id);
+    const url = localUrl(config.bindHost ?? "127.0.0.1", config.ports.widget);
+    return { item: found, tag: widgetTag(found, url) };
+  });
+  cli.terminal.show({ ok: true, item, ...(tag === null ? {} : { tag }) }, () => renderChannel(item, tag));
+}
+
+async function set(
+  cli: Cli,
+  { id, settings, file }: { id: ChannelName; settings: string | undefined; file: string | undefined },
+): Promise<void> {
+  const [{ withResources }, { updateChannel }, { localPrincipal }, { readSettings }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("@svc/operations"),
+    import("../local-principal.ts"),
+    import("../channels/read-settings.ts"),
+  ]);
+  const change = await readSettings(cli, { settings, file });
+  const item = await withResources(cli, {}, async ({ store }) =>
+    updateChannel({ store }, await localPrincipal(store), id, change),
+  );
+  cli.terminal.show(
+    { ok: true, item },
+    () => `The channel ${id} is changed. A running product follows within a second.`,
+  );
+}
+
 const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);
 
-/** `svc channels list|enable|disable`: the ways in and out, and which of them are switched on. */
+/** `svc channels list|show|set|enable|disable`: the ways in and out, their settings, and which are switched on. */
 export function addChannels(program: Command, cli: Cli): void {
   const channels = program
     .command("channels")
-    .description("show the channels, and switch them on and off while the product runs")
-    .usage("<list|enable|disable> [options]");
+    .description("show and change the channels, and switch them on and off while the product runs")
+    .usage("<list|show|set|enable|disable> [options]");
   channels
     .command("list")
     .description("show every channel: whether it is enabled, its port, and how it is doing")
@@ -81,11 +118,45 @@ Examples:
     )
     .action(() => list(cli));
   channels
+    .command("show")
+    .description("show the settings of a channel, secrets masked, and the widget's tag")
+    .addArgument(channelArgument())
+    .addOption(jsonOption())
+    .addHelpText("after", `\nExamples:\n  ${cli.self} channels show widget`)
+    .action((id: ChannelName) => show(cli, id));
+  channels
+    .command("set")
+    .description("change settings of a channel; a running product follows within a second")
+    .addArgument(channelArgument())
+    .argument("[settings]", "a JSON object with what is to change; the rest stays as it is")
+    .option("--file <file>", "read the settings from a file, or from standard input (-): the way for secrets")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `
+The names are those of "${cli.self} channels show". docs/widget.md says what the widget's are for.
+
+Examples:
+  ${cli.self} channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'
+  ${cli.self} channels set widget --file settings.json`,
+    )
+    .action((id: ChannelName, settings: string | undefined, { file }: { file?: string }) =>
+      set(cli, { id, settings, file }),
+    );
+  channels
     .command("enable")
     .description("switch a channel on; a running product follows within a second")
     .addArgument(channelArgument())
     .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} channels enable api`)
+    .addHelpText(
+      "after",
+      `
+A widget that has no key yet is given one: see "${cli.self} channels show widget".
+
+Examples:
+  ${cli.self} channels enable api
+  ${cli.self} channels enable widget`,
+    )
     .action((id: ChannelName) => setEnabled(cli, id, true));
   channels
     .command("disable")

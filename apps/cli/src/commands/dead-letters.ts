@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import type { DeadLetter } from "@svc/store";
 import type { Cli } from "../cli.ts";
@@ -7,14 +6,8 @@ import { EXIT } from "../exit-codes.ts";
 import { jsonOption, projectOption } from "../options.ts";
 import { safeLine } from "../safe-text.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TEXT_CHARS = 60;
 const CHAT_CHARS = 24;
-
-function parseMessageId(text: string): string {
-  if (UUID.test(text)) return text;
-  throw new InvalidArgumentError("A message id is a UUID; dead-letters list shows them.");
-}
 
 async function list(cli: Cli, projectName: string): Promise<void> {
   const [{ withResources }, { listDeadLetters }, { localPrincipal }, { renderTable }] = await Promise.all([
@@ -51,10 +44,12 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
       "Name one message, or all of them with --all. See: dead-letters retry --help",
     );
   }
-  const [{ withResources }, { retryDeadLetters }] = await Promise.all([
+  const [{ withResources }, { retryDeadLetters }, { requireId }] = await Promise.all([
     import("../with-resources.ts"),
     import("../retry-dead-letters.ts"),
+    import("../require-id.ts"),
   ]);
+  if (messageId !== undefined) requireId(messageId, "A message id", "dead-letters list");
   const retried = await withResources(cli, {}, (resources) => retryDeadLetters(resources, options.project, messageId));
   cli.terminal.show({ ok: true, project: options.project, retried }, () =>
     retried.length === 0
@@ -82,7 +77,7 @@ export function addDeadLetters(program: Command, cli: Cli): void {
   deadLetters
     .command("retry")
     .description("send dead letters through the pipeline again, with five fresh tries")
-    .argument("[messageId]", "the message", parseMessageId)
+    .argument("[messageId]", "the message")
     .option("--all", "all dead letters of the project")
     .addOption(projectOption())
     .addOption(jsonOption())

@@ -1,25 +1,17 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Option } from "commander";
 import type { Command } from "commander";
 import type { DeliveryState } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
-import { jsonOption, projectOption } from "../options.ts";
+import { jsonOption, limitOption, projectOption } from "../options.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const STATES = ["pending", "delivered", "dead"] as const satisfies DeliveryState[];
-const MAX_LIMIT = 200;
-const DEFAULT_LIMIT = 50;
 
-function parseDeliveryId(text: string): string {
-  if (UUID.test(text)) return text;
-  throw new InvalidArgumentError("A delivery id is a UUID; deliveries list shows them.");
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (/^\d{1,3}$/.test(text) && limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw new InvalidArgumentError(`A number from 1 to ${MAX_LIMIT} is needed.`);
+/** Throws CliError `usage` for what is no id, before anything is opened. */
+async function requireDeliveryId(id: string): Promise<void> {
+  const { requireId } = await import("../require-id.ts");
+  requireId(id, "A delivery id", "deliveries list");
 }
 
 interface ListOptions {
@@ -44,9 +36,26 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
     if (items.length === 0) return `There are no ${state === undefined ? "" : `${state} `}deliveries.`;
     const table = renderDeliveries(items, cli.terminal);
     if (nextCursor === null) return table;
-    const filters = [...(state === undefined ? [] : [`--state ${state}`]), `--project ${project}`].join(" ");
+    const filters = [
+      ...(state === undefined ? [] : [`--state ${state}`]),
+      `--project ${project} --limit ${limit}`,
+    ].join(" ");
     return `${table}\n\nThere are more:  ${cli.self} deliveries list ${filters} --cursor ${nextCursor}`;
   });
+}
+
+async function show(cli: Cli, id: string, { project }: { project: string }): Promise<void> {
+  await requireDeliveryId(id);
+  const [{ withResources }, { getDelivery }, { localPrincipal }, { renderDelivery }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("@svc/operations"),
+    import("../local-principal.ts"),
+    import("../render-deliveries.ts"),
+  ]);
+  const item = await withResources(cli, {}, async ({ store }) =>
+    getDelivery({ store }, await localPrincipal(store, project), id),
+  );
+  cli.terminal.show({ ok: true, project, item }, () => renderDelivery(item));
 }
 
 interface ReplayOptions {
@@ -62,6 +71,7 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
       "Name one delivery, or all dead ones with --all-dead. See: deliveries replay --help",
     );
   }
+  if (id !== undefined) await requireDeliveryId(id);
   const [{ withResources }, { replayDeliveries }] = await Promise.all([
     import("../with-resources.ts"),
     import("../replay-deliveries.ts"),
@@ -74,21 +84,17 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
   );
 }
 
-/** `svc deliveries list|replay`: the callbacks of messages in webhook mode. */
+/** `svc deliveries list|show|replay`: the callbacks of messages in webhook mode. */
 export function addDeliveries(program: Command, cli: Cli): void {
   const deliveries = program
     .command("deliveries")
     .description("callbacks: show them with all tries, and make dead ones again")
-    .usage("<list|replay> [options]");
+    .usage("<list|show|replay> [options]");
   deliveries
     .command("list")
     .description("show the callbacks of a project, newest first, with how their tries ended")
     .addOption(new Option("--state <state>", "only those in this state (default: all)").choices(STATES))
-    .addOption(
-      new Option("--limit <number>", `how many, at most ${MAX_LIMIT}`)
-        .argParser(parseLimit)
-        .default(DEFAULT_LIMIT, String(DEFAULT_LIMIT)),
-    )
+    .addOption(limitOption())
     .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
     .addOption(projectOption())
     .addOption(jsonOption())
@@ -98,9 +104,17 @@ export function addDeliveries(program: Command, cli: Cli): void {
     )
     .action((options: ListOptions) => list(cli, options));
   deliveries
+    .command("show")
+    .description("show one callback with the result of every try")
+    .argument("<deliveryId>", "the delivery")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText("after", `\nExamples:\n  ${cli.self} deliveries show 01890a5d-ac96-774b-bcce-b302099a8057`)
+    .action((id: string, options: { project: string }) => show(cli, id, options));
+  deliveries
     .command("replay")
     .description("make a callback that is over again, or one that is still tried now; its id stays the same")
-    .argument("[deliveryId]", "the delivery", parseDeliveryId)
+    .argument("[deliveryId]", "the delivery")
     .option("--all-dead", "all dead deliveries of the project")
     .addOption(projectOption())
     .addOption(jsonOption())

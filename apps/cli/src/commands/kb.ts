@@ -8,21 +8,13 @@ import type { ListOptions } from "../kb/run-list.ts";
 import type { RemoveOptions } from "../kb/run-remove.ts";
 import type { SearchOptions } from "../kb/run-search.ts";
 import type { SyncOptions } from "../kb/run-sync.ts";
-import { jsonOption, projectOption } from "../options.ts";
+import { jsonOption, projectOption, wholeNumber } from "../options.ts";
 
 /** Bounds of the contract, `KB_LIMITS`, which is not loaded before a command runs; a test compares them. */
 export const KB_BOUNDS = { maxPages: 10_000, defaultPages: 1_000, maxHits: 50, defaultHits: 5 } as const;
 
 /** Not the one with the product's own guide: who asks about a shop should not read how this service is run. */
 const DEFAULT_KB = "documents";
-
-function wholeNumber(max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d{1,6}$/.test(text) && number >= 1 && number <= max) return number;
-    throw new InvalidArgumentError(`A whole number from 1 to ${max} is needed.`);
-  };
-}
 
 function parseSitemap(text: string, before: string[]): string[] {
   if (URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol)) return [...before, text];
@@ -33,7 +25,7 @@ const kbOption = (description: string) => new Option("--kb <name>", description)
 
 const maxPagesOption = () =>
   new Option("--max-pages <number>", `most pages of a site, at most ${KB_BOUNDS.maxPages}`)
-    .argParser(wholeNumber(KB_BOUNDS.maxPages))
+    .argParser(wholeNumber(1, KB_BOUNDS.maxPages))
     .default(KB_BOUNDS.defaultPages, String(KB_BOUNDS.defaultPages));
 
 function addAdd(kb: Command, cli: Cli): void {
@@ -133,7 +125,7 @@ function addSearch(kb: Command, cli: Cli): void {
     .addOption(kbOption("knowledge base to search (default: all of the project)"))
     .addOption(
       new Option("--limit <number>", `most passages, at most ${KB_BOUNDS.maxHits}`)
-        .argParser(wholeNumber(KB_BOUNDS.maxHits))
+        .argParser(wholeNumber(1, KB_BOUNDS.maxHits))
         .default(KB_BOUNDS.defaultHits, String(KB_BOUNDS.defaultHits)),
     )
     .addOption(projectOption())

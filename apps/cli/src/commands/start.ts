@@ -8,6 +8,8 @@ import type { Cli } from "../cli.ts";
 const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Service>>> = {
   api: async () => (await import("@svc/api")).apiService,
   pipeline: async () => (await import("@svc/pipeline")).pipelineService,
+  widget: async () => (await import("@svc/widget")).widgetService,
+  "tool-server": async () => (await import("@svc/tool-server")).toolServerService,
 };
 
 /** `svc start <app>`: runs one app in this process, as its own `main.js` does; the log is JSON on standard output. */

@@ -35,8 +35,9 @@ async function startEverything(cli: Cli): Promise<Standalone> {
 
 /** Says what runs, where, and how it is used: once, when everything is up. */
 async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
-  const [{ readEnvironment }, { renderFacts }] = await Promise.all([
+  const [{ readEnvironment }, { isDemoShown }, { renderFacts }] = await Promise.all([
     import("@svc/runtime"),
+    import("@svc/widget"),
     import("../render-facts.ts"),
   ]);
   const { config, initialized, urls } = product;
@@ -48,6 +49,12 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
       ...Object.entries(urls),
+      ...Object.entries(urls).flatMap(([name, url]): [string, string][] =>
+        name === "HTTP API" ? [["Reference", `${url}/api/v1/docs`]] : [],
+      ),
+      ...(urls.Widget !== undefined && isDemoShown(config)
+        ? [["Demo page", `${urls.Widget}/`] as [string, string]]
+        : []),
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
       ["Data folder", dataDir],
       ...(adminKey === null

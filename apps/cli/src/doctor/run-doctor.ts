@@ -1,5 +1,6 @@
 import type { EarlyConfig } from "@svc/runtime";
 import { openStore } from "@svc/store";
+import { apiUrlOf, probeApi } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { InterruptedError } from "../cli-error.ts";
 import { explainError } from "../explain-error.ts";
@@ -14,9 +15,11 @@ import { checkDatabase } from "./check-database.ts";
 import { checkEmbeddings } from "./check-embeddings.ts";
 import { checkInstallation } from "./check-installation.ts";
 import { checkKnowledge } from "./check-knowledge.ts";
+import { checkModels } from "./check-models.ts";
 import { checkNode } from "./check-node.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
+import { checkWidget } from "./check-widget.ts";
 import type { Check } from "./check.ts";
 
 /** Does a look; what keeps it from being done is a finding of its own. */
@@ -40,7 +43,7 @@ async function isInitialized({ config, log }: Database): Promise<boolean> {
   }
 }
 
-async function lookInside(cli: Cli, database: Database, key: string | null): Promise<Check[]> {
+async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key: string | null): Promise<Check[]> {
   const { checks, canOpen } = await checkDatabase(cli, database);
   if (!canOpen) return checks;
   if (!(await isInitialized(database))) {
@@ -52,8 +55,10 @@ async function lookInside(cli: Cli, database: Database, key: string | null): Pro
       // The store is not opened with another key than the one that it was set up with.
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
+      ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
       ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
       ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),
+      ...(await look("Models", () => checkModels(resources.models, () => probeApi(apiUrlOf(config), key)))),
       ...(await look("Queues", () => checkQueues(cli, resources))),
     ]),
   );
@@ -65,7 +70,7 @@ async function lookAtDatabase(cli: Cli, config: EarlyConfig, key: string | null)
     const advice = `The first start makes one: ${cli.startWith}`;
     return [{ name: "PostgreSQL", status: "warn", detail: "there is no database yet", advice }];
   }
-  return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, database, key)));
+  return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, config, database, key)));
 }
 
 /** Looks at everything that the product needs, in the order in which it is needed. */

@@ -1,0 +1,31 @@
+import { LIMITS } from "@svc/contracts";
+import type { ChannelChange } from "@svc/contracts";
+import type { Cli } from "../cli.ts";
+import { CliError } from "../cli-error.ts";
+import { EXIT } from "../exit-codes.ts";
+import { readInput } from "../read-input.ts";
+
+/**
+ * The change of settings that a command gives, as JSON: on the command line, or in a file (`-` is standard input), which is the
+ * place for secrets. What is in them is checked where the channel is changed. Throws CliError `bad_input`.
+ */
+export async function readSettings(
+  cli: Cli,
+  { settings, file }: { settings: string | undefined; file: string | undefined },
+): Promise<ChannelChange> {
+  const bad = (message: string, cause?: unknown) => new CliError("bad_input", EXIT.failed, message, { cause });
+  if ((settings === undefined) === (file === undefined)) {
+    throw bad("Give the settings as JSON, or name a file that has them with --file; one of the two.");
+  }
+  const what = "the settings";
+  const text =
+    settings ?? new TextDecoder().decode(await readInput(cli, file, { what, maxBytes: LIMITS.bodyMaxBytes }));
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    throw bad(`The settings are no JSON. Put them in single quotes: '{"color":"#2f6f4f"}'.`, error);
+  }
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return { config: given };
+  throw bad(`The settings are no JSON object, such as {"color":"#2f6f4f"}.`);
+}

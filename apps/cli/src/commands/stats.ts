@@ -1,0 +1,30 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import type { ChannelId } from "@svc/contracts";
+import type { Cli } from "../cli.ts";
+import { jsonOption, projectOption } from "../options.ts";
+import type { StatsOptions } from "../stats/run-stats.ts";
+
+/** Named here so that the help needs nothing of the product. */
+const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
+
+/** `svc stats`: how much came in, and how it was answered. */
+export function addStats(program: Command, cli: Cli): void {
+  program
+    .command("stats")
+    .description("figures of a project: how much came in, and how it was answered")
+    .option("--from <time>", "from this day or time on (UTC; default: 30 days before the end)")
+    .option("--to <time>", "before this day or time (UTC; default: now)")
+    .addOption(new Option("--channel <channel>", "only what came in there").choices(CHANNELS))
+    .option("--agent <name>", "only tickets of an agent")
+    .addOption(projectOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json`,
+    )
+    .action(async (options: StatsOptions) => {
+      const { runStats } = await import("../stats/run-stats.ts");
+      await runStats(cli, options);
+    });
+}

@@ -1,0 +1,43 @@
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { writeNewFile } from "./write-new-file.ts";
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "svc-new-file-"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+async function* pieces(fault?: Error) {
+  yield "one ";
+  yield await Promise.resolve("two");
+  if (fault !== undefined) throw fault;
+}
+
+test("a text becomes a file that only its owner can read", async () => {
+  const file = join(folder, "whole.txt");
+  await writeNewFile(file, pieces());
+  expect(await readFile(file, "utf8")).toBe("one two");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test("a text that breaks off leaves nothing, and its name can be used again", async () => {
+  const before = await readdir(folder);
+  const file = join(folder, "broken.txt");
+  await expect(writeNewFile(file, pieces(new Error("the store broke off")))).rejects.toThrow("the store broke off");
+  expect(await readdir(folder)).toEqual(before);
+  await writeNewFile(file, pieces());
+  expect(await readFile(file, "utf8")).toBe("one two");
+});
+
+test("a file that is there already stays as it was", async () => {
+  const file = join(folder, "there.txt");
+  await writeFile(file, "mine");
+  const before = await readdir(folder);
+  await expect(writeNewFile(file, pieces())).rejects.toMatchObject({ code: "EEXIST" });
+  expect([await readFile(file, "utf8"), await readdir(folder)]).toEqual(["mine", before]);
+});

@@ -1,0 +1,47 @@
+import type { ProjectChange } from "@svc/contracts";
+import { LIMITS } from "@svc/contracts";
+import type { Cli } from "../cli.ts";
+import { readInput } from "../read-input.ts";
+
+/** What `projects create` and `projects change` are told of a project. */
+export interface ProjectOptions {
+  handoffText?: string;
+  /** A file with the hand-off text. */
+  handoffFile?: string;
+  tables?: "on" | "off";
+  /** Days. */
+  retention?: number | "forever";
+  /** Calls of language models at once. */
+  modelCalls?: number | "any";
+  /** Tokens of language models a day. */
+  modelTokens?: number | "any";
+}
+
+const limitOf = (given: number | "any") => (given === "any" ? null : given);
+
+/** What the options say of the limits for language models. */
+function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<ProjectChange, "modelLimits"> {
+  if (modelCalls === undefined && modelTokens === undefined) return {};
+  return {
+    modelLimits: {
+      ...(modelCalls === undefined ? {} : { concurrency: limitOf(modelCalls) }),
+      ...(modelTokens === undefined ? {} : { tokensPerDay: limitOf(modelTokens) }),
+    },
+  };
+}
+
+/** What the options say of a project, but for its name. */
+export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
+  const { handoffText, handoffFile, tables, retention } = options;
+  const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
+  const text =
+    handoffFile === undefined
+      ? handoffText
+      : new TextDecoder().decode(await readInput(cli, handoffFile, input)).trimEnd();
+  return {
+    ...(text === undefined ? {} : { handoffText: text }),
+    ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
+    ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),
+    ...modelLimitsOf(options),
+  };
+}

@@ -1,0 +1,47 @@
+import type { ProjectItem } from "@svc/contracts";
+import { renderFacts } from "../render-facts.ts";
+import { renderTable } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+
+const TEXT_CHARS = 300;
+
+function describeRetention({ retentionDays }: ProjectItem): string {
+  if (retentionDays === null) return "for ever";
+  return retentionDays === 1 ? "1 day" : `${retentionDays} days`;
+}
+
+/** What a project may ask of language models. */
+function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
+  const calls = concurrency === null ? "any number of calls at once" : `${concurrency} calls at once`;
+  return tokensPerDay === null ? `${calls}, any number of tokens` : `${calls}, ${tokensPerDay} tokens a day`;
+}
+
+const describeHandoff = ({ handoffText }: ProjectItem) =>
+  handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
+
+/** Projects as a table. */
+export function renderProjects(projects: readonly ProjectItem[], { width }: Terminal): string {
+  const rows = projects.map((project) => [
+    project.name,
+    project.createdAt.slice(0, 10),
+    describeRetention(project),
+    project.tablesAsXlsx ? "yes" : "no",
+    describeHandoff(project),
+  ]);
+  return renderTable(["NAME", "MADE", "KEPT", "TABLES AS XLSX", "HAND-OFF TEXT"], rows, width);
+}
+
+/** One project as a person reads it. */
+export function renderProject(project: ProjectItem): string {
+  return renderFacts([
+    ["name", project.name],
+    ["id", project.id],
+    ["made", project.createdAt],
+    ["hand-off text", describeHandoff(project)],
+    ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
+    ["conversations kept", describeRetention(project)],
+    ["language models", describeModelLimits(project)],
+    ["version", String(project.version)],
+  ]);
+}

@@ -1,0 +1,164 @@
+import type { TicketDetail, TicketDraft, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
+import { renderSources } from "../render-answer.ts";
+import { renderFacts } from "../render-facts.ts";
+import { safeLine, safeText } from "../safe-text.ts";
+import type { Paint } from "../terminal.ts";
+import { readTrace } from "./read-trace.ts";
+import { renderToolCall } from "../tool-calls/render-tool-calls.ts";
+
+const NAME_CHARS = 80;
+const LINE_CHARS = 300;
+const KIB = 1024;
+
+const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
+
+/** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
+function quoted(text: string): string {
+  return safeText(text)
+    .split("\n")
+    .map((line) => `  │ ${line}`.trimEnd())
+    .join("\n");
+}
+
+const AUTHORS = { agent: "agent", operator: "operator", system: "service" } as const;
+const MESSAGE_REMARKS: Record<TicketMessage["state"], string> = {
+  received: "waits for the pipeline",
+  held: "waits for a person",
+  answered: "",
+  rejected: "gets no answer",
+  failed: "failed",
+};
+
+/** What was said once: when, by whom, and the text or the file. */
+interface Utterance {
+  seq: number;
+  head: string;
+  text: string;
+}
+
+function ofMessage(message: TicketMessage, paint: Paint): Utterance {
+  const { seq, timestamp, userId, text, attachments, state, failure } = message;
+  const remarks = [MESSAGE_REMARKS[state], ...(failure === null ? [] : [safeLine(failure, LINE_CHARS)])];
+  const remark = remarks.filter((part) => part !== "").join(": ");
+  const who = userId === null ? "customer" : `customer ${safeLine(userId, NAME_CHARS)}`;
+  return {
+    seq,
+    head: `${paint.dim(minute(timestamp))}  ${paint.bold(who)}${remark === "" ? "" : `  ${paint.yellow(remark)}`}`,
+    text: [
+      ...(text === "" ? [] : [quoted(text)]),
+      ...attachments.map(({ name = "without a name", type }) => quoted(`[file ${safeLine(name)}, ${safeLine(type)}]`)),
+    ].join("\n"),
+  };
+}
+
+function ofReply(reply: TicketReply, paint: Paint): Utterance {
+  const { seq, createdAt, author, deliveredAt } = reply;
+  const remark = deliveredAt === null ? paint.dim("  not collected yet") : "";
+  const facts = reply.type === "attachment" ? `${Math.ceil(reply.sizeBytes / KIB)} KB` : "";
+  return {
+    seq,
+    head: `${paint.dim(minute(createdAt))}  ${paint.bold(AUTHORS[author])}${remark}`,
+    text: quoted(
+      reply.type === "message" ? reply.text : `[file ${safeLine(reply.filename)}, ${safeLine(reply.mime)}, ${facts}]`,
+    ),
+  };
+}
+
+function renderConversation({ messages, replies, more }: TicketDetail, paint: Paint): string {
+  const said = [
+    ...messages.map((message) => ofMessage(message, paint)),
+    ...replies.map((reply) => ofReply(reply, paint)),
+  ];
+  const lines = said.toSorted((one, other) => one.seq - other.seq).map(({ head, text }) => `${head}\n${text}`);
+  return [...(more.messages || more.replies ? [paint.dim("(older ones are not shown)")] : []), ...lines].join("\n");
+}
+
+/** What is told of an event beside its moves, but for the trace of a run: a note, or who it was assigned to. */
+function describeData(data: Record<string, unknown>): string {
+  const parts = Object.entries(data).map(([name, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return `${safeLine(name, NAME_CHARS)}: ${safeLine(text, LINE_CHARS)}`;
+  });
+  return parts.join(", ");
+}
+
+function renderEvent({ at, actor, moves, data }: TicketEvent, paint: Paint): string {
+  const steps = moves.map(({ from, to, why }) => `${from} → ${to} (${safeLine(why, LINE_CHARS)})`);
+  const { facts, rest } = readTrace(data);
+  const what = [...steps, ...(Object.keys(rest).length === 0 ? [] : [describeData(rest)])].join("; ");
+  const head = `${paint.dim(minute(at))}  ${safeLine(actor, NAME_CHARS)}  ${what}`.trimEnd();
+  return facts.length === 0 ? head : `${head}\n${renderFacts(facts, "    ")}`;
+}
+
+/** The draft that waits for an operator, with what speaks for it. Texts of strangers are made harmless. */
+export function renderDraft(draft: TicketDraft, paint: Paint): string {
+  const { text, confidence, why, isStale, sources, covers } = draft;
+  const messages = covers.length === 1 ? "1 message" : `${covers.length} messages`;
+  const sureness = confidence === null ? "" : `, confidence ${confidence.toFixed(2)}`;
+  return [
+    `Draft for ${messages}${sureness}: ${safeLine(why, LINE_CHARS)}`,
+    ...(isStale
+      ? [
+          paint.yellow(
+            "A message waits that this draft does not answer: it is still being worked on, or it has failed.",
+          ),
+        ]
+      : []),
+    text === "" ? paint.yellow("  (no text: the agent found no answer)") : quoted(text),
+    ...(sources.length === 0 ? [] : [renderSources(sources, paint)]),
+  ].join("\n");
+}
+
+/** What calls of language models took, in one line. */
+function renderModelUsage({ calls, inputTokens, outputTokens, costUsd }: TicketDetail["modelUsage"]): string {
+  const cost = costUsd === null ? "" : `, $${costUsd.toFixed(4)}`;
+  return `${calls} ${calls === 1 ? "call" : "calls"}, ${inputTokens} + ${outputTokens} tokens${cost}`;
+}
+
+/** One ticket as a person reads it: facts, what was said, what happened, and the draft. */
+export function renderTicket(ticket: TicketDetail, paint: Paint): string {
+  const { id, subject, status, stage, channelId, chatId, userId, assignee, agentId, priority, tags, version } = ticket;
+  const facts = renderFacts([
+    ["ticket", id],
+    ["subject", safeLine(subject, LINE_CHARS)],
+    ["state", `${status}, ${stage}`],
+    ["chat", `${channelId} ${safeLine(chatId)}`],
+    ...(userId === null ? [] : [["user", safeLine(userId)] as const]),
+    ...(assignee === null ? [] : [["assignee", safeLine(assignee)] as const]),
+    ...(agentId === null ? [] : [["agent", agentId] as const]),
+    ["priority", priority],
+    ...(tags.length === 0 ? [] : [["tags", tags.map((tag) => safeLine(tag, NAME_CHARS)).join(", ")] as const]),
+    ...(ticket.modelUsage.calls === 0 ? [] : [["language models", renderModelUsage(ticket.modelUsage)] as const]),
+    ["version", String(version)],
+  ]);
+  const { events, draft, more, toolCalls } = ticket;
+  return [
+    facts,
+    "",
+    renderConversation(ticket, paint),
+    ...(events.length === 0
+      ? []
+      : [
+          "",
+          "What happened",
+          ...(more.events ? [paint.dim("(older events are not shown)")] : []),
+          ...events.map((event) => renderEvent(event, paint)),
+        ]),
+    ...(toolCalls.length === 0 ? [] : ["", "Calls of tools", ...toolCalls.map((call) => renderToolCall(call, paint))]),
+    ...(draft === null ? [] : ["", renderDraft(draft, paint)]),
+  ].join("\n");
+}
+
+/** What an operator has to know to decide: the messages that wait, and the draft. */
+export function renderQuestion({ messages, draft }: TicketDetail, paint: Paint): string {
+  const waiting = messages
+    .filter(({ state }) => state !== "answered" && state !== "rejected")
+    .map((message) => ofMessage(message, paint));
+  return [
+    ...waiting.map(({ head, text }) => `${head}\n${text}`),
+    ...(draft === null ? [] : ["", renderDraft(draft, paint)]),
+  ].join("\n");
+}
+
+/** A text that is about to be sent, as it is. */
+export const renderText = (text: string): string => quoted(text);

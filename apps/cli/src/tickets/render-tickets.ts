@@ -1,0 +1,30 @@
+import type { TicketItem } from "@svc/contracts";
+import { renderAge } from "../render-age.ts";
+import { renderTable } from "../render-table.ts";
+import { safeLine } from "../safe-text.ts";
+import type { Terminal } from "../terminal.ts";
+
+const SUBJECT_CHARS = 100;
+const NAME_CHARS = 24;
+
+/** Tickets as a table, each with how long ago something happened to it. */
+export function renderTickets(tickets: readonly TicketItem[], { paint, width }: Terminal, now: number): string {
+  const { dim, red, yellow } = paint;
+  const rows = tickets.map((ticket) => {
+    const { id, status, stage, assignee, updatedAt, subject, channelId, chatId, priority, tags } = ticket;
+    const stages = { review: yellow(stage), failed: red(stage) } as const;
+    const remarks = [
+      `${channelId} ${safeLine(chatId, NAME_CHARS)}`,
+      ...(priority === "normal" ? [] : [priority]),
+      ...tags.map((tag) => `#${safeLine(tag, NAME_CHARS)}`),
+    ];
+    return [
+      id,
+      `${status}\n${stage === "review" || stage === "failed" ? stages[stage] : stage}`,
+      assignee === null ? "-" : safeLine(assignee, NAME_CHARS),
+      renderAge(Math.max(0, now - Date.parse(updatedAt))),
+      `${safeLine(subject, SUBJECT_CHARS)}\n${dim(remarks.join(", "))}`,
+    ];
+  });
+  return renderTable(["TICKET", "STATE", "ASSIGNEE", "CHANGED", "SUBJECT AND CHAT"], rows, width);
+}
