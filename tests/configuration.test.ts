@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { describeErrors, describeSettings } from "@svc/runtime";
+import { describeEndpoints, describeErrors, describeSettings } from "@svc/runtime";
 import { expect, test } from "@jest/globals";
 import { repositoryPath } from "@svc/testing";
 
@@ -9,4 +9,8 @@ test("docs/configuration.md says what the code reads", () => {
 
 test("docs/errors.md lists the catalogue of errors", () => {
   expect(readFileSync(repositoryPath("docs/errors.md"), "utf8")).toBe(describeErrors());
+});
+
+test("docs/endpoints.md lists every endpoint", () => {
+  expect(readFileSync(repositoryPath("docs/endpoints.md"), "utf8")).toBe(describeEndpoints());
 });

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { startWebhookReceiver, waitFor } from "@svc/testing";
 import type { ChildProcess, ReceivedRequest, WebhookReceiver } from "@svc/testing";
 import { callApi } from "./support/call-api.ts";
-import { svc, svcJson, svcWithInput } from "./support/run-svc.ts";
+import { documentOf, svc, svcJson, svcWithInput } from "./support/run-svc.ts";
 import type { Ran } from "./support/run-svc.ts";
 import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
 import type { SvcInstance } from "./support/svc-instance.ts";
+import { svcWithin } from "./support/svc-within.ts";
 
 const KEY = /^svc_[0-9A-Za-z]{38}$/;
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -29,13 +30,15 @@ afterAll(async () => {
   await removeFolders();
 });
 
-const run = (...args: string[]): Promise<Ran> => svc(instance.env, ...args);
-const runWithInput = (input: string, ...args: string[]): Promise<Ran> => svcWithInput(instance.env, input, ...args);
+const runWithInput = (input: string, ...args: string[]): Promise<Ran> => svcWithin(instance.env, input, ...args);
+const run = (...args: string[]): Promise<Ran> => runWithInput("", ...args);
+const runJson = async (...args: string[]) => documentOf(await run(...args, "--json"), args);
 
 /** The document of a command with --json that is done. */
 async function read<Document>(check: (document: unknown) => Document, ...args: string[]): Promise<Document> {
-  const { document, code } = await svcJson(instance.env, ...args);
-  expect({ document, code }).toMatchObject({ code: 0, document: { ok: true } });
+  const { document, code } = await runJson(...args);
+  if (code !== 0) throw new Error(`svc ${args.join(" ")} ended with ${code}: ${JSON.stringify(document)}`);
+  expect(document).toMatchObject({ ok: true });
   return check(document);
 }
 
@@ -87,44 +90,118 @@ describe("channels", () => {
   };
 
   test("list says of each whether it is enabled, its port, and how it is doing", async () => {
-    expect(await readChannels()).toEqual([
-      {
-        id: "api",
-        enabled: true,
-        port: Number(instance.env.SVC_API_PORT),
-        state: "running",
-        since: expect.any(String),
-        detail: null,
-      },
+    const running = { enabled: true, state: "running", since: expect.any(String), detail: null };
+    // The channel of the widget starts at the same time as everything else, and may be a moment later.
+    await waitFor(async () => (await readChannels()).filter(({ state }) => state === "running").length === 2, {
+      what: "both channels to run",
+    });
+    const channels = await readChannels();
+    expect(channels.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
+      { id: "api", port: Number(instance.env.SVC_API_PORT), ...running },
       { id: "messenger", enabled: false, port: null, state: "not_available", since: null, detail: null },
-      { id: "widget", enabled: false, port: expect.any(Number), state: "not_available", since: null, detail: null },
+      { id: "widget", port: Number(instance.env.SVC_WIDGET_PORT), ...running },
     ]);
     const { stdout } = await run("channels", "list");
-    expect(stdout).toMatch(/^CHANNEL +ENABLED +PORT +STATE\napi +yes +\d+ +running since /);
-    expect(stdout).toMatch(/\nwidget +no +\d+ +not in this version yet\n/);
+    expect(stdout).toMatch(/^CHANNEL +ENABLED +PORT +STATE\n/);
+    expect(stdout).toMatch(/\napi +yes +\d+ +running since /);
+    expect(stdout).toMatch(/\nmessenger +no +- +not in this version yet\n/);
   });
 
   test("disable and enable are followed by the running product without a restart, and may be repeated", async () => {
     expect((await run("channels", "disable", "api")).stdout).toContain("The channel api is disabled.");
     await waitFor(async () => (await post()).body.code === "channel_disabled", { what: "messages to be refused" });
-    expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: false, state: "stopped" });
+    const api = async () => (await readChannels()).find(({ id }) => id === "api");
+    expect(await api()).toMatchObject({ enabled: false, state: "stopped" });
     expect((await run("doctor")).stdout).toMatch(/warn +Channels .*\n +Enable it: svc channels enable api/);
-    expect(await svcJson(instance.env, "channels", "disable", "api")).toMatchObject({
+    expect(await runJson("channels", "disable", "api")).toMatchObject({
       code: 0,
       document: { id: "api", enabled: false, isChanged: false },
     });
 
     expect((await run("channels", "enable", "api")).code).toBe(0);
     await waitFor(async () => (await post()).status === 202, { what: "messages to be taken" });
-    expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: true, state: "running" });
+    expect(await api()).toMatchObject({ enabled: true, state: "running" });
   });
 
   test("enable refuses a channel that this version has no app for, and disable one that does not exist", async () => {
-    expect(await run("channels", "enable", "widget")).toMatchObject({
+    expect(await run("channels", "enable", "messenger")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("The channel widget is not in this version yet"),
+      stderr: expect.stringContaining("the channel messenger is not in this version yet"),
     });
     expect((await run("channels", "disable", "fax")).code).toBe(2);
+  });
+
+  describe("the widget", () => {
+    const widgetUrl = () => `http://127.0.0.1:${instance.env.SVC_WIDGET_PORT}`;
+    const readConfig = async () =>
+      (await runJson("channels", "show", "widget")).document as { item: { config: { apiKey: string } }; tag: string };
+
+    test("show has its settings, and the tag with which pages load it", async () => {
+      const { item, tag } = await readConfig();
+      expect(tag).toBe(
+        `<script async src="${widgetUrl()}/widget.js" data-svc-widget data-api-key="${item.config.apiKey}"></script>`,
+      );
+      expect((await fetch(`${widgetUrl()}/api/widget/config/${item.config.apiKey}`)).status).toBe(200);
+      const { stdout } = await run("channels", "show", "widget");
+      expect(stdout).toContain(tag);
+      expect(stdout).toMatch(/^allowedOrigins +\[\]$/m);
+    });
+
+    test("its demo page is on this machine, with that tag", async () => {
+      const answer = await fetch(widgetUrl());
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toContain((await readConfig()).tag);
+    });
+
+    test("doctor finds that it answers, and warns while any site may load it", async () => {
+      const { stdout } = await run("doctor");
+      expect(stdout).toMatch(/ok +Widget +http:\/\/127\.0\.0\.1:\d+ answers/);
+      expect(stdout).toMatch(
+        /warn +Widget sites +any site may load the widget\n +Name yours: svc channels set widget /,
+      );
+    });
+
+    test("set changes settings, from the command line or from a file, and a running product follows", async () => {
+      const origin = "https://www.shop.example";
+      const { code } = await run("channels", "set", "widget", JSON.stringify({ allowedOrigins: [origin] }));
+      expect(code).toBe(0);
+      expect((await run("doctor")).stdout).toMatch(/ok +Widget sites +https:\/\/www\.shop\.example\n/);
+      const { apiKey } = (await readConfig()).item.config;
+      const statusFrom = async (site: string) =>
+        (await fetch(`${widgetUrl()}/api/widget/config/${apiKey}`, { headers: { Origin: site } })).status;
+      await waitFor(async () => (await statusFrom("https://elsewhere.example")) === 403, { what: "the list of sites" });
+      expect(await statusFrom(origin)).toBe(200);
+
+      const secret = "an-identity-secret-of-32-characters";
+      const done = await runWithInput(
+        JSON.stringify({ identitySecret: secret }),
+        "channels",
+        "set",
+        "widget",
+        "--file",
+        "-",
+      );
+      expect(done.code).toBe(0);
+      const { stdout } = await run("channels", "show", "widget");
+      expect(stdout).toMatch(/^identitySecret +"\*{8}"$/m);
+      expect(stdout).not.toContain(secret);
+    });
+
+    test.each([
+      ["no settings", [], "Give the settings as JSON"],
+      ["both ways at once", ["{}", "--file", "-"], "one of the two"],
+      ["no JSON", ["color=#fff"], "no JSON"],
+      ["no object", ["[1]"], "no JSON object"],
+      ["a setting that is not one", ['{"colour":"#2f6f4f"}'], "colour"],
+      ["a value that is none", ['{"color":"red"}'], "/config/color"],
+    ])("set with %s says what to do and changes nothing", async (_what, args, advice) => {
+      const before = (await readConfig()).item.config;
+      expect(await run("channels", "set", "widget", ...args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(advice),
+      });
+      expect((await readConfig()).item.config).toEqual(before);
+    });
   });
 });
 
@@ -242,12 +319,12 @@ describe("keys", () => {
 });
 
 /** Sends a message whose answer comes as a callback, and waits for it. */
-async function receiveCallback(path: string): Promise<ReceivedRequest> {
+async function receiveCallback(path: string, timeoutMs = 30_000): Promise<ReceivedRequest> {
   const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
   const json = { text: "How do I send a message?", mode: "webhook", webhookUrl: receiver.url(path) };
   const { status, body } = await callApi(`${instance.url}/api/v1/messages`, { key, json });
   expect({ status, body }).toMatchObject({ status: 202 });
-  return receiver.next((request) => request.path === path, { what: "the callback" });
+  return receiver.next((request) => request.path === path, { what: "the callback", timeoutMs });
 }
 
 /** Writes a callback into files, as a log of requests would. */
@@ -260,9 +337,63 @@ async function keep({ headers, body }: ReceivedRequest): Promise<{ bodyFile: str
   return { bodyFile, headersFile };
 }
 
+describe("deliveries", () => {
+  test("list is empty in a project without any", async () => {
+    expect((await run("deliveries", "list", "--state", "dead")).stdout).toBe("There are no dead deliveries.\n");
+    expect((await run("deliveries", "replay", "--all-dead")).stdout).toBe("There are no dead deliveries.\n");
+  });
+
+  test("dead ones are listed with their tries, warned about by the doctor, and replayed one by one or all", async () => {
+    // A receiver that is gone for good (410) is given up at once.
+    receiver.answerWith({ status: 410 });
+    for (const path of ["/gone/1", "/gone/2", "/gone/3?evil=%1b"]) await receiveCallback(path);
+    const dead = await waitFor(
+      async () => {
+        const items = await readDeliveries("--state", "dead");
+        return items.length === 3 && items;
+      },
+      { what: "three dead deliveries" },
+    );
+    expect(dead[0]).toMatchObject({ url: receiver.url("/gone/3?evil=%1b"), attempts: [{ status: 410 }] });
+    const { stdout } = await run("deliveries", "list");
+    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND TRIES\n/);
+    expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 try at /);
+    const doctor = await run("doctor");
+    expect(doctor.stdout).toMatch(
+      /warn +Dead deliveries +3 callbacks could not be delivered\n.*deliveries list --state dead/,
+    );
+    expect(doctor.code).toBe(0);
+
+    const page = await runJson("deliveries", "list", "--state", "dead", "--limit", "2");
+    const { nextCursor } = page.document as { nextCursor: string };
+    expect((await readDeliveries("--state", "dead", "--cursor", nextCursor)).map(({ id }) => id)).toEqual([
+      dead[2]?.id,
+    ]);
+
+    receiver.answerWith({ status: 204 });
+    const [newest] = dead;
+    const one = await runJson("deliveries", "replay", newest?.id ?? "");
+    expect(one).toMatchObject({ code: 0, document: { replayed: [newest?.id] } });
+    await receiver.next(({ headers }) => headers["x-svc-delivery"] === newest?.id && headers["x-svc-attempt"] === "2");
+    const all = await runJson("deliveries", "replay", "--all-dead");
+    expect(all).toMatchObject({ code: 0, document: { replayed: [dead[2]?.id, dead[1]?.id] } });
+    await waitFor(async () => (await readDeliveries()).every(({ state }) => state === "delivered"), {
+      what: "all to be delivered",
+    });
+  });
+
+  test("replay of one that does not exist ends with exit code 1", async () => {
+    const unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    expect(await runJson("deliveries", "replay", unknown)).toMatchObject({
+      code: 1,
+      document: { error: { code: "not_found" } },
+    });
+  });
+});
+
 describe("webhook", () => {
   const verify = (secret: string, ...args: string[]) =>
-    svc({ SVC_WEBHOOK_SECRET: secret }, "webhook", "verify", ...args);
+    svcWithin({ SVC_WEBHOOK_SECRET: secret }, "", "webhook", "verify", ...args);
 
   test("doctor hints at a missing secret, which is no fault", async () => {
     const { stdout, code } = await run("doctor");
@@ -316,9 +447,9 @@ describe("webhook", () => {
     const secretFile = join(await makeFolder(), "secret.txt");
     await writeFile(secretFile, "the new secret of ours\n");
     const bySignature = ["--signature", signature, "--secret-file", secretFile];
-    expect((await svc({}, "webhook", "verify", bodyFile, ...bySignature)).code).toBe(0);
+    expect((await svcWithin({}, "", "webhook", "verify", bodyFile, ...bySignature)).code).toBe(0);
     await writeFile(bodyFile, JSON.stringify(JSON.parse(received.body.toString("utf8")), null, 2));
-    expect(await svc({}, "webhook", "verify", bodyFile, ...bySignature)).toMatchObject({
+    expect(await svcWithin({}, "", "webhook", "verify", bodyFile, ...bySignature)).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("before it was parsed and written again"),
     });
@@ -332,10 +463,19 @@ describe("webhook", () => {
   });
 
   test("secret --clear and a secret that can be none", async () => {
-    expect(await svcJson(instance.env, "webhook", "secret", "--clear")).toEqual({
+    expect(await runJson("webhook", "secret", "--clear")).toEqual({
       code: 0,
       document: { ok: true, isSet: false, previousUntil: null },
     });
+    // A replica follows within a second; what it accepts until then nothing could sign afterwards.
+    const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
+    await waitFor(
+      async () => {
+        const { bodyFile, headersFile } = await keep(await receiveCallback("/cleared", 2_000));
+        return (await verify(key, bodyFile, "--headers-file", headersFile)).code === 0;
+      },
+      { what: "the key to sign again" },
+    );
     const bad = await runWithInput("whsec_planted.no.base64", "webhook", "secret", "--from-stdin");
     expect(bad).toMatchObject({ code: 1, stdout: "" });
     expect(bad.stderr).not.toContain("planted");
@@ -343,63 +483,80 @@ describe("webhook", () => {
   });
 });
 
-describe("deliveries", () => {
-  test("list is empty in a project without any", async () => {
-    expect((await run("deliveries", "list", "--state", "dead")).stdout).toBe("There are no dead deliveries.\n");
-    expect((await run("deliveries", "replay", "--all-dead")).stdout).toBe("There are no dead deliveries.\n");
-  });
+describe("operators", () => {
+  interface Operator {
+    id: string;
+    email: string;
+    roles: { project: string; role: string }[];
+    hasPassword: boolean;
+  }
+  const readOperators = () => read((document) => (document as { items: Operator[] }).items, "operators", "list");
 
-  test("dead ones are listed with their tries, warned about by the doctor, and replayed one by one or all", async () => {
-    // A receiver that is gone for good (410) is given up at once.
-    receiver.answerWith({ status: 410 });
-    for (const path of ["/gone/1", "/gone/2", "/gone/3?evil=%1b"]) await receiveCallback(path);
-    const dead = await waitFor(
-      async () => {
-        const items = await readDeliveries("--state", "dead");
-        return items.length === 3 && items;
+  test("are made with roles and a password from standard input, and listed", async () => {
+    const roles = ["--role", "*:administrator", "--role", "default:viewer"];
+    const make = ["operators", "create", "Ann@example.com", "--name", "Ann", ...roles, "--password"];
+    const made = await runWithInput("correct horse battery\n", ...make);
+    expect({ code: made.code, shown: /correct horse|scrypt/.test(made.stdout + made.stderr) }).toEqual({
+      code: 0,
+      shown: false,
+    });
+    expect(await readOperators()).toMatchObject([
+      {
+        email: "Ann@example.com",
+        roles: [
+          { project: "*", role: "administrator" },
+          { project: "default", role: "viewer" },
+        ],
+        hasPassword: true,
       },
-      { what: "three dead deliveries" },
-    );
-    expect(dead[0]).toMatchObject({ url: receiver.url("/gone/3?evil=%1b"), attempts: [{ status: 410 }] });
-    const { stdout } = await run("deliveries", "list");
-    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND TRIES\n/);
-    expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 try at /);
-    const doctor = await run("doctor");
-    expect(doctor.stdout).toMatch(
-      /warn +Dead deliveries +3 callbacks could not be delivered\n.*deliveries list --state dead/,
-    );
-    expect(doctor.code).toBe(0);
-
-    const page = await svcJson(instance.env, "deliveries", "list", "--state", "dead", "--limit", "2");
-    const { nextCursor } = page.document as { nextCursor: string };
-    expect((await readDeliveries("--state", "dead", "--cursor", nextCursor)).map(({ id }) => id)).toEqual([
-      dead[2]?.id,
     ]);
-
-    receiver.answerWith({ status: 204 });
-    const [newest] = dead;
-    const one = await svcJson(instance.env, "deliveries", "replay", newest?.id ?? "");
-    expect(one).toMatchObject({ code: 0, document: { replayed: [newest?.id] } });
-    await receiver.next(({ headers }) => headers["x-svc-delivery"] === newest?.id && headers["x-svc-attempt"] === "2");
-    const all = await svcJson(instance.env, "deliveries", "replay", "--all-dead");
-    expect(all).toMatchObject({ code: 0, document: { replayed: [dead[2]?.id, dead[1]?.id] } });
-    await waitFor(async () => (await readDeliveries()).every(({ state }) => state === "delivered"), {
-      what: "all to be delivered",
-    });
+    const { stdout } = await run("operators", "list");
+    for (const part of ["Ann@example.com", "*:administrator", "active"]) expect(stdout).toContain(part);
   });
 
-  test("replay of one that does not exist ends with exit code 1", async () => {
-    const unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
-    expect(await svcJson(instance.env, "deliveries", "replay", unknown)).toMatchObject({
-      code: 1,
-      document: { error: { code: "not_found" } },
-    });
+  test("get another password from standard input, named by the e-mail address in any case of its letters", async () => {
+    const short = await runWithInput("short\n", "operators", "password", "ann@EXAMPLE.com");
+    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("12 to 200 characters")]);
+    expect((await runWithInput("another long password\n", "operators", "password", "ann@EXAMPLE.com")).code).toBe(0);
+  });
+
+  test("are removed, but for the last administrator of everything", async () => {
+    const last = await run("operators", "remove", "ann@example.com", "--yes");
+    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("nobody else administers")]);
+    await run("operators", "create", "ben@example.com", "--name", "Ben", "--role", "*:administrator");
+    expect((await run("operators", "remove", "ann@example.com", "--yes")).stdout).toBe("Removed: Ann.\n");
+    expect((await readOperators()).map(({ email }) => email)).toEqual(["ben@example.com"]);
+  });
+
+  test("are renamed, given other roles, shut out and let in again", async () => {
+    await run("operators", "create", "eve@example.com", "--name", "Eve", "--role", "default:viewer");
+    const roles = ["--role", "default:operator", "--role", "*:viewer"];
+    const changed = await run("operators", "change", "eve@example.com", "--name", "Eva", ...roles, "--disable");
+    expect([changed.code, changed.stdout]).toEqual([0, expect.stringMatching(/Eva[^]*disabled/)]);
+    const [eve] = await readOperators();
+    expect(eve?.roles).toEqual([
+      { project: "*", role: "viewer" },
+      { project: "default", role: "operator" },
+    ]);
+    const again = await run("operators", "change", "eve@example.com", "--enable", "--no-role");
+    expect(again.stdout).toMatch(/Eva[^]*none[^]*no password/);
+    expect((await run("operators", "change", "eve@example.com")).code).toBe(2);
+  });
+
+  test("a role that there is not is a fault of the command line, and an operator that there is not is none", async () => {
+    const wrong = await run("operators", "create", "a@example.com", "--name", "A", "--role", "shop:boss");
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("administrator, operator, viewer")]);
+    expect((await run("operators", "remove", "nobody@example.com", "--yes")).code).toBe(1);
   });
 });
 
 test("stopped, the commands still work on the data, and channels list says that nothing runs", async () => {
   expect((await product.kill("SIGINT")).code).toBe(0);
-  expect((await readChannels())[0]).toMatchObject({ id: "api", enabled: true, state: "not_running", detail: null });
-  const { stdout } = await run("channels", "list");
+  const { document } = await svcJson(instance.env, "channels", "list");
+  const { items } = document as { items: Channel[] };
+  for (const id of ["api", "widget"]) {
+    expect(items).toContainEqual(expect.objectContaining({ id, enabled: true, state: "not_running", detail: null }));
+  }
+  const { stdout } = await svc(instance.env, "channels", "list");
   expect(stdout).toMatch(/\napi +yes +\d+ +not running\n/);
 });

@@ -9,6 +9,7 @@ import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, repositoryPath, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
+import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
 
 let database: TestDatabase;
@@ -19,7 +20,7 @@ let store: Store;
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await makeFolder();
-  env = { DATABASE_URL: database.url, SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab" };
+  env = { DATABASE_URL: database.url, SVC_SECRET_KEY: SECRET_KEY };
   store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog(), app: "test" });
   // The first agent with the product's own guide.
   const guideDir = repositoryPath("docs/guide");
@@ -136,7 +137,9 @@ describe("an agent", () => {
     const { stdout, code } = await svc("agents", "create", "repairs", ...about, ...examples, ...policy, ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^name +repairs\nid +\S+\ndescription +Things that broke\.\nanswers from +manual\n/);
-    expect(stdout).toMatch(/\npolicy +sent from 0\.7 on\nexamples +3\n$/);
+    expect(stdout).toMatch(
+      /\npolicy +sent from 0\.7 on\nmodel +default \(SVC_LLM_MODEL, where it is set\)\nexamples +3\n$/,
+    );
     const { items } = await svcJson("agents", "list", ...inShop);
     expect(items).toMatchObject([
       {
@@ -147,7 +150,7 @@ describe("an agent", () => {
       },
     ]);
     expect((await svc("agents", "list", ...inShop)).stdout).toMatch(
-      /^NAME +STATE +EXAMPLES +POLICY +ANSWERS FROM\nrepairs +on +3 +sent from 0\.7 on +manual\n$/,
+      /^NAME +STATE +EXAMPLES +POLICY +MODEL +TOOLS +ANSWERS FROM\nrepairs +on +3 +sent from 0\.7 on +default +manual\n$/,
     );
   });
 
@@ -184,11 +187,37 @@ describe("an agent", () => {
     });
   });
 
+  test("has a model, instructions and tools, which are shown without their secrets", async () => {
+    const parameters = { type: "object", properties: { orderId: { type: "string" } } };
+    const url = "https://shop.example/orders/{orderId}";
+    const order = { type: "http", name: "order", description: "Looks an order up.", method: "GET", url, parameters };
+    const tools = [{ ...order, headers: { Authorization: "Bearer top-secret-1" } }];
+    await writeFile(join(folder, "tools.json"), JSON.stringify({ tools }));
+    await writeFile(join(folder, "rules.md"), "Answer in two sentences.\n");
+    const given = ["--model", "none", "--instructions", "@rules.md", "--tools", "tools.json"];
+    const made = await svc("agents", "create", "modern", ...given, ...inShop);
+    expect(made).toMatchObject({ code: 0 });
+    const shown = await svc("agents", "show", "modern", ...inShop);
+    expect(shown.stdout).toMatch(/\nmodel +none\ninstructions +Answer in two sentences\.\ntools +order \(read\)\n/);
+    const listed = await svc("agents", "list", ...inShop);
+    expect(listed.stdout).toMatch(/modern +on .* none +order \(read\) +nothing yet\n/);
+    expect(made.stdout + shown.stdout + listed.stdout).not.toContain("top-secret-1");
+    const back = ["--model", "default", "--instructions", "", "--tools", "-"];
+    const changed = await svcWith({ typed: "[]" }, "agents", "change", "modern", ...back, ...inShop, "--json");
+    expect(JSON.parse(changed.stdout)).toMatchObject({ item: { model: null, instructions: "", tools: [] } });
+    const refused = await svc("agents", "change", "modern", "--tools", "rules.md", ...inShop);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("rules.md is no JSON list of tools") });
+    await svc("agents", "delete", "modern", "--yes", ...inShop);
+  });
+
   test("is asked by itself, with sources, and it is said what would become of the answer", async () => {
-    const { stdout, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
+    const { stdout, stderr, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
     expect(stdout).toContain("In a chat a person would look at it first.");
+    expect(stderr).toBe(
+      "No running service of this installation answers; asked with the settings of this terminal, without a language model.\n",
+    );
     const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^It has nothing to say\.\n/) });
   });

@@ -10,6 +10,7 @@ import { openStore } from "@svc/store";
 import { createTestDatabase, holdResource, startProcess, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { SVC_MAIN } from "./support/run-svc.ts";
+import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
 
 let database: TestDatabase;
@@ -48,7 +49,7 @@ beforeAll(async () => {
   folder = await makeFolder();
   env = {
     DATABASE_URL: database.url,
-    SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab",
+    SVC_SECRET_KEY: SECRET_KEY,
     SVC_FETCH_ALLOW: "127.0.0.1",
   };
   const store = openStore({ url: database.url, secretKey: env["SVC_SECRET_KEY"] ?? "", log: testLog(), app: "test" });

@@ -5,9 +5,12 @@ import { openStore } from "@svc/store";
 import { createTestDatabase, freePort, startProcess, testLog, waitFor } from "@svc/testing";
 import type { ChildProcess, TestDatabase } from "@svc/testing";
 import { Client } from "pg";
-import { SVC_MAIN, run, svc, svcJson as svcDocument } from "./support/run-svc.ts";
+import { SVC_MAIN, documentOf, run, svc as runSvc, svcJson as runSvcJson } from "./support/run-svc.ts";
+import type { Ran } from "./support/run-svc.ts";
 import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
+import { SECRET_KEY } from "./support/start-product.ts";
 import type { SvcInstance } from "./support/svc-instance.ts";
+import { svcWithin } from "./support/svc-within.ts";
 
 const KEY = /svc_[0-9A-Za-z]{38}/g;
 const QUESTION = "How do I send a message over the HTTP API?";
@@ -23,11 +26,17 @@ interface Document {
   checks: { name: string; status: string; detail: string }[];
 }
 
-async function svcJson(
-  env: Record<string, string>,
-  ...args: string[]
-): Promise<{ document: Document; code: number | null }> {
-  const { document, code } = await svcDocument(env, ...args);
+/** What commands do is asked within this process; `runSvc` is for what is said of the program itself. */
+const svc = (env: Record<string, string>, ...args: string[]): Promise<Ran> => svcWithin(env, "", ...args);
+
+async function svcJson(env: Record<string, string>, ...args: string[]) {
+  const { document, code } = documentOf(await svc(env, ...args, "--json"), args);
+  return { document: document as Document, code };
+}
+
+/** As `svcJson`, by the program. */
+async function programJson(env: Record<string, string>, ...args: string[]) {
+  const { document, code } = await runSvcJson(env, ...args);
   return { document: document as Document, code };
 }
 
@@ -112,7 +121,7 @@ describe("the product, started with one command on a new folder", () => {
 
   describe("ask", () => {
     test("prints the answer, its sources with title and quote, and the chat to go on with", async () => {
-      const { stdout, code } = await svc(instance.env, "ask", QUESTION);
+      const { stdout, code } = await runSvc(instance.env, "ask", QUESTION);
       expect(code).toBe(0);
       expect(stdout).toMatch(/\/api\/v1\/messages[^]*\nSources\n {2}1\. .+\n {5}“.+”[^]*\nChat [0-9a-f-]{36}\n/);
     });
@@ -154,7 +163,8 @@ describe("the product, started with one command on a new folder", () => {
     });
 
     test("ends with exit code 3 where nothing listens, and says how to start it", async () => {
-      const { stderr, code } = await svc({ ...instance.env, SVC_API_PORT: String(await freePort()) }, "ask", "hello");
+      const elsewhere = { ...instance.env, SVC_API_PORT: String(await freePort()) };
+      const { stderr, code } = await runSvc(elsewhere, "ask", "hello");
       expect(code).toBe(3);
       expect(stderr).toContain("Start it with: svc up");
     });
@@ -188,7 +198,7 @@ describe("the product, started with one command on a new folder", () => {
       const change = ["agents", "change", "assistant", "--add-kb", "guide"];
       expect(await svcJson(instance.env, ...change)).toMatchObject({ code: 0, document: { ok: true } });
       const isBack = async () => (await svc(instance.env, "ask", QUESTION)).stdout.includes("\nSources\n");
-      await waitFor(isBack, { what: "the guide to be answered from", timeoutMs: 5_000 });
+      await waitFor(isBack, { what: "the guide to be answered from" });
     });
 
     test("names a bad file with its reason, adds the others, and ends with exit code 1", async () => {
@@ -196,7 +206,7 @@ describe("the product, started with one command on a new folder", () => {
       await writeFile(join(folder, "good.txt"), "The office is open from nine to five.");
       await writeFile(join(folder, "bad.md"), "%PDF-1.7\nand no more");
       const files = [join(folder, "bad.md"), join(folder, "good.txt"), join(folder, "missing.md")];
-      const { stdout, code } = await svc(instance.env, "kb", "add", ...files, "--kb", "office");
+      const { stdout, code } = await runSvc(instance.env, "kb", "add", ...files, "--kb", "office");
       expect(code).toBe(1);
       expect(stdout).toMatch(/bad\.md +failed: "bad\.md" /);
       expect(stdout).toMatch(/good\.txt +1 +added/);
@@ -220,7 +230,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   test("doctor finds nothing that fails", async () => {
-    const { document, code } = await svcJson(instance.env, "doctor");
+    const { document, code } = await programJson(instance.env, "doctor");
     expect(code).toBe(0);
     const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
     const { "Node.js": _, ...others } = statuses;
@@ -236,6 +246,7 @@ describe("the product, started with one command on a new folder", () => {
       "Channels",
       "Webhook secret",
       "Knowledge",
+      "Models",
       "Queues",
       "Backlog",
       "Dead letters",
@@ -259,7 +270,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   test("a second start on its folder says who has it, in a line", async () => {
-    const { stdout, stderr, code } = await svc(instance.env, "up");
+    const { stdout, stderr, code } = await runSvc(instance.env, "up");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`is in use by process ${product.pid}`);
     expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
@@ -268,7 +279,7 @@ describe("the product, started with one command on a new folder", () => {
   test("a start on its port says which setting chooses another, and leaves nothing running", async () => {
     const other = { ...(await newInstance()), url: instance.url };
     other.env.SVC_API_PORT = instance.env.SVC_API_PORT;
-    const { stderr, code } = await svc(other.env, "up");
+    const { stderr, code } = await runSvc(other.env, "up");
     expect(code).toBe(1);
     expect(stderr).toContain(`Port ${instance.env.SVC_API_PORT} is taken`);
     expect(stderr).toContain("SVC_API_PORT");
@@ -330,7 +341,7 @@ describe("the product, started with one command on a new folder", () => {
   });
 
   test("stopped, it still lets commands work on its data, and is stopped again after them", async () => {
-    const { stderr, stdout, code } = await svc(instance.env, "dead-letters", "list");
+    const { stderr, stdout, code } = await runSvc(instance.env, "dead-letters", "list");
     expect(code).toBe(0);
     expect(stderr).toContain("starting its PostgreSQL for the moment");
     expect(stdout).toBe("There are no dead letters.\n");
@@ -351,7 +362,7 @@ describe("a folder without data", () => {
 
   test("is set up by init, which shows the key once; a start then shows none", async () => {
     const instance = await newInstance();
-    const first = await svcJson(instance.env, "init");
+    const first = await programJson(instance.env, "init");
     expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api"] } });
     expect(first.document.adminKey).toMatch(KEY);
     const product = await svcUp(instance);
@@ -380,7 +391,7 @@ describe("commands on a database of one's own", () => {
     database = await createTestDatabase();
     env = {
       DATABASE_URL: database.url,
-      SVC_SECRET_KEY: "journey-secret-key-of-48-characters-0123456789ab",
+      SVC_SECRET_KEY: SECRET_KEY,
       SVC_ADMIN_KEY: "journey-cli-admin-key",
       SVC_API_PORT: String(await freePort()),
     };
@@ -410,14 +421,14 @@ describe("commands on a database of one's own", () => {
   test("a database that cannot be reached ends with exit code 3 in a line", async () => {
     const away = { ...env, DATABASE_URL: `postgres://svc@127.0.0.1:${await freePort()}/svc` };
     for (const args of [["up"], ["dead-letters", "list"]]) {
-      const { stderr, code } = await svc(away, ...args);
+      const { stderr, code } = await runSvc(away, ...args);
       expect({ args, code }).toEqual({ args, code: 3 });
       expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL cannot be reached")]);
     }
   });
 
   test("start api runs the app until SIGTERM, and ends with exit code 78 without a database", async () => {
-    expect((await svc({}, "start", "api")).code).toBe(78);
+    expect((await runSvc({}, "start", "api")).code).toBe(78);
     const api = await startProcess({
       file: SVC_MAIN,
       args: ["start", "api"],

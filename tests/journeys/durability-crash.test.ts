@@ -29,8 +29,9 @@ const attemptsIn = async (chatId: string) => {
   ]);
   return rows[0]?.attempts;
 };
+/** Waits until a message has been begun so often, or more often where a machine is too busy to keep a lease. */
 const isTried = (chatId: string, attempts: number) =>
-  waitFor(async () => (await attemptsIn(chatId)) === attempts, { what: `try ${attempts}`, timeoutMs: 30_000 });
+  waitFor(async () => ((await attemptsIn(chatId)) ?? 0) >= attempts, { what: `try ${attempts}` });
 
 /** Every reply of a chat that there is, handed over or not. */
 const repliesIn = (chatId: string) =>
@@ -99,7 +100,7 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     await release();
     expect(await collect(chatId, 1)).toEqual([FIXED]);
     expect(await repliesIn(chatId)).toHaveLength(1);
-    expect(await attemptsIn(chatId)).toBe(2);
+    expect(await attemptsIn(chatId)).toBeGreaterThanOrEqual(2);
   });
 
   test("leaves one reply, also when its last statement still waits in Postgres", async () => {
@@ -109,12 +110,9 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     const statementsThatWait = async () =>
       (await sql("SELECT 1 FROM pg_locks WHERE relation = 'replies'::regclass AND NOT granted AND mode LIKE 'Row%'"))
         .length;
-    await waitFor(async () => (await statementsThatWait()) === 1, { what: "the worker to be about to finish" });
+    await waitFor(async () => (await statementsThatWait()) >= 1, { what: "the worker to be about to finish" });
     await killAndGoOn();
-    await waitFor(async () => (await statementsThatWait()) === 2, {
-      what: "the other one to be as far",
-      timeoutMs: 30_000,
-    });
+    await waitFor(async () => (await statementsThatWait()) >= 2, { what: "the other one to be as far" });
     await release();
     expect(await collect(chatId, 1)).toEqual([FIXED]);
     expect(await repliesIn(chatId)).toHaveLength(1);

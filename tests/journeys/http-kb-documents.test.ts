@@ -391,10 +391,11 @@ describe("what fails for what is no fault of the document", () => {
   test("fails when five processes have died of it", async () => {
     const release = await holdKb(product.databaseUrl, kbId);
     const { id } = documentOf(await kbs.add(kbId, { text: "deadly" }));
+    // The lease is another's who is gone, so that the one who waits for the knowledge base does not renew it.
     const dies = () =>
       queryDatabase(
         product.databaseUrl,
-        `UPDATE ingests SET attempts = 5, due_at = now(), lease_until = now() - interval '1 s'
+        `UPDATE ingests SET attempts = 5, due_at = now(), lease_id = gen_random_uuid(), lease_until = now() - interval '1 s'
          WHERE document_id = $1 AND attempts = 1 RETURNING id`,
         [id],
       );

@@ -161,8 +161,16 @@ describe("401", () => {
   });
 
   test("invalid_key as soon as a key expires", async () => {
-    const { key } = await makeKey(["messages:read"], { expiresAt: new Date(Date.now() + 1_500) });
-    expect((await ask({ key })).status).toBe(200);
+    let lifeMs = 750;
+    const key = await waitFor(
+      async () => {
+        // A machine that is too slow to use a key in its time gets one that lives longer.
+        lifeMs *= 2;
+        const made = await makeKey(["messages:read"], { expiresAt: new Date(Date.now() + lifeMs) });
+        return (await ask({ key: made.key })).status === 200 && made.key;
+      },
+      { what: "a key that is used before it expires" },
+    );
     const answer = await waitFor(
       async () => {
         const answered = await ask({ key });
@@ -180,7 +188,6 @@ describe("401", () => {
     for (const replica of [0, 1]) {
       await waitFor(async () => (await ask({ key, replica })).status === 401, {
         what: `replica ${replica} to refuse the revoked key`,
-        timeoutMs: 2_000,
       });
       expectProblem(await ask({ key, replica }), "invalid_key");
     }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import { projectItemSchema } from "@svc/contracts";
+import { waitFor } from "@svc/testing";
 import fc from "fast-check";
-import { keyOf, projectOf, projectsOf } from "./support/admin-body.ts";
+import { keyOf, keysOf, projectOf, projectsOf } from "./support/admin-body.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
@@ -11,6 +12,10 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { expectDecent } from "./support/expect-decent.ts";
 import { expectHealthy } from "./support/expect-healthy.ts";
 import { expectProblem } from "./support/expect-problem.ts";
+import { findInDatabase } from "./support/find-in-database.ts";
+import { holdChat } from "./support/hold-chat.ts";
+import { plantCanary } from "./support/plant-canary.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
@@ -49,6 +54,10 @@ async function projects(path = "", { replica, ...request }: ProjectsRequest = {}
 }
 
 const create = (json: unknown, request: ProjectsRequest = {}) => projects("", { json, ...request });
+const change = (id: string, json: unknown, request: ProjectsRequest = {}) =>
+  projects(`/${id}`, { method: "PATCH", json, ...request });
+const remove = (id: string, confirm: unknown, request: ProjectsRequest = {}) =>
+  projects(`/${id}`, { method: "DELETE", ...(confirm === undefined ? {} : { json: { confirm } }), ...request });
 const replicas = () => product.composition.apiUrls.map((_, index) => index);
 
 /** Makes a key over the API. */
@@ -78,6 +87,7 @@ describe("a project that is made", () => {
         handoffText: "",
         tablesAsXlsx: false,
         retentionDays: 30,
+        modelLimits: { concurrency: 8, tokensPerDay: null },
         createdAt: expect.any(String),
         version: 1,
       },
@@ -217,6 +227,7 @@ describe("400 names the field:", () => {
     ["handoffText", [null, 5, [], {}, "a\u0000", "\ud800", "x".repeat(5_001)]],
     ["tablesAsXlsx", [null, 1, "true", [], {}]],
     ["retentionDays", [0, -1, 1.5, 36_501, "30", true, [], {}]],
+    ["modelLimits", [null, 5, []]],
   ];
 
   test.each(FIELDS)("%s", async (field, values) => {
@@ -256,11 +267,205 @@ describe("what is not there", () => {
 
   test("is 405 with what is possible: other methods", async () => {
     const { id } = projectOf(await create({ name: "methods" }));
-    for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"]) {
+    for (const method of ["PUT", "OPTIONS"]) {
       const [all, one] = [await projects("", { method }), await projects(`/${id}`, { method })];
       for (const answer of [all, one]) expectProblem(answer, "method_not_allowed");
-      expect([all.headers.get("allow"), one.headers.get("allow")]).toEqual(["GET, HEAD, POST", "GET, HEAD"]);
+      expect([all.headers.get("allow"), one.headers.get("allow")]).toEqual([
+        "GET, HEAD, POST",
+        "GET, HEAD, PATCH, DELETE",
+      ]);
     }
+    for (const method of ["PATCH", "DELETE"]) expectProblem(await projects("", { method }), "method_not_allowed");
+  });
+
+  test.each(["default", "x", UNKNOWN])("can be neither changed nor deleted: the project with the id %s", async (id) => {
+    expectProblem(await change(id, { handoffText: "" }), "not_found");
+    expectProblem(await remove(id, "default"), "not_found");
+  });
+});
+
+describe("a project that is changed", () => {
+  test("has what was named, keeps the rest, and gets another version", async () => {
+    const { id } = projectOf(await create({ name: "changing", handoffText: "One.", retentionDays: 30 }));
+    const first = await change(id, { tablesAsXlsx: false });
+    expect([first.status, first.headers.get("etag")]).toEqual([200, '"2"']);
+    expect(projectOf(first)).toMatchObject({ handoffText: "One.", tablesAsXlsx: false, retentionDays: 30, version: 2 });
+    expect(projectOf(await change(id, { handoffText: "", retentionDays: null }))).toMatchObject({
+      name: "changing",
+      handoffText: "",
+      tablesAsXlsx: false,
+      retentionDays: null,
+      version: 3,
+    });
+    for (const replica of replicas()) {
+      expect(projectOf(await projects(`/${id}`, { replica }))).toMatchObject({ handoffText: "", version: 3 });
+    }
+  });
+
+  test("answers customers by its new settings within moments", async () => {
+    const { id } = projectOf(await create({ name: "manners", handoffText: "Later." }));
+    expect((await api.send("manners", { text: "hi" }, { key: admin })).texts).toEqual(["Later."]);
+    await change(id, { handoffText: "Sooner." });
+    await waitFor(async () => (await api.send("manners", { text: "hi" }, { key: admin })).texts[0] === "Sooner.", {
+      what: "the new hand-off text",
+    });
+  });
+
+  test("is changed by one of two who have read the same version", async () => {
+    const { id } = projectOf(await create({ name: "contested" }));
+    const answers = await Promise.all(
+      ["One.", "Other."].map((handoffText, replica) =>
+        change(id, { handoffText }, { replica, headers: { "If-Match": '"1"' } }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 412]));
+    for (const answer of answers.filter(({ status }) => status === 412)) {
+      expectProblem(answer, "version_conflict");
+      expect(answer.headers.get("etag")).toBe('"2"');
+    }
+    expectProblem(await change(id, {}, { headers: { "If-Match": "1" } }), "invalid_request");
+  });
+
+  test("is reached by its new name alone, within a second on every replica, also by the keys that it has", async () => {
+    const { id } = projectOf(await create({ name: "maiden" }));
+    const key = await makeKey({ scopes: ["messages:*"], project: "maiden" });
+    for (const replica of replicas()) {
+      expect([(await drain(admin, "maiden", replica)).status, (await drain(key, "maiden", replica)).status]).toEqual([
+        200, 200,
+      ]);
+    }
+    expect(projectOf(await change(id, { name: "married" })).name).toBe("married");
+    for (const replica of replicas()) {
+      expect((await drain(admin, "married", replica)).headers.get("x-svc-project")).toBe("married");
+      await waitFor(async () => (await drain(key, "married", replica)).status === 200, { what: "the key to know" });
+      expect((await drain(key, undefined, replica)).headers.get("x-svc-project")).toBe("married");
+      await waitFor(async () => (await drain(admin, "maiden", replica)).status === 404, { what: "the name to go" });
+      expectProblem(await drain(key, "maiden", replica), "project_mismatch");
+    }
+    expect((await create({ name: "maiden" })).status).toBe(201);
+    const taken = await change(id, { name: "maiden" });
+    expectProblem(taken, "invalid_request", ["/name"]);
+    expect(taken.body.errors).toMatchObject([{ code: "taken" }]);
+    expect(projectOf(await change(id, { name: "married" })).name).toBe("married");
+  });
+
+  test("takes the widget along to its new name", async () => {
+    const { id } = projectOf(await create({ name: "storefront" }));
+    await product.store.channelsConfig.update("widget", { project: "storefront" });
+    await change(id, { name: "shop-window" });
+    expect((await product.store.channelsConfig.read()).widget.config.project).toBe("shop-window");
+    await product.store.channelsConfig.update("widget", { project: "default" });
+  });
+
+  test("keeps its name when it is `default`, and may be changed else", async () => {
+    const { id } = projectOf(await create({ name: "aside" }));
+    const [standard] = projectsOf(await projects("?q=default")).items;
+    expectProblem(await change(standard?.id ?? "", { name: "standard" }), "invalid_request", ["/name"]);
+    expect((await change(standard?.id ?? "", { name: "default", tablesAsXlsx: true })).status).toBe(200);
+    expectProblem(await change(id, { name: "default" }), "invalid_request", ["/name"]);
+  });
+
+  const FAULTS: [field: string, values: unknown[]][] = [
+    ["name", [null, 5, "", "A b", "n".repeat(64), "'; DROP TABLE projects; --"]],
+    ["handoffText", [null, 5, "a\u0000", "x".repeat(5_001)]],
+    ["tablesAsXlsx", [null, "true"]],
+    ["retentionDays", [0, -1, 1.5, 36_501, "30"]],
+    ["version", [2]],
+  ];
+  test.each(FAULTS)("is not changed by a bad %s", async (field, values) => {
+    const { id } = projectOf(await create({ name: `bad-${field.toLowerCase()}` }));
+    for (const value of values) expectProblem(await change(id, { [field]: value }), "invalid_request", [`/${field}`]);
+    expect(projectOf(await projects(`/${id}`)).version).toBe(1);
+  });
+});
+
+describe("a project that is deleted", () => {
+  test("goes with all that it holds, is found by nobody from then on, and leaves nothing in any store", async () => {
+    const canary = await plantCanary(product, "doomed");
+    const { id, version } = projectOf(await projects(`/${canary.project}`));
+    const kb = await product.store.kbs.ensure(canary.project, `base ${canary.name}`);
+    const document = { text: `# About ${canary.name}`, title: canary.name, key: canary.name };
+    const added = await callApi(`${api.baseUrl()}/api/v1/admin/kb/${kb.kb.id}/documents`, {
+      key: admin,
+      project: "doomed",
+      json: document,
+    });
+    expect(added.status).toBe(201);
+
+    const counts =
+      /agents: 1, knowledge bases: 1, documents: 1, tickets: 4, API keys: 1, hooks: 1, gaps: 1, proposals: 1/;
+    for (const confirm of [undefined, "", "Doomed", "default", "doomed "]) {
+      const refused = await remove(id, confirm);
+      expectProblem(refused, "invalid_request", ["/confirm"]);
+      expect(refused.body.detail).toMatch(counts);
+    }
+    expectProblem(await remove(id, 5), "invalid_request", ["/confirm"]);
+    expectProblem(
+      await projects(`/${id}`, { method: "DELETE", json: { confirm: "doomed", force: true } }),
+      "invalid_request",
+      ["/force"],
+    );
+    expectProblem(await remove(id, "doomed", { headers: { "If-Match": '"77"' } }), "version_conflict");
+    expect((await drain(canary.key)).status).toBe(200);
+
+    const deleted = await remove(id, "doomed", { headers: { "If-Match": `"${version}"` } });
+    expect([deleted.status, projectOf(deleted).name]).toEqual([200, "doomed"]);
+    expectProblem(await remove(id, "doomed"), "not_found");
+    for (const replica of replicas()) {
+      expectProblem(await projects(`/${id}`, { replica }), "not_found");
+      expect(projectsOf(await projects("?q=d", { replica })).items.map((item) => item.id)).not.toContain(id);
+      await waitFor(async () => (await drain(canary.key, undefined, replica)).status === 401, {
+        what: "its key to end",
+      });
+      await waitFor(async () => (await drain(admin, "doomed", replica)).status === 404, { what: "its name to go" });
+    }
+    const keys = await callApi(`${api.baseUrl()}/api/v1/admin/keys?q=canary`, { key: admin });
+    expect(keysOf(keys).items.map(({ name }) => name)).not.toContain("canary");
+    await waitFor(async () => (await findInDatabase(product.databaseUrl, canary.name)).length === 0, {
+      what: "the canary to be nowhere",
+    });
+    const anew = await create({ name: "doomed" });
+    expect([anew.status, projectOf(anew).id === id]).toEqual([201, false]);
+    expect((await api.drain("doomed", `sync ${canary.name}`, "", { key: admin })).replies).toEqual([]);
+  });
+
+  test("ends what is on its way in it: a call that waits is answered in its time", async () => {
+    const { project } = await product.store.projects.ensure("hurried");
+    const release = await holdChat(product.store, project, "chat");
+    const waiting = api.send("hurried", { text: "hi", chatId: "chat", timeoutMs: 3_000 }, { key: admin });
+    const count = "SELECT 1 FROM messages WHERE project_id = $1";
+    await waitFor(async () => (await queryDatabase(product.databaseUrl, count, [project.id])).length === 2, {
+      what: "the message to be accepted",
+    });
+    expect((await remove(project.id, "hurried")).status).toBe(200);
+    const answer = await waiting;
+    expect([answer.status, answer.body.replies]).toEqual([202, []]);
+    await expect(release()).rejects.toThrow(/was lost/);
+    await waitFor(async () => (await queryDatabase(product.databaseUrl, count, [project.id])).length === 0, {
+      what: "its messages to go",
+    });
+  });
+
+  test("must be none that others rely on: not `default`, and not the widget's", async () => {
+    const [standard] = projectsOf(await projects("?q=default")).items;
+    const refused = await remove(standard?.id ?? "", "default");
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.detail).toMatch(/default cannot be deleted/);
+    const { id } = projectOf(await create({ name: "window" }));
+    await product.store.channelsConfig.update("widget", { project: "window" });
+    const used = await remove(id, "window");
+    expectProblem(used, "invalid_request");
+    expect(used.body.detail).toMatch(/widget/);
+    await product.store.channelsConfig.update("widget", { project: "default" });
+    expect((await remove(id, "window")).status).toBe(200);
+  });
+
+  test("is deleted by administrators alone", async () => {
+    const { id } = projectOf(await create({ name: "guarded" }));
+    const key = await makeKey({ scopes: ["privacy:*", "tickets:*"], project: "guarded" });
+    expectProblem(await remove(id, "guarded", { key }), "insufficient_scope");
+    expectProblem(await change(id, { name: "mine" }, { key }), "insufficient_scope");
+    expect(projectOf(await projects(`/${id}`)).name).toBe("guarded");
   });
 });
 

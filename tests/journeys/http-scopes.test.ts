@@ -1,267 +1,296 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import type { Scope } from "@svc/contracts";
+import { ENDPOINTS, SCOPE_ACTIONS, SCOPE_RESOURCES } from "@svc/contracts";
+import type { Endpoint, Operation, Scope } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
+import { startFakeOllama } from "@svc/testing";
+import type { FakeOllama } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
+import { makeBodyIds } from "./support/body-ids.ts";
+import type { BodyIds } from "./support/body-ids.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
+import { ENDPOINT_ROWS } from "./support/endpoint-rows.ts";
+import type { EndpointRow } from "./support/endpoint-rows.ts";
+import { TARGETS, TARGET_MODEL } from "./support/endpoint-targets.ts";
+import type { TargetIds } from "./support/endpoint-targets.ts";
 import { expectProblem } from "./support/expect-problem.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
-const RESOURCES = ["messages", "agents", "kb", "models", "tickets", "channels", "webhooks", "audit", "privacy"];
-const ACTIONS = ["read", "write", "execute", "*"];
 /** Every scope that a key can have. */
-const SCOPES = ["admin:*", ...RESOURCES.flatMap((name) => ACTIONS.map((action) => `${name}:${action}`))] as Scope[];
+const SCOPES: Scope[] = [
+  "admin:*",
+  ...SCOPE_RESOURCES.flatMap((resource) =>
+    ([...SCOPE_ACTIONS, "*"] as const).map((action): Scope => `${resource}:${action}`),
+  ),
+];
 
-interface Endpoint {
-  method: string;
-  /** `:id` stands for what the path is about, chosen for each request. */
-  path: string;
-  /** What a caller is told that it lacks; null where no key is needed. */
-  scope: string | null;
-  /** The scopes that suffice. */
-  allowed: Scope[];
-  json?: () => object;
-  /** The status of a call that is let on. */
-  status: number;
+interface Call extends Endpoint {
+  operation: Operation;
+  row: EndpointRow;
 }
 
-const ADMIN = { scope: "admin:*", allowed: ["admin:*"] } satisfies Partial<Endpoint>;
-const READ = {
-  scope: "messages:read",
-  allowed: ["messages:read", "messages:*", "admin:*"],
-} satisfies Partial<Endpoint>;
-const WRITE = {
-  scope: "messages:write",
-  allowed: ["messages:write", "messages:*", "admin:*"],
-} satisfies Partial<Endpoint>;
-const SEE_DELIVERIES = {
-  scope: "webhooks:read",
-  allowed: ["webhooks:read", "webhooks:*", "admin:*"],
-} satisfies Partial<Endpoint>;
+const CALLS = (Object.entries(ENDPOINTS) as [Operation, Endpoint][]).map(([operation, endpoint]): Call => ({
+  ...endpoint,
+  operation,
+  row: ENDPOINT_ROWS[operation],
+}));
+const title = (calls: readonly Call[]) =>
+  calls.map((call): [string, Call] => [`${call.operation} (${call.method} ${call.path})`, call]);
+const TITLED = title(CALLS.filter(({ row }) => row.isPublic !== true));
+const PUBLIC = title(CALLS.filter(({ row }) => row.isPublic === true));
+const WITH_TARGET = TITLED.filter(([, { row }]) => row.target !== undefined && !("isGlobal" in TARGETS[row.target]));
+const WITH_IDS = TITLED.filter(([, { row }]) => row.foreignBodies !== undefined);
 
-const REPLAY = {
-  scope: "webhooks:write",
-  allowed: ["webhooks:write", "webhooks:*", "admin:*"],
-} satisfies Partial<Endpoint>;
+/** The scopes that suffice for one: itself, every action on its resource, and everything. */
+function sufficientFor(scope: Endpoint["scope"]): Scope[] {
+  if (scope === null) return SCOPES;
+  if (scope === "admin:*") return ["admin:*"];
+  const [resource] = scope.split(":");
+  return [scope, `${resource}:*` as Scope, "admin:*"];
+}
 
-const SEE_KBS = { scope: "kb:read", allowed: ["kb:read", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
-const CHANGE_KBS = { scope: "kb:write", allowed: ["kb:write", "kb:*", "admin:*"] } satisfies Partial<Endpoint>;
-
-const SEE_AGENTS = {
-  scope: "agents:read",
-  allowed: ["agents:read", "agents:*", "admin:*"],
-} satisfies Partial<Endpoint>;
-const CHANGE_AGENTS = {
-  scope: "agents:write",
-  allowed: ["agents:write", "agents:*", "admin:*"],
-} satisfies Partial<Endpoint>;
-const ASK_AGENTS = {
-  scope: "agents:execute",
-  allowed: ["agents:execute", "agents:*", "admin:*"],
-} satisfies Partial<Endpoint>;
-
-const newAgent = () => ({ name: `made-${newId()}`, enabled: false });
-const newKb = () => ({ name: `made-${newId()}` });
-const newKey = () => ({ name: "made in the table", scopes: ["kb:read"] });
-const newProject = () => ({ name: `made-${newId()}` });
-
-/** Every endpoint of the API, with what it needs (service document, sections 4.1 to 4.4). */
-const ENDPOINTS: Endpoint[] = [
-  { method: "GET", path: "/health", scope: null, allowed: SCOPES, status: 200 },
-  { method: "HEAD", path: "/health", scope: null, allowed: SCOPES, status: 200 },
-  { method: "POST", path: "/messages", ...WRITE, json: () => ({ text: "hi", mode: "async" }), status: 202 },
-  { method: "GET", path: "/messages/chat", ...READ, status: 200 },
-  { method: "HEAD", path: "/messages/chat", ...READ, status: 200 },
-  { method: "GET", path: "/admin/keys", ...ADMIN, status: 200 },
-  { method: "HEAD", path: "/admin/keys", ...ADMIN, status: 200 },
-  { method: "POST", path: "/admin/keys", ...ADMIN, json: newKey, status: 201 },
-  { method: "GET", path: "/admin/keys/:id", ...ADMIN, status: 200 },
-  { method: "HEAD", path: "/admin/keys/:id", ...ADMIN, status: 200 },
-  { method: "DELETE", path: "/admin/keys/:id", ...ADMIN, status: 200 },
-  { method: "POST", path: "/admin/keys/:id/rotate", ...ADMIN, status: 201 },
-  { method: "GET", path: "/projects", ...ADMIN, status: 200 },
-  { method: "HEAD", path: "/projects", ...ADMIN, status: 200 },
-  { method: "POST", path: "/projects", ...ADMIN, json: newProject, status: 201 },
-  { method: "GET", path: "/projects/:id", ...ADMIN, status: 200 },
-  { method: "HEAD", path: "/projects/:id", ...ADMIN, status: 200 },
-  { method: "GET", path: "/admin/deliveries", ...SEE_DELIVERIES, status: 200 },
-  { method: "HEAD", path: "/admin/deliveries", ...SEE_DELIVERIES, status: 200 },
-  // There is none here: whoever is let on is told so.
-  { method: "GET", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
-  { method: "HEAD", path: "/admin/deliveries/:id", ...SEE_DELIVERIES, status: 404 },
-  { method: "POST", path: "/admin/deliveries/:id/replay", ...REPLAY, status: 404 },
-  { method: "GET", path: "/admin/kb", ...SEE_KBS, status: 200 },
-  { method: "POST", path: "/admin/kb", ...CHANGE_KBS, json: newKb, status: 201 },
-  // Nor a knowledge base. The other paths of them are in http-kb.test.ts: there is a limit of failed authentications.
-  { method: "DELETE", path: "/admin/kb/:id", ...CHANGE_KBS, status: 404 },
-  { method: "POST", path: "/admin/kb/:id/documents", ...CHANGE_KBS, json: () => ({ text: "a" }), status: 404 },
-  // Of agents likewise; the other paths are in http-admin-agents.test.ts.
-  { method: "GET", path: "/admin/agents", ...SEE_AGENTS, status: 200 },
-  { method: "POST", path: "/admin/agents", ...CHANGE_AGENTS, json: newAgent, status: 201 },
-  { method: "PATCH", path: "/admin/agents/:id", ...CHANGE_AGENTS, json: newAgent, status: 404 },
-  { method: "POST", path: "/admin/agents/:id/execute", ...ASK_AGENTS, json: () => ({ input: "hi" }), status: 404 },
-];
-const LOCKED = ENDPOINTS.filter(({ scope }) => scope !== null);
-const titled = (endpoints: Endpoint[]) =>
-  endpoints.map((endpoint): [string, Endpoint] => [`${endpoint.method} ${endpoint.path}`, endpoint]);
+/** The scopes of a key that a call is open to, whose one of several is given. */
+const withFurther = (scope: Scope, { alsoScope }: Endpoint): Scope[] =>
+  alsoScope === undefined || scope === "admin:*" ? [scope] : [scope, alsoScope];
 
 let product: Product;
+let ollama: FakeOllama;
 let api: ApiClient;
 let north: Project;
-/** A key of each scope, bound to the project north; that of admin:* to none. */
-const keys = new Map<Scope, string>();
+let south: Project;
+/** What bodies can name, in each of them. */
+let named: { north: BodyIds; south: BodyIds };
+/** Keys by their scopes, bound to the project north; that of admin:* to none. */
+const keys = new Map<string, string>();
+let calls = 0;
 
 beforeAll(async () => {
-  product = await startProduct();
+  // Each call comes from an address of its own, since an address may fail to authenticate 30 times a minute only.
+  ollama = await startFakeOllama([TARGET_MODEL]);
+  product = await startProduct({ env: { SVC_TRUST_PROXY: "127.0.0.1", SVC_OLLAMA_BASE_URL: ollama.url } });
   api = createApiClient(product);
-  north = await addProject(product.store, "north", { fixedReply: "answered in the north" });
-  await addProject(product.store, "south", { fixedReply: "answered in the south" });
-  for (const scope of SCOPES) keys.set(scope, await makeKey([scope]));
+  const agent = { fixedReply: "answered", reviewPolicy: "review" as const };
+  north = await addProject(product.store, "north", agent);
+  south = await addProject(product.store, "south", agent, { handoffText: "A person will look at it." });
+  const [ofNorth, ofSouth] = await Promise.all([makeBodyIds(product, north), makeBodyIds(product, south)]);
+  named = { north: ofNorth, south: ofSouth };
 });
 
-afterAll(() => product.stop());
+afterAll(async () => {
+  await product?.stop();
+  await ollama?.close();
+});
 
-/** Makes a key without a rate limit. */
-async function makeKey(scopes: Scope[]): Promise<string> {
-  const { key } = await issueKey(product.store, {
-    name: scopes.join(" "),
-    scopes,
-    project: scopes.includes("admin:*") ? null : north.id,
-    createdBy: "test",
-    rateLimit: null,
-  });
+/** A key with these scopes, without a rate limit. */
+async function keyWith(scopes: Scope[]): Promise<string> {
+  const name = scopes.join(" ").slice(0, 100);
+  const id = scopes.join(" ");
+  const known = keys.get(id);
+  if (known !== undefined) return known;
+  const project = scopes.includes("admin:*") ? null : north.id;
+  const { key } = await issueKey(product.store, { name, scopes, project, createdBy: "test", rateLimit: null });
+  keys.set(id, key);
   return key;
 }
 
-/** A key to work on, of which nothing but its id is known here. */
-async function makeTarget(): Promise<string> {
-  const target = { name: "target", scopes: ["kb:read" as const], project: north.id, createdBy: "test" };
-  return (await issueKey(product.store, target)).record.id;
+/** Makes what a call is about, in a project. */
+async function targetOf({ row }: Call, project: Project): Promise<TargetIds> {
+  const name = row.target ?? row.needs;
+  if (name === undefined) return {};
+  const ids: TargetIds = await TARGETS[name].make(product, project);
+  return row.target === undefined ? { ...ids, kbId: ids["id"] ?? "" } : ids;
 }
 
-/** What stands for `:id`, by what the path is about. */
-const TARGETS: Record<string, () => string | Promise<string>> = {
-  keys: makeTarget,
-  projects: () => north.id,
-  deliveries: newId,
-  kb: newId,
-  agents: newId,
-};
+/** Ids of nothing. */
+const nothingOf = ({ path }: Call) =>
+  Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, newId()]));
 
-/** What exists, so that it shows whether a refused call has changed anything. */
-async function countAll() {
-  const keys = await product.store.apiKeys.listPage({ limit: 100_000 });
-  const live = keys.filter(({ revokedAt, expiresAt }) => revokedAt === null && expiresAt === null);
-  return { keys: keys.length, live: live.length, projects: (await product.store.projects.list()).length };
-}
-
-/** Sends a request to an endpoint, with its own body unless another is given. */
-async function call(endpoint: Endpoint, request: ApiRequest, replica = 0): Promise<ApiAnswer> {
-  const [, family = ""] = /^(?:\/admin)?\/(\w+)\/:id/.exec(endpoint.path) ?? [];
-  const id = await TARGETS[family]?.();
-  return callApi(`${api.baseUrl(replica)}/api/v1${endpoint.path.replace(":id", id ?? "")}`, {
-    method: endpoint.method,
-    ...(endpoint.json === undefined || request.body !== undefined ? {} : { json: endpoint.json() }),
+/** Sends a call about something: with the body that its row or its example says, and the present version if it must. */
+async function send(call: Call, ids: TargetIds, request: ApiRequest): Promise<ApiAnswer> {
+  const body =
+    call.body === undefined && call.row.body === undefined
+      ? undefined
+      : (call.row.body?.(ids) ?? call.example?.body ?? {});
+  const path = call.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(ids[name] ?? newId()));
+  const query = new URLSearchParams(call.example?.query ?? {}).toString();
+  const version = call.ifMatch === "required" ? await versionOf(ids) : null;
+  calls += 1;
+  return callApi(`${api.baseUrl(calls % 2)}${path}${query === "" ? "" : `?${query}`}`, {
+    method: call.method,
+    ...(body === undefined || request.body !== undefined ? {} : { json: body }),
     ...request,
+    headers: {
+      "X-Forwarded-For": `198.51.${(calls >> 8) & 255}.${calls & 255}`,
+      ...(version === null ? {} : { "If-Match": `"${version}"` }),
+      ...request.headers,
+    },
   });
 }
 
-/** Checks that a call was refused; HEAD has a status only. */
-function expectRefused(
-  endpoint: Endpoint,
-  answer: ApiAnswer,
-  code: Parameters<typeof expectProblem>[1],
-  status: number,
-) {
-  if (endpoint.method === "HEAD") expect([answer.status, answer.text]).toEqual([status, ""]);
-  else expectProblem(answer, code);
+/** The present version of a ticket. */
+async function versionOf({ id }: TargetIds): Promise<number> {
+  const [row] = await queryDatabase<{ version: number }>(
+    product.databaseUrl,
+    "SELECT version FROM tickets WHERE id = $1",
+    [id],
+  );
+  return row?.version ?? 1;
 }
 
-describe("without a key", () => {
-  test.each(titled(LOCKED))("%s is 401", async (_title, endpoint) => {
-    const answer = await call(endpoint, {});
-    expectRefused(endpoint, answer, "missing_key", 401);
-    expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="svc"');
-    expect(answer.headers.get("x-svc-project")).toBeNull();
-  });
+/** What an answer says, but for what is different in each. */
+function wordsOf({ body: { requestId: _requestId, instance: _instance, ...words } }: ApiAnswer): object {
+  return words;
+}
 
-  test("health is open, also with a key that is none", async () => {
-    for (const key of [undefined, "svc_nonsense"]) {
-      const answer = await callApi(`${api.baseUrl()}/api/v1/health`, key === undefined ? {} : { key });
-      expect(answer.status).toBe(200);
-    }
+test("every endpoint has its row, which says whether it is public, and every row an endpoint", () => {
+  expect(Object.keys(ENDPOINT_ROWS).toSorted()).toEqual(Object.keys(ENDPOINTS).toSorted());
+  const saying = CALLS.filter(({ isPublic, row }) => (isPublic === true) !== (row.isPublic === true));
+  expect(saying.map(({ operation }) => operation)).toEqual([]);
+});
+
+test("every endpoint whose path or body names objects has a row that says of which kind", () => {
+  const silent = CALLS.flatMap(({ operation, path, body, row }) => {
+    const shape = body !== undefined && "shape" in body.schema ? Object.keys(body.schema.shape as object) : [];
+    const { freeIds = [], foreignBodies, target, isPublic } = row;
+    const names = foreignBodies === undefined ? shape.filter((name) => /Ids?$/.test(name)) : [];
+    const ofPath = target === undefined && isPublic === undefined && path.includes("{id}") ? ["id"] : [];
+    return [...ofPath, ...names.filter((name) => !freeIds.includes(name))].map((name) => `${operation} ${name}`);
+  });
+  expect(silent).toEqual([]);
+});
+
+describe("in public", () => {
+  test.each(PUBLIC)("%s asks for no key, nor whether one is right", async (_title, call) => {
+    const answers = await Promise.all([{}, { key: "svc_nonsense" }].map((asked) => send(call, nothingOf(call), asked)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(2).fill(call.method === "GET" ? 200 : 401));
+    for (const answer of answers) if (answer.status === 401) expectProblem(answer, "invalid_signature");
   });
 });
 
-describe("with each scope alone", () => {
-  test.each(titled(ENDPOINTS))("%s is open to those that have it", async (_title, endpoint) => {
-    for (const [index, scope] of endpoint.allowed.entries()) {
-      const answer = await call(endpoint, { key: keys.get(scope) ?? "" }, index % 2);
-      expect({ scope, status: answer.status }).toEqual({ scope, status: endpoint.status });
-      if (endpoint.scope === null) continue;
-      expect(answer.headers.get("x-svc-project")).toBe(scope === "admin:*" ? "default" : "north");
-    }
+describe("without a key", () => {
+  test.each(TITLED)("%s is 401", async (_title, call) => {
+    const answer = await send(call, nothingOf(call), {});
+    expectProblem(answer, "missing_key");
+    expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="svc"');
+    expect(answer.headers.get("x-svc-project")).toBeNull();
   });
+});
 
-  test.each(titled(LOCKED))("%s is closed to all others, and does nothing for them", async (_title, endpoint) => {
-    const others = SCOPES.filter((scope) => !endpoint.allowed.includes(scope));
-    const before = await countAll();
-    for (const [index, scope] of others.entries()) {
-      const key = keys.get(scope) ?? "";
-      // Refused before the body is read.
-      const answer = await call(endpoint, endpoint.json === undefined ? { key } : { key, body: "no JSON" }, index % 2);
-      expect({ scope, status: answer.status }).toEqual({ scope, status: 403 });
-      expectRefused(endpoint, answer, "insufficient_scope", 403);
-      expect(answer.headers.get("www-authenticate")).toBe(
-        `Bearer error="insufficient_scope", scope="${endpoint.scope}"`,
-      );
+describe("with scopes", () => {
+  test.each(TITLED)("%s is open to those that suffice", async (_title, call) => {
+    for (const scope of sufficientFor(call.scope)) {
+      const key = await keyWith(withFurther(scope, call));
+      const answer = await send(call, await targetOf(call, north), {
+        key,
+        ...(scope === "admin:*" ? { project: "north" } : {}),
+      });
+      const isFine = call.answers.some(({ status }) => status === answer.status);
+      expect({ scope, status: answer.status, text: isFine ? "" : answer.text }).toEqual({
+        scope,
+        status: expect.any(Number),
+        text: "",
+      });
       expect(answer.headers.get("x-svc-project")).toBe("north");
     }
-    const targets = endpoint.path.includes("/admin/keys/:id") ? others.length : 0;
-    expect(await countAll()).toEqual({
-      keys: before.keys + targets,
-      live: before.live + targets,
-      projects: before.projects,
-    });
   });
 
-  test("all that do not suffice together are still not enough", async () => {
-    for (const endpoint of LOCKED) {
-      const key = await makeKey(SCOPES.filter((scope) => !endpoint.allowed.includes(scope)));
-      expectRefused(endpoint, await call(endpoint, { key }), "insufficient_scope", 403);
-    }
+  test.each(TITLED)("%s is closed to all others together, before its body is read", async (_title, call) => {
+    const enough = sufficientFor(call.scope);
+    const key = await keyWith(SCOPES.filter((scope) => !enough.includes(scope) && scope !== "admin:*"));
+    const answer = await send(call, nothingOf(call), { key, ...(call.body === undefined ? {} : { body: "no JSON" }) });
+    expectProblem(answer, "insufficient_scope");
+    expect(answer.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope", scope="${call.scope}"`);
+    expect(answer.headers.get("x-svc-project")).toBe("north");
+  });
+});
+
+describe("with one of the two scopes that it needs", () => {
+  test.each(title(CALLS.filter(({ alsoScope }) => alsoScope !== undefined)))("%s is closed", async (_title, call) => {
+    const key = await keyWith(
+      SCOPES.filter((scope) => scope !== "admin:*" && scope.split(":")[0] !== call.alsoScope?.split(":")[0]),
+    );
+    const answer = await send(call, nothingOf(call), { key, body: "no JSON" });
+    expectProblem(answer, "insufficient_scope");
+    expect(answer.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope", scope="${call.alsoScope}"`);
   });
 });
 
 describe("with a project", () => {
-  test.each(titled(LOCKED))("%s works on the key's own project, or on none", async (_title, endpoint) => {
-    for (const scope of SCOPES.filter((one) => one !== "admin:*" && endpoint.allowed.includes(one))) {
-      const key = keys.get(scope) ?? "";
-      const own = await call(endpoint, { key, project: "north" });
-      expect([own.status, own.headers.get("x-svc-project")]).toEqual([endpoint.status, "north"]);
-    }
-    for (const scope of SCOPES.filter((one) => one !== "admin:*")) {
-      for (const project of ["south", "nowhere"]) {
-        const answer = await call(endpoint, { key: keys.get(scope) ?? "", project });
-        expectRefused(endpoint, answer, "project_mismatch", 403);
-        expect(answer.headers.get("www-authenticate")).toBeNull();
-        expect(answer.headers.get("x-svc-project")).toBeNull();
-      }
+  test.each(TITLED)("%s refuses a scoped key for another project, or one that is not there", async (_title, call) => {
+    const [scope = "admin:*"] = sufficientFor(call.scope);
+    const key = await keyWith([scope]);
+    for (const project of ["south", "nowhere"]) {
+      const answer = await send(call, nothingOf(call), { key, project });
+      if (scope !== "admin:*") expectProblem(answer, "project_mismatch");
+      else if (project === "nowhere") expectProblem(answer, "not_found");
     }
   });
 
-  test.each(titled(LOCKED))("%s works on the project that an administrator names", async (_title, endpoint) => {
-    const key = keys.get("admin:*") ?? "";
-    for (const project of ["north", "south", "default"]) {
-      const answer = await call(endpoint, { key, project });
-      expect([answer.status, answer.headers.get("x-svc-project")]).toEqual([endpoint.status, project]);
+  test.each(WITH_TARGET)(
+    "%s finds another project's object as little as none, in the same words",
+    async (_title, call) => {
+      const [scope = "admin:*"] = sufficientFor(call.scope);
+      const foreign = await targetOf(call, south);
+      const key = await keyWith(withFurther(scope, call));
+      const project = scope === "admin:*" ? { project: "north" } : {};
+      const [other, none] = [
+        await send(call, foreign, { key, ...project }),
+        await send(call, { ...foreign, ...nothingOf(call) }, { key, ...project }),
+      ];
+      expectProblem(other, "not_found");
+      expect(wordsOf(other)).toEqual(wordsOf(none));
+    },
+  );
+
+  test.each(WITH_IDS)("%s finds none that its body names, but its own", async (_title, call) => {
+    const { row, scope } = call;
+    const [enough = "admin:*"] = sufficientFor(scope);
+    // A conversation is named by those only who may read it.
+    const key = await keyWith(enough === "admin:*" ? [enough] : [enough, "tickets:read"]);
+    const { north: own, south: there } = named;
+    const nothing = { kbId: newId(), documentId: newId(), ticketId: newId(), agentId: newId() };
+    const bodies = (ids: BodyIds) => row.foreignBodies?.(ids, own) ?? [];
+    for (const index of bodies(own).keys()) {
+      const ids = await targetOf(call, north);
+      const callWith = (of: BodyIds) => send(call, ids, { key, json: bodies(of)[index] });
+      const [foreign, none] = [await callWith(there), await callWith(nothing)];
+      expect(["not_found", "invalid_request"]).toContain(foreign.body.code);
+      expect(wordsOf(foreign)).toEqual(wordsOf(none));
+      expect(await callWith(own)).toMatchObject({ status: call.answers[0]?.status });
     }
-    expectRefused(endpoint, await call(endpoint, { key, project: "nowhere" }), "not_found", 404);
+  });
+
+  test("there is nothing of another project's chat to collect, and nothing is taken from it", async () => {
+    const chatId = `souths-${newId()}`;
+    const drain = async (project: string, query: string) => {
+      const address = `${api.baseUrl()}/api/v1/messages/${chatId}?${query}`;
+      return (await callApi(address, { key: product.adminKey, project })).replies;
+    };
+    const message = { text: "hi", chatId, mode: "async" };
+    await callApi(`${api.baseUrl()}/api/v1/messages`, { key: product.adminKey, project: "south", json: message });
+    expect(await drain("south", "wait=20000&peek=1")).toHaveLength(1);
+    for (const query of ["peek=1", "after=0", "after=1", ""]) expect(await drain("north", query)).toEqual([]);
+    expect(await drain("south", "")).toHaveLength(1);
+  });
+
+  test("nothing is held of another project's people, and nothing of them is erased", async () => {
+    const userId = `souths-${newId()}`;
+    const message = { text: "hi", userId, mode: "async" };
+    await callApi(`${api.baseUrl()}/api/v1/messages`, { key: product.adminKey, project: "south", json: message });
+    const ask = async (action: string, project: string) => {
+      const address = `${api.baseUrl()}/api/v1/admin/privacy/${action}`;
+      const answer = await callApi(address, { key: product.adminKey, project, json: { userId } });
+      const { item } = answer.body as unknown as { item: { counts: Record<string, number> } };
+      return Object.values(item.counts).reduce((sum, count) => sum + count, 0);
+    };
+    expect([await ask("export", "north"), await ask("erase", "north")]).toEqual([0, 0]);
+    expect(await ask("export", "south")).toBeGreaterThan(0);
   });
 });

@@ -239,7 +239,7 @@ describe("a sync message that is not answered in time", () => {
       // A setting takes effect within a second; until then a call waits for the former one, which is 30 s.
       await waitFor(
         async () => {
-          const probe = await api.send("fixed", { text: "hello", chatId }, { signal: AbortSignal.timeout(900) });
+          const probe = await api.send("fixed", { text: "hello", chatId }, { signal: AbortSignal.timeout(5_000) });
           return probe.body.timedOut === true;
         },
         { what: "a call to end by the timeout of the settings" },

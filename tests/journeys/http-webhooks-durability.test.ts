@@ -98,6 +98,7 @@ describe("a process that is killed with SIGKILL while it makes a callback", () =
     await stopAll(processes, "SIGKILL");
     receiver.answerWith({ status: 204 });
     await startAll(processes);
+    await callbacks.endLease(first);
     const delivered = await callbacks.untilIn(first, "delivered", { timeoutMs: TAKEN_OVER_WITHIN_MS });
     expect(delivered.attempts).toMatchObject([
       { status: null, ms: null, error: "interrupted" },
@@ -158,6 +159,7 @@ describe("a process that gets SIGTERM while it makes callbacks", () => {
     await startAll(processes);
     expect(exits).toEqual(processes.map(() => CLEAN));
     receiver.answerWith({ status: 204 });
+    await callbacks.endLease(id);
     await callbacks.untilIn(id, "delivered", { timeoutMs: TAKEN_OVER_WITHIN_MS });
     expect(new Set(header("webhook-id"))).toEqual(new Set([id]));
   });

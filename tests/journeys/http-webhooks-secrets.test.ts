@@ -69,7 +69,7 @@ async function send(options: { key?: string; headers?: Record<string, string>; c
 }
 
 /** A change of the settings is in use everywhere within this time. */
-const IN_USE_WITHIN_MS = 1_000;
+const IN_USE_WITHIN_MS = 2_000;
 
 /** Sets the secrets as they lie in the settings, and waits as long as operators are told to. */
 async function setSecrets(

@@ -20,21 +20,21 @@ export interface ChildProcess {
   output(): string;
   /**
    * Resolves when the output matches the pattern, or the URL answers with 2xx. Rejects with the output when the
-   * process ends before, or after `timeoutMs` (30 s).
+   * process ends before, or after `timeoutMs` (60 s).
    */
   ready(condition: RegExp | string, options?: { timeoutMs?: number }): Promise<void>;
   /**
    * Sends a signal that ends processes (SIGTERM by default) and resolves when the process is gone. Rejects, after
-   * a SIGKILL, when it is still there 20 s later. Safe to call when it has ended already.
+   * a SIGKILL, when it is still there 40 s later. Safe to call when it has ended already.
    */
   kill(signal?: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exit>;
 }
 
 const OUTPUT_MAX_CHARS = 4_000_000;
 const LAST_OUTPUT_MS = 500;
-const END_TIMEOUT_MS = 20_000;
-const READY_TIMEOUT_MS = 30_000;
-const PROBE_TIMEOUT_MS = 2_000;
+const END_TIMEOUT_MS = 40_000;
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 10_000;
 
 /** Starts a program. Whatever happens to this process, SIGKILL included, the child does not outlive it. */
 export function spawnChild(options: {

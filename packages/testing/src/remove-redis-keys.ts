@@ -1,7 +1,5 @@
-import { connect as connectPlain } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { runRedisScript } from "./run-redis-script.ts";
 
-/** Runs on the server, so that one answer of one line tells the end of it. */
 const REMOVE = `local removed, cursor = 0, "0"
 repeat
   local found = redis.call("SCAN", cursor, "MATCH", ARGV[1], "COUNT", 1000)
@@ -10,39 +8,7 @@ repeat
 until cursor == "0"
 return removed`;
 
-const TIMEOUT_MS = 10_000;
-
-/**
- * Removes all keys that begin with a prefix (letters, digits and hyphens), and answers how many there were. It speaks
- * the protocol itself, since a Redis client is for the queue package alone, and four commands need none.
- */
-export async function removeRedisKeys(redisUrl: string, prefix: string): Promise<number> {
-  const { protocol, hostname, port, username, password, pathname } = new URL(redisUrl);
-  const commands = [["EVAL", REMOVE, "0", `${prefix}*`]];
-  if (pathname.length > 1) commands.unshift(["SELECT", pathname.slice(1)]);
-  if (password !== "") commands.unshift(["AUTH", ...[username, password].filter(Boolean).map(decodeURIComponent)]);
-
-  const address = { host: hostname, port: Number(port || 6379) };
-  const socket = protocol === "rediss:" ? connectTls(address) : connectPlain(address);
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("Redis did not answer in time.")));
-  socket.write(commands.map(encodeCommand).join(""));
-  let received = "";
-  try {
-    for await (const chunk of socket.setEncoding("utf8")) {
-      received += String(chunk);
-      const answers = received.split("\r\n").slice(0, -1);
-      const failure = answers.find((answer) => answer.startsWith("-"));
-      if (failure !== undefined) throw new Error(`Redis refused to remove the keys of a test: ${failure}`);
-      if (answers.length === commands.length) return Number(answers.at(-1)?.slice(1));
-    }
-  } finally {
-    socket.destroy();
-  }
-  throw new Error("Redis closed the connection before it had removed the keys of a test.");
-}
-
-/** A command as Redis reads it: an array of strings, each with its length in bytes. */
-function encodeCommand(words: string[]): string {
-  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
-  return `*${words.length}\r\n${parts.join("")}`;
+/** Removes all keys that begin with a prefix (letters, digits and hyphens), and answers how many there were. */
+export function removeRedisKeys(redisUrl: string, prefix: string): Promise<number> {
+  return runRedisScript(redisUrl, REMOVE, [`${prefix}*`]);
 }

@@ -58,6 +58,8 @@ export async function openSharedServers(
       (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
     );
   });
+  // A line that is closed for having been idle could be the one that a test has just asked on.
+  broker.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => {
     broker.listen(0, "127.0.0.1", resolve);
   });
@@ -78,7 +80,7 @@ export async function openSharedServers(
 }
 
 async function openPostgres(givenUrl: string | undefined): Promise<Opened<SharedPostgres>> {
-  const own = givenUrl === undefined ? await startPostgres({ maxConnections: 200 }) : null;
+  const own = givenUrl === undefined ? await startPostgres({ maxConnections: 400 }) : null;
   const adminUrl = givenUrl ?? own?.url ?? "";
   const prefix = `svc_test_${randomBytes(4).toString("hex")}_`;
   const template = `${prefix}template`;

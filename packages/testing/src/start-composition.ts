@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import type { Exit } from "./child-process.ts";
 import { freePort } from "./free-port.ts";
 import { repositoryPath } from "./repository-path.ts";
@@ -17,9 +18,14 @@ export interface CompositionOptions {
   composition?: CompositionName;
   /** How many processes of each app run separately; a standalone is always one. Default: 2. */
   replicas?: number;
+  /** What runs separately beside API and pipeline; a standalone has it anyhow. */
+  apps?: readonly FurtherApp[];
   /** Further settings of the product; they win over those that are made here. */
   env?: Record<string, string>;
 }
+
+/** Apps that only some tests need. */
+export type FurtherApp = "widget" | "tool-server";
 
 /** One process of a composition, which can be killed and started again with the same settings and ports. */
 export interface CompositionProcess {
@@ -29,6 +35,9 @@ export interface CompositionProcess {
   readonly pid: number;
   /** Where its API answers; absent when it has none. */
   readonly apiUrl?: string;
+  /** Where its widget and its tool server answer, once they are enabled; absent when it has none. */
+  readonly widgetUrl?: string;
+  readonly toolsUrl?: string;
   /** What it has written since it was last started. */
   output(): string;
   /** Resolves when it is gone. SIGTERM by default. */
@@ -42,6 +51,10 @@ export interface Composition {
   readonly composition: CompositionName;
   /** Base URLs of every API replica, for example http://127.0.0.1:20123. */
   readonly apiUrls: string[];
+  /** Base URLs of every replica of the widget, which listens once its channel is enabled. */
+  readonly widgetUrls: string[];
+  /** Base URLs of every replica of the tool server. */
+  readonly toolsUrls: string[];
   /** An administrator's key. */
   readonly adminKey: string;
   readonly processes: CompositionProcess[];
@@ -53,21 +66,31 @@ const API_HEALTH_PATH = "/api/v1/health";
 /** Of a process without an API: it is alive. Whether it keeps up with its work is for the tests to say. */
 const HEALTH_PATH = "/healthz";
 
-/** What each composition runs, in the order of the start. */
+/** What a process serves besides its health. */
+type Surface = "api" | "widget" | "tools";
+
+interface AppPlan {
+  app: string;
+  surfaces: readonly Surface[];
+  count: number;
+}
+
+/** What each composition runs; all of it is started at once. */
 const APPS = {
-  standalone: () => [{ app: "standalone", hasApi: true, count: 1 }],
-  separate: (replicas: number) => [
-    { app: "api", hasApi: true, count: replicas },
-    { app: "pipeline", hasApi: false, count: replicas },
+  standalone: () => [{ app: "standalone", surfaces: ["api", "widget", "tools"], count: 1 }],
+  separate: (count: number, further: readonly FurtherApp[]) => [
+    { app: "api", surfaces: ["api"], count },
+    { app: "pipeline", surfaces: [], count },
+    ...further.map((app): AppPlan => ({ app, surfaces: [app === "widget" ? "widget" : "tools"], count })),
   ],
-} satisfies Record<CompositionName, (replicas: number) => { app: string; hasApi: boolean; count: number }[]>;
+} satisfies Record<CompositionName, (replicas: number, further: readonly FurtherApp[]) => AppPlan[]>;
 
 /**
  * Starts the product as real processes from their builds on a database (and a Redis), with free ports and keys of its
  * own, and waits until every process says that it is healthy. Nothing of it outlives the test file.
  */
 export async function startComposition(options: CompositionOptions): Promise<Composition> {
-  const { composition = readTestSettings().composition, replicas = 2 } = options;
+  const { composition = readTestSettings().composition, replicas = 2, apps = [] } = options;
   const dataFolder = await makeTemporaryFolder("data");
   const adminKey = options.env?.["SVC_ADMIN_KEY"] ?? `test-admin-${randomBytes(16).toString("hex")}`;
   const common = {
@@ -87,15 +110,16 @@ export async function startComposition(options: CompositionOptions): Promise<Com
   };
 
   try {
-    for (const { app, hasApi, count } of APPS[composition](replicas)) {
-      const starts = Array.from({ length: count }, async (_, index) => {
+    const plan: readonly AppPlan[] = APPS[composition](replicas, apps);
+    const starts = plan.flatMap(({ app, surfaces, count }) =>
+      Array.from({ length: count }, async (_, index) => {
         const name = count === 1 ? app : `${app}-${index + 1}`;
-        return startApp({ app, name, hasApi, env: { ...common, ...(await freePorts()), ...options.env } });
-      });
-      const started = await Promise.allSettled(starts);
-      processes.push(...started.flatMap((start) => (start.status === "fulfilled" ? [start.value] : [])));
-      await Promise.all(starts);
-    }
+        return startApp({ app, name, surfaces, env: { ...common, ...(await freePorts()), ...options.env } });
+      }),
+    );
+    const started = await Promise.allSettled(starts);
+    processes.push(...started.flatMap((start) => (start.status === "fulfilled" ? [start.value] : [])));
+    await Promise.all(starts);
   } catch (error) {
     await stop();
     throw error;
@@ -103,6 +127,8 @@ export async function startComposition(options: CompositionOptions): Promise<Com
   return {
     composition,
     apiUrls: processes.flatMap(({ apiUrl }) => apiUrl ?? []),
+    widgetUrls: processes.flatMap(({ widgetUrl }) => widgetUrl ?? []),
+    toolsUrls: processes.flatMap(({ toolsUrl }) => toolsUrl ?? []),
     adminKey,
     processes,
     stop,
@@ -120,18 +146,28 @@ async function freePorts() {
   };
 }
 
+/** The program of an app: its build, or its bundle where this run has them, which starts in half the time. */
+function mainOf(app: string): string {
+  const { bundleDir } = readTestSettings();
+  return bundleDir === undefined ? repositoryPath(`apps/${app}/dist/main.js`) : join(bundleDir, `${app}.mjs`);
+}
+
 async function startApp(options: {
   app: string;
   name: string;
-  hasApi: boolean;
-  env: Record<string, string> & { SVC_API_PORT: string; SVC_METRICS_PORT: string };
+  surfaces: readonly Surface[];
+  env: Record<string, string> & Awaited<ReturnType<typeof freePorts>>;
 }): Promise<CompositionProcess> {
-  const { app, name, hasApi, env } = options;
-  const apiUrl = hasApi ? `http://127.0.0.1:${env.SVC_API_PORT}` : undefined;
+  const { app, name, surfaces, env } = options;
+  const urlOf = (surface: Surface, port: string) =>
+    surfaces.includes(surface) ? `http://127.0.0.1:${port}` : undefined;
+  const apiUrl = urlOf("api", env.SVC_API_PORT);
+  const widgetUrl = urlOf("widget", env.SVC_WIDGET_PORT);
+  const toolsUrl = urlOf("tools", env.SVC_TOOLS_PORT);
   const healthUrl =
     apiUrl === undefined ? `http://127.0.0.1:${env.SVC_METRICS_PORT}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
   const launch = async () => {
-    const child = await startProcess({ file: repositoryPath(`apps/${app}/dist/main.js`), env, name });
+    const child = await startProcess({ file: mainOf(app), env, name });
     try {
       await child.ready(healthUrl);
     } catch (error) {
@@ -148,6 +184,8 @@ async function startApp(options: {
       return child.pid;
     },
     ...(apiUrl === undefined ? {} : { apiUrl }),
+    ...(widgetUrl === undefined ? {} : { widgetUrl }),
+    ...(toolsUrl === undefined ? {} : { toolsUrl }),
     output: () => child.output(),
     kill: (signal) => child.kill(signal),
     async start() {

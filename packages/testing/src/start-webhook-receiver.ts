@@ -47,7 +47,7 @@ export interface WebhookReceiver {
   answerWith(script: ReceiverScript | ReceiverAnswer): void;
   /**
    * Waits for the first request that matches (any when there is no predicate) and that `next` has not returned before.
-   * It may have arrived already. Rejects after `timeoutMs` (10 s) with a list of what did arrive.
+   * It may have arrived already. Rejects after `timeoutMs` (30 s) with a list of what did arrive.
    */
   next(
     predicate?: (request: ReceivedRequest) => boolean,
@@ -127,7 +127,7 @@ export async function startWebhookReceiver(
     answerWith(chosen) {
       script = asScript(chosen);
     },
-    next(predicate = () => true, { what = "a request", timeoutMs = 10_000 } = {}) {
+    next(predicate = () => true, { what = "a request", timeoutMs = 30_000 } = {}) {
       const take = () => {
         const found = requests.find((request) => !returned.has(request) && predicate(request));
         // Noted in the same moment, so that two who wait do not get the same one.

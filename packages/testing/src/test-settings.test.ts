@@ -8,6 +8,8 @@ test("without settings a run uses the Postgres backend and the standalone compos
     queueBackend: "postgres",
     composition: "standalone",
     logLevel: "silent",
+    chromium: undefined,
+    bundleDir: undefined,
     runUrl: undefined,
   });
 });

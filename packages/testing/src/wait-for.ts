@@ -4,13 +4,13 @@ const POLL_MS = 20;
 
 /**
  * Waits until `check` answers something truthy and resolves to that. A check that throws has not come true yet. Fails
- * after `timeoutMs` (10 s) with `what` was waited for, and with the last error of the check as the cause.
+ * after `timeoutMs` (30 s, far more than anything takes: a busy machine is slow, and what goes well waits for nothing) with `what` was waited for, and with the last error of the check as the cause.
  */
 export async function waitFor<Found>(
   check: () => Found | Promise<Found>,
   options: { what: string | (() => string); timeoutMs?: number },
 ): Promise<Exclude<Found, false | null | undefined | 0 | "">> {
-  const { what, timeoutMs = 10_000 } = options;
+  const { what, timeoutMs = 30_000 } = options;
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
   do {

@@ -9,6 +9,7 @@ export interface ApiBody extends Partial<Omit<Problem, "ok" | "status">> {
   timedOut?: boolean;
   chatId?: string;
   ticketId?: string;
+  messageId?: string;
   replies?: ReplyItem[];
   drainUrl?: string;
   cursor?: string;

@@ -14,6 +14,8 @@ export interface CallbackView {
   listIn(ticketId: string): Promise<DeliveryItem[]>;
   /** Lets the time pass that a callback has to wait for its next try. */
   hurry(deliveryId: string): Promise<void>;
+  /** Lets the time pass for which a process that has died may still be trying a callback. */
+  endLease(deliveryId: string): Promise<void>;
 }
 
 /** Looks at the callbacks of a project. */
@@ -22,7 +24,7 @@ export function callbackView({ store, databaseUrl }: Product, project: ProjectId
     deliveryId: string,
     isReached: (item: DeliveryItem) => boolean,
     what: string,
-    timeoutMs = 20_000,
+    timeoutMs = 30_000,
   ): Promise<DeliveryItem> {
     let seen: DeliveryItem | null = null;
     const look = async () => {
@@ -52,6 +54,14 @@ export function callbackView({ store, databaseUrl }: Product, project: ProjectId
       );
       const items = await Promise.all(rows.map(({ id }) => store.deliveries.find(project, id)));
       return items.filter((item) => item !== null);
+    },
+
+    async endLease(deliveryId) {
+      await queryDatabase(
+        databaseUrl,
+        "UPDATE deliveries SET lease_until = now(), due_at = now() WHERE id = $1 AND lease_id IS NOT NULL",
+        [deliveryId],
+      );
     },
 
     async hurry(deliveryId) {

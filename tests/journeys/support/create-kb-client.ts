@@ -60,7 +60,7 @@ export function createKbClient(product: Product, project = "default") {
     ) => call(`/${kbId}/documents${query}`, { body, headers: { "Content-Type": type }, ...request }),
 
     /** Waits until a document is not queued any more. */
-    settled: (kbId: string, id: string, timeoutMs = 20_000) =>
+    settled: (kbId: string, id: string, timeoutMs = 30_000) =>
       waitFor(
         async () => {
           const document = await readDocument(kbId, id);

@@ -18,7 +18,7 @@ export interface RawConnection {
   hangUp(): void;
 }
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 30_000;
 
 /** Opens a connection to a base URL. To be hung up by the test. */
 export async function openRawConnection(baseUrl: string): Promise<RawConnection> {

@@ -14,7 +14,7 @@ const SHOWN_RECEIVER = "http://127.0.0.1:8787";
 /** The web site whose pages they add to a knowledge base. */
 const SHOWN_SITE = "https://shop.example";
 /** How long an example that only looks may take to see what the one before it has caused, and how often it looks. */
-const SETTLE_MS = 10_000;
+const SETTLE_MS = 20_000;
 const LOOK_AGAIN_MS = 250;
 
 /** Runs the examples of one page, in their order. */

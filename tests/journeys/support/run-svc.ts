@@ -6,8 +6,9 @@ import { repositoryPath } from "@svc/testing";
 /** The built command line. */
 export const SVC_MAIN = repositoryPath("apps/cli/dist/main.js");
 
-const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
-const COMMAND_TIMEOUT_MS = 30_000;
+/** The PATH of what is run. */
+export const PATH = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
+const COMMAND_TIMEOUT_MS = 60_000;
 
 /** How a program ended, and what it wrote. */
 export interface Ran {
@@ -55,7 +56,11 @@ export async function svcJson(
   env: Record<string, string>,
   ...args: string[]
 ): Promise<{ document: unknown; code: number | null }> {
-  const { stdout, stderr, code } = await svc(env, ...args, "--json");
+  return documentOf(await svc(env, ...args, "--json"), args);
+}
+
+/** The one document of a command with `--json`. Throws where it wrote anything else. */
+export function documentOf({ stdout, stderr, code }: Ran, args: readonly string[]) {
   try {
     return { document: JSON.parse(stdout) as unknown, code };
   } catch (error) {

@@ -3,7 +3,7 @@ import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
-import type { Composition } from "@svc/testing";
+import type { Composition, CompositionName, FurtherApp } from "@svc/testing";
 import { queryDatabase } from "./query-database.ts";
 
 /** The product as real processes on a database of its own, in the composition and on the queues of this run. */
@@ -31,8 +31,8 @@ export interface Ground {
 
 const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
 const ADMIN_KEY = "journey-administrator-5d0c7b1e";
-/** Every process that runs on one database needs the same. */
-const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
+/** Every process that runs on one database needs the same, also a command line. */
+export const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
 
 async function sharedGround(): Promise<Ground> {
   const database = await createTestDatabase();
@@ -53,7 +53,16 @@ async function sharedGround(): Promise<Ground> {
  * make any number of requests, since tests make more than callers do, unless its default rate limit is asked for.
  */
 export async function startProduct(
-  options: { env?: Record<string, string>; replicas?: number; ground?: Ground; hasRateLimit?: boolean } = {},
+  options: {
+    env?: Record<string, string>;
+    replicas?: number;
+    /** What runs beside API and pipeline where the apps run separately. */
+    apps?: readonly FurtherApp[];
+    /** Default: the one that TEST_COMPOSITION names. */
+    composition?: CompositionName;
+    ground?: Ground;
+    hasRateLimit?: boolean;
+  } = {},
 ): Promise<Product> {
   const { env = {}, replicas = 2 } = options;
   const ground = options.ground ?? (await sharedGround());
@@ -67,6 +76,8 @@ export async function startProduct(
       databaseUrl,
       ...(redisUrl === undefined ? {} : { redisUrl }),
       replicas,
+      ...(options.apps === undefined ? {} : { apps: options.apps }),
+      ...(options.composition === undefined ? {} : { composition: options.composition }),
       env: {
         SVC_ADMIN_KEY: adminKey,
         SVC_SECRET_KEY: SECRET_KEY,

@@ -5,9 +5,9 @@ import { freePort, startProcess } from "@svc/testing";
 import type { ChildProcess } from "@svc/testing";
 import { SVC_MAIN } from "./run-svc.ts";
 
-/** A data folder and a port, for `svc up` and for the commands that work on it. */
+/** A data folder and ports, for `svc up` and for the commands that work on it. */
 export interface SvcInstance {
-  env: { SVC_DATA_DIR: string; SVC_API_PORT: string };
+  env: { SVC_DATA_DIR: string; SVC_API_PORT: string; SVC_WIDGET_PORT: string; SVC_TOOLS_PORT: string };
   url: string;
 }
 
@@ -28,10 +28,17 @@ export async function removeFolders(): Promise<void> {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
 }
 
-/** A data folder and a port that nobody has used yet. */
+/** A port for each app that listens, as environment variables. */
+export async function freePorts(): Promise<Omit<SvcInstance["env"], "SVC_DATA_DIR">> {
+  const [api, widget, tools] = await Promise.all([freePort(), freePort(), freePort()]);
+  return { SVC_API_PORT: String(api), SVC_WIDGET_PORT: String(widget), SVC_TOOLS_PORT: String(tools) };
+}
+
+/** A data folder and ports that nobody has used yet. */
 export async function newInstance(): Promise<SvcInstance> {
-  const port = await freePort();
-  const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), SVC_API_PORT: String(port) };
+  const ports = await freePorts();
+  const env = { SVC_DATA_DIR: join(await makeFolder(), "data"), ...ports };
+  const port = ports.SVC_API_PORT;
   return { env, url: `http://127.0.0.1:${port}` };
 }
 

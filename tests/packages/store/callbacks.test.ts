@@ -3,7 +3,15 @@ import { newId, openStore } from "@svc/store";
 import type { DueDelivery, NewMessage, ProjectId, RunOutcome, Store } from "@svc/store";
 import { testLog, waitFor } from "@svc/testing";
 import { Client } from "pg";
-import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, SECRET_KEY } from "./open-test-store.ts";
+import {
+  answeredRun,
+  claimNow,
+  newMessage,
+  openAndFinish,
+  openTestStore,
+  reviveLetter,
+  SECRET_KEY,
+} from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -156,7 +164,7 @@ describe("a message that is not answered at once", () => {
     const sent = await send("dead letter");
     await finish(sent, [], FAILED);
     await settle(sent);
-    expect(await store.messages.reviveDeadLetter(project, sent.messageId, "operator")).not.toBeNull();
+    expect(await reviveLetter(store, project, sent.messageId)).toBe(true);
     await settle(sent);
     await finish(sent, ["it works again"]);
     await settle(sent);
@@ -332,7 +340,7 @@ describe("the sweeper finds", () => {
     await settle(sent);
     await age(sent);
     expect(await ticketsFound()).toEqual([]);
-    await store.messages.reviveDeadLetter(project, sent.messageId, "operator");
+    await reviveLetter(store, project, sent.messageId);
     expect(await ticketsFound()).toEqual([]);
     await finish(sent, ["answer"]);
     await age(sent);

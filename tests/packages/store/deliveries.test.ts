@@ -119,6 +119,7 @@ describe("a claim", () => {
       meta: { order: 7 },
       replies: [expect.objectContaining({ text: "one" }), expect.objectContaining({ text: "two" })],
       sealedSecret: { sealed: expect.any(String) },
+      coveredBy: null,
       isKeyRevoked: false,
     });
     expect(claimed.sealedSecret && store.sealer.open(claimed.sealedSecret)).toBe("the key of the sender");

@@ -210,23 +210,56 @@ test("a run that cannot be stored harms no other that finishes at once, and keep
   expect(await db.store.chats.renewLeases([bad])).toEqual(new Set([bad.leaseId]));
 });
 
-test("a newer draft replaces the older one and covers the messages of both", async () => {
+test("the drafts of several messages are one draft, with the answers to all of them and the doubts of all", async () => {
   const project = await db.newProject();
   const chatId = "drafts";
   const messages: string[] = [];
   let ticketId = "";
-  for (const text of ["first draft", "second draft", "third draft"]) {
+  for (const [index, text] of ["first draft", "second draft", "", "second draft"].entries()) {
     const message = await startRun(project, chatId, `for the ${text}`);
     ({ ticketId } = message);
     messages.push(message.messageId);
-    const draft = { text, markdown: false, sources: [], confidence: 0.25, why: "unsure" };
+    const source = { documentId: "faq", chunkId: text, title: text, quote: text };
+    const sources = text === "" ? [] : [source];
+    const draft = { text, markdown: index === 1, sources, confidence: 0.75 - index / 8, why: `doubt ${index}` };
     const run = answeredRun(message, [], { state: "held", stage: "review", status: "open", draft });
     expect(await db.store.tickets.finish(project, run)).not.toBeNull();
     expect(await db.store.messages.findState(project, message.messageId)).toBe("held");
   }
-  expect(await db.sql("SELECT project_id, text, covers FROM drafts WHERE ticket_id = $1", [ticketId])).toEqual([
-    { project_id: project, text: "third draft", covers: messages },
+  const columns = "project_id, text, markdown, confidence, why, covers, jsonb_array_length(sources) AS sources";
+  expect(await db.sql(`SELECT ${columns} FROM drafts WHERE ticket_id = $1`, [ticketId])).toEqual([
+    {
+      project_id: project,
+      text: "first draft\n\nsecond draft",
+      markdown: true,
+      confidence: 0.375,
+      why: "doubt 0; doubt 1; doubt 2; doubt 3",
+      covers: messages,
+      sources: 2,
+    },
   ]);
+});
+
+test("a ticket rests in failed while one of its messages is a dead letter, also when a later one was answered", async () => {
+  const project = await db.newProject();
+  const broken = await startRun(project, "seen");
+  const { ticketId } = broken;
+  const failed = { state: "failed", stage: "failed", status: "open", failure: "broken" } as const;
+  await db.store.tickets.finish(project, answeredRun(broken, [], failed));
+  const moves: StageMove[] = [
+    { ...MOVE, from: "failed", to: "received" },
+    { ...MOVE, from: "delivering", to: "done", why: "the reply is committed" },
+  ];
+  await db.store.tickets.finish(project, answeredRun(await startRun(project, "seen"), ["an answer"], { moves }));
+  expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "failed", status: "pending" });
+  expect(await db.store.tickets.listMoves(project, ticketId)).toEqual([
+    moves[0],
+    { ...moves[1], to: "failed", why: expect.stringContaining("another message has failed") },
+  ]);
+  // A person comes first.
+  const held = { state: "held", stage: "review", status: "open" } as const;
+  await db.store.tickets.finish(project, answeredRun(await startRun(project, "seen"), [], held));
+  expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "review" });
 });
 
 test("a ticket is opened by its first message, takes in the later ones, and reopens when it was resolved", async () => {
@@ -252,7 +285,7 @@ test("a ticket is opened by its first message, takes in the later ones, and reop
   });
   await db.sql("UPDATE tickets SET status = 'resolved', resolved_at = now() WHERE id = $1", [first.id]);
   const second = await open("Another question", { lang: "de" });
-  expect(second).toMatchObject({ id: first.id, subject: first.subject, status: "open", version: 2 });
+  expect(second).toMatchObject({ id: first.id, subject: first.subject, status: "open", version: 3 });
   const rows = await db.sql("SELECT channel_meta, resolved_at FROM tickets WHERE id = $1", [first.id]);
   expect(rows).toEqual([{ channel_meta: { shop: 1, lang: "de" }, resolved_at: null }]);
 });

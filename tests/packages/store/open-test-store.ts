@@ -1,5 +1,5 @@
 import type { AcceptedMessage, MessageDraft } from "@svc/contracts";
-import { newId, openStore } from "@svc/store";
+import { LeaseLostError, newId, openStore } from "@svc/store";
 import type { ClaimedMessage, FinishedRun, NewMessage, ProjectId, RunOutcome, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import { Pool } from "pg";
@@ -106,7 +106,9 @@ export function answeredRun(
 
 /** Ends a run whose ticket is opened first, as every run does. Null when its lease was lost. */
 export async function openAndFinish(store: Store, run: RunOutcome & { message: ClaimedMessage }) {
-  await store.tickets.open(run.message.project, run.message);
+  await store.tickets.open(run.message.project, run.message).catch((error: unknown) => {
+    if (!(error instanceof LeaseLostError)) throw error;
+  });
   return store.tickets.finish(run.message.project, run);
 }
 
@@ -129,6 +131,31 @@ export async function exchange(
   const finished = await openAndFinish(store, answeredRun(claimed, texts));
   if (finished === null) throw new Error("the lease was lost in the middle of a test");
   return { accepted, finished };
+}
+
+/** Lets an operator send a dead letter again; false when the project has no such dead letter. */
+export async function reviveLetter(
+  store: Store,
+  project: ProjectId,
+  messageId: string,
+  actor = "operator",
+): Promise<boolean> {
+  const letter = await store.messages.findDeadLetter(project, messageId);
+  if (letter === null) return false;
+  const decided = await store.reviews.decide(project, letter.ticketId, ({ ticket }) => ({
+    action: "retry",
+    actor,
+    ticket: { ...ticket, stage: "received" },
+    why: "sent again",
+    data: {},
+    waiting: "revive",
+    only: [messageId],
+    dropsDraft: false,
+    interrupts: true,
+    work: null,
+    lessons: [],
+  }));
+  return decided !== null;
 }
 
 /** The texts of replies in their order. */

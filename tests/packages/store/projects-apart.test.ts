@@ -137,7 +137,12 @@ test("a stranger sees and revives no dead letter", async () => {
     answeredRun(claimed, [], { state: "failed", stage: "failed", status: "open", failure: "gave up" }),
   );
   expect(await store.messages.listDeadLetters(stranger, 10)).toEqual([]);
-  expect(await store.messages.reviveDeadLetter(stranger, messageId, "stranger")).toBeNull();
+  expect(await store.messages.findDeadLetter(stranger, messageId)).toBeNull();
+  const refuse = () => {
+    throw new Error("a stranger saw the ticket");
+  };
+  expect(await store.reviews.decide(stranger, ticketId, refuse)).toBeNull();
+  expect(await store.reviews.reviveUnopened(stranger, ticketId, messageId)).toBe(false);
   expect(await store.messages.findState(owner, messageId)).toBe("failed");
 });
 
@@ -159,4 +164,64 @@ test("a stranger finds no knowledge base, and may use its name", async () => {
   expect(other.created).toBe(true);
   expect(other.kb.id).not.toBe(kb.id);
   expect((await db.store.kbs.findAll(owner, [kb.id, other.kb.id])).map(({ id }) => id)).toEqual([kb.id]);
+});
+
+test("a stranger finds, changes, decides and removes no canned reply and no proposal", async () => {
+  const { cannedReplies, proposals } = db.store;
+  const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
+  const reply = await cannedReplies.insert(owner, { name: "hello", text: "Hello." });
+  const id = reply?.id ?? "";
+  expect(await cannedReplies.find(stranger, id)).toBeNull();
+  expect(await cannedReplies.update(stranger, id, { text: "forged" }, null)).toMatchObject({ record: null });
+  expect(await cannedReplies.remove(stranger, id, null)).toBe(false);
+  expect(await cannedReplies.listPage(stranger, { limit: 10 })).toEqual([]);
+  expect(await cannedReplies.findTicketFacts(stranger, accepted.ticketId)).toBeNull();
+  expect(await cannedReplies.find(owner, id)).toEqual(reply);
+  expect(await cannedReplies.findTicketFacts(owner, accepted.ticketId)).not.toBeNull();
+
+  const proposal = await proposals.insert(owner, {
+    kbId: newId(),
+    documentId: null,
+    ticketId: accepted.ticketId,
+    action: "add",
+    title: "Title",
+    question: null,
+    before: "",
+    after: "Text.",
+    baseHash: null,
+    createdBy: "test",
+  });
+  expect(await proposals.find(stranger, proposal.id)).toBeNull();
+  expect(await proposals.reject(stranger, proposal.id, { versions: null, by: "eve", reason: null })).toBeNull();
+  expect(await proposals.listPage(stranger, { limit: 10, searchesQuestions: true })).toEqual([]);
+  expect(await proposals.findQuestion(stranger, accepted.ticketId)).toBeNull();
+  expect(await proposals.findOperatorAnswer(stranger, accepted.ticketId)).toBeNull();
+  expect(await proposals.find(owner, proposal.id)).toEqual(proposal);
+});
+
+test("a stranger finds no reply that a person has sent; failed ones and unasked ones are none", async () => {
+  const { operatorReplies } = db.store;
+  const { accepted } = await exchange(db.store, owner, newMessage(), ["answer"]);
+  const { ticketId, messageId } = accepted;
+  const send = (text: string, covers: string[], failure: string | null) =>
+    db.sql(
+      `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
+         covers, due_at, finished_at, failure)
+       VALUES ($1, $2, $3, 'send', 'ann', 'operator', $4, false, '[]', $5, $6, now(), now(), $7)`,
+      [newId(), owner, ticketId, text, messageId, covers, failure],
+    );
+  await send("sent", [messageId], null);
+  await send("failed", [messageId], "it broke");
+  await send("unasked", [], null);
+  const query = { agentId: newId(), ticketIds: [ticketId], from: null, to: null, limit: 10 };
+  const found = await operatorReplies.list(owner, query);
+  expect(found).toMatchObject([{ home: owner, ticketId, messageId, text: "sent", decision: "reply" }]);
+  expect(found[0]?.questions).toHaveLength(1);
+  expect(await operatorReplies.list(stranger, query)).toEqual([]);
+  expect(await operatorReplies.list(owner, { ...query, ticketIds: null })).toEqual([]);
+  expect([...(await operatorReplies.findTickets(owner, [ticketId]))]).toEqual([ticketId]);
+  expect((await operatorReplies.findTickets(stranger, [ticketId])).size).toBe(0);
+
+  await db.sql("UPDATE tickets SET status = 'spam' WHERE id = $1", [ticketId]);
+  expect(await operatorReplies.list(owner, query)).toEqual([]);
 });

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
 import type { CallOutcome, ProjectId, StoredReply } from "@svc/store";
-import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
+import {
+  answeredRun,
+  claimNow,
+  newMessage,
+  openAndFinish,
+  openTestStore,
+  reviveLetter,
+  textsOf,
+} from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -310,7 +318,7 @@ test("a dead letter that is sent again is waited for: what was said when it fail
   const claimed = await claimNow(db.store, project, call.ticketId);
   const failed = { state: "failed", stage: "failed", status: "open", failure: "gave up" } as const;
   await openAndFinish(db.store, answeredRun(claimed, ["a person will look at it"], failed));
-  await db.store.messages.reviveDeadLetter(project, call.messageId, "operator");
+  await reviveLetter(db.store, project, call.messageId);
   const instance = await newInstance();
   expect(found(await take(call, instance))).toEqual({ state: "received", texts: [] });
   expect(await buffered(call)).toEqual(["a person will look at it"]);

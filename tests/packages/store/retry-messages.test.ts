@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
-import { answeredRun, claimNow, newMessage, openTestStore } from "./open-test-store.ts";
+import { answeredRun, claimNow, newMessage, openTestStore, reviveLetter } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -126,7 +126,7 @@ test("the sweeper leaves a chat alone while a worker has it, and not when that w
   await letTimePass();
   expect(await db.store.messages.takeDue(100)).toEqual([]);
   await db.expireLease(ticketId);
-  expect(await db.store.messages.takeDue(100)).toEqual([{ project, messageId, ticketId, attempts: 1 }]);
+  expect(await db.store.messages.takeDue(100)).toEqual([{ project, messageId, ticketId, attempts: 1, isIssue: false }]);
 });
 
 test("the sweeper leaves a message alone until its retry is due", async () => {
@@ -182,9 +182,9 @@ test("a dead letter that is sent again has fresh tries, is due at once, and its 
   const { messageId, ticketId } = claimed;
   expect(await db.store.messages.claim(project, ticketId)).toBeNull();
 
-  const due = { project, messageId, ticketId, attempts: 0 };
-  expect(await db.store.messages.reviveDeadLetter(project, messageId, "operator-1")).toEqual(due);
-  expect(await db.store.messages.reviveDeadLetter(project, messageId, "operator-1")).toBeNull();
+  const due = { project, messageId, ticketId, attempts: 0, isIssue: false };
+  expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(true);
+  expect(await reviveLetter(db.store, project, messageId, "operator-1")).toBe(false);
   expect(await db.store.messages.listDeadLetters(project, 10)).toEqual([]);
   expect(await db.store.messages.takeDue(10)).toEqual([due]);
   expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "received" });

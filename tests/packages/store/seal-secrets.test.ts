@@ -20,6 +20,18 @@ function tamper({ sealed }: Sealed, index: number): Sealed {
   return { sealed: `${format}.${bytes.toString("base64url")}` };
 }
 
+test("a fingerprint is the same for the same text and key, and says nothing of either", async () => {
+  const fingerprints: string[] = [];
+  for (const key of [SECRET_KEY, `${SECRET_KEY}0`]) {
+    await withSealer(key, (sealer) => {
+      for (const text of ["u-42", "u-43", ""]) fingerprints.push(sealer.fingerprint(text));
+      expect(sealer.fingerprint("u-42")).toBe(fingerprints.at(-3));
+    });
+  }
+  expect(new Set(fingerprints).size).toBe(6);
+  for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+});
+
 test("what was sealed opens with the same key, whatever it is", async () => {
   await withSealer(SECRET_KEY, (sealer) => {
     for (const secret of ["12345:bot-token", "", "whsec_ключ 🔑 \n\t\u0000", "x".repeat(100_000)]) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { CHANNEL_IDS } from "@svc/contracts";
+import { CHANNEL_IDS, widgetSettingsSchema } from "@svc/contracts";
 import { DEFAULT_PROJECT, openStore } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { openTestStore } from "./open-test-store.ts";
@@ -32,7 +32,7 @@ test("a new installation has no channel enabled, and the document's defaults for
         bufferDays: 7,
       },
     },
-    widget: { config: { apiKey: null, allowedOrigins: [], project: DEFAULT_PROJECT } },
+    widget: { config: widgetSettingsSchema.parse({ project: DEFAULT_PROJECT }) },
     messenger: { config: { botToken: null } },
     version: 1,
   });
@@ -56,10 +56,15 @@ test("a channel is switched on and off, once each however many ask, and the othe
 test("changing one setting leaves the other settings of its channel and all other channels", async () => {
   const { channelsConfig } = db.store;
   await channelsConfig.update("widget", { apiKey: "wk_1", allowedOrigins: ["https://example.com"] });
-  await channelsConfig.update("widget", { project: "shop" });
+  await db.store.projects.ensure("window");
+  await channelsConfig.update("widget", { project: "window" });
   await channelsConfig.update("api", { timeoutMs: 5_000 });
   const config = await channelsConfig.read();
-  expect(config.widget.config).toEqual({ apiKey: "wk_1", allowedOrigins: ["https://example.com"], project: "shop" });
+  expect(config.widget.config).toMatchObject({
+    apiKey: "wk_1",
+    allowedOrigins: ["https://example.com"],
+    project: "window",
+  });
   expect(config.api.config).toMatchObject({ timeoutMs: 5_000, bindHost: "127.0.0.1" });
   expect(config.messenger.config).toEqual({ botToken: null });
   expect(config.version).toBe(4);

@@ -53,7 +53,7 @@ test("a waiting call sees its message's state and then the replies to it, in ord
     newMessage({ mode: "sync", callInstance: instance }),
   );
   const look = () => db.store.replies.readForCall(project, messageId, instance);
-  expect(await look()).toEqual({ state: "received", replies: [] });
+  expect(await look()).toEqual({ state: "received", coveredBy: null, replies: [] });
   const claimed = await claimNow(db.store, project, ticketId);
   await db.store.tickets.open(project, claimed);
   await db.store.tickets.finish(project, answeredRun(claimed, ["one", "two"]));

@@ -1,0 +1,29 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { childEnvironment, readTestSettings } from "./test-settings.ts";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+
+/**
+ * The path of the Chromium to test with: the one that `SVC_CHROMIUM` names, else the first in the PATH; null when there
+ * is none. Answers at once, since a test file has to know it before its tests are listed.
+ */
+export function findChromium(): string | null {
+  const { chromium } = readTestSettings();
+  if (chromium !== undefined) return chromium;
+  const folders = (childEnvironment()["PATH"] ?? "").split(delimiter);
+  const paths = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return paths.find(canRun) ?? null;
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    // Not there, or not for us: another place may have it. Anything else is a fault of this machine.
+    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "EACCES" && code !== "ENOTDIR") throw error;
+    return false;
+  }
+}

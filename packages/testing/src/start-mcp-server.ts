@@ -1,0 +1,106 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
+import { holdResource } from "./held-resources.ts";
+import { listenOnLoopback } from "./listen-on-loopback.ts";
+
+/** A tool of a test's MCP server. */
+export interface McpTestTool {
+  name: string;
+  description?: string;
+  /** JSON Schema of its arguments; any object where absent. */
+  parameters?: object;
+  annotations?: ToolAnnotations;
+  call: (input: unknown) => CallToolResult | Promise<CallToolResult>;
+}
+
+/** What has reached a test's MCP server. */
+export interface McpTestRequest {
+  httpMethod: string;
+  headers: IncomingMessage["headers"];
+  /** The method of the protocol, as in `tools/call`; undefined where the request has none. */
+  method: string | undefined;
+}
+
+/** An MCP server on a real port, without sessions. */
+export interface McpTestServer {
+  readonly url: string;
+  readonly requests: readonly McpTestRequest[];
+  /** Cuts what is still open and frees the port. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function methodOf(body: string): string | undefined {
+  const message: unknown = body === "" ? null : JSON.parse(body);
+  if (typeof message !== "object" || message === null || !("method" in message)) return undefined;
+  return typeof message.method === "string" ? message.method : undefined;
+}
+
+async function giveAnswer(response: ServerResponse, answer: Response): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.end(Buffer.from(await answer.arrayBuffer()));
+}
+
+/**
+ * Starts a server of the official package with these tools on a port of 127.0.0.1. It speaks every revision of the
+ * protocol, or with `isOld` only those before 2026-07-28. A test file that does not close it fails.
+ */
+export async function startMcpServer(
+  tools: readonly McpTestTool[],
+  { isOld = false }: { isOld?: boolean } = {},
+): Promise<McpTestServer> {
+  const requests: McpTestRequest[] = [];
+  // Only who needs it waits for the package.
+  const { McpServer, createMcpHandler, fromJsonSchema, legacyStatelessFallback } =
+    await import("@modelcontextprotocol/server");
+  const makeServer = () => {
+    const mcp = new McpServer({ name: "test", version: "1.0.0" });
+    for (const { name, description = name, parameters = { type: "object" }, annotations, call } of tools) {
+      const inputSchema = fromJsonSchema(parameters as Parameters<typeof fromJsonSchema>[0]);
+      mcp.registerTool(
+        name,
+        { description, inputSchema, ...(annotations === undefined ? {} : { annotations }) },
+        (input) => call(input),
+      );
+    }
+    return mcp;
+  };
+  const handler = isOld ? { fetch: legacyStatelessFallback(makeServer) } : createMcpHandler(makeServer);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    const httpMethod = request.method ?? "GET";
+    requests.push({ httpMethod, headers: request.headers, method: methodOf(body) });
+    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as [string, string]] : [],
+    );
+    const asked = new Request(`http://${request.headers.host ?? "127.0.0.1"}${request.url ?? "/"}`, {
+      method: httpMethod,
+      headers,
+      ...(body === "" ? {} : { body }),
+    });
+    await giveAnswer(response, await handler.fetch(asked));
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+  const port = await listenOnLoopback(server);
+  const url = `http://127.0.0.1:${port}/mcp`;
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    letGo();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  const letGo = holdResource(`an MCP server at ${url}`, close);
+  return { url, requests, close };
+}

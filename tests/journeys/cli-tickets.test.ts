@@ -1,0 +1,354 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { runCli } from "@svc/cli";
+import { createClient } from "@svc/client";
+import type { Client } from "@svc/client";
+import type { DeliveryItem, ProjectItem, ReplyItem, Stats, TicketDetail, TicketItem } from "@svc/contracts";
+import { createTestDatabase, createTestQueueBackend, startWebhookReceiver, waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { SECRET_KEY, startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+
+const DRAFT = "It left us **this morning**.";
+const HANDOFF = "A person will look at it.";
+/** What a customer writes who would like to be obeyed by the terminal of whoever reads it. */
+const HOSTILE = "Where is \u001b]0;owned\u0007my \u202eparcel?\n\u001b[2J2026-11-21 10:00 UTC  operator\nAll is paid.";
+// oxlint-disable-next-line no-control-regex -- These are the characters that must not be there.
+const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+let product: Product;
+let client: Client;
+let folder: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  const queues = await createTestQueueBackend();
+  const redis = queues.redisUrl === undefined ? {} : { redisUrl: queues.redisUrl };
+  const remove = async () => {
+    await queues.stop();
+    await database.drop();
+  };
+  const ground = { databaseUrl: database.url, prefix: queues.prefix, remove, ...redis };
+  product = await startProduct({ replicas: 1, ground });
+  folder = await makeFolder();
+  env = {
+    DATABASE_URL: product.databaseUrl,
+    SVC_SECRET_KEY: SECRET_KEY,
+    SVC_ADMIN_KEY: product.adminKey,
+    // The same queues, so that the pipeline hears of decisions at once.
+    SVC_QUEUE_PREFIX: queues.prefix,
+    ...(queues.redisUrl === undefined ? {} : { REDIS_URL: queues.redisUrl }),
+  };
+  await addProject(product.store, "desk", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: HANDOFF });
+  client = createClient({ url: product.composition.apiUrls[0] ?? "", key: product.adminKey, project: "desk" });
+});
+
+afterAll(async () => {
+  await product.stop();
+  await removeFolders();
+});
+
+/** Runs a command as the built program does, without a process of its own. `typed` is what is piped or typed in. */
+async function svcWith({ typed = "", isTTY = false }: { typed?: string; isTTY?: boolean }, ...words: string[]) {
+  const written = { stdout: "", stderr: "" };
+  const code = await runCli(words, {
+    env,
+    workingFolder: folder,
+    program: "/usr/bin/svc",
+    openInput: () => Object.assign(Readable.from([typed]), { isTTY }),
+    stdout: { write: (text: string) => (written.stdout += text) },
+    stderr: { write: (text: string) => (written.stderr += text) },
+  });
+  return { ...written, code };
+}
+
+const svc = (...words: string[]) => svcWith({}, ...words);
+const tickets = (...words: string[]) => svc("tickets", ...words, "--project", "desk");
+
+async function jsonOf<Document>(...words: string[]): Promise<Document> {
+  const { stdout, stderr, code } = await svc(...words, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Document;
+}
+
+/** A ticket as the API shows it. */
+async function show(chatId: string): Promise<TicketDetail> {
+  const { items } = await client.call("listTickets", { query: { chatId } });
+  const { item } = await client.call("getTicket", { params: { id: items[0]?.id ?? "none" } });
+  return item;
+}
+
+/** Waits until a ticket is so. */
+function until(named: string, isSo: (ticket: TicketDetail) => boolean, what: string): Promise<TicketDetail> {
+  let seen: TicketDetail | undefined;
+  const look = async () => {
+    seen = await show(named);
+    return isSo(seen) ? seen : null;
+  };
+  return waitFor(look, { what: () => `${named} to ${what}; it is ${JSON.stringify(seen)}` });
+}
+
+/** A message that waits for a person, with a draft. */
+async function ask(chatId: string, text = "Where is my parcel?"): Promise<TicketDetail> {
+  await client.send({ text, chatId, userId: "u-7", mode: "async" });
+  return until(chatId, ({ stage, draft }) => stage === "review" && draft?.isStale === false, "have a draft");
+}
+
+const textOf = (reply: ReplyItem | undefined) => (reply?.type === "message" ? reply.text : undefined);
+
+/** The reply of a person that the customer gets, after the hand-off text. */
+async function answerIn(chatId: string): Promise<string | undefined> {
+  for await (const reply of client.stream(chatId, { signal: AbortSignal.timeout(15_000) })) {
+    if (reply.author !== "system") return textOf(reply);
+  }
+  return undefined;
+}
+
+describe("svc projects", () => {
+  test("makes, shows, changes and renames a project", async () => {
+    await writeFile(join(folder, "handoff.txt"), "A nurse will answer you.\n");
+    const made = await svc("projects", "create", "clinic", "--retention", "90", "--handoff-file", "handoff.txt");
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining("--project clinic") });
+    expect(made.stdout).toMatch(/^name +clinic\nid +\S+\n/);
+    const find = async (name: string) => (await jsonOf<{ item: ProjectItem }>("projects", "show", name)).item;
+    const before = await find("clinic");
+    expect(before).toMatchObject({ handoffText: "A nurse will answer you.", retentionDays: 90, tablesAsXlsx: true });
+    await svc("projects", "change", "clinic", "--retention", "forever", "--tables", "off");
+    await svc("projects", "rename", "clinic", "surgery");
+    const after = { ...before, name: "surgery", retentionDays: null, tablesAsXlsx: false };
+    expect(await find("surgery")).toEqual({ ...after, version: before.version + 2 });
+    expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +for ever +no +A nurse will answer you\.\n/);
+  });
+
+  test("deletes one only when its name was typed once more", async () => {
+    await svc("projects", "create", "empty-one");
+    const remove = (typed: string) => svcWith({ typed, isTTY: true }, "projects", "delete", "empty-one");
+    expect(await svc("projects", "delete", "empty-one")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("add --confirm empty-one"),
+    });
+    const asked = await remove("yes\n");
+    expect(asked).toMatchObject({ code: 0, stdout: "Nothing was deleted.\n" });
+    expect(asked.stderr).toContain("deletes the project empty-one with all that it holds, for ever. It is empty.");
+    expect((await remove("empty-one\n")).stdout).toBe("Deleted the project empty-one with all that it held.\n");
+    expect((await svc("projects", "delete", "surgery", "--confirm", "surgery")).code).toBe(0);
+    const names = (await jsonOf<{ items: ProjectItem[] }>("projects", "list")).items.map(({ name }) => name);
+    expect(names).toEqual(["default", "desk"]);
+  });
+
+  test.each<[string, number, string[], string]>([
+    ["an unknown project", 1, ["show", "none"], 'There is no project "none". There are: default, desk.'],
+    ["a name that is taken", 1, ["create", "desk"], "there is a project of this name"],
+    ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
+    ["another name for default", 1, ["rename", "default", "main"], "default keeps its name"],
+    ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This would delete the project desk"],
+    ["nothing to change", 2, ["change", "desk"], "Say what to change"],
+    ["a bad retention", 2, ["change", "desk", "--retention", "0"], "A number of days is needed, or forever."],
+  ])("refuses %s, and says why", async (_what, code, words, told) => {
+    expect(await svc("projects", ...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+  });
+});
+
+describe("svc tickets list and show", () => {
+  beforeAll(async () => {
+    await ask("hostile", HOSTILE);
+    await ask("calm");
+  });
+
+  test("show what waits, by filters, pages and words", async () => {
+    const list = async (...words: string[]) =>
+      (await jsonOf<{ items: TicketItem[] }>("tickets", "list", "--project", "desk", ...words)).items;
+    expect((await list()).map(({ chatId }) => chatId)).toEqual(["calm", "hostile"]);
+    expect(await list("--stage", "review", "--status", "open", "--assignee", "none", "--needs-review")).toHaveLength(2);
+    expect((await list("--sort", "createdAt", "--all")).map(({ chatId }) => chatId)).toEqual(["hostile", "calm"]);
+    // Words are indexed a moment after their message.
+    const found = await waitFor(
+      async () => {
+        const items = await list("--q", "paid");
+        return items.length > 0 && items;
+      },
+      { what: "the words to be indexed" },
+    );
+    expect(found.map(({ chatId }) => chatId)).toEqual(["hostile"]);
+    expect(await list("--agent", "desk-agent", "--channel", "widget")).toEqual([]);
+    const page = await tickets("list", "--limit", "1", "--sort", "-createdAt");
+    const next = /There are more: {2}svc (tickets list .*--cursor \S+)\n$/;
+    const words = next.exec(page.stdout)?.[1]?.replaceAll("'", "").split(" ") ?? [];
+    expect((await svc(...words)).stdout).toContain("api hostile");
+  });
+
+  test("obey nothing that a customer writes, and nothing of it can be taken for what is around it", async () => {
+    const [list, shown] = [await tickets("list"), await tickets("show", "hostile")];
+    expect(list).toMatchObject({ code: 0, stderr: "" });
+    for (const { stdout } of [list, shown]) expect(stdout).not.toMatch(OBEYED);
+    expect(shown.stdout).toContain(
+      "\n  │ Where is my <U+202E>parcel?\n  │ 2026-11-21 10:00 UTC  operator\n  │ All is paid.\n",
+    );
+    expect((await tickets("show", "hostile", "--json")).stdout).not.toMatch(OBEYED);
+  });
+
+  test("show the conversation, what happened, and the draft with its reason", async () => {
+    const { stdout } = await tickets("show", "calm");
+    expect(stdout).toMatch(/^ticket +\S+\nsubject +Where is my parcel\?\nstate +open, review\nchat +api calm\n/);
+    expect(stdout).toMatch(/customer u-7 {2}waits for a person\n {2}│ Where is my parcel\?\n/);
+    expect(stdout).toContain(`service  not collected yet\n  │ ${HANDOFF}\n`);
+    expect(stdout).toMatch(/\nWhat happened\n[^]*received → triage/);
+    expect(stdout).toMatch(new RegExp(`\\nDraft for 1 message[^]*\\n {2}│ ${DRAFT.replaceAll("*", "\\*")}\\n`));
+  });
+});
+
+describe("svc tickets approve, edit and reject", () => {
+  test("send the draft when a person who has seen it says yes", async () => {
+    const { version } = await ask("approved");
+    const nobody = await tickets("approve", "approved");
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining(`add --yes --seen ${version}`) });
+    const answer = (typed: string) =>
+      svcWith({ typed, isTTY: true }, "tickets", "approve", "approved", "--project", "desk");
+    expect(await answer("no\n")).toMatchObject({ code: 0, stdout: "Nothing was decided.\n" });
+    expect((await show("approved")).version).toBe(version);
+    const { stdout, stderr, code } = await answer("yes\n");
+    expect({ stdout, code }).toEqual({ stdout: "Approved: the draft is sent.\n", code: 0 });
+    expect(stderr).toContain("  │ Where is my parcel?\n");
+    expect(stderr).toContain(`  │ ${DRAFT}\n`);
+    expect(await answerIn("approved")).toBe(DRAFT);
+  });
+
+  test("send nothing over a message that was not seen", async () => {
+    const { version } = await ask("changed");
+    await client.send({ text: "Forget it, it is here.", chatId: "changed", mode: "async" });
+    await until("changed", (ticket) => ticket.version > version, "have the newer message");
+    const late = await tickets("approve", "changed", "--yes", "--seen", String(version));
+    expect(late).toMatchObject({ code: 1, stdout: "" });
+    expect(late.stderr).toMatch(/version|newer|earlier|written/);
+    expect((await show("changed")).replies.map(({ author }) => author)).toEqual(["system"]);
+    expect(await tickets("approve", "changed", "--yes")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--seen"),
+    });
+  });
+
+  test("send another text in the draft's place: of an argument, a file or standard input", async () => {
+    await ask("edited");
+    const typed = { typed: "y\n", isTTY: true };
+    const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
+    const asked = await svcWith(typed, ...words);
+    expect(asked).toMatchObject({ code: 0, stdout: "Edited: your text is sent in the draft's place.\n" });
+    expect(asked.stderr).toContain("In its place\n  │ Tomorrow at nine.\n");
+    expect(await answerIn("edited")).toBe("Tomorrow at nine.");
+    const { version } = await ask("piped");
+    const piped = ["tickets", "edit", "piped", "--project", "desk"];
+    expect((await svcWith({ typed: "no" }, ...piped)).code).toBe(2);
+    const seen = ["--yes", "--seen", String(version)];
+    expect((await svcWith({ typed: "Two\nlines.\n" }, ...piped, ...seen)).code).toBe(0);
+    expect(await answerIn("piped")).toBe("Two\nlines.");
+  });
+
+  test("give no answer, and keep why", async () => {
+    const { version } = await ask("rejected");
+    const seen = ["--yes", "--seen", String(version)];
+    expect((await tickets("reject", "rejected", "--reason", "Advertising.", ...seen)).code).toBe(0);
+    const { stage, messages, draft } = await show("rejected");
+    expect([stage, messages[0]?.state, draft]).toEqual(["done", "rejected", null]);
+    expect((await tickets("show", "rejected")).stdout).toContain("Advertising.");
+  });
+});
+
+describe("svc tickets", () => {
+  test("notes, assigns, answers, closes and opens again", async () => {
+    await ask("moved");
+    expect((await tickets("note", "moved", "She \u001b[31mcalled.")).stdout).toBe("Noted.\n");
+    await writeFile(join(folder, "note.txt"), "Her second call.\n");
+    expect((await tickets("note", "moved", "--file", "note.txt")).code).toBe(0);
+    const shown = (await tickets("show", "moved")).stdout;
+    expect(shown).toContain("She called.");
+    expect(shown).toContain("Her second call.");
+    expect(shown).not.toMatch(OBEYED);
+    expect((await tickets("takeover", "moved")).stdout).toBe("You have the ticket now.\n");
+    expect((await show("moved")).assignee).toBe("command-line");
+    expect((await tickets("assign", "moved", "ada@example.com")).code).toBe(0);
+    expect((await show("moved")).assignee).toBe("ada@example.com");
+    expect((await tickets("list", "--assignee", "ada@example.com")).stdout).toContain("api moved");
+    expect((await tickets("reply", "moved", "It arrives tomorrow.")).stdout).toBe("Your reply is sent.\n");
+    expect(await answerIn("moved")).toBe("It arrives tomorrow.");
+    await until("moved", ({ stage }) => stage === "done", "be done");
+    expect((await tickets("unassign", "moved")).code).toBe(0);
+    await tickets("resolve", "moved");
+    expect((await show("moved")).status).toBe("resolved");
+    expect((await tickets("reopen", "moved")).code).toBe(0);
+    expect((await show("moved")).status).toBe("open");
+    await tickets("resolve", "moved", "--spam");
+    expect((await show("moved")).status).toBe("spam");
+  });
+
+  test("changes what is said of a ticket, and else leaves it", async () => {
+    const { subject } = await show("calm");
+    expect((await tickets("change", "calm", "--priority", "urgent", "--tag", "parcel", "--tag", "lost")).code).toBe(0);
+    expect(await show("calm")).toMatchObject({ subject, priority: "urgent", tags: ["parcel", "lost"] });
+    expect((await tickets("list", "--tag", "lost", "--priority", "urgent")).stdout).toContain("urgent, #parcel, #lost");
+    expect((await tickets("change", "calm", "--no-tag", "--subject", "A parcel")).stdout).toBe("Changed.\n");
+    expect(await show("calm")).toMatchObject({ subject: "A parcel", priority: "urgent", tags: [] });
+    expect((await tickets("change", "calm")).code).toBe(2);
+  });
+
+  test("gives a ticket to another agent, whose draft takes the place of the first one", async () => {
+    await product.store.projects
+      .ensure("desk")
+      .then(({ project }) =>
+        product.store.agents.insert(project.id, { name: "second", fixedReply: "Second.", reviewPolicy: "review" }),
+      );
+    const { item } = await jsonOf<{ item: { id: string } }>("agents", "show", "second", "--project", "desk");
+    await ask("rerouted");
+    expect((await tickets("reroute", "rerouted")).code).toBe(2);
+    expect((await tickets("reroute", "rerouted", "--agent", "second")).stdout).toBe("Rerouted.\n");
+    const isDrafted = ({ draft }: TicketDetail) => draft?.text === "Second.";
+    expect((await until("rerouted", isDrafted, "have the other agent's draft")).agentId).toBe(item.id);
+    expect((await tickets("regenerate", "rerouted")).code).toBe(0);
+  });
+
+  test.each<[string, number, string[], string]>([
+    ["an unknown chat", 1, ["show", "nobody"], 'There is no ticket and no chat "nobody".'],
+    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "There is no such ticket in this project."],
+    ["an unknown agent", 1, ["list", "--agent", "nobody"], 'There is no agent "nobody".'],
+    ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
+    ["a note without text", 1, ["note", "calm", " "], "/text"],
+    ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
+    ["nobody to take it from", 1, ["unassign", "calm"], "Nobody has this ticket."],
+    ["what has not failed", 1, ["retry", "calm"], "failed"],
+  ])("refuses %s, and says why", async (_what, code, words, told) => {
+    expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
+  });
+});
+
+describe("svc stats and svc deliveries", () => {
+  test("tell how a project fared", async () => {
+    const stats = await jsonOf<Stats>("stats", "--project", "desk");
+    expect(stats.messages).toBeGreaterThan(5);
+    expect(stats.automatic).toBe(0);
+    expect(stats.byChannel.map(({ channelId }) => channelId)).toEqual(["api"]);
+    const { stdout } = await svc("stats", "--project", "desk");
+    expect(stdout).toMatch(/\nanswered without a person +0 \(0 %\)\n/);
+    expect(stdout).toMatch(/\nAGENT +MESSAGES/);
+    expect(stdout).not.toMatch(OBEYED);
+    expect((await svc("stats", "--from", "yesterday")).stderr).toContain("/from");
+  });
+
+  test("tell every try of a callback", async () => {
+    const receiver = await startWebhookReceiver({ answer: { status: 410 } });
+    await client.send({ text: "hello", chatId: "called", webhookUrl: receiver.url("/hook") });
+    await receiver.next();
+    await receiver.close();
+    const find = async () => {
+      const words = ["deliveries", "list", "--project", "desk", "--state", "dead"];
+      return (await jsonOf<{ items: DeliveryItem[] }>(...words)).items[0];
+    };
+    const delivery = await waitFor(find, { what: "the callback to be dead" });
+    const { stdout, code } = await svc("deliveries", "show", delivery.id, "--project", "desk");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^delivery +\S+\ntype +message\.in_review\nstate +dead\n/);
+    expect(stdout).toMatch(/\ntries +\S+: .*410/);
+  });
+});

@@ -1,0 +1,476 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { issueKey } from "@svc/auth";
+import { TICKET_LIMITS, statsSchema, ticketDetailSchema, ticketItemSchema } from "@svc/contracts";
+import type { Scope, TicketDetail, TicketItem } from "@svc/contracts";
+import { newId, ticketIdOf } from "@svc/store";
+import type { Project } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import type { ApiAnswer } from "./support/api-answer.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { cursorOf } from "./support/create-kb-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { holdChat } from "./support/hold-chat.ts";
+import { NAUGHTY_STRINGS } from "./support/naughty-strings.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+let product: Product;
+let api: ApiClient;
+let north: Project;
+let south: Project;
+
+beforeAll(async () => {
+  product = await startProduct();
+  api = createApiClient(product);
+  north = await addProject(product.store, "north", { fixedReply: "We look into it.\n\n| a |\n|---|\n| 1 |" });
+  south = await addProject(product.store, "south", { reviewPolicy: "review" }, { handoffText: "A colleague answers." });
+});
+
+afterAll(() => product.stop());
+
+/** Calls `/api/v1/admin/tickets` and what follows it as an administrator, each call on another replica. */
+let calls = 0;
+const call = (path: string, request: ApiRequest = {}) =>
+  callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/tickets${path}`, {
+    key: product.adminKey,
+    project: "north",
+    ...request,
+  });
+const itemOf = ({ body }: ApiAnswer) => (body as unknown as { item: TicketDetail }).item;
+const itemsOf = ({ body }: ApiAnswer) => (body as unknown as { items: TicketItem[] }).items;
+const listed = async (query: string | Record<string, string>, request: ApiRequest = {}) => {
+  const answer = await call(`?${new URLSearchParams(query).toString()}`, request);
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
+  return itemsOf(answer).map(({ id }) => id);
+};
+
+/** Sends a message and answers the id of its ticket, once the pipeline is done with it. */
+async function converse(
+  text: string,
+  { project = "north", ...more }: Record<string, unknown> & { project?: string } = {},
+) {
+  const { body } = await api.send(project, { text, ...more });
+  return (body as unknown as { ticketId: string }).ticketId;
+}
+
+async function keyOf(project: Project, scopes: Scope[]): Promise<string> {
+  const { key } = await issueKey(product.store, { name: "tickets", project: project.id, scopes, createdBy: "test" });
+  return key;
+}
+
+describe("a ticket", () => {
+  test("200: has the record, what was said and done, and no more than that", async () => {
+    const meta = { shop: "one", __proto__: 1 };
+    const id = await converse("Where is my parcel?\nSecond line.", { userId: "u-7", meta });
+    const answer = await call(`/${id}`);
+    const item = itemOf(answer);
+    expect(ticketDetailSchema.strict().parse(item)).toEqual(item);
+    expect(answer.headers.get("etag")).toBe(`"${item.version}"`);
+    expect(item).toMatchObject({
+      id,
+      homeProject: "north",
+      project: "north",
+      channelId: "api",
+      subject: "Where is my parcel?",
+      status: "pending",
+      stage: "done",
+      priority: "normal",
+      assignee: null,
+      tags: [],
+      draft: null,
+      more: { messages: false, replies: false, events: false },
+    });
+    expect(item.messages).toMatchObject([
+      { text: "Where is my parcel?\nSecond line.", state: "answered", mode: "sync" },
+    ]);
+    expect(item.replies).toMatchObject([
+      { type: "message", author: "agent", inReplyTo: item.messages[0]?.id },
+      { type: "attachment", mime: expect.stringMatching(/spreadsheet/), sizeBytes: expect.any(Number) },
+    ]);
+    expect(answer.text).not.toContain("base64");
+    expect(item.events).toMatchObject([{ actor: "pipeline", messageId: item.messages[0]?.id }]);
+    expect(item.firstReplyAt).not.toBeNull();
+    expect((await call(`/${id}`, { method: "HEAD" })).headers.get("etag")).toBe(answer.headers.get("etag"));
+    // In the list without its contents.
+    const [inList] = itemsOf(await call(`?chatId=${item.chatId}`));
+    const { messages, replies, events, draft, modelUsage, modelCalls, toolCalls, more, ...record } = item;
+    expect([modelUsage.calls, modelCalls, toolCalls]).toEqual([0, [], []]);
+    expect(inList).toEqual(record);
+    expect(ticketItemSchema.strict().parse(inList)).toEqual(record);
+    expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
+  });
+
+  test("200: held for a person, has the draft, which is stale once the customer writes again", async () => {
+    const chatId = `held-${newId()}`;
+    const id = await converse("What is the meaning of Zyxgrubl?", { project: "south", chatId });
+    const item = itemOf(await call(`/${id}`, { project: "south" }));
+    expect(item).toMatchObject({ stage: "review", status: "open", draft: { isStale: false } });
+    expect(item.draft?.covers).toEqual(item.messages.map((message) => message.id));
+    expect(item.replies).toMatchObject([{ author: "system", text: "A colleague answers." }]);
+    // Busy with another message, the pipeline cannot make a new draft before this one was looked at.
+    const release = await holdChat(product.store, south, chatId);
+    await product.store.messages.accept(south.id, {
+      channelId: "api",
+      chatId,
+      userId: null,
+      text: "Hello?",
+      timestampMs: Date.now(),
+      attachments: null,
+      channelMeta: {},
+      mode: "async",
+      callInstance: null,
+      callback: null,
+    });
+    expect(itemOf(await call(`/${id}`, { project: "south" })).draft).toMatchObject({
+      isStale: true,
+      covers: item.draft?.covers,
+    });
+    await release();
+    const drafted = await waitFor(
+      async () => {
+        const now = itemOf(await call(`/${id}`, { project: "south" }));
+        return now.draft?.isStale === false && now.draft.covers.length === 2 ? now : null;
+      },
+      { what: "the new draft" },
+    );
+    expect(drafted.version).toBeGreaterThan(item.version);
+  });
+
+  test("200: that is accepted and not opened yet has the stage received", async () => {
+    const chatId = `early-${newId()}`;
+    const id = ticketIdOf(north.id, "api", chatId);
+    // As a channel commits it, in a moment in which no pipeline looks.
+    await queryDatabase(
+      product.databaseUrl,
+      `WITH chat AS (INSERT INTO chats (ticket_id, project_id, channel_id, chat_id, last_seq) VALUES ($1, $2, 'api', $3, 1))
+       INSERT INTO messages (id, project_id, ticket_id, seq, text, timestamp_ms, channel_meta, mode, due_at, not_before)
+       VALUES ($4, $2, $1, 1, E'  Early\\nbird', 0, '{"a":1}', 'async', now() + interval '1 day', now() + interval '1 day')`,
+      [id, north.id, chatId, newId()],
+    );
+    const answer = await call(`/${id}`);
+    expect([answer.status, answer.headers.get("etag")]).toEqual([200, '"0"']);
+    const item = itemOf(answer);
+    expect(ticketDetailSchema.strict().parse(item)).toEqual(item);
+    expect(item).toMatchObject({
+      id,
+      chatId,
+      stage: "received",
+      status: "open",
+      subject: "Early",
+      channel_meta: { a: 1 },
+    });
+    expect(item.messages).toHaveLength(1);
+    expect(await listed({ chatId })).toEqual([]);
+    expectProblem(await call(`/${id}`, { project: "south" }), "not_found");
+    expectProblem(await call(`/${id}`, { method: "PATCH", json: { tags: [] } }), "not_found");
+  });
+
+  test("200: shows the newest 200 of each, and says that there are more", async () => {
+    const id = await converse("many");
+    await queryDatabase(
+      product.databaseUrl,
+      `INSERT INTO ticket_events (ticket_id, project_id, actor) SELECT $1, $2, 'test ' || n FROM generate_series(1, 200) n`,
+      [id, north.id],
+    );
+    const item = itemOf(await call(`/${id}`));
+    expect(item.more).toEqual({ messages: false, replies: false, events: true });
+    expect([item.events.length, item.events[0]?.actor, item.events.at(-1)?.actor]).toEqual([200, "test 1", "test 200"]);
+  });
+
+  test("200: shows at most 4 MB of each, the newest, however well they can be packed", async () => {
+    const id = await converse("large");
+    await queryDatabase(
+      product.databaseUrl,
+      `INSERT INTO messages (id, project_id, ticket_id, seq, text, timestamp_ms, channel_meta, state, due_at, finished_at)
+       SELECT gen_random_uuid(), $2, $1, 100 + n, 'large ' || n, 0, jsonb_build_object('a', repeat('a', 60000)), 'answered',
+         now(), now() FROM generate_series(1, 100) n`,
+      [id, north.id],
+    );
+    const answer = await call(`/${id}`);
+    const { messages, more } = itemOf(answer);
+    expect([messages.at(-1)?.text, more.messages]).toEqual(["large 100", true]);
+    expect(messages.length).toBeGreaterThan(50);
+    expect(JSON.stringify(messages.map(({ meta }) => meta)).length).toBeLessThanOrEqual(TICKET_LIMITS.shownMaxBytes);
+  });
+
+  test("200: is changed by its version, which leaves an event; 412 and 400 change nothing", async () => {
+    const id = await converse("change me");
+    const { version } = itemOf(await call(`/${id}`));
+    const headers = { "If-Match": `"${version}"` };
+    const json = { subject: "Changed", priority: "urgent", tags: ["vip", " vip ", "a:b"] };
+    const changed = await call(`/${id}`, { method: "PATCH", json, headers });
+    expect([changed.status, changed.headers.get("etag")]).toEqual([200, `"${version + 1}"`]);
+    expect(itemOf(changed)).toMatchObject({ subject: "Changed", priority: "urgent", tags: ["vip", "a:b"] });
+    expect(await listed({ tag: "a:b" })).toEqual([id]);
+    expect((await listed({ sort: "-priority", limit: "1" }))[0]).toBe(id);
+    const stale = await call(`/${id}`, { method: "PATCH", json: { tags: [] }, headers });
+    expectProblem(stale, "version_conflict");
+    expect(stale.headers.get("etag")).toBe(`"${version + 1}"`);
+    const bad = { subject: "a\nb", priority: "now", tags: ["", "x".repeat(51)], status: "open" };
+    const pointers = ["/subject", "/priority", "/tags/0", "/tags/1", "/status"];
+    expectProblem(await call(`/${id}`, { method: "PATCH", json: bad }), "invalid_request", pointers);
+    const many = { tags: Array.from({ length: 21 }, (_, index) => `t${index}`) };
+    expectProblem(await call(`/${id}`, { method: "PATCH", json: many }), "invalid_request", ["/tags"]);
+    const item = itemOf(await call(`/${id}`));
+    expect(item).toMatchObject({ subject: "Changed", tags: ["vip", "a:b"], version: version + 1 });
+    expect(item.events.at(-1)).toMatchObject({ data: { decision: "change", change: { priority: "urgent" } } });
+  });
+
+  test("404: of another project it looks like one that there is not", async () => {
+    const id = await converse("secret of the north");
+    const missing = await call(`/${newId()}`, { project: "south" });
+    for (const request of [{}, { method: "PATCH", json: { tags: ["stolen"] } }]) {
+      const answer = await call(`/${id}`, { project: "south", ...request });
+      expectProblem(answer, "not_found");
+      const { requestId: _, instance: __, ...body } = answer.body;
+      const { requestId: ___, instance: ____, ...missingBody } = missing.body;
+      expect(body).toEqual(missingBody);
+    }
+    for (const bad of ["x", "..%2f", "%00", "'; DROP TABLE tickets; --"]) {
+      expect((await call(`/${encodeURIComponent(bad)}`)).status).toBeGreaterThanOrEqual(400);
+    }
+    expect(await listed({ q: "secret" }, { project: "south" })).toEqual([]);
+    expect(itemOf(await call(`/${id}`)).tags).toEqual([]);
+  });
+
+  test("200: of another home, tells that home's name to an administrator only", async () => {
+    const id = await converse("to be handed on");
+    expect((await call(`/${id}/note`, { json: { text: "north's own" } })).status).toBe(200);
+    const reroute = (from: string, project: string) =>
+      call(`/${id}/reroute`, { project: from, json: { agentId: null, project } });
+    expect((await reroute("north", "south")).status).toBe(200);
+    expectProblem(await call(`/${id}`), "not_found");
+    expect(itemOf(await call(`/${id}`, { project: "south" }))).toMatchObject({
+      homeProject: "north",
+      project: "south",
+    });
+    const key = await keyOf(south, ["tickets:read"]);
+    const item = itemOf(await call(`/${id}`, { project: "south", key }));
+    expect(item).toMatchObject({ homeProject: null, project: "south" });
+    expect(item.messages).toHaveLength(1);
+    // What was done in the time of the other project is only told to have been done.
+    const [run, note, rerouted] = item.events;
+    expect(item.events).toHaveLength(3);
+    for (const event of [run, note]) expect(event?.data).toEqual({});
+    expect(run?.moves.length).toBeGreaterThan(0);
+    expect(run?.moves.map(({ why }) => why)).toEqual(run?.moves.map(() => ""));
+    expect(rerouted?.data).toMatchObject({ decision: "reroute", project: "south" });
+    expect(JSON.stringify(item)).not.toMatch(/"north"|north's own|north-agent/);
+    const whole = itemOf(await call(`/${id}`, { project: "south" }));
+    expect(JSON.stringify(whole.events)).toContain("north's own");
+    // Back again, its home sees its own and not what the other one did.
+    await call(`/${id}`, { project: "south", method: "PATCH", json: { tags: ["south's own"] } });
+    expect((await reroute("south", "north")).status).toBe(200);
+    const home = itemOf(await call(`/${id}`, { key: await keyOf(north, ["tickets:read"]) }));
+    const told = home.events.map(({ data }) => data["decision"] ?? Object.keys(data).length > 0);
+    expect(told).toEqual([true, "note", false, false, "reroute"]);
+  });
+});
+
+describe("the list of tickets", () => {
+  test("200: goes on where it was while tickets come and change", async () => {
+    const user = `walker-${newId()}`;
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index++) ids.push(await converse(`walk ${index}`, { userId: user }));
+    const read: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const page: ApiAnswer = await call(`?userId=${user}&sort=createdAt&limit=2&cursor=${cursor}`);
+      read.push(...itemsOf(page).map(({ id }) => id));
+      cursor = cursorOf(page);
+      // One that was read and one that was not are changed.
+      for (const id of [ids[0], ids[4]]) await call(`/${id}`, { method: "PATCH", json: { tags: [`t${calls}`] } });
+    }
+    expect(read).toEqual(ids);
+    expect((await listed({ userId: user, limit: "2" })).toSorted()).toEqual([ids[0], ids[4]].toSorted());
+    expect(await listed({ userId: user, assignee: "none", status: "pending", sort: "createdAt" })).toEqual(ids);
+    expect(await listed({ userId: user, needsReview: "1" })).toEqual([]);
+    expect(await listed({ userId: user, createdTo: "2020-01-01" })).toEqual([]);
+    expect(await listed({ userId: user, createdFrom: "2020-01-01T00:00:00+01:00", sort: "createdAt" })).toEqual(ids);
+  });
+
+  test("200: finds words within moments, in any case and without accents, in messages and replies", async () => {
+    const word = `zitrone${newId().replaceAll("-", "").slice(-12)}`;
+    const id = await converse(`Die Größe meiner ${word.toUpperCase()} fehlt, où est-elle?`);
+    await waitFor(async () => (await listed({ q: word })).length > 0, { what: "the words" });
+    for (const q of [`grosse ${word}`, `GRÖSSE ${word.slice(0, 15)}`, `ou, ${word}!`, `look ${word}`, `${word} d`]) {
+      expect({ q, found: await listed({ q }) }).toEqual({ q, found: [id] });
+    }
+    for (const q of [`${word} apple`, "???", `${word}x`])
+      expect({ q, found: await listed({ q }) }).toEqual({ q, found: [] });
+    expect(await listed({ q: word, status: "resolved" })).toEqual([]);
+    expect(await listed({ q: word }, { project: "south" })).toEqual([]);
+  });
+
+  test("400: tells every fault of the query", async () => {
+    const query = new URLSearchParams({
+      limit: "0",
+      cursor: "x",
+      sort: "subject; DROP TABLE tickets",
+      status: "closed",
+      stage: "x",
+      channelId: "fax",
+      agentId: "me",
+      assignee: "x".repeat(321),
+      priority: "1",
+      tag: "a\nb",
+      language: "english",
+      userId: "\u0000",
+      createdFrom: "yesterday",
+      updatedTo: "2026-13-01",
+      needsReview: "yes",
+    });
+    const pointers = [...query.keys()].map((name) => `/${name}`);
+    expectProblem(await call(`?${query.toString()}`), "invalid_request", pointers);
+    expectProblem(await call("?status=open&status=spam"), "invalid_request", ["/status"]);
+    expectProblem(await call("?status[$ne]=open&q=a&q=b"), "invalid_request", ["/q"]);
+  });
+
+  test("400: takes no cursor that is changed, or of another order or list", async () => {
+    for (let index = 0; index < 3; index++) await converse(`cursor ${index}`);
+    const cursor = cursorOf(await call("?limit=1"));
+    const agents = await callApi(`${api.baseUrl()}/api/v1/admin/agents?limit=1`, {
+      key: product.adminKey,
+      project: "north",
+    });
+    for (const query of [
+      `sort=createdAt&cursor=${cursor}`,
+      `cursor=${cursor?.slice(0, -1)}`,
+      `cursor=A${cursor}`,
+      `cursor=${"A".repeat(38)}`,
+      `cursor=${cursorOf(agents) ?? "AAAA"}`,
+      `cursor=${cursor}&cursor=${cursor}`,
+    ]) {
+      expectProblem(await call(`?limit=1&${query}`), "invalid_request", ["/cursor"]);
+    }
+    expect((await call(`?limit=1&cursor=${cursor}`)).status).toBe(200);
+  });
+
+  test("takes whatever is sent for text, and no more happens than that nothing is found", async () => {
+    const before = await listed({ limit: "200" });
+    const hostile = [
+      "' OR 1=1 --",
+      "\\', 'x'::tsquery",
+      "a & !b | c:*",
+      "%_",
+      "{}",
+      "\"}'",
+      ...NAUGHTY_STRINGS.filter((_, index) => index % 25 === 0),
+    ];
+    for (const text of hostile) {
+      for (const name of ["q", "userId", "chatId", "assignee", "tag"]) {
+        const answer = await call(`?${new URLSearchParams({ [name]: text }).toString()}`);
+        expect([200, 400]).toContain(answer.status);
+        if (answer.status === 400) expectProblem(answer, "invalid_request", [`/${name}`]);
+        else if (name !== "q" && text !== "" && text !== "none") expect(itemsOf(answer)).toEqual([]);
+      }
+    }
+    expect(await listed({ limit: "200" })).toEqual(before);
+  });
+
+  test("403: needs its scope", async () => {
+    const id = await converse("scoped");
+    const reader = await keyOf(north, ["tickets:read"]);
+    const writer = await keyOf(north, ["tickets:write"]);
+    for (const path of ["", `/${id}`]) {
+      expectProblem(await call(path, { key: writer }), "insufficient_scope");
+      expect((await call(path, { key: reader })).status).toBe(200);
+    }
+    expectProblem(await call(`/${id}`, { key: reader, method: "PATCH", body: "{" }), "insufficient_scope");
+    expect((await call(`/${id}`, { key: writer, method: "PATCH", json: { tags: ["w"] } })).status).toBe(200);
+    expectProblem(await call("", { method: "POST", json: {} }), "method_not_allowed");
+  });
+});
+
+describe("statistics", () => {
+  const stats = async (query: string, request: ApiRequest = {}) =>
+    callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/stats${query}`, {
+      key: product.adminKey,
+      project: "counted",
+      ...request,
+    });
+
+  const messagesOf = ({ body }: ApiAnswer) => (body as unknown as { messages: number }).messages;
+
+  test("200: count what came in and how it was answered, by channel and by agent", async () => {
+    const project = await addProject(product.store, "counted", { reviewPolicy: "review" });
+    const [held] = await product.store.agents.list(project.id);
+    const chatId = `c-${newId()}`;
+    await converse("one", { project: "counted", chatId });
+    await converse("two", { project: "counted", chatId });
+    await product.store.agents.update(project.id, held?.id ?? "", { fixedReply: "Yes.", reviewPolicy: "auto" });
+    await waitFor(async () => (await api.send("counted", { text: "three" })).status === 200, {
+      what: "the agent to answer by itself",
+    });
+    const read = await waitFor(
+      async () => {
+        const { body } = await stats("");
+        const found = body as unknown as { messages: number; automatic: number; handoffs: number };
+        return found.automatic === 1 && found.messages === found.automatic + found.handoffs ? found : null;
+      },
+      { what: "the figures" },
+    );
+    const { ok: _, ...figures } = read as unknown as { ok: boolean };
+    expect(statsSchema.strict().parse(figures)).toEqual(figures);
+    const times = { p50: expect.any(Number), p90: expect.any(Number) };
+    expect(read).toMatchObject({
+      ok: true,
+      automatic: 1,
+      edits: 0,
+      firstReplyMs: times,
+      topUnanswered: expect.any(Array),
+    });
+    expect(read.handoffs).toBeGreaterThanOrEqual(2);
+    expect(read).toMatchObject({
+      byChannel: [{ channelId: "api", messages: read.messages, automatic: 1 }],
+      byAgent: [{ agentId: held?.id, name: "counted-agent", messages: read.messages }],
+    });
+    expect((await stats("?to=2026-01-01")).body).toMatchObject({
+      messages: 0,
+      byAgent: [],
+      firstReplyMs: { p50: null },
+    });
+    expect((await stats("?channelId=widget")).body).toMatchObject({ messages: 0 });
+    expect((await stats(`?agentId=${held?.id}&channelId=api`)).body).toMatchObject({ messages: read.messages });
+    expect((await stats("", { project: "north" })).body).not.toMatchObject({ messages: 0 });
+    // A message that was worked on again is one, as its last time was.
+    await queryDatabase(
+      product.databaseUrl,
+      `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data)
+       SELECT ticket_id, project_id, message_id, actor, at, moves, '{"gate":{"sends":false}}' FROM ticket_events
+       WHERE project_id = $1 AND data #>> '{gate,sends}' = 'true'`,
+      [project.id],
+    );
+    expect((await stats("")).body).toMatchObject({
+      messages: read.messages,
+      automatic: 0,
+      handoffs: read.handoffs + 1,
+    });
+    // One that came in elsewhere counts where it is worked on.
+    const given = await converse("given away");
+    const target = { agentId: null, project: "counted" };
+    expect((await call(`/${given}/reroute`, { json: target })).status).toBe(200);
+    await waitFor(async () => messagesOf(await stats("")) === read.messages + 1, {
+      what: "the ticket to count",
+    });
+  });
+
+  test("400 and 403: at most 366 days, and its scope", async () => {
+    const faults = "?from=2024-01-01&to=2026-01-01";
+    expectProblem(await stats(faults), "invalid_request", ["/from"]);
+    expectProblem(await stats("?from=2026-01-02&to=2026-01-01"), "invalid_request", ["/from"]);
+    expectProblem(await stats("?from=x&to=y&channelId=z&agentId='"), "invalid_request", [
+      "/from",
+      "/to",
+      "/channelId",
+      "/agentId",
+    ]);
+    const key = await keyOf(north, ["kb:*"]);
+    expectProblem(await stats("", { key, project: "north" }), "insufficient_scope");
+  });
+});

@@ -1,0 +1,457 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { issueKey } from "@svc/auth";
+import { answeredGapSchema, cannedReplySchema, gapDetailSchema, gapSchema, proposalSchema } from "@svc/contracts";
+import type { CannedReply, GapDetail, KbItem, Proposal, Scope } from "@svc/contracts";
+import { proposeFromEdit } from "@svc/operations";
+import { newId } from "@svc/store";
+import type { Project } from "@svc/store";
+import { testLog, waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import type { ApiAnswer } from "./support/api-answer.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { createKbClient, documentOf } from "./support/create-kb-client.ts";
+import type { KbClient } from "./support/create-kb-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const SHOP = "care";
+const STRANGER = "care-stranger";
+const GUIDE = `# Shipping
+
+## Europe
+
+We ship to every country of the European Union within five days.
+
+## Iceland
+
+We do not ship parcels to Iceland at the moment.
+
+## Prices
+
+A parcel costs 5 EUR.
+`;
+
+let product: Product;
+let api: ApiClient;
+let kbs: KbClient;
+let project: Project;
+let kb: KbItem;
+
+beforeAll(async () => {
+  product = await startProduct();
+  api = createApiClient(product);
+  kbs = createKbClient(product, SHOP);
+  await product.store.projects.ensure(STRANGER);
+  await product.store.projects.ensure(SHOP);
+  kb = await kbs.makeKb();
+  project = await addProject(product.store, SHOP, { kbIds: [kb.id], reviewPolicy: "auto_if" });
+  await kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text: "# Opening hours\n\nWe open at nine." })).id);
+});
+
+afterAll(() => product.stop());
+
+/** Calls what follows `/api/v1/admin/` as an administrator, each call on another replica. */
+let calls = 0;
+const call = (path: string, request: ApiRequest = {}) =>
+  callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/${path}`, { key: product.adminKey, project: SHOP, ...request });
+const itemOf = ({ body }: ApiAnswer) => (body as unknown as { item: unknown }).item;
+const gapOf = (answer: ApiAnswer) => itemOf(answer) as GapDetail;
+const proposalOf = (answer: ApiAnswer) => itemOf(answer) as Proposal;
+const replyOf = (answer: ApiAnswer) => itemOf(answer) as CannedReply;
+const itemsOf = ({ body }: ApiAnswer) => (body as unknown as { items: unknown[] }).items;
+const gapsOf = (answer: ApiAnswer) => itemsOf(answer) as GapDetail[];
+const keyWith = async (...scopes: Scope[]) =>
+  (await issueKey(product.store, { name: "key", scopes, project: project.id, createdBy: "test" })).key;
+
+/** Asks in a chat of its own, and answers the id of the ticket. */
+async function ask(text: string): Promise<string> {
+  const { status, body } = await api.send(SHOP, { text, chatId: newId(), userId: "ann *bold*", mode: "sync" });
+  expect(status).toBe(202);
+  return String(body["ticketId"]);
+}
+
+const findGap = (question: string) =>
+  waitFor(async () => gapsOf(await call(`gaps?q=${encodeURIComponent(question)}`))[0] ?? false, {
+    what: `a gap of ${question}`,
+  });
+
+describe("a gap", () => {
+  test("groups questions that found no answer, until an article answers them", async () => {
+    const tickets = [
+      await ask("Do you sell zebra saddles?"),
+      await ask("Hello, I want zebra saddles. Do you sell them?"),
+    ];
+    const gap = await waitFor(
+      async () => {
+        const found = await findGap("zebra saddles");
+        return found.count === 2 && found;
+      },
+      { what: "both questions" },
+    );
+    expect(gapSchema.strict().parse(gap)).toEqual(gap);
+    expect(gap.examples.map(({ ticketId }) => ticketId).sort()).toEqual(tickets.sort());
+    expect(gap).toMatchObject({
+      question: "Do you sell zebra saddles?",
+      status: "open",
+      language: "en",
+      article: null,
+    });
+
+    const before = gapOf(await call(`gaps/${gap.id}`));
+    expect(gapDetailSchema.strict().parse(before)).toEqual(before);
+    expect(before.answerNow?.sends ?? false).toBe(false);
+
+    const json = { kbId: kb.id, title: "Saddles", text: "Yes, we sell zebra saddles in three sizes." };
+    const written = await call(`gaps/${gap.id}/article`, { json });
+    expect(written.status).toBe(201);
+    expect(gapSchema.strict().parse(itemOf(written))).toEqual(itemOf(written));
+    const { article, status } = gapOf(written);
+    expect([status, article?.kbId]).toEqual(["answered", kb.id]);
+    expect(written.headers.get("location")).toBe(`/api/v1/admin/kb/${kb.id}/documents/${article?.documentId}`);
+    expect(await kbs.settled(kb.id, article?.documentId ?? "")).toMatchObject({ title: "Saddles", status: "ready" });
+    expect((await kbs.search(kb.id, "zebra saddles"))[0]?.text).toContain("three sizes");
+
+    // Somebody who has read the same version writes over it no more, and whoever does is told that it was there.
+    const etag = written.headers.get("etag") ?? "";
+    const write = (text: string, more: ApiRequest = {}) =>
+      call(`gaps/${gap.id}/article`, { json: { ...json, text }, headers: { "If-Match": etag }, ...more });
+    const both = await Promise.all([write("Yes, in four sizes."), write("Yes, in five sizes.")]);
+    expect(both.map((answer) => answer.status).toSorted((one, other) => one - other)).toEqual([200, 412]);
+    const again = both.find((answer) => answer.status === 200);
+    const refused = both.find((answer) => answer.status === 412);
+    if (again === undefined || refused === undefined) throw new Error("there are two answers");
+    expect([gapOf(again).article, again.headers.get("location")]).toEqual([article, null]);
+    expectProblem(refused, "version_conflict");
+
+    // What customers have written is for who may read tickets.
+    const item = itemOf(await write("Yes, in six sizes.", { key: await keyWith("kb:*"), headers: {} }));
+    expect(answeredGapSchema.strict().parse(item)).toMatchObject({ question: null, examples: [], status: "answered" });
+    const seen = gapOf(await call(`gaps/${gap.id}`, { key: await keyWith("tickets:read") }));
+    expect([seen.examples.length, seen.answerNow]).toEqual([2, null]);
+    const all = gapOf(await call(`gaps/${gap.id}`, { key: await keyWith("tickets:read", "kb:read") }));
+    expect(all.answerNow).not.toBeNull();
+    const page = gapsOf(await call("gaps?status=answered&sort=lastAt"));
+    expect(page.map(({ id }) => id)).toContain(gap.id);
+  });
+
+  test("is made by no question that was answered, and by none that a person has anyhow", async () => {
+    const answered = await api.send(SHOP, { text: "When do you open?", chatId: newId(), mode: "sync" });
+    expect(answered.status).toBe(200);
+    const chatId = newId();
+    for (const text of ["Do you sell quagga bridles?", "Do you sell okapi stirrups?"]) {
+      expect((await api.send(SHOP, { text, chatId, mode: "sync" })).status).toBe(202);
+    }
+    await findGap("quagga bridles");
+    expect(itemsOf(await call("gaps?q=okapi"))).toEqual([]);
+    expect(itemsOf(await call("gaps?q=open"))).toEqual([]);
+  });
+
+  test("412, 400, 403, 404: is marked by its version, with a status that there is, in its project, with the scope", async () => {
+    await ask("Can I rent a giraffe ladder?");
+    const { id } = await findGap("giraffe ladder");
+    const patch = (json: unknown, more: ApiRequest = {}) => call(`gaps/${id}`, { method: "PATCH", json, ...more });
+    expectProblem(await patch({ status: "ignored" }, { headers: { "If-Match": '"7"' } }), "version_conflict");
+    expectProblem(await patch({ status: "done", x: 1 }), "invalid_request", ["/status", "/x"]);
+    expectProblem(await patch({ status: "ignored" }, { project: STRANGER }), "not_found");
+    expectProblem(await call(`gaps/${id}`, { project: STRANGER }), "not_found");
+    expectProblem(await call(`gaps/${newId()}`), "not_found");
+    expectProblem(await call("gaps/x"), "not_found");
+    expectProblem(await call("gaps?status=x&sort=y&limit=0"), "invalid_request", ["/status", "/sort", "/limit"]);
+    const article = { kbId: "x", title: "a\nb", text: " ", y: 1 };
+    const faults = ["/kbId", "/title", "/text", "/y"];
+    expectProblem(await call(`gaps/${id}/article`, { json: article }), "invalid_request", faults);
+    const elsewhere = { kbId: newId(), title: "Ladders", text: "Yes." };
+    expectProblem(await call(`gaps/${id}/article`, { json: { kbId: kb.id, text: "Yes." } }), "invalid_request", [
+      "/title",
+    ]);
+    expectProblem(await call(`gaps/${id}/article`, { json: elsewhere }), "not_found");
+    const key = await keyWith("tickets:*");
+    expectProblem(await call(`gaps/${id}/article`, { key, json: elsewhere }), "insufficient_scope");
+    const done = await patch({ status: "ignored" }, { key, headers: { "If-Match": '"1"' } });
+    expect([done.status, gapOf(done).status, done.headers.get("etag")]).toEqual([200, "ignored", '"2"']);
+  });
+});
+
+describe("a proposal", () => {
+  const addGuide = async () =>
+    kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text: GUIDE, key: newId(), title: "Guide" })).id);
+  const quote = "We do not ship parcels to Iceland at the moment.";
+  const sentText = "We ship parcels to Iceland again since May.";
+
+  let edits = 0;
+
+  /** What the edit of a draft that quotes a document becomes. */
+  async function proposeChange(documentId: string, sent = sentText): Promise<Proposal | null> {
+    // A question for each, since what was accepted answers its own.
+    const ticketId = await ask(`Where is shuttle ${"XYZWV"[edits++]}-9?`);
+    const sources = [{ title: "Guide", documentId, chunkId: newId(), quote }];
+    const edit = {
+      project: project.id,
+      ticketId,
+      draft: { text: quote, sources },
+      sentText: sent,
+      actor: "operator:ann",
+    };
+    const id = await proposeFromEdit({ store: product.store, log: testLog() }, edit);
+    return id === null ? null : proposalOf(await call(`proposals/${id}`));
+  }
+  const decide = (proposal: Proposal | null, verb: string, request: ApiRequest = {}) =>
+    call(`proposals/${proposal?.id}/${verb}`, { method: "POST", ...request });
+
+  test("of an operator's edit replaces the quoted passage where it stands, once", async () => {
+    const guide = await addGuide();
+    const proposal = await proposeChange(guide.id, `Hi Ann,\n\n${sentText}\n\nBest regards,\nBen`);
+    expect(proposalSchema.strict().parse(proposal)).toEqual(proposal);
+    expect(proposal).toMatchObject({
+      documentId: guide.id,
+      action: "replace",
+      before: quote,
+      after: sentText,
+      question: expect.stringContaining("Where is shuttle"),
+      status: "open",
+      createdBy: "operator:ann",
+    });
+    expect(proposal?.diff).toContain(`-${quote}\n+${sentText}\n`);
+    expectProblem(await decide(proposal, "accept", { headers: { "If-Match": '"9"' } }), "version_conflict");
+
+    const [accepted, atOnce] = await Promise.all([1, 2].map(() => decide(proposal, "accept")));
+    if (accepted === undefined || atOnce === undefined) throw new Error("there are two answers");
+    expect(itemOf(atOnce)).toEqual(itemOf(accepted));
+    expect([accepted.status, proposalOf(accepted)]).toMatchObject([
+      200,
+      { status: "accepted", resultDocumentId: guide.id, version: 2 },
+    ]);
+    const texts = (await kbs.search(kb.id, "ship parcels Iceland")).map(({ text }) => text);
+    expect(texts[0]).toBe(sentText);
+    expect(texts).not.toContain(quote);
+    const changed = await kbs.readDocument(kb.id, guide.id);
+    expect(changed).toMatchObject({ chunks: guide.chunks, title: "Guide" });
+
+    expect(proposalOf(await decide(proposal, "accept"))).toEqual(proposalOf(accepted));
+    expect(await kbs.readDocument(kb.id, guide.id)).toEqual(changed);
+    expectProblem(await decide(proposal, "reject"), "version_conflict");
+
+    // What was handed in before does not come back when it is handed in again.
+    await kbs.add(kb.id, { text: GUIDE, key: changed.key, title: "Guide" });
+    await kbs.settled(kb.id, guide.id);
+    expect((await kbs.search(kb.id, "ship parcels Iceland"))[0]?.text).toBe(sentText);
+    await kbs.call(`/${kb.id}/documents/${guide.id}`, { method: "DELETE" });
+  });
+
+  test("412: is not made in a document that has changed since", async () => {
+    const guide = await addGuide();
+    const proposal = await proposeChange(guide.id);
+    await kbs.add(kb.id, { text: `${GUIDE}\n## More\n\nAnd more.\n`, key: guide.key, title: "Guide" });
+    await kbs.settled(kb.id, guide.id);
+    const refused = await decide(proposal, "accept");
+    expectProblem(refused, "version_conflict");
+    expect(refused.headers.get("etag")).toBe('"1"');
+    expect(proposalOf(await call(`proposals/${proposal?.id}`)).status).toBe("open");
+    const rejected = await decide(proposal, "reject", { json: { reason: "It is old." } });
+    expect(proposalOf(rejected)).toMatchObject({ status: "rejected", reason: "It is old." });
+    expect(proposalOf(await decide(proposal, "reject"))).toMatchObject({ reason: "It is old.", version: 2 });
+  });
+
+  test("becomes an article of its own where the document cannot be put together again", async () => {
+    const page = "<h1>Guide</h1><p>We do not ship parcels to Iceland at the moment.</p>";
+    const document = documentOf(await kbs.upload(kb.id, `?name=${newId()}.html`, page, "text/html"));
+    await kbs.settled(kb.id, document.id);
+    const proposal = await proposeChange(document.id, "Write to ibex@example.com for parcels to Iceland.");
+    expect(proposal).toMatchObject({ action: "add", documentId: document.id, before: "" });
+    const { resultDocumentId } = proposalOf(await decide(proposal, "accept"));
+    expect(resultDocumentId).not.toBe(document.id);
+    const item = await kbs.readDocument(kb.id, resultDocumentId ?? "");
+    expect(item).toMatchObject({ title: "Addition to Guide", key: `proposal:${proposal?.id}`, status: "ready" });
+    expect((await kbs.search(kb.id, "ibex parcels Iceland"))[0]?.text).toContain("ibex@example.com");
+  });
+
+  test("is none when only courtesies were changed, and an article when nothing was quoted", async () => {
+    const guide = await addGuide();
+    expect(await proposeChange(guide.id, `Hello!\n\n${quote}\n\nKind regards,\nBen`)).toBeNull();
+    expect(await proposeChange(guide.id, "Thank you!")).toBeNull();
+    const ticketId = await ask("Narwhal tusks, where?");
+    const edit = {
+      project: project.id,
+      ticketId,
+      draft: { text: "", sources: [] },
+      sentText: "No, never.",
+      actor: "x",
+    };
+    const id = await proposeFromEdit({ store: product.store, log: testLog() }, edit);
+    expect(proposalOf(await call(`proposals/${id}`))).toMatchObject({
+      action: "add",
+      documentId: null,
+      kbId: kb.id,
+      title: "Narwhal tusks, where?",
+      after: "# Narwhal tusks, where?\n\nNo, never.",
+    });
+  });
+
+  test("shows what will be written, and what a customer has asked to who may read tickets", async () => {
+    const question = "How much is a lift by manticore?";
+    const ticketId = await ask(question);
+    const made = { kbId: kb.id, text: "Twelve crowns.", ticketId };
+    const curator = { key: await keyWith("kb:*") };
+    expectProblem(await call("proposals", { json: made, ...curator }), "insufficient_scope");
+    expectProblem(await call("proposals", { json: { ticketId }, ...curator }), "insufficient_scope");
+
+    const proposal = proposalOf(await call("proposals", { json: made }));
+    expect(proposal).toMatchObject({ question, ticketId, title: question, after: `# ${question}\n\nTwelve crowns.` });
+    expect(proposal.diff).toContain(`+# ${question}\n`);
+    const path = `proposals/${proposal.id}`;
+    const shown = await call(path, curator);
+    const hidden = { question: null, ticketId: null, title: "Answer to a customer", after: "Twelve crowns." };
+    expect(proposalOf(shown)).toMatchObject(hidden);
+    expect(shown.text).not.toContain("manticore");
+    expect(itemsOf(await call("proposals?limit=1", curator))).toEqual([proposalOf(shown)]);
+    expect(itemsOf(await call("proposals?q=manticore"))).toHaveLength(1);
+    expect(itemsOf(await call("proposals?q=manticore", curator))).toEqual([]);
+    expectProblem(await decide(proposal, "accept", curator), "insufficient_scope");
+
+    const { resultDocumentId } = proposalOf(
+      await decide(proposal, "accept", { key: await keyWith("kb:write", "tickets:read") }),
+    );
+    expect((await kbs.search(kb.id, "lift by manticore"))[0]?.text).toContain("Twelve crowns.");
+    expect((await kbs.readDocument(kb.id, resultDocumentId ?? "")).title).toBe(question);
+    // It is a document now, like others.
+    expect(proposalOf(await call(path, curator))).toMatchObject({ ...hidden, title: question, after: proposal.after });
+  });
+
+  test("is made of each draft that an operator edits", async () => {
+    const ticketId = await ask("Where do quagga blankets come from?");
+    const { headers } = await call(`tickets/${ticketId}`);
+    const sent = "Quagga blankets come from Lisbon.";
+    const edited = await call(`tickets/${ticketId}/edit`, {
+      json: { text: `Hello Ann,\n\n${sent}` },
+      headers: { "If-Match": headers.get("etag") ?? "" },
+    });
+    expect(edited.status).toBe(200);
+    const found = itemsOf(await call("proposals?status=open")) as Proposal[];
+    expect(found.find((proposal) => proposal.ticketId === ticketId)).toMatchObject({
+      after: `# Where do quagga blankets come from?\n\n${sent}`,
+      status: "open",
+    });
+  });
+
+  test("201: is written by hand, listed and filtered", async () => {
+    const guide = await addGuide();
+    const json = {
+      kbId: kb.id,
+      documentId: guide.id,
+      text: "A parcel costs 6 EUR.",
+      replaces: "A parcel costs 5 EUR.",
+    };
+    const made = await call("proposals", { json });
+    const item = proposalOf(made);
+    expect([made.status, made.headers.get("location")]).toEqual([201, `/api/v1/admin/proposals/${item.id}`]);
+    expect(itemsOf(await call(`proposals?status=open&kbId=${kb.id}&q=6%20eur`))).toEqual([item]);
+    expect(itemsOf(await call(`proposals?kbId=${newId()}`))).toEqual([]);
+    await decide(item, "accept");
+    const texts = (await kbs.search(kb.id, "parcel costs 6 EUR")).map(({ text }) => text);
+    expect(texts).toContain("A parcel costs 6 EUR.");
+  });
+
+  test("400, 403, 404: bad input tells all its faults, and strangers find nothing", async () => {
+    const post = (json: unknown, more: ApiRequest = {}) => call("proposals", { json, ...more });
+    expectProblem(await post({}), "invalid_request", ["/text", "/kbId"]);
+    expectProblem(await post({ kbId: "x", text: " ", a: 1 }), "invalid_request", ["/kbId", "/text", "/a"]);
+    expectProblem(await post({ ticketId: newId() }), "invalid_request", ["/ticketId"]);
+    expectProblem(await post({ kbId: newId(), text: "a" }), "not_found");
+    expectProblem(await post({ kbId: kb.id, text: "a", documentId: newId() }), "invalid_request", ["/documentId"]);
+    expectProblem(await post({ kbId: kb.id, text: "a", replaces: "b" }), "invalid_request", ["/replaces"]);
+    expectProblem(await call("proposals?status=x&kbId=y"), "invalid_request", ["/status", "/kbId"]);
+    expectProblem(await post({ kbId: kb.id, text: "a" }, { key: await keyWith("kb:read") }), "insufficient_scope");
+    const { id } = proposalOf(await post({ kbId: kb.id, text: "Something." }));
+    for (const path of [`proposals/${id}`, "proposals/x"]) {
+      expectProblem(await call(path, { project: STRANGER }), "not_found");
+      expectProblem(await call(`${path}/accept`, { method: "POST", project: STRANGER }), "not_found");
+    }
+  });
+});
+
+describe("a canned reply", () => {
+  const make = async (more: object = {}) =>
+    replyOf(await call("canned-replies", { json: { name: newId(), text: "Hello.", ...more } }));
+
+  test("201: is made, read, listed, changed by its version and deleted", async () => {
+    const name = `Shipping ${newId()}`;
+    const json = { name, text: "Dear {{ customer.userId }}", folder: "sales", tags: ["a", "b", "a"] };
+    const made = await call("canned-replies", { json });
+    const item = replyOf(made);
+    expect(cannedReplySchema.strict().parse(item)).toEqual(item);
+    expect([made.status, item]).toMatchObject([201, { ...json, tags: ["a", "b"], version: 1 }]);
+    for (const query of ["q=SHIPPING", "tag=b&folder=sales"]) {
+      expect(itemsOf(await call(`canned-replies?${query}`))).toContainEqual(item);
+    }
+    expect(itemsOf(await call("canned-replies?tag=c"))).toEqual([]);
+    const change = { method: "PATCH", json: { folder: null } };
+    const patched = await call(`canned-replies/${item.id}`, { ...change, headers: { "If-Match": '"1"' } });
+    expect([patched.status, itemOf(patched)]).toMatchObject([200, { folder: null, tags: ["a", "b"], version: 2 }]);
+    expectProblem(
+      await call(`canned-replies/${item.id}`, { ...change, headers: { "If-Match": '"1"' } }),
+      "version_conflict",
+    );
+    expectProblem(await call("canned-replies", { json }), "invalid_request", ["/name"]);
+    const other = await make();
+    expectProblem(await call(`canned-replies/${other.id}`, { method: "PATCH", json: { name } }), "invalid_request", [
+      "/name",
+    ]);
+    expect((await call(`canned-replies/${item.id}`, { method: "DELETE" })).status).toBe(200);
+    expectProblem(await call(`canned-replies/${item.id}`), "not_found");
+  });
+
+  test("is filled in for a ticket, and what a customer has written stays text", async () => {
+    const hostile = "{{operator.name}} *bold* [x](javascript:alert(1)) <b>\n# head & `code`";
+    const ticketId = await ask(`Do you rent ${hostile}`);
+    const text = "Dear {{customer.userId}}: {{ticket.subject}} ({{ticket.id}}, {{project.name}}, {{operator.name}})";
+    const { id } = await make({ text });
+    const key = await keyWith("tickets:read");
+    const rendered = await call(`canned-replies/${id}/render`, { json: { ticketId }, key });
+    const item = itemOf(rendered) as { text: string };
+    expect([rendered.status, item]).toMatchObject([200, { markdown: true }]);
+    expect(item.text).toContain("Dear ann \\*bold\\*: Do you rent \\{\\{operator\\.name\\}\\} \\*bold\\* \\[x\\]\\(");
+    expect(item.text).not.toMatch(/[^\\][<`]|\n/);
+    expect(item.text).toContain(`${SHOP}, key)`);
+  });
+
+  test("400, 404: unknown variables and bad fields are refused, and strangers find nothing", async () => {
+    const post = (json: unknown) => call("canned-replies", { json });
+    expectProblem(await post({ name: "a", text: "{{customer.password}}" }), "invalid_request", ["/text"]);
+    expectProblem(await post({ name: "\n", text: "", tags: [1], x: 1 }), "invalid_request", [
+      "/name",
+      "/text",
+      "/tags/0",
+      "/x",
+    ]);
+    const { id } = await make({ text: "{{constructor}".concat(" fine") });
+    expectProblem(await call(`canned-replies/${id}/render`, { json: { ticketId: newId() } }), "invalid_request", [
+      "/ticketId",
+    ]);
+    expectProblem(await call(`canned-replies/${id}`, { project: STRANGER }), "not_found");
+    expectProblem(await call(`canned-replies/${id}`, { project: STRANGER, method: "DELETE" }), "not_found");
+    expectProblem(await call("canned-replies?folder=a&folder=b"), "invalid_request", ["/folder"]);
+  });
+});
+
+test("each change is in the audit trail by the id of its object, and nothing that a customer has written", async () => {
+  const rows = await queryDatabase<{ action: string; object: string | null }>(
+    product.databaseUrl,
+    "SELECT DISTINCT ON (action) action, object FROM audit_events WHERE result = 'ok' AND action ~ '^(gaps|proposals|canned)' ORDER BY action",
+  );
+  expect(rows.map(({ action }) => action)).toEqual([
+    "canned_replies.create",
+    "canned_replies.delete",
+    "canned_replies.update",
+    "gaps.update",
+    "gaps.write_article",
+    "proposals.accept",
+    "proposals.create",
+    "proposals.reject",
+  ]);
+  for (const { object } of rows) expect(object).toMatch(/^[0-9a-f-]{36}$/);
+});

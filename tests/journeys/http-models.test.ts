@@ -1,0 +1,286 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { issueKey } from "@svc/auth";
+import type { Model, ModelList, Scope } from "@svc/contracts";
+import { DEFAULT_PROJECT } from "@svc/store";
+import { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama, startWebhookReceiver, waitFor } from "@svc/testing";
+import type { FakeOllama, WebhookReceiver } from "@svc/testing";
+import type { ApiAnswer } from "./support/api-answer.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { closeEvents, openEvents } from "./support/open-events.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const LLAMA = { name: "llama3.2:3b", sizeBytes: 2_019_393_189, contextWindow: 131_072 };
+const KEY = "sk-a-secret-of-the-provider";
+
+let ollama: FakeOllama;
+let hosted: WebhookReceiver;
+let product: Product;
+
+beforeAll(async () => {
+  ollama = await startFakeOllama([LLAMA]);
+  hosted = await startWebhookReceiver();
+  // One pull by however many processes there are: so there are several of each.
+  product = await startProduct({
+    composition: "separate",
+    env: { SVC_OLLAMA_BASE_URL: ollama.url, SVC_LLM_BASE_URL: hosted.url("/v1"), SVC_LLM_API_KEY: KEY },
+  });
+});
+
+beforeEach(() => {
+  const models = JSON.stringify({ data: [{ id: "gpt-4o-mini", object: "model" }] });
+  hosted.answerWith(({ path }) => (path === "/v1/models" ? { status: 200, body: models } : { status: 404 }));
+  ollama.pullWith(() => linesOfPull());
+});
+
+afterEach(closeEvents);
+
+afterAll(async () => {
+  await product?.stop();
+  await hosted?.close();
+  await ollama?.close();
+});
+
+const address = (path = "", replica = 0) => `${product.composition.apiUrls[replica] ?? ""}/api/v1/admin/models${path}`;
+const pullPath = (id: string) => `/${encodeURIComponent(id)}/pull`;
+const call = (path: string, request: ApiRequest = {}, replica = 0) =>
+  callApi(address(path, replica), { key: product.adminKey, ...request });
+const pull = (id: string, request: ApiRequest = {}) => call(pullPath(id), { method: "POST", ...request });
+
+/** Follows a pull as a browser does. */
+const follow = (id: string, replica = 0) =>
+  openEvents({ url: () => address(pullPath(id), replica), headers: { Authorization: `Bearer ${product.adminKey}` } });
+
+const pullsOf = (name: string) => ollama.pulls.filter((asked) => asked.name === name);
+const listOf = (answer: ApiAnswer) => answer.body as unknown as ModelList;
+
+/** A download that stands still in its middle until it is let go on. */
+function holdPulls(): () => void {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: held }, ...linesOfPull().slice(3)]);
+  return letGo;
+}
+
+async function newKey(scopes: Scope[]) {
+  const { project } = await product.store.projects.ensure(DEFAULT_PROJECT);
+  return issueKey(product.store, { name: "key", scopes, project: project.id, rateLimit: null, createdBy: "test" });
+}
+
+describe("the list of models", () => {
+  test("has those of every provider and those that can be installed, in pages, found by their ids", async () => {
+    const all = listOf(await call("?limit=200"));
+    expect(all.unreachable).toEqual([]);
+    expect(all.items.slice(0, 2)).toEqual([
+      {
+        catalogId: "ollama:llama3.2:3b",
+        name: "llama3.2:3b",
+        provider: "ollama",
+        local: true,
+        sizeBytes: LLAMA.sizeBytes,
+        installed: true,
+        contextWindow: 131_072,
+        pull: null,
+      },
+      expect.objectContaining({ catalogId: "openai:gpt-4o-mini", installed: true, sizeBytes: null }),
+    ]);
+    expect(all.items.slice(2).every(({ installed, local }) => !installed && local)).toBe(true);
+
+    const paged: Model[] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const page = listOf(await call(`?limit=4&cursor=${cursor}`, {}, paged.length % 2));
+      paged.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    expect(paged).toEqual(all.items);
+    const found = listOf(await call("?q=LLAMA3.2"));
+    expect(found.items.map(({ catalogId }) => catalogId)).toEqual(["ollama:llama3.2:3b", "ollama:llama3.2:1b"]);
+    expectProblem(await call("?cursor=nonsense&limit=0"), "invalid_request", ["/cursor", "/limit"]);
+  });
+
+  test("leaves out whoever does not answer, and says so without a secret", async () => {
+    hosted.answerWith({ status: 401, body: `the key ${KEY} is wrong` });
+    const answer = await call("?q=llama3.2:3b");
+    expect(listOf(answer)).toMatchObject({
+      items: [{ catalogId: "ollama:llama3.2:3b" }],
+      unreachable: [{ provider: "openai", detail: expect.stringContaining("SVC_LLM_API_KEY") }],
+    });
+    expect(answer.text).not.toContain(KEY);
+  });
+
+  test("is for keys that may read models, and pulling for those that may write them", async () => {
+    const [reader, writer] = await Promise.all([newKey(["models:read"]), newKey(["models:write"])]);
+    expect((await call("", { key: reader.key })).status).toBe(200);
+    expectProblem(await call("", { key: writer.key }), "insufficient_scope");
+    for (const method of ["GET", "POST", "DELETE"]) {
+      expectProblem(await call(pullPath("ollama:tiny:1b"), { method, key: reader.key }), "insufficient_scope");
+    }
+    expect((await pull("ollama:llama3.2:3b", { key: writer.key })).status).toBe(200);
+    expect(pullsOf("llama3.2:3b")).toEqual([]);
+  });
+});
+
+describe("a pull", () => {
+  test("is one at Ollama, however many ask for it on whatever replica; each is told of its progress and its end", async () => {
+    const letGo = holdPulls();
+    const id = "ollama:hf.co/somebody/model:Q4_K_M";
+    const followers = [follow(id, 0), follow(id, 1)];
+    const asked = await Promise.all([pull(id), call(pullPath(id), {}, 1)]);
+    expect(asked.map(({ status }) => status)).toEqual([202, 202]);
+    for (const follower of followers) {
+      const { data } = await follower.until("progress");
+      expect(Object.keys(data)).toEqual(["status", "completedBytes", "totalBytes"]);
+    }
+    await waitFor(() => followers.every(({ events }) => events.at(-1)?.data["totalBytes"] === 1_000_000), {
+      what: "both to be told how much it is",
+    });
+    expect(listOf(await call("?q=somebody")).items).toMatchObject([
+      { catalogId: id, installed: false, pull: { totalBytes: 1_000_000 } },
+    ]);
+    letGo();
+    for (const follower of followers) {
+      expect((await follower.until("done")).data).toEqual({
+        ok: true,
+        catalogId: id,
+        status: "success",
+        completedBytes: 1_000_000,
+        totalBytes: 1_000_000,
+      });
+      expect(new Set(follower.events.map((event) => event.id)).size).toBe(follower.events.length);
+      // Connected again after the end, it is told that there is nothing more.
+      await waitFor(() => follower.answers.at(-1)?.status === 204, { what: "the follower to be sent away" });
+    }
+    expect(pullsOf("hf.co/somebody/model:Q4_K_M")).toHaveLength(1);
+    expect((await call(pullPath(id))).body).toMatchObject({ ok: true, status: "success" });
+
+    const trail = await queryDatabase<{ object: string }>(
+      product.databaseUrl,
+      "SELECT object FROM audit_events WHERE action = 'models.pull' AND result = 'ok'",
+    );
+    expect(trail).toEqual([{ object: `model:${id}` }]);
+  });
+
+  test("goes on when its clients are gone", async () => {
+    const letGo = holdPulls();
+    const follower = follow("ollama:dropped");
+    await follower.until("progress");
+    follower.close();
+    letGo();
+    await waitFor(() => ollama.installed().some(({ name }) => name === "dropped:latest"), { what: "the model" });
+    expect((await pull("ollama:dropped:latest")).status).toBe(200);
+    expect(pullsOf("dropped:latest")).toHaveLength(1);
+  });
+
+  test("is told no further once the key of whoever follows it was revoked, and goes on", async () => {
+    const letGo = holdPulls();
+    const { key, record } = await newKey(["models:write"]);
+    const follower = openEvents({
+      url: () => address(pullPath("ollama:guarded:1b"), 1),
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    await follower.until("progress");
+    await waitFor(() => pullsOf("guarded:1b").length === 1, { what: "Ollama to be asked" });
+    await product.store.apiKeys.revoke(record.id);
+    expect((await follower.until("error")).data).toMatchObject({ status: 401 });
+    await waitFor(() => follower.answers.at(-1)?.status === 401, { what: "the follower to be refused" });
+    letGo();
+    await waitFor(() => ollama.installed().some(({ name }) => name === "guarded:1b"), { what: "the model" });
+  });
+
+  test("is cancelled for everybody who follows it, and goes on when it is asked for again", async () => {
+    const letGo = holdPulls();
+    const follower = follow("ollama:unwanted:1b", 1);
+    await follower.until("progress");
+    await waitFor(() => pullsOf("unwanted:1b").length === 1, { what: "Ollama to be asked" });
+    const cancelled = await call(pullPath("ollama:unwanted:1b"), { method: "DELETE" });
+    expect(cancelled.body).toMatchObject({ ok: true, catalogId: "ollama:unwanted:1b", status: "cancelled" });
+    expect((await follower.until("error")).data).toMatchObject({ code: "pull_cancelled", status: 409 });
+    await waitFor(() => pullsOf("unwanted:1b").every(({ isOpen }) => !isOpen), { what: "Ollama to be hung up on" });
+    expectProblem(await call(pullPath("ollama:unwanted:1b"), { method: "DELETE" }), "not_found");
+    await waitFor(() => follower.answers.at(-1)?.status === 204, { what: "the follower to be sent away" });
+    letGo();
+    const again = follow("ollama:unwanted:1b");
+    await again.until("done");
+    expect(pullsOf("unwanted:1b")).toHaveLength(2);
+  });
+
+  test("survives the end of the process that works on it", async () => {
+    const letGo = holdPulls();
+    const follower = follow("ollama:orphan:1b", 1);
+    await follower.until("progress");
+    await waitFor(() => pullsOf("orphan:1b").length === 1, { what: "Ollama to be asked" });
+    const pipelines = product.composition.processes.filter(({ name }) => name.startsWith("pipeline"));
+    await Promise.all(pipelines.map((pipeline) => pipeline.kill("SIGKILL")));
+    letGo();
+    // Nobody waits here until its lease has run out.
+    await queryDatabase(product.databaseUrl, "UPDATE model_pulls SET lease_until = now(), due_at = now()");
+    await Promise.all(pipelines.map((pipeline) => pipeline.start()));
+    await follower.until("done");
+    expect(pullsOf("orphan:1b")).toHaveLength(2);
+    expect(follower.of("error")).toEqual([]);
+  });
+
+  test("that goes wrong at once is an ordinary problem, and one that does so later an event", async () => {
+    ollama.pullWith(() => UNKNOWN_MODEL);
+    const unknown = await pull("ollama:nonesuch:1b");
+    expectProblem(unknown, "not_found");
+    expect(unknown.body.detail).toContain("https://ollama.com/library");
+    const streamed = await pull("ollama:nonesuch:1b", { headers: { Accept: "text/event-stream" } });
+    expectProblem(streamed, "not_found");
+
+    ollama.pullWith(() => DISK_FULL);
+    expectProblem(await pull("ollama:large:70b"), "disk_full");
+    const letGo = holdLate();
+    const follower = follow("ollama:large:70b");
+    await follower.until("progress");
+    letGo();
+    const { data } = await follower.until("error");
+    expect(data).toMatchObject({
+      ok: false,
+      code: "disk_full",
+      status: 507,
+      detail: expect.stringMatching(/Make room/),
+    });
+    expect(JSON.stringify(data)).not.toContain("/root/");
+  });
+});
+
+/** A download that comes to a full disk when it is let go on. */
+function holdLate(): () => void {
+  let letGo: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  ollama.pullWith(() => [...linesOfPull().slice(0, 3), { wait: held }, ...DISK_FULL.slice(-1)]);
+  return letGo;
+}
+
+describe("a name that cannot be pulled", () => {
+  test.each([
+    ["of a hosted provider", "openai:gpt-4o-mini", "invalid_request"],
+    ["of nobody", "nobody:model", "not_found"],
+    ["without a provider", "model", "invalid_request"],
+    ["that climbs", "ollama:../../../etc/passwd", "invalid_request"],
+    ["of a stranger's host", "ollama:169.254.169.254/latest/meta-data", "invalid_request"],
+    ["with an address", "ollama:http://evil.example/a", "invalid_request"],
+    ["with a line break", "ollama:a\nb", "invalid_request"],
+    ["that is too long", `ollama:${"a".repeat(400)}`, "invalid_request"],
+  ] as const)("%s is refused with what to do, and Ollama hears nothing of it", async (_what, id, code) => {
+    const before = ollama.pulls.length;
+    expectProblem(await pull(id), code);
+    expect(ollama.pulls).toHaveLength(before);
+  });
+
+  test("while Ollama is away, or silent, is told so", async () => {
+    ollama.setSilent(true);
+    const answer = await pull("ollama:tiny:1b");
+    ollama.setSilent(false);
+    expectProblem(answer, "unavailable");
+    expect(answer.body.detail).toMatch(/has not answered in time\. Start it with: ollama serve/);
+  });
+});

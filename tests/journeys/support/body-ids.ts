@@ -1,0 +1,42 @@
+import type { Project } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { callApi } from "./call-api.ts";
+import { TARGETS } from "./endpoint-targets.ts";
+import { queryDatabase } from "./query-database.ts";
+import type { Product } from "./start-product.ts";
+
+/** Ids of what belongs to one project and can be named in bodies. */
+export interface BodyIds {
+  /** Has the document, and is the agent's. */
+  kbId: string;
+  /** Is read. */
+  documentId: string;
+  /** A person has answered in it. */
+  ticketId: string;
+  /** Is switched on. */
+  agentId: string;
+}
+
+/** Makes what bodies can name, in a project whose agent asks for reviews. */
+export async function makeBodyIds(product: Product, project: Project): Promise<BodyIds> {
+  const find = async (text: string, value: string) => {
+    const look = async () => (await queryDatabase<{ id: string }>(product.databaseUrl, text, [value]))[0]?.id;
+    return waitFor(look, { what: `a row of ${text}` });
+  };
+  const change = async (method: string, path: string, json: object) => {
+    const [url] = product.composition.apiUrls;
+    const request = { method, key: product.adminKey, project: project.name, json };
+    const { status, text } = await callApi(`${url}/api/v1/admin${path}`, request);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${text}`);
+  };
+  const [{ id: kbId, docId: documentId }, { id: ticketId }, agentId] = await Promise.all([
+    TARGETS.document.make(product, project),
+    TARGETS.ticketInReview.make(product, project),
+    find("SELECT id FROM agents WHERE project_id = $1 AND enabled", project.id),
+  ]);
+  await change("PATCH", `/agents/${agentId}`, { kbIds: [kbId] });
+  await change("POST", `/tickets/${ticketId}/reply`, { text: "We ship to Iceland, too." });
+  await find("SELECT id FROM documents WHERE id = $1 AND status = 'ready'", documentId);
+  await find("SELECT id FROM replies WHERE ticket_id = $1 AND author = 'operator'", ticketId);
+  return { kbId, documentId, ticketId, agentId };
+}

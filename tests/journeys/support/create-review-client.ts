@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import type { ReviewAction, TicketDetail, TicketItem } from "@svc/contracts";
+import { waitFor } from "@svc/testing";
+import type { ApiAnswer } from "./api-answer.ts";
+import { callApi } from "./call-api.ts";
+import { createApiClient } from "./create-api-client.ts";
+import type { Product } from "./start-product.ts";
+
+/** What a decision says besides its action. */
+export interface DecisionOptions {
+  json?: object;
+  /** The version for `If-Match`; as it is sent where it is a text. */
+  ifMatch?: number | string;
+  project?: string;
+  key?: string;
+  /** By turns: 0 is the first replica, 1 another one where there is one. Default: 0. */
+  replica?: number;
+}
+
+/** A chat whose one message waits for a person. */
+export interface HeldChat {
+  chatId: string;
+  ticketId: string;
+  /** What the call got that sent the message. */
+  sent: ApiAnswer;
+  /** As it waits, with the draft for that message. */
+  ticket: TicketDetail;
+  /** Makes the very same call again. */
+  repeat(): Promise<ApiAnswer>;
+}
+
+/** What operators do with the tickets of a project. */
+export interface ReviewClient {
+  /** `POST /api/v1/admin/tickets/:id/<action>`. */
+  decide(ticketId: string, action: ReviewAction, options?: DecisionOptions): Promise<ApiAnswer>;
+  /** `GET /api/v1/admin/tickets/:id`. */
+  read(ticketId: string, project?: string): Promise<TicketDetail>;
+  /** Waits until a ticket is as asked for, and answers it. */
+  until(ticketId: string, isReached: (ticket: TicketDetail) => boolean, what: string): Promise<TicketDetail>;
+  /** Waits until a ticket is in a stage, and all its messages with it. */
+  untilIn(ticketId: string, stage: TicketItem["stage"]): Promise<TicketDetail>;
+  /** Waits until so many messages of a ticket wait for a person, and answers it as it is then. */
+  untilHeld(ticketId: string, count: number): Promise<TicketDetail>;
+  /** Waits until a ticket is in review with a draft that was made after it had this version. */
+  untilRedrafted(ticketId: string, version: number): Promise<TicketDetail>;
+  /** Sends a message into a chat of its own, in the mode `async` unless `more` says otherwise, and waits for its review. */
+  heldChat(more?: object, headers?: Record<string, string>): Promise<HeldChat>;
+  /** Waits until the drain of a chat has replies of people or agents, and answers them all; they stay in it. */
+  drained(chatId: string): Promise<ApiAnswer>;
+}
+
+/** The ticket that a decision answers. */
+export const ticketOf = ({ body }: ApiAnswer) => (body as unknown as { item: TicketItem }).item;
+
+/** The id of the message that a call has sent. */
+export const messageIdOf = ({ body }: ApiAnswer) => (body as { messageId: string }).messageId;
+/** The id that a 202 has named for the final callback. */
+export const deliveryIdOf = ({ body }: ApiAnswer) => (body as { deliveryId: string }).deliveryId;
+
+/** A client of an administrator who names the project. */
+export function createReviewClient(product: Product, ofProject: string): ReviewClient {
+  const urlOf = (path: string, replica = 0) => {
+    const { apiUrls } = product.composition;
+    return `${apiUrls[replica % apiUrls.length] ?? ""}/api/v1/admin/tickets/${path}`;
+  };
+  const api = createApiClient(product);
+  const client: ReviewClient = {
+    decide: (ticketId, action, { json, ifMatch, project = ofProject, key = product.adminKey, replica } = {}) =>
+      callApi(urlOf(`${ticketId}/${action}`, replica), {
+        method: "POST",
+        key,
+        project,
+        ...(json === undefined ? {} : { json }),
+        ...(ifMatch === undefined
+          ? {}
+          : { headers: { "If-Match": typeof ifMatch === "number" ? `"${ifMatch}"` : ifMatch } }),
+      }),
+
+    async read(ticketId, project = ofProject) {
+      const answer = await callApi(urlOf(ticketId), { key: product.adminKey, project });
+      if (answer.status !== 200) throw new Error(`the ticket cannot be read: ${answer.text}`);
+      return (answer.body as unknown as { item: TicketDetail }).item;
+    },
+
+    async until(ticketId, isReached, what) {
+      let seen: TicketDetail | null = null;
+      const look = async () => {
+        seen = await client.read(ticketId);
+        return isReached(seen) ? seen : null;
+      };
+      return waitFor(look, { what: () => `the ticket to ${what}; it is ${JSON.stringify(seen)}` });
+    },
+
+    untilIn: (ticketId, stage) =>
+      client.until(
+        ticketId,
+        (ticket) => ticket.stage === stage && ticket.messages.every(({ state }) => state !== "received"),
+        `be in ${stage}`,
+      ),
+
+    untilHeld(ticketId, count) {
+      const isReached = ({ messages }: TicketDetail) =>
+        messages.filter(({ state }) => state === "held").length === count;
+      return client.until(ticketId, isReached, `hold ${count} messages`);
+    },
+
+    untilRedrafted(ticketId, version) {
+      // A decision raises the version when it is made, and the draft that it asked for raises it again.
+      const isReached = (ticket: TicketDetail) =>
+        ticket.version > version && ticket.stage === "review" && ticket.draft?.isStale === false;
+      return client.until(ticketId, isReached, `have another draft than that of version ${version}`);
+    },
+
+    async heldChat(more = { mode: "async" }, headers = {}) {
+      const chatId = randomUUID();
+      const send = () => api.send(ofProject, { text: "Where is my parcel?", chatId, ...more }, { headers });
+      const sent = await send();
+      const ticketId = String(sent.body.ticketId);
+      const ticket = await client.untilIn(ticketId, "review");
+      return { chatId, ticketId, sent, ticket, repeat: send };
+    },
+
+    drained: (chatId) =>
+      waitFor(
+        async () => {
+          const answer = await api.drain(ofProject, chatId, "?peek=1");
+          return answer.replies.some(({ author }) => author !== "system") ? answer : null;
+        },
+        { what: `a reply in the drain of ${chatId}` },
+      ),
+  };
+  return client;
+}

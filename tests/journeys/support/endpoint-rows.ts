@@ -1,0 +1,161 @@
+import type { Operation } from "@svc/contracts";
+import type { BodyIds } from "./body-ids.ts";
+import type { TargetName } from "./endpoint-targets.ts";
+
+/** What a test of all endpoints has to know of one. */
+export interface EndpointRow {
+  /** What the ids in its path, and in its body, are ids of; absent where it names nothing. */
+  target?: TargetName;
+  /** What its body names, where its path names nothing. */
+  needs?: TargetName;
+  /** A body that works on that target, where the published example does not. */
+  body?: (ids: Record<string, string>) => object;
+  /**
+   * Bodies that would work, were the ids of `there` ids of the key's own project: together they name everything that
+   * this body can name, one thing each.
+   */
+  foreignBodies?: (there: BodyIds, own: BodyIds) => readonly object[];
+  /** Names in its body that end as ids do and are ids of nothing that there is: those of callers, and of channels. */
+  freeIds?: readonly string[];
+  /** It takes no key. */
+  isPublic?: true;
+}
+
+let made = 0;
+const name = (what: string) => `${what}-${process.pid}-${++made}`;
+
+/** A person, as those who send messages name them. */
+const PERSON = ["userId", "visitorId", "chatId", "channelId"];
+const ARTICLE = { title: "Iceland", text: "We ship there." };
+
+/** One row for each endpoint: without it, this does not compile, and a test fails. */
+export const ENDPOINT_ROWS = {
+  sendMessage: { body: () => ({ text: "hi", mode: "async" }), freeIds: PERSON },
+  drainMessages: {},
+  callHook: { isPublic: true },
+  callHookWithSecret: { isPublic: true },
+  getHealth: { isPublic: true },
+  getOpenApi: { isPublic: true },
+  getDocs: { isPublic: true },
+  listAgents: {},
+  createAgent: {
+    body: () => ({ name: name("agent"), enabled: false }),
+    foreignBodies: ({ kbId }) => [{ name: name("agent"), enabled: false, kbIds: [kbId] }],
+  },
+  getAgent: { target: "agent" },
+  updateAgent: { target: "agent", foreignBodies: ({ kbId }) => [{ kbIds: [kbId] }] },
+  deleteAgent: { target: "agent" },
+  executeAgent: { target: "agent" },
+  replayAgent: {
+    target: "agent",
+    foreignBodies: ({ agentId, kbId, ticketId }) => [
+      { against: { agentId } },
+      { against: { kbIds: [kbId] } },
+      { against: { autoThreshold: 0.5 }, ticketIds: [ticketId] },
+    ],
+  },
+  listChannels: {},
+  getChannel: { target: "channel" },
+  updateChannel: { target: "channel" },
+  listDeliveries: {},
+  getDelivery: { target: "delivery" },
+  replayDelivery: { target: "delivery" },
+  listKbs: {},
+  createKb: { body: () => ({ name: name("kb") }) },
+  getKb: { target: "kb" },
+  updateKb: { target: "kb", body: () => ({ name: name("kb") }) },
+  deleteKb: { target: "kb" },
+  searchKb: { target: "kb" },
+  listDocuments: { target: "kb" },
+  addDocuments: { target: "kb" },
+  getDocument: { target: "document" },
+  deleteDocument: { target: "document" },
+  listImports: { target: "kb" },
+  getImport: { target: "import" },
+  listKeys: {},
+  createKey: {},
+  getKey: { target: "key" },
+  revokeKey: { target: "key" },
+  rotateKey: { target: "key" },
+  listModels: {},
+  followPull: { target: "model" },
+  pullModel: { target: "model" },
+  cancelPull: { target: "modelPull" },
+  listProjects: {},
+  createProject: { body: () => ({ name: name("project") }) },
+  getProject: { target: "project" },
+  updateProject: { target: "project", body: () => ({ handoffText: "A person will answer." }) },
+  deleteProject: { target: "project", body: ({ name: confirm }) => ({ confirm }) },
+  listTickets: {},
+  getTicket: { target: "ticketInReview" },
+  getTicketFile: { target: "ticketFile" },
+  updateTicket: { target: "ticketInReview" },
+  approveDraft: { target: "ticketInReview" },
+  editDraft: { target: "ticketInReview" },
+  rejectDraft: { target: "ticketInReview" },
+  regenerateDraft: { target: "ticketInReview" },
+  takeOverTicket: { target: "ticketInReview" },
+  assignTicket: { target: "ticketInReview" },
+  unassignTicket: { target: "assignedTicket" },
+  addNote: { target: "ticketInReview" },
+  replyToTicket: { target: "ticketInReview" },
+  rerouteTicket: { target: "ticketInReview", foreignBodies: ({ agentId }) => [{ agentId }] },
+  resolveTicket: { target: "ticketInReview" },
+  reopenTicket: { target: "resolvedTicket" },
+  retryTicket: { target: "failedTicket" },
+  getStats: {},
+  listAuditEvents: {},
+  verifyAudit: {},
+  exportPersonalData: { freeIds: PERSON },
+  erasePersonalData: { freeIds: PERSON },
+  listHooks: {},
+  createHook: { body: () => ({ name: name("hook"), preset: "github" }) },
+  getHook: { target: "hook" },
+  updateHook: { target: "hook" },
+  deleteHook: { target: "hook" },
+  rotateHookSecret: { target: "hook" },
+  listHookBodies: { target: "hook" },
+  retryHookBody: { target: "hookBody" },
+  testHook: { target: "hook" },
+  listGaps: {},
+  getGap: { target: "gap" },
+  updateGap: { target: "gap" },
+  writeGapArticle: {
+    target: "gap",
+    body: ({ kbId }) => ({ kbId, ...ARTICLE }),
+    foreignBodies: ({ kbId }) => [{ kbId, ...ARTICLE }],
+  },
+  listProposals: {},
+  createProposal: {
+    body: ({ kbId }) => ({ kbId, ...ARTICLE }),
+    needs: "kb",
+    foreignBodies: ({ kbId, documentId, ticketId }, own) => [
+      { kbId, ...ARTICLE },
+      { kbId: own.kbId, documentId, ...ARTICLE },
+      { kbId: own.kbId, ticketId, ...ARTICLE },
+      { ticketId },
+    ],
+  },
+  getProposal: { target: "proposal" },
+  acceptProposal: { target: "proposal" },
+  rejectProposal: { target: "proposal" },
+  listCannedReplies: {},
+  createCannedReply: { body: () => ({ name: name("reply"), text: "Hello" }) },
+  getCannedReply: { target: "cannedReply" },
+  updateCannedReply: { target: "cannedReply" },
+  deleteCannedReply: { target: "cannedReply" },
+  renderCannedReply: {
+    target: "cannedReply",
+    body: ({ ticketId }) => ({ ticketId }),
+    foreignBodies: ({ ticketId }) => [{ ticketId }],
+  },
+  listOperators: {},
+  createOperator: { body: () => ({ email: `${name("ann")}@example.com`, name: "Ann", roles: [] }) },
+  getOperator: { target: "operator" },
+  updateOperator: { target: "operator" },
+  deleteOperator: { target: "operator" },
+  listToolCalls: {},
+  getToolCall: { target: "toolCall" },
+  approveToolCall: { target: "toolCall" },
+  rejectToolCall: { target: "toolCall" },
+} as const satisfies Record<Operation, EndpointRow>;

@@ -1,0 +1,36 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+/** A rule that a page breaks, and where. */
+export interface Barrier {
+  look: string;
+  rule: string;
+  where: string;
+}
+
+/** What visitors may have asked their system for. */
+const LOOKS = {
+  light: { colorScheme: "light", forcedColors: "none" },
+  dark: { colorScheme: "dark", forcedColors: "none" },
+  "forced colours": { colorScheme: "dark", forcedColors: "active" },
+} as const;
+
+/**
+ * Checks a page as it is now, in light, dark and forced colours, by every rule of axe-core for WCAG 2.2 up to AA and its
+ * best practices. Empty where nothing stands in anybody's way.
+ */
+export async function findBarriers(page: Page): Promise<Barrier[]> {
+  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);
+  const barriers: Barrier[] = [];
+  for (const [look, media] of Object.entries(LOOKS)) {
+    await page.emulateMedia(media);
+    const results = await page.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
+    for (const { id, nodes } of results.violations) {
+      for (const { target, failureSummary = "" } of nodes) {
+        barriers.push({ look, rule: id, where: `${target.flat().join(" ")}: ${failureSummary}` });
+      }
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
+  return barriers;
+}

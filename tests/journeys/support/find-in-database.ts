@@ -1,0 +1,49 @@
+import { Client } from "pg";
+
+interface Table {
+  schema: string;
+  table: string;
+  columns: { name: string; isBytes: boolean }[];
+}
+
+/** Every table of every schema that is not PostgreSQL's own. */
+const TABLES = `
+  SELECT c.table_schema AS schema, c.table_name AS "table",
+    json_agg(json_build_object('name', c.column_name, 'isBytes', c.data_type = 'bytea') ORDER BY c.column_name) AS columns
+  FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+  WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')
+  GROUP BY 1, 2 ORDER BY 1, 2`;
+
+/** The text as it is, and as bytes are written: in hexadecimal digits and in base64. */
+const NEEDLES = ["$1::text", "encode($1::text::bytea, 'hex')", "rtrim(encode($1::text::bytea, 'base64'), '=')"];
+
+/**
+ * The places in which a text (letters and digits) stands in a database, as `schema.table.column`: in any column of any
+ * table of any schema that is not PostgreSQL's own, whatever its type, in any case of its letters; in bytes also as they
+ * are, as base64 and as hexadecimal digits.
+ */
+export async function findInDatabase(databaseUrl: string, text: string): Promise<string[]> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<Table>(TABLES);
+    const found: string[] = [];
+    for (const { schema, table, columns } of tables) {
+      const checks = columns.map(({ name, isBytes }) => {
+        const column = client.escapeIdentifier(name);
+        const texts = isBytes ? [`encode(${column}, 'escape')`, `encode(${column}, 'hex')`] : [`${column}::text`];
+        const hits = texts.flatMap((value) => NEEDLES.map((needle) => `strpos(lower(${value}), lower(${needle})) > 0`));
+        return `bool_or(${hits.join(" OR ")}) AS ${column}`;
+      });
+      const { rows } = await client.query<Record<string, boolean | null>>(
+        `SELECT ${checks.join(", ")} FROM ${client.escapeIdentifier(schema)}.${client.escapeIdentifier(table)}`,
+        [text],
+      );
+      const hits = Object.entries(rows[0] ?? {}).filter(([, isHit]) => isHit === true);
+      found.push(...hits.map(([column]) => `${schema}.${table}.${column}`));
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}

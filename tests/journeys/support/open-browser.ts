@@ -1,0 +1,111 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { describe, expect } from "@jest/globals";
+import { findChromium, holdResource, repositoryPath } from "@svc/testing";
+import { chromium } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+
+/** Tests in a browser: skipped where there is no Chromium, which `npm test` says at its end. */
+export const describeInBrowser = findChromium() === null ? describe.skip : describe;
+
+/** How long a page may take until it does what is waited for. CI is slow; a test that holds never waits that long. */
+const PAGE_TIMEOUT_MS = 20_000;
+const RESULTS_FOLDER = repositoryPath(".test-results");
+
+/** A visitor's browser of its own: pages that share its storage, and what they have said. */
+export interface VisitorBrowser {
+  readonly context: BrowserContext;
+  /** Opens a tab on a URL and waits until the page is loaded. */
+  openPage(url: string): Promise<Page>;
+  /** Lines of the consoles of all tabs, and errors that nobody caught. */
+  log(): string[];
+  /** Errors that nobody caught, in any tab. */
+  faults(): string[];
+}
+
+/** A Chromium that runs for a test file. */
+export interface TestBrowser {
+  readonly version: string;
+  /**
+   * Makes a test of what visitors do: `run` opens as many browsers as it wants, and all are closed after it. Where it
+   * fails, a picture of each tab and the log of the consoles lie in `.test-results`.
+   */
+  visit(run: (open: (options?: BrowserContextOptions) => Promise<VisitorBrowser>) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the Chromium of this machine without a window. A test file that does not close it fails. */
+export async function openBrowser(): Promise<TestBrowser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
+  const browser = await chromium.launch({
+    executablePath,
+    // The sandbox of Chromium refuses to run for root, which is who CI is.
+    chromiumSandbox: process.getuid?.() !== 0,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const release = holdResource("a Chromium", () => browser.close());
+  return {
+    version: browser.version(),
+    async visit(run) {
+      const visitors: VisitorBrowser[] = [];
+      try {
+        await run(async (options) => {
+          const visitor = await openVisitor(browser, options);
+          visitors.push(visitor);
+          return visitor;
+        });
+      } catch (error) {
+        await keepTraces(visitors);
+        throw error;
+      } finally {
+        await Promise.all(visitors.map(({ context }) => context.close()));
+      }
+    },
+    async close() {
+      await browser.close();
+      release();
+    },
+  };
+}
+
+async function openVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<VisitorBrowser> {
+  const context = await browser.newContext({ locale: "en-US", ...options });
+  context.setDefaultTimeout(PAGE_TIMEOUT_MS);
+  const lines: string[] = [];
+  const faults: string[] = [];
+  context.on("console", (message) => {
+    lines.push(`${message.type()}: ${message.text()}`);
+  });
+  context.on("weberror", (fault) => {
+    const text = fault.error().stack ?? fault.error().message;
+    lines.push(`uncaught: ${text}`);
+    faults.push(text);
+  });
+  return {
+    context,
+    async openPage(url) {
+      const page = await context.newPage();
+      await page.goto(url);
+      return page;
+    },
+    log: () => [...lines],
+    faults: () => [...faults],
+  };
+}
+
+/** Writes what helps to see why a test has failed. What cannot be had any more is left out: the failure is what counts. */
+async function keepTraces(visitors: readonly VisitorBrowser[]): Promise<void> {
+  const { currentTestName = "a test", testPath = "" } = expect.getState();
+  const file = testPath.replace(/^.*\//, "").replace(/\.test\.ts$/, "");
+  const name = `${file} ${currentTestName}`.replaceAll(/[^a-zA-Z0-9]+/g, "-").slice(0, 120);
+  await mkdir(RESULTS_FOLDER, { recursive: true });
+  const pages = visitors.flatMap(({ context }) => context.pages());
+  await Promise.allSettled([
+    ...pages.map((page, index) =>
+      page.screenshot({ path: `${RESULTS_FOLDER}/${name}-${index + 1}.png`, timeout: 5_000 }),
+    ),
+    writeFile(`${RESULTS_FOLDER}/${name}.log`, visitors.map((visitor) => visitor.log().join("\n")).join("\n\n")),
+  ]);
+}

@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { Client } from "pg";
+import {
+  answeredRun,
+  claimNow,
+  newMessage,
+  openTestStore,
+  reviveLetter,
+  textReply,
+  textsOf,
+} from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+  project = await db.newProject();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+const DRAFT = { text: "The draft.", markdown: false, sources: [], confidence: 0.4, why: "not sure" };
+
+/** A chat of which one message waits for a person. */
+async function heldChat(more: Parameters<typeof newMessage>[0] = {}) {
+  const { store } = db;
+  const { messageId, ticketId } = await store.messages.accept(project, newMessage(more));
+  const message = await claimNow(store, project, ticketId);
+  await store.tickets.open(project, message);
+  const held = { state: "held", stage: "review", status: "open", draft: DRAFT } as const;
+  await store.tickets.finish(project, answeredRun(message, [], held));
+  return { messageId, ticketId };
+}
+
+/** A decision that changes nothing but what is given. */
+function decision({ ticket }: ReviewState, change: Partial<Decision>): Decision {
+  return {
+    action: "note",
+    actor: "tester",
+    ticket,
+    why: "tested",
+    data: {},
+    waiting: "stay",
+    dropsDraft: false,
+    interrupts: true,
+    work: null,
+    lessons: [],
+    ...change,
+  };
+}
+
+/** The reply of a person to all that waits. */
+const replyTo = ({ waiting, newest }: ReviewState): SendWork => ({
+  kind: "send",
+  author: "operator",
+  text: "Mine.",
+  markdown: false,
+  sources: [],
+  covers: waiting.map(({ id }) => id),
+  answers: (waiting.at(-1) ?? newest)?.id ?? null,
+});
+
+/** Decides that a text goes out. */
+const decideToSend = (ticketId: string) =>
+  db.store.reviews.decide(project, ticketId, (state) =>
+    decision(state, { action: "reply", ticket: { ...state.ticket, stage: "delivering" }, work: replyTo(state) }),
+  );
+
+/** Claims a decision of which nobody else can know. */
+async function claimDecision(ticketId: string) {
+  const review = await db.store.reviews.claim(project, ticketId);
+  if (review === null) throw new Error("there is no decision to carry out");
+  return review;
+}
+
+/** Waits until so many statements of this database wait for a lock. */
+const untilWaiting = (count: number) =>
+  waitFor(
+    async () => {
+      const waiting = await db.sql(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return waiting.length === count;
+    },
+    { what: `${count} statements that wait for the chat` },
+  );
+
+const sent = () => [{ item: textReply("Mine."), author: "operator" as const }];
+
+async function textsIn(ticketId: string): Promise<string[]> {
+  const outgoing = await db.store.replies.readRange(project, { ticketId, fromSeq: 1, toSeq: 1_000 });
+  return textsOf(outgoing?.replies ?? []);
+}
+
+describe("a decision", () => {
+  test("is carried out once: of two workers that have it one after the other, the one whose lease holds", async () => {
+    const { messageId, ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    const slow = await claimDecision(ticketId);
+    expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
+    await db.expireLease(ticketId);
+    const quick = await claimDecision(ticketId);
+    expect([quick.reviewId, quick.attempts]).toEqual([slow.reviewId, 2]);
+    expect(await db.store.reviews.finishSend(quick, sent())).toMatchObject({ replies: { fromSeq: 2, toSeq: 2 } });
+    expect(await db.store.reviews.finishSend(slow, sent())).toBeNull();
+    expect(await db.store.reviews.giveUp(slow, "too late")).toBe(false);
+    expect(await textsIn(ticketId)).toEqual(["Mine."]);
+    expect(await db.store.messages.findState(project, messageId)).toBe("answered");
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "done", status: "pending" });
+    expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
+  });
+
+  test("goes before the messages of its chat, and they go on when it has ended", async () => {
+    const { ticketId } = await heldChat({ chatId: "first-come" });
+    await decideToSend(ticketId);
+    const { messageId } = await db.store.messages.accept(project, newMessage({ chatId: "first-come" }));
+    expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+    await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
+    expect((await claimNow(db.store, project, ticketId)).messageId).toBe(messageId);
+  });
+
+  test("takes the chat from the run that is under way: that changes nothing any more, and its try does not count", async () => {
+    const { ticketId } = await heldChat({ chatId: "interrupted" });
+    await db.store.messages.accept(project, newMessage({ chatId: "interrupted" }));
+    const run = await claimNow(db.store, project, ticketId);
+    await db.store.tickets.open(project, run);
+    await db.store.chats.saveProgress(project, run.messageId, run.leaseId, { triage: {} });
+    const assign = (state: ReviewState) => decision(state, { ticket: { ...state.ticket, assignee: "Ada" } });
+    expect(await db.store.reviews.decide(project, ticketId, assign)).not.toBeNull();
+    expect(await db.store.tickets.finish(project, answeredRun(run, ["too late"]))).toBeNull();
+    const again = await claimNow(db.store, project, ticketId);
+    expect(again).toMatchObject({ messageId: run.messageId, attempts: 1, progress: null });
+    expect(await textsIn(ticketId)).toEqual([]);
+  });
+
+  test("leaves everything as it was when it cannot be", async () => {
+    const { ticketId } = await heldChat();
+    const before = await db.store.tickets.find(project, ticketId);
+    const refuse = () => {
+      throw new Error("refused");
+    };
+    await expect(db.store.reviews.decide(project, ticketId, refuse)).rejects.toThrow("refused");
+    expect(await db.store.tickets.find(project, ticketId)).toEqual(before);
+    expect(await db.store.reviews.decide(await db.newProject(), ticketId, refuse)).toBeNull();
+    expect(await db.store.reviews.decide(project, newId(), refuse)).toBeNull();
+  });
+
+  test("knows of a message that was accepted while it waited for the chat", async () => {
+    const { ticketId } = await heldChat({ chatId: "close" });
+    const seen: boolean[] = [];
+    const look = () =>
+      db.store.reviews.decide(project, ticketId, (state) => {
+        seen.push(state.hasReceived);
+        return decision(state, {});
+      });
+    // Whoever waits for the chat gets it in the order of asking.
+    const holder = new Client({ connectionString: db.url });
+    await holder.connect();
+    try {
+      await holder.query("BEGIN");
+      await holder.query("SELECT FROM chats WHERE ticket_id = $1 FOR UPDATE", [ticketId]);
+      const before = look();
+      await untilWaiting(1);
+      const accepting = db.openAnother().messages.accept(project, newMessage({ chatId: "close" }));
+      await untilWaiting(2);
+      const after = look();
+      await untilWaiting(3);
+      await holder.query("COMMIT");
+      await Promise.all([before, accepting, after]);
+    } finally {
+      await holder.end();
+    }
+    expect(seen).toEqual([false, true]);
+  });
+
+  test("sees what waits, how the draft covers it, and whether a person was promised", async () => {
+    const { store } = db;
+    const { messageId, ticketId } = await heldChat({ chatId: "seen" });
+    const next = await store.messages.accept(project, newMessage({ chatId: "seen" }));
+    const run = await claimNow(store, project, ticketId);
+    await store.tickets.open(project, run);
+    await store.tickets.finish(project, answeredRun(run, [], { state: "failed", stage: "review", failure: "broken" }));
+    const look = async () => {
+      const states: ReviewState[] = [];
+      await store.reviews.decide(project, ticketId, (state) => {
+        states.push(state);
+        return decision(state, {});
+      });
+      return states[0];
+    };
+    expect(await look()).toMatchObject({
+      draft: { covers: [messageId] },
+      waiting: [
+        { id: messageId, state: "held" },
+        { id: next.messageId, state: "failed" },
+      ],
+      newest: { id: next.messageId },
+      isPersonPromised: false,
+    });
+    await db.sql(
+      `INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown)
+       VALUES (gen_random_uuid(), $1, $2, 99, $3, 'system', 'message', 'A person comes.', false)`,
+      [project, ticketId, messageId],
+    );
+    expect(await look()).toMatchObject({ isPersonPromised: true });
+  });
+});
+
+test("a dead letter of a ticket that was given to another project is that project's", async () => {
+  const { store } = db;
+  const { messageId, ticketId } = await heldChat();
+  const other = await db.newProject();
+  await db.sql("UPDATE messages SET state = 'failed', finished_at = now() WHERE id = $1", [messageId]);
+  await store.reviews.decide(project, ticketId, (state) =>
+    decision(state, { ticket: { ...state.ticket, project: other, stage: "failed" } }),
+  );
+  const lettersOf = async (id: ProjectId) =>
+    (await store.messages.listDeadLetters(id, 200)).map((letter) => letter.messageId);
+  expect([await lettersOf(other), (await lettersOf(project)).includes(messageId)]).toEqual([[messageId], false]);
+  expect(await reviveLetter(store, project, messageId)).toBe(false);
+  // It goes on where it came in.
+  expect(await store.messages.findDeadLetter(other, messageId)).toMatchObject({ project, ticketId });
+  expect(await reviveLetter(store, other, messageId)).toBe(true);
+  expect(await store.tickets.find(project, ticketId)).toMatchObject({ project: other, stage: "received" });
+});
+
+test("a dead letter that never had a ticket is sent again, and one that has a ticket is decided about", async () => {
+  const { store } = db;
+  const { messageId, ticketId } = await store.messages.accept(project, newMessage());
+  const run = await claimNow(store, project, ticketId);
+  await store.tickets.finish(project, answeredRun(run, [], { state: "failed", stage: "failed", failure: "broken" }));
+  expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ ticketId, isOpened: false });
+  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(true);
+  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+  const again = await claimNow(store, project, ticketId);
+  expect(again).toMatchObject({ messageId, attempts: 1 });
+  await store.tickets.open(project, again);
+  await store.tickets.finish(project, answeredRun(again, [], { state: "failed", stage: "failed", failure: "broken" }));
+  expect(await store.messages.findDeadLetter(project, messageId)).toMatchObject({ isOpened: true });
+  expect(await store.reviews.reviveUnopened(project, ticketId, messageId)).toBe(false);
+});
+
+test("dead letters, revived while people decide and runs end, cost nobody a deadlock", async () => {
+  const { messageId, ticketId } = await heldChat({ chatId: "crowded" });
+  await db.sql("UPDATE messages SET state = 'failed' WHERE id = $1", [messageId]);
+  const other = db.openAnother();
+  const rounds = await Promise.allSettled(
+    Array.from({ length: 12 }, (_, index) =>
+      index % 2 === 0 ? reviveLetter(other, project, messageId) : decideToSend(ticketId),
+    ),
+  );
+  expect(rounds.filter(({ status }) => status === "rejected")).toEqual([]);
+  // Either it is received again or a reply covers it: never both, which would hold it for ever.
+  const rows = await db.sql("SELECT 1 FROM messages WHERE id = $1 AND state = 'received' AND covered_by IS NOT NULL", [
+    messageId,
+  ]);
+  expect(rows).toEqual([]);
+});
+
+describe("a decision that fails", () => {
+  test("waits for its next try, and is due for the sweeper then", async () => {
+    const { ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    const review = await claimDecision(ticketId);
+    await db.store.reviews.retryLater(review, { delayMs: 60_000, failure: "planted", counts: true });
+    expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
+    const due = () =>
+      db.store.reviews.takeDue(1_000).then((found) => found.filter((item) => item.ticketId === ticketId));
+    expect(await due()).toEqual([]);
+    await db.sql("UPDATE reviews SET not_before = now(), due_at = now() WHERE id = $1", [review.reviewId]);
+    expect(await due()).toEqual([{ project, ticketId, reviewId: review.reviewId, attempts: 1 }]);
+    expect(await due()).toEqual([]);
+    const again = await claimDecision(ticketId);
+    await db.store.reviews.retryLater(again, { delayMs: 0, failure: "store away", counts: false });
+    expect((await claimDecision(ticketId)).attempts).toBe(2);
+  });
+
+  test("is given up after five tries of which each leaves nothing behind", async () => {
+    const { messageId, ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    // What cannot be stored: no text has this character.
+    const broken = [{ item: textReply("a\u0000b"), author: "operator" as const }];
+    for (const attempts of [1, 2, 3, 4, 5]) {
+      const review = await claimDecision(ticketId);
+      expect(review.attempts).toBe(attempts);
+      await expect(db.store.reviews.finishSend(review, broken)).rejects.toThrow(/0x00/);
+      expect(await textsIn(ticketId)).toEqual([]);
+      expect(await db.store.messages.findState(project, messageId)).toBe("held");
+      const retry = { delayMs: 0, failure: "not to be stored", counts: true };
+      if (attempts < 5) await db.store.reviews.retryLater(review, retry);
+      else expect(await db.store.reviews.giveUp(review, "not to be stored")).toBe(true);
+    }
+    expect(await db.store.reviews.claim(project, ticketId)).toBeNull();
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "review", status: "open" });
+    const moves = await db.store.tickets.listMoves(project, ticketId);
+    expect(moves.at(-1)).toMatchObject({ from: "delivering", to: "review", why: "not to be stored" });
+    // The text can be sent again.
+    await decideToSend(ticketId);
+    await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
+    expect(await textsIn(ticketId)).toEqual(["Mine."]);
+  });
+
+  test("is given up: what it covered waits again with its draft, and the text is kept to be sent again", async () => {
+    const { messageId, ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    expect(await db.store.reviews.giveUp(await claimDecision(ticketId), "planted")).toBe(true);
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "review" });
+    let seen: ReviewState | null = null;
+    await db.store.reviews.decide(project, ticketId, (state) => {
+      seen = state;
+      return decision(state, {});
+    });
+    expect(seen).toMatchObject({
+      draft: { text: "The draft." },
+      waiting: [{ id: messageId, state: "held" }],
+      failed: { text: "Mine.", covers: [messageId] },
+      isUnderWay: false,
+    });
+    expect(await db.store.messages.claim(project, ticketId)).toBeNull();
+  });
+
+  test("and answered nothing that waits, leaves its ticket failed", async () => {
+    const { ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    await db.store.reviews.finishSend(await claimDecision(ticketId), sent());
+    await decideToSend(ticketId);
+    await db.store.reviews.giveUp(await claimDecision(ticketId), "planted");
+    expect(await db.store.tickets.find(project, ticketId)).toMatchObject({ stage: "failed" });
+  });
+});

@@ -1,0 +1,426 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { TICKET_SORTS } from "@svc/contracts";
+import type { KeyPlace, TicketSort } from "@svc/contracts";
+import { newId, ticketIdOf } from "@svc/store";
+import type { ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import * as fc from "fast-check";
+import { Client } from "pg";
+import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let project: ProjectId;
+let other: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+afterAll(() => db.close());
+beforeEach(async () => {
+  await db.sql("DELETE FROM tickets");
+  [project, other] = [await db.newProject(), await db.newProject()];
+});
+
+const asked = (query: Partial<TicketPageQuery> = {}): TicketPageQuery => ({
+  limit: 50,
+  sort: "-updatedAt",
+  words: null,
+  after: undefined,
+  ...query,
+});
+const listed = async (query: Partial<TicketPageQuery> = {}, of = project) =>
+  (await db.store.ticketList.listPage(of, asked(query))).tickets.map(({ id }) => id);
+
+/** What the pipeline does twice a second. */
+async function followAll(): Promise<void> {
+  while (await db.store.ticketIndex.follow());
+  while (
+    await db.store.ticketTexts.indexNext(({ indexed, subject, texts }) => [
+      ...new Set([...(indexed ?? []), ...`${subject} ${texts.join(" ")}`.toLowerCase().split(/\W+/).filter(Boolean)]),
+    ])
+  );
+}
+/** Follows until every event counts as followed, which waits for whatever else writes on this server. */
+async function settle(): Promise<void> {
+  const isSettled = async () => {
+    await followAll();
+    const [state] = await db.sql<{ behind: boolean }>(
+      "SELECT settled_id < (SELECT coalesce(max(id), 0) FROM ticket_events) AS behind FROM ticket_index",
+    );
+    return state !== undefined && !state.behind;
+  };
+  await waitFor(isSettled, { what: "every event to be followed", timeoutMs: 30_000 });
+}
+
+async function makeTicket(text = "hello", chat: object = {}, answer = "Hi."): Promise<string> {
+  const { accepted } = await exchange(db.store, project, newMessage({ text, ...chat }), [answer]);
+  return accepted.ticketId;
+}
+
+const STATUSES = ["open", "pending", "resolved", "spam"] as const;
+const STAGES = ["review", "done", "failed"] as const;
+const PRIORITIES = ["low", "normal", "high", "urgent"] as const;
+const CHANNELS = ["api", "widget", "messenger"] as const;
+const AGENTS = [newId(), newId()] as const;
+const PEOPLE = ["ann@example.com", "none-of-yours"] as const;
+const TAGS = ["vip", "bug", "x:y"] as const;
+const LANGUAGES = ["en", "de"] as const;
+const USERS = ["u1", "u2"] as const;
+const HOUR_MS = 3_600_000;
+const BASE_MS = Date.UTC(2026, 0, 1);
+
+const orNothing = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: null });
+const factsArbitrary = fc.record({
+  status: fc.constantFrom(...STATUSES),
+  stage: fc.constantFrom(...STAGES),
+  priority: fc.constantFrom(...PRIORITIES),
+  channel_id: fc.constantFrom(...CHANNELS),
+  agent_id: orNothing(AGENTS),
+  assignee: orNothing(PEOPLE),
+  tags: fc.subarray([...TAGS]),
+  language: orNothing(LANGUAGES),
+  user_id: orNothing(USERS),
+  createdHours: fc.nat({ max: 20 }),
+  updatedHours: fc.nat({ max: 20 }),
+  isForeign: fc.boolean(),
+});
+type Facts = typeof factsArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+const hours = fc.nat({ max: 22 }).map((count) => new Date(BASE_MS + count * HOUR_MS));
+const sometimes = <Value>(values: fc.Arbitrary<Value>) => fc.option(values, { nil: undefined, freq: 4 });
+/** Each filter is given in one of five queries, so that most queries find something. */
+const rarely = <Value>(values: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
+const queryArbitrary = fc.record({
+  sort: fc.constantFrom(...TICKET_SORTS),
+  limit: fc.integer({ min: 1, max: 7 }),
+  status: rarely(fc.constantFrom(...STATUSES)),
+  stage: rarely(fc.constantFrom(...STAGES)),
+  priority: rarely(fc.constantFrom(...PRIORITIES)),
+  channelId: rarely(fc.constantFrom(...CHANNELS)),
+  agentId: rarely(fc.constantFrom(...AGENTS)),
+  assignee: rarely(fc.constantFrom("none", ...PEOPLE)),
+  tag: rarely(fc.constantFrom(...TAGS, "none")),
+  language: rarely(fc.constantFrom(...LANGUAGES)),
+  userId: rarely(fc.constantFrom(...USERS)),
+  createdFrom: rarely(hours),
+  createdTo: rarely(hours),
+  updatedFrom: rarely(hours),
+  updatedTo: rarely(hours),
+  needsReview: sometimes(fc.constant(false)),
+});
+type Query = typeof queryArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Whether a query means a ticket, said in another way than in SQL. */
+function isMeant(query: Query, ticket: TicketRecord): boolean {
+  const is = (asked: unknown, value: unknown) => asked === undefined || asked === value;
+  return (
+    is(query.status, ticket.status) &&
+    is(query.stage, ticket.stage) &&
+    is(query.priority, ticket.priority) &&
+    is(query.channelId, ticket.channelId) &&
+    is(query.agentId, ticket.agentId) &&
+    is(query.assignee, ticket.assignee ?? "none") &&
+    (query.tag === undefined || ticket.tags.includes(query.tag)) &&
+    is(query.language, ticket.language) &&
+    is(query.userId, ticket.userId) &&
+    (query.createdFrom === undefined || ticket.createdAt >= query.createdFrom) &&
+    (query.createdTo === undefined || ticket.createdAt < query.createdTo) &&
+    (query.updatedFrom === undefined || ticket.updatedAt >= query.updatedFrom) &&
+    (query.updatedTo === undefined || ticket.updatedAt < query.updatedTo)
+  );
+}
+
+const KEYS = {
+  createdAt: (ticket: TicketRecord) => ticket.createdAt.getTime(),
+  updatedAt: (ticket: TicketRecord) => ticket.updatedAt.getTime(),
+  priority: (ticket: TicketRecord) => PRIORITIES.indexOf(ticket.priority) * 1e13 + ticket.updatedAt.getTime(),
+};
+function compare(sort: TicketSort, a: TicketRecord, b: TicketRecord): number {
+  const sign = sort.startsWith("-") ? -1 : 1;
+  const keyOf = KEYS[sort.replace("-", "") as keyof typeof KEYS];
+  return sign * (keyOf(a) - keyOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+/** Every page of a list, one after the other. */
+async function readPages(query: Query): Promise<TicketRecord[]> {
+  const all: TicketRecord[] = [];
+  let after: KeyPlace | undefined;
+  do {
+    const page = await db.store.ticketList.listPage(project, asked({ ...query, after }));
+    expect(page.tickets.length).toBeLessThanOrEqual(query.limit);
+    all.push(...page.tickets);
+    after = page.next ?? undefined;
+  } while (after !== undefined);
+  return all;
+}
+
+async function change(id: string, facts: Facts | undefined): Promise<void> {
+  if (facts === undefined) throw new Error("no facts");
+  await db.sql(
+    `WITH t AS (
+       UPDATE tickets SET status = $2, stage = $3, priority = $4, channel_id = $5, agent_id = $6, assignee = $7,
+         tags = $8, language = $9, user_id = $10, created_at = $11, updated_at = $12, home_project_id = $13,
+         version = version + 1
+       WHERE id = $1 RETURNING id, project_id
+     ) INSERT INTO ticket_events (ticket_id, project_id, actor) SELECT id, project_id, 'test' FROM t`,
+    [
+      id,
+      facts.status,
+      facts.stage,
+      facts.priority,
+      facts.channel_id,
+      facts.agent_id,
+      facts.assignee,
+      facts.tags,
+      facts.language,
+      facts.user_id,
+      new Date(BASE_MS + facts.createdHours * HOUR_MS),
+      new Date(BASE_MS + facts.updatedHours * HOUR_MS),
+      facts.isForeign ? other : project,
+    ],
+  );
+}
+
+async function insertTickets(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId());
+  await db.sql(
+    `INSERT INTO tickets (id, home_project_id, project_id, channel_id, chat_id, subject)
+     SELECT id, $2, $2, 'api', 'chat-' || id, 'subject' FROM unnest($1::uuid[]) AS i (id)`,
+    [ids, project],
+  );
+  await db.sql(
+    "INSERT INTO ticket_events (ticket_id, project_id, actor) SELECT id, $2, 'test' FROM unnest($1::uuid[]) AS i (id)",
+    [ids, project],
+  );
+  return ids;
+}
+
+describe("a list of tickets", () => {
+  test("has what its filters say in its order, page by page, however far the index has come", async () => {
+    const facts = fc.sample(factsArbitrary, { numRuns: 60, seed: 5 });
+    const ids = await insertTickets(facts.length);
+    const half = Math.floor(ids.length / 2);
+    const compareWithModel = async (seed: number) => {
+      const tickets = await Promise.all(ids.map((id) => db.store.ticketDetails.findOpened(project, id)));
+      const all = tickets.filter((ticket) => ticket !== null);
+      for (const query of fc.sample(queryArbitrary, { numRuns: 20, seed })) {
+        const meant = all.filter((ticket) => isMeant(query, ticket)).toSorted((a, b) => compare(query.sort, a, b));
+        const read = await readPages(query);
+        expect({ query, ids: read.map(({ id }) => id) }).toEqual({ query, ids: meant.map(({ id }) => id) });
+        expect(read).toEqual(meant);
+      }
+    };
+    for (const [index, id] of ids.slice(0, half).entries()) await change(id, facts[index]);
+    await settle();
+    for (const [index, id] of ids.slice(half).entries()) await change(id, facts[index + half]);
+    // Half of them as the index has them, half of them changed since.
+    await compareWithModel(1);
+    await settle();
+    await compareWithModel(2);
+    for (const [index, id] of ids.entries()) await change(id, facts[(index + 7) % ids.length]);
+    await db.store.ticketIndex.follow();
+    await compareWithModel(3);
+  });
+
+  test("has a ticket as it is at once, while it is worked on too", async () => {
+    const ticketId = await makeTicket();
+    expect(await listed()).toEqual([ticketId]);
+    await settle();
+    expect(await listed({ status: "pending" })).toEqual([ticketId]);
+    await db.store.ticketDetails.update(project, ticketId, { tags: ["new"] }, { versions: null, actor: "key:1" });
+    expect(await listed({ tag: "new" })).toEqual([ticketId]);
+
+    // A message that is in work: its ticket is opened, and has no event yet.
+    const chat = newMessage({ text: "second" });
+    const { ticketId: inWork } = await db.store.messages.accept(project, chat);
+    const claimed = await db.store.messages.claim(project, inWork);
+    if (claimed === null) throw new Error("nothing was claimed");
+    expect(await listed({ stage: "received" })).toEqual([]);
+    await db.store.tickets.open(project, claimed);
+    expect(await listed({ stage: "received" })).toEqual([inWork]);
+  });
+
+  test("finds a chat by its id, also one that came in elsewhere", async () => {
+    const ticketId = await makeTicket("mine", { chatId: "chat-1" });
+    const { accepted } = await exchange(db.store, other, newMessage({ chatId: "chat-1" }), ["Hi."]);
+    expect(await listed({ chatId: "chat-1" })).toEqual([ticketId]);
+    expect(await listed({ chatId: "chat-2" })).toEqual([]);
+    await db.sql("UPDATE tickets SET project_id = $2, version = version + 1 WHERE id = $1", [
+      accepted.ticketId,
+      project,
+    ]);
+    await db.sql("INSERT INTO ticket_events (ticket_id, project_id, actor) VALUES ($1, $2, 'key:1')", [
+      accepted.ticketId,
+      other,
+    ]);
+    expect((await listed({ chatId: "chat-1" })).toSorted()).toEqual([ticketId, accepted.ticketId].toSorted());
+    expect(await listed({}, other)).toEqual([]);
+    await settle();
+    expect((await listed({ chatId: "chat-1" })).toSorted()).toEqual([ticketId, accepted.ticketId].toSorted());
+    expect(await listed({}, other)).toEqual([]);
+  });
+
+  test("misses no change whose transaction ends after later ones", async () => {
+    const [first, second] = [await makeTicket(), await makeTicket()];
+    await settle();
+    const late = new Client({ connectionString: db.url });
+    await late.connect();
+    try {
+      await late.query("BEGIN");
+      await late.query("UPDATE tickets SET status = 'spam', version = version + 1 WHERE id = $1", [first]);
+      await late.query("INSERT INTO ticket_events (ticket_id, project_id, actor) VALUES ($1, $2, 'late')", [
+        first,
+        project,
+      ]);
+      await db.store.ticketDetails.update(project, second, { tags: ["a"] }, { versions: null, actor: "key:1" });
+      for (let step = 0; step < 4; step++) await followAll();
+      expect(await listed({ status: "spam" })).toEqual([]);
+      await late.query("COMMIT");
+    } finally {
+      await late.end();
+    }
+    expect(await listed({ status: "spam" })).toEqual([first]);
+    await settle();
+    expect(await listed({ status: "spam" })).toEqual([first]);
+  });
+});
+
+describe("the search in tickets", () => {
+  const found = (words: string[], beginning: string | null, query: Partial<TicketPageQuery> = {}, of = project) =>
+    listed({ words: { words, beginning }, ...query }, of);
+
+  test("finds all words of subject, messages and replies, and beginnings of one", async () => {
+    const invoice = await makeTicket("Where is my invoice 2231?", {}, "It was sent to accounting.");
+    const parcel = await makeTicket("Where is my parcel?", {}, "On its way.");
+    await settle();
+    expect((await found(["where"], "my")).toSorted()).toEqual([invoice, parcel].toSorted());
+    expect(await found(["where"], "inv")).toEqual([invoice]);
+    expect(await found(["accounting"], "2")).toEqual([invoice]);
+    expect(await found(["accounting"], "22")).toEqual([invoice]);
+    expect(await found([], "parcel")).toEqual([parcel]);
+    expect(await found(["invoice"], "parcel")).toEqual([]);
+    expect(await found(["invoic"], "my")).toEqual([]);
+    expect(await found([], "w", {}, other)).toEqual([]);
+    expect(await found([], "it'\\", {})).toEqual([]);
+    expect(await found([], "w", { status: "resolved" })).toEqual([]);
+  });
+
+  test("follows what is said later, another subject, another project, and an erasure", async () => {
+    const chat = newMessage({ text: "first words" });
+    const { accepted } = await exchange(db.store, project, chat, ["Hi."]);
+    const { ticketId } = accepted;
+    await settle();
+    for (let turn = 0; turn < 30; turn++) await exchange(db.store, project, { ...chat, text: `turn${turn}` }, ["Yes."]);
+    await db.store.ticketDetails.update(project, ticketId, { subject: "renamed" }, { versions: null, actor: "key:1" });
+    await settle();
+    for (const word of ["first", "turn0", "turn29", "renamed"]) expect(await found([word], null)).toEqual([ticketId]);
+    await db.store.ticketDetails.update(project, ticketId, { subject: "again" }, { versions: null, actor: "key:1" });
+    await settle();
+    expect(await found(["renamed"], null)).toEqual([]);
+    expect(await found(["turn29"], "agai")).toEqual([ticketId]);
+
+    await db.sql("UPDATE tickets SET project_id = $2, version = version + 1 WHERE id = $1", [ticketId, other]);
+    await db.sql("INSERT INTO ticket_events (ticket_id, project_id, actor) VALUES ($1, $2, 'key:1')", [
+      ticketId,
+      project,
+    ]);
+    await settle();
+    expect([await found([], "turn"), await found([], "turn", {}, other)]).toEqual([[], [ticketId]]);
+
+    await db.sql("DELETE FROM tickets WHERE id = $1", [ticketId]);
+    await settle();
+    expect(await db.sql("SELECT FROM ticket_texts UNION ALL SELECT FROM ticket_list")).toEqual([]);
+    expect(await found([], "turn", {}, other)).toEqual([]);
+  });
+
+  test("has no words of a ticket that was erased and begun anew while they were indexed", async () => {
+    const [blocked, chat] = [await makeTicket("blocked"), newMessage({ text: "forgotten" })];
+    // Tickets are written in the order of their ids: the one that is erased comes after the one that waits.
+    let ticketId = "";
+    while (ticketId <= blocked) {
+      chat.chatId = `chat ${newId()}`;
+      ticketId = ticketIdOf(project, "api", chat.chatId);
+    }
+    await exchange(db.store, project, chat, ["Hi."]);
+    await settle();
+    await db.sql("DELETE FROM ticket_texts WHERE ticket_id = $1", [ticketId]);
+    await db.sql("INSERT INTO ticket_text_queue (ticket_id) SELECT id FROM tickets");
+    const client = new Client({ connectionString: db.url });
+    await client.connect();
+    try {
+      await client.query("BEGIN");
+      await client.query("SELECT 1 FROM ticket_texts WHERE ticket_id = $1 FOR UPDATE", [blocked]);
+      const indexing = db.openAnother().ticketTexts.indexNext(({ texts }) => texts);
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      const isWaiting = async () => (await db.sql(waiting)).length > 0;
+      await waitFor(isWaiting, { what: "the words to be written" });
+      await db.store.erasures.erase(project, ticketId);
+      await exchange(db.store, project, { ...chat, text: "remembered" }, ["Hi."]);
+      await client.query("COMMIT");
+      await indexing;
+    } finally {
+      await client.end();
+    }
+    expect(await found(["forgotten"], null)).toEqual([]);
+    await settle();
+    expect([await found(["forgotten"], null), await found(["remembered"], null)]).toEqual([[], [ticketId]]);
+  });
+
+  test("is shared by replicas without a ticket lost or done in vain", async () => {
+    await insertTickets(300);
+    const stores = [db.store, db.openAnother(), db.openAnother()];
+    const rounds = async (store: typeof db.store) => {
+      for (let round = 0; round < 4; round++) {
+        await store.ticketIndex.follow();
+        while (await store.ticketTexts.indexNext(({ subject }) => [subject]));
+      }
+    };
+    await Promise.all(stores.map(rounds));
+    await rounds(db.store);
+    const [count] = await db.sql("SELECT count(*)::int FROM ticket_texts WHERE document @@ 'subject'");
+    expect(count).toEqual({ count: 300 });
+    expect(await db.sql("SELECT FROM ticket_text_queue")).toEqual([]);
+  });
+
+  test("finds every ticket once, in order, of words that are rare, frequent, or frequent in one place", async () => {
+    const ids = (await insertTickets(5_100)).toSorted();
+    const places: Record<string, (row: number) => boolean> = {
+      subject: () => true,
+      third: (row) => row % 3 === 0,
+      hundredth: (row) => row % 100 === 0,
+      early: (row) => row < 12,
+      late: (row) => row > 4_000 && row % 20 === 0,
+    };
+    const subjects = ids.map((_, row) =>
+      Object.entries(places).flatMap(([word, isThere]) => (isThere(row) ? [word] : [])),
+    );
+    const isSpam = (row: number) => row % 7 === 0;
+    await db.sql(
+      `UPDATE tickets t SET subject = i.subject, created_at = timestamptz '2026-01-01' + i.row * interval '1 s',
+         status = CASE WHEN i.row % 7 = 1 THEN 'spam' ELSE status END
+       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i (id, subject, row) WHERE t.id = i.id`,
+      [ids, subjects.map((words) => words.join(" "))],
+    );
+    await settle();
+    for (const [word, isThere] of Object.entries(places)) {
+      for (const status of [undefined, "spam"] as const) {
+        const meant = ids.filter((_, row) => isThere(row) && (status === undefined || isSpam(row)));
+        const read: string[] = [];
+        let after: KeyPlace | undefined;
+        do {
+          const words = { words: [word], beginning: null };
+          const query = asked({ words, status, sort: "createdAt", limit: 50, after });
+          const page = await db.store.ticketList.listPage(project, query);
+          read.push(...page.tickets.map(({ id }) => id));
+          after = page.next ?? undefined;
+          // Every page of what is in thousands would take long; the first ones are like the others.
+        } while (after !== undefined && read.length < 1_000);
+        expect({ word, status, read }).toEqual({ word, status, read: meant.slice(0, read.length) });
+        expect(read.length).toBe(Math.min(meant.length, 1_000));
+      }
+    }
+    expect(await found(["subject"], "z")).toEqual([]);
+  });
+});
