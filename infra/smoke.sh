@@ -15,7 +15,7 @@ trap 'status=$?; [ $status = 0 ] || compose logs --tail=40 || true; down; exit $
 {
   echo 'version: "3.8"'
   echo 'services:'
-  for service in migrate api pipeline; do
+  for service in migrate api pipeline widget tool-server; do
     printf '  %s:\n    build:\n      context: .\n      dockerfile: infra/docker/Dockerfile\n' "$service"
     [ -z "${BUILD_NETWORK:-}" ] || printf '      network: %s\n' "$BUILD_NETWORK"
   done
@@ -37,13 +37,31 @@ answer=$(curl -fsS http://127.0.0.1:31416/api/v1/messages -H "Authorization: Bea
   -H 'Content-Type: application/json' -d '{"text":"How do I send a message over the HTTP API?"}')
 echo "$answer"
 case "$answer" in *'"ok":true'*'"replies":[{'*) ;; *) echo 'the message was not answered' >&2; exit 1 ;; esac
+echo "== the widget"
+svc() { compose exec -T api node apps/cli/dist/main.js "$@"; }
+svc channels enable widget
+widget_key=$(svc channels show widget --json | sed -n 's/.*"apiKey": *"\([^"]*\)".*/\1/p' | head -n 1)
+for _ in $(seq 30); do
+  if curl -fsS "http://127.0.0.1:31415/api/widget/config/$widget_key" 2>/dev/null; then break; fi
+  sleep 1
+done
+curl -fsS http://127.0.0.1:31415/widget.js >/dev/null
+curl -fsS http://127.0.0.1:31415/api/widget/message -H "X-Api-Key: $widget_key" \
+  -H "X-Visitor-Id: $(cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' \
+  -d '{"text":"What is a ticket?","clientMessageId":"smoke-1"}'; echo
+status=$(curl -sS -o /dev/null -w '%{http_code}' http://127.0.0.1:31415/)
+[ "$status" = 404 ] || { echo "the demo page is shown in production ($status)" >&2; exit 1; }
+echo "== the tool server"
+curl -fsS http://127.0.0.1:31417/mcp -H "X-Api-Key: $SVC_ADMIN_KEY" -H 'Content-Type: application/json' \
+  -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-11-25' \
+  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | grep -o 'svc_[a-z_]*' | sort -u
 echo "== readiness of every app"
-for service in api pipeline; do
+for service in api pipeline widget tool-server; do
   compose exec -T "$service" node -e \
     "fetch('http://127.0.0.1:9464/readyz').then(async (a) => { console.log('$service', a.status, await a.text()); process.exit(a.ok ? 0 : 1); })"
 done
 echo "== the command line inside"
-compose exec -T api node apps/cli/dist/main.js ask "What is a ticket?"
+svc ask "What is a ticket?"
 echo "== down"
 compose stop --timeout 20
 compose ps

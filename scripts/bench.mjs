@@ -1,8 +1,9 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
-//   npm run bench -- [--seconds 5] [--runs 3] [--floor FOLDER] [--only sync,async,drain,limit,callbacks,search,embedded]
-//                    [--sizes 1000,10000,100000] [--profile FOLDER]
+//   npm run bench -- [--seconds 5] [--runs 3] [--floor FOLDER] [--only sync,async,drain,limit,callbacks,search,lists,embedded]
+//                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
-// product, with the same load. --sizes are passages of the knowledge bases that are searched. --profile makes api and
+// product, with the same load. --sizes are passages of the knowledge bases that are searched, --tickets
+// those of the project whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes api and
 // pipeline write CPU profiles. Needs redis-server in the PATH.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -11,6 +12,7 @@ import { parseArgs } from "node:util";
 import { measureCallbacks } from "./bench/callbacks.mjs";
 import { query } from "./bench/database.mjs";
 import { startFloor } from "./bench/floor.mjs";
+import { measureLists } from "./bench/lists.mjs";
 import { measure, printFigure } from "./bench/measure.mjs";
 import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./bench/product.mjs";
 import { freePort, start, stop, until } from "./bench/processes.mjs";
@@ -23,8 +25,10 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "5" },
     runs: { type: "string", default: "3" },
     floor: { type: "string" },
-    only: { type: "string", default: "sync,async,drain,limit,callbacks,search,embedded" },
+    only: { type: "string", default: "sync,async,drain,limit,callbacks,search,lists,embedded" },
     sizes: { type: "string", default: "1000,10000,100000" },
+    tickets: { type: "string", default: "100000" },
+    explain: { type: "boolean", default: false },
     profile: { type: "string" },
   },
 });
@@ -236,6 +240,15 @@ async function measureSearch() {
   });
 }
 
+async function measureListsOfTickets() {
+  const options = { key: KEY, tickets: Number(values.tickets), runs, seconds, explains: values.explain };
+  await withProduct(
+    "lists",
+    async () => {},
+    (product) => measureLists(product, options),
+  );
+}
+
 async function measureEmbedded() {
   const port = await freePort();
   const env = { SVC_DATA_DIR: join(scratch, "embedded"), SVC_API_PORT: String(port), SVC_ADMIN_KEY: KEY };
@@ -267,6 +280,7 @@ try {
   const compared = Object.keys(COMPARED).filter((name) => wanted.has(name));
   if (compared.length > 0) await measureCompared(compared);
   if (wanted.has("search")) await measureSearch();
+  if (wanted.has("lists")) await measureListsOfTickets();
   if (wanted.has("embedded")) await measureEmbedded();
 } finally {
   await closeServers();

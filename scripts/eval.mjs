@@ -40,6 +40,8 @@ async function evaluateSet() {
     triage: () => import("./eval/evaluate-triage.mjs"),
     search: () => import("./eval/evaluate-search.mjs"),
     passages: () => import("./eval/evaluate-passages.mjs"),
+    notes: () => import("./eval/evaluate-notes.mjs"),
+    meetings: () => import("./eval/evaluate-meetings.mjs"),
   }[set.kind]();
 
   const scratch = await openScratchStore();

@@ -1,15 +1,19 @@
 // `npm test`: static checks, then every test on the queues' Postgres backend with the standalone composition, then what
 // touches queues or runs the product on Redis with separate processes. `npm run soak`: all four compositions in full.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join, relative } from "node:path";
+import { bundleApps } from "./bundle-apps.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const isSoak = process.argv.includes("--soak");
 const startedAt = Date.now();
 const say = (line) => console.log(`[${String(Math.round((Date.now() - startedAt) / 1000)).padStart(4)} s] ${line}`);
 const bin = (name) => join(ROOT, "node_modules", ".bin", name);
+/** What became of each file, by backend and composition: of those that were repeated, what became of them in the end. */
 const results = join(ROOT, ".test-results");
+/** What became of files at first, where some were repeated. */
+const firstResults = join(results, "first-tries");
 const totals = { passed: 0, failed: 0, skipped: 0 };
 
 function run(command, args, env = {}) {
@@ -27,59 +31,160 @@ function run(command, args, env = {}) {
 
 async function check(what, command, args) {
   say(what);
+  const still = setInterval(() => say(`${what}: still at it`), 30_000);
   const code = await run(command, args);
+  clearInterval(still);
   if (code === 0) totals.passed++;
   else totals.failed++;
 }
 
-/** Runs jest with a queue backend and a composition; `only` narrows it to some folders, `but` leaves some out. */
-async function runJest({ backend, composition, only = [], but = [] }) {
-  const output = join(results, `${backend}-${composition}.json`);
-  say(`tests on the ${backend} backend, ${composition} composition`);
+/** Runs jest once. Answers its results, null where it has written none, and how it ended. */
+async function jestOnce(output, args, env) {
+  rmSync(output, { force: true });
+  const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+  const reporters = ["--reporters=default", `--reporters=${join(ROOT, "scripts", "report-progress.mjs")}`];
+  const report = ["--json", `--outputFile=${output}`, "--testLocationInResults", ...reporters];
   const code = await run(
     process.execPath,
-    [
-      "--experimental-vm-modules",
-      "--no-warnings",
-      join(ROOT, "node_modules", "jest", "bin", "jest.js"),
-      "--json",
-      `--outputFile=${output}`,
-      "--testLocationInResults",
-      ...but.flatMap((path) => ["--testPathIgnorePatterns", path]),
-      "--",
-      ...only,
-    ],
-    { TEST_QUEUE_BACKEND: backend, TEST_COMPOSITION: composition, ...(isSoak ? { SVC_SOAK: "1" } : {}) },
+    ["--experimental-vm-modules", "--no-warnings", jest, ...report, ...args],
+    env,
   );
-  const report = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : null;
-  totals.passed += report?.numPassedTests ?? 0;
-  totals.skipped += (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
-  const failed = (report?.numFailedTests ?? 0) + (report?.numRuntimeErrorTestSuites ?? 0);
-  totals.failed += failed === 0 && code !== 0 ? 1 : failed;
+  try {
+    return { code, outcome: JSON.parse(readFileSync(output, "utf8")) };
+  } catch {
+    // It ended before it wrote them.
+    return { code, outcome: null };
+  }
+}
+
+const hasFailed = ({ status }) => status === "failed";
+const having = (tests, ...states) => tests.filter(({ status }) => states.includes(status)).length;
+
+function countTests(files) {
+  for (const { status, assertionResults: tests } of files) {
+    totals.passed += having(tests, "passed");
+    totals.skipped += having(tests, "pending", "todo");
+    // A file may fail without a failed test: when it cannot be loaded, or leaves something behind.
+    totals.failed += Math.max(having(tests, "failed"), status === "failed" ? 1 : 0);
+  }
+}
+
+/** The results of a run with those of the files that were repeated in the place of the first ones. */
+function withRepeated(outcome, repeated) {
+  const again = new Map((repeated?.testResults ?? []).map((file) => [file.name, file]));
+  const files = outcome.testResults.map((file) => again.get(file.name) ?? file);
+  const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  const failedFiles = files.filter(hasFailed).length;
+  return {
+    ...outcome,
+    numFailedTestSuites: failedFiles,
+    numPassedTestSuites: files.length - failedFiles - outcome.numPendingTestSuites,
+    numRuntimeErrorTestSuites: files.filter((file) => hasFailed(file) && file.assertionResults.length === 0).length,
+    numTotalTests: tests.length,
+    numFailedTests: having(tests, "failed"),
+    numPassedTests: having(tests, "passed"),
+    numPendingTests: having(tests, "pending"),
+    numTodoTests: having(tests, "todo"),
+    success: failedFiles === 0,
+    testResults: files,
+  };
+}
+
+/** More failed files than this are no accident of a busy machine. */
+const MAX_REPEATED_FILES = 8;
+/** What was repeated, and what became of it then. */
+const repeats = [];
+/** Runs in which jest itself has failed, so that it is not known what became of every file. */
+const broken = [];
+
+/**
+ * Runs jest with a queue backend and a composition; `only` narrows it to some folders, `but` leaves some out. Where few
+ * files fail, those run once more, one after the other on the machine that is quiet then: what fails again is a failure;
+ * what passes is named at the end, to be looked into all the same. The results that stay are those of the last try.
+ */
+async function runJest({ backend, composition, bundles, only = [], but = [] }) {
+  const what = `${backend} backend, ${composition} composition`;
+  say(`tests on the ${what}`);
+  const env = {
+    TEST_QUEUE_BACKEND: backend,
+    TEST_COMPOSITION: composition,
+    ...(isSoak ? { SVC_SOAK: "1" } : { TEST_BUNDLE_DIR: bundles }),
+  };
+  const output = join(results, `${backend}-${composition}.json`);
+  const ignored = but.flatMap((path) => ["--testPathIgnorePatterns", path]);
+  const { code, outcome } = await jestOnce(output, [...ignored, "--", ...only], env);
+  const files = outcome?.testResults ?? [];
+  const failed = files.filter(hasFailed).map(({ name }) => name);
+  // Without a failed file, jest itself has failed.
+  if (outcome === null || (code !== 0 && failed.length === 0)) {
+    broken.push(`${what}: jest ended with code ${code}${outcome === null ? " and wrote no results" : ""}`);
+    totals.failed++;
+  }
+  if (failed.length === 0 || failed.length > MAX_REPEATED_FILES) {
+    countTests(files);
+    return;
+  }
+  mkdirSync(firstResults, { recursive: true });
+  renameSync(output, join(firstResults, basename(output)));
+  say(`once more, alone: ${failed.map((file) => relative(ROOT, file)).join(", ")}`);
+  const again = await jestOnce(output, ["--runInBand", "--runTestsByPath", ...failed], env);
+  const settled = withRepeated(outcome, again.outcome);
+  writeFileSync(output, JSON.stringify(settled));
+  countTests(settled.testResults);
+  for (const file of settled.testResults.filter(({ name }) => failed.includes(name))) {
+    repeats.push({ file: `${relative(ROOT, file.name)} (${backend}, ${composition})`, isGood: !hasFailed(file) });
+  }
+  if (again.code !== 0 && settled.success) {
+    broken.push(`${what}, once more: jest ended with code ${again.code}`);
+    totals.failed++;
+  }
 }
 
 const hasRedis = () =>
   (process.env.REDIS_URL ?? "") !== "" ||
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, "redis-server")));
 
+const hasChromium = () =>
+  (process.env.SVC_CHROMIUM ?? "") !== "" ||
+  ["chromium", "chromium-browser", "google-chrome"].some((name) =>
+    (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name))),
+  );
+
 /** What runs the product or a queue, and so has to run on both backends. */
-const ON_BOTH_BACKENDS = ["tests/journeys", "tests/packages/queue", "apps/pipeline", "apps/api"];
-/** What starts the product itself, as `npm start` does, or does not start it: the same on every backend. */
-const ON_ONE_BACKEND = ["tests/journeys/cli", "tests/journeys/docs-webhooks"];
+const ON_BOTH_BACKENDS = [
+  "tests/journeys",
+  "tests/packages/queue",
+  "packages/channel-manager",
+  "apps/api/src/(api-channel|callbacks/sweeper|openapi/make-openapi)",
+];
+/** What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every backend. */
+const ON_ONE_BACKEND = ["tests/journeys/cli[-.]", "tests/journeys/docs-webhooks", "tests/journeys/widget-browser"];
+/** What asks about requests, scopes, shapes and examples, whatever carries the jobs: twice in `npm run soak` only. */
+const ONCE = [
+  "tests/journeys/(agent-tools|client|docs-api|docs-promises|embeddings|joined-drafts|model-answers|openapi)",
+  "tests/journeys/http-admin-(agents|audit|hooks|keys|operators|tickets)",
+  "tests/journeys/http-(attachments|bad-input|hooks|hostile|keys|kb\\.test|kb-documents|knowledge-care|log-secrets)",
+  "tests/journeys/http-(model-usage|projects|replay|reviews\\.test|scopes)",
+  "tests/journeys/http-webhooks-(dead|guard|secrets|tries)",
+];
 
 try {
   await prepare(say);
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
   await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
+  await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
   await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
   await check("format", bin("oxfmt"), ["--check", "."]);
 
-  await runJest({ backend: "postgres", composition: "standalone" });
+  say("bundle the apps");
+  const bundles = await bundleApps();
+  await runJest({ backend: "postgres", composition: "standalone", bundles });
   if (isSoak)
     await runJest({ backend: "postgres", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   if (hasRedis()) {
-    await runJest({ backend: "redis", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
+    const but = isSoak ? ON_ONE_BACKEND : [...ON_ONE_BACKEND, ...ONCE];
+    await runJest({ backend: "redis", composition: "separate", bundles, only: ON_BOTH_BACKENDS, but });
     if (isSoak)
       await runJest({ backend: "redis", composition: "standalone", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   }
@@ -89,9 +194,20 @@ try {
 }
 
 say("done");
+const list = (title, lines) => {
+  if (lines.length > 0) console.log([title, ...lines.map((line) => `  ${line}`)].join("\n"));
+};
+const named = (isGood) => repeats.filter((repeat) => repeat.isGood === isGood).map(({ file }) => file);
+list("Repeated: failed at first and passed alone. They, or what they test, depend on timing:", named(true));
+list(`Repeated: failed at first and failed again. Both tries are in ${relative(ROOT, results)}:`, named(false));
+list("Jest itself failed, so that something may not have been tested:", broken);
 if (!hasRedis()) {
   console.log("The tests on Redis were not run: there is no redis-server in the PATH and REDIS_URL is not set.");
   console.log("Install it (for example: apt-get install redis-server) to run them too.");
+}
+if (!hasChromium()) {
+  console.log("The tests of the widget in a browser were not run: there is no chromium in the PATH.");
+  console.log("Install it (for example: apt-get install chromium), or name one in SVC_CHROMIUM, to run them too.");
 }
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed === 0 ? 0 : 1;

@@ -15,7 +15,7 @@ const SYLLABLES =
   );
 
 /** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function createRandom(seed) {
+export function createRandom(seed) {
   let state = seed;
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0;
@@ -25,7 +25,8 @@ function createRandom(seed) {
   };
 }
 
-function wordOfRank(rank) {
+/** The word of this rank, from 0: the commoner, the lower. */
+export function wordOfRank(rank) {
   if (rank < FUNCTION_WORDS.length) return FUNCTION_WORDS[rank];
   let rest = rank;
   let word = "";
