@@ -1,6 +1,7 @@
-// `npm run conformance`: the official conformance suite of the Model Context Protocol against the tool server, for the
-// revisions of 2025 and for 2026-07-28, and the command line of its Inspector as one more client.
-//   npm run conformance -- [--only 2025,2026,inspector] [--verbose]
+// `npm run conformance`: the official conformance suite of the Model Context Protocol against the tool server, with the
+// requirements of the revisions 2025-11-25 and 2026-07-28 and with those of its last release, and the command line of its
+// Inspector as one more client.
+//   npm run conformance -- [--only 2025-11-25,2026-07-28,release,inspector] [--verbose]
 // The server is the product's own with some tools more, which the suite calls by name; the suite comes through npx in a
 // fixed version, with the Node.js that it needs. What the server does not offer stands in scripts/conformance/*.yml, each
 // with its reason: everything else has to pass, and what stands there has to fail.
@@ -14,15 +15,20 @@ import { ROOT, prepare } from "./prepare.mjs";
 
 const KEY = "conformance-key-0123456789abcdef";
 const NODE = "node@22.23.3";
+const requirementsOf = (revision) => ({ version: "0.2.0-alpha.12", args: ["--requirements", revision] });
 const SUITES = {
-  2025: { version: "0.1.16", args: [] },
-  2026: { version: "0.2.0-alpha.12", args: ["--requirements", "2026-07-28"] },
+  "2025-11-25": requirementsOf("2025-11-25"),
+  "2026-07-28": requirementsOf("2026-07-28"),
+  release: { version: "0.1.16", args: [] },
 };
+const PARTS = [...Object.keys(SUITES), "inspector"];
 
 const { values } = parseArgs({
-  options: { only: { type: "string", default: "2025,2026,inspector" }, verbose: { type: "boolean", default: false } },
+  options: { only: { type: "string", default: PARTS.join(",") }, verbose: { type: "boolean", default: false } },
 });
 const wanted = values.only.split(",");
+const unknown = wanted.filter((part) => !PARTS.includes(part));
+if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(", ")}; not ${unknown.join(", ")}`);
 
 /** Runs a program of npm packages with the Node.js that they need; its output in full only where it is asked for. */
 function runPackages(packages, args, { env = {} } = {}) {
@@ -43,9 +49,9 @@ function runPackages(packages, args, { env = {} } = {}) {
 }
 
 /** Runs one suite; true when all is as it is expected. */
-async function runSuite(year, url) {
-  const { version, args } = SUITES[year];
-  const baseline = join(ROOT, "scripts", "conformance", `baseline-${year}.yml`);
+async function runSuite(name, url) {
+  const { version, args } = SUITES[name];
+  const baseline = join(ROOT, "scripts", "conformance", `baseline-${name}.yml`);
   const { code, output } = await runPackages(
     [`@modelcontextprotocol/conformance@${version}`],
     ["conformance", "server", "--url", url, "--expected-failures", baseline, ...args],
@@ -59,9 +65,9 @@ const server = await startToolServer(KEY);
 const proxy = await startKeyProxy(server.url, KEY);
 try {
   const faults = [];
-  for (const year of Object.keys(SUITES).filter((name) => wanted.includes(name))) {
-    console.log(`Conformance suite ${SUITES[year].version}, ${year}`);
-    if (!(await runSuite(year, `${proxy.url}/mcp`))) faults.push(`the suite of ${year}`);
+  for (const name of Object.keys(SUITES).filter((part) => wanted.includes(part))) {
+    console.log(`Conformance suite ${SUITES[name].version}, ${name}`);
+    if (!(await runSuite(name, `${proxy.url}/mcp`))) faults.push(`the suite, ${name}`);
   }
   if (wanted.includes("inspector") && !(await callWithInspector(runPackages, server.url, KEY))) {
     faults.push("the Inspector");

@@ -1,21 +1,44 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import type { Page } from "playwright-core";
+import { repositoryPath } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { DISGUISED_TEXTS, HOSTILE_HTML, HOSTILE_MARKDOWN } from "./support/hostile-payloads.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import type { VisitorBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import type { WidgetOnPage } from "./support/open-widget.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import type { HostPage } from "./support/start-host-site.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
-/** Payloads in one reply: parted by empty lines, so that each begins anew for a parser of Markdown. */
-const PAYLOADS_A_REPLY = 24;
-/** Everything that a reply may be made of. */
-const HARMLESS_ELEMENTS =
-  /^(a|b|blockquote|br|button|caption|code|del|div|em|h[1-6]|hr|i|li|ol|p|pre|s|section|span|strong|table|tbody|td|th|thead|tr|ul)$/;
-const HARMLESS_ATTRIBUTES =
-  /^(aria-.*|class|colspan|data-.*|dir|href|lang|rel|role|rowspan|scope|start|tabindex|target|title|type)$/;
+/** What a sanitizer of HTML is tested with. */
+const { payloads: FIXTURES } = JSON.parse(
+  readFileSync(repositoryPath("tests/journeys/support/dompurify-payloads.json"), "utf8"),
+) as { payloads: string[] };
+
+/** Everything that a panel may be made of, whatever it shows. */
+const ELEMENTS =
+  /^(a|bdi|blockquote|br|button|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
+const ATTRIBUTES =
+  /^(aria-[a-z]+|autocomplete|class|d|data-[a-z]+|dir|enterkeyhint|hidden|href|id|lang|maxlength|multiple|name|pattern|placeholder|rel|required|role|rows|scope|start|style|tabindex|target|title|type|value|viewBox)$/;
+/** Addresses of other sites that the payloads name, which may be linked to. */
+const LINK = /^(https?:\/\/|mailto:|tel:)/;
+/** Characters that turn the direction of what stands around them. */
+const TURNS = /[\u202A-\u202E\u2066-\u2069]/;
+
+const words = (text: string) => text.replaceAll(/\s+/g, " ").trim();
+
+/** Texts put together, as many in one as a message takes. */
+function inMessages(texts: readonly string[]): string[] {
+  const messages: string[] = [];
+  for (const text of texts) {
+    const last = messages.at(-1);
+    if (last !== undefined && last.length + text.length < 9_900) messages[messages.length - 1] = `${last}\n${text}`;
+    else messages.push(text);
+  }
+  return messages;
+}
 
 describeInBrowser("hostile content", () => {
   let ground: WidgetGround;
@@ -29,80 +52,113 @@ describeInBrowser("hostile content", () => {
 
   afterAll(() => ground.stop());
 
-  /** A page on which `trap` notes that it was called, wherever it is called from. */
-  async function openTrapped(visitor: VisitorBrowser): Promise<WidgetOnPage> {
-    await visitor.context.addInitScript("window.sprung = 0; window.trap = () => { window.sprung++; };");
-    const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+  /** A visitor who has the panel open on a page that notes whatever runs and whatever is asked for. */
+  async function openTrapped(
+    visitor: VisitorBrowser,
+    page: HostPage = {},
+  ): Promise<WidgetOnPage & { expectHarmless: () => Promise<void> }> {
+    await visitor.context.addInitScript(
+      `window.sprung = []; for (const name of ["trap", "alert", "confirm", "prompt", "print", "open"])
+         window[name] = (...given) => { window.sprung.push([name, ...given.map(String)]); };`,
+    );
+    const asked: string[] = [];
+    visitor.context.on("request", (request) => asked.push(request.url()));
+    const url = ground.site.addPage(page);
+    const widget = widgetOn(await visitor.openPage(url));
     await widget.open();
-    return widget;
-  }
 
-  const sprung = (page: Page) => page.evaluate<number>("window.sprung");
-
-  /** Looks at every element below the parts of this name: none may run, load or carry away anything. */
-  async function expectHarmless(widget: WidgetOnPage, part: string): Promise<void> {
-    const found = await widget
-      .part(part)
-      .locator("*")
-      .evaluateAll((elements) =>
+    /** Looks at every element that is shown, and at what has happened: nothing has run, and nobody else was asked. */
+    async function expectHarmless(): Promise<void> {
+      const found = await widget.panel.locator("*").evaluateAll((elements) =>
         elements.map((element) => ({
           element: element.localName,
           attributes: [...element.attributes].map(({ name }) => name),
           href: element.getAttribute("href"),
         })),
       );
-    expect(found.filter(({ element }) => !HARMLESS_ELEMENTS.test(element))).toEqual([]);
-    expect(found.filter(({ attributes }) => attributes.some((name) => !HARMLESS_ATTRIBUTES.test(name)))).toEqual([]);
-    expect(found.filter(({ href }) => href !== null && !/^(https?:|mailto:|tel:)/.test(href))).toEqual([]);
+      expect(found.length).toBeGreaterThan(20);
+      expect(found.filter(({ element }) => !ELEMENTS.test(element))).toEqual([]);
+      expect(found.filter(({ attributes }) => attributes.some((name) => !ATTRIBUTES.test(name)))).toEqual([]);
+      expect(found.filter(({ href }) => href !== null && !LINK.test(href))).toEqual([]);
+      expect(await widget.page.evaluate("window.sprung")).toEqual([]);
+      expect(widget.page.url()).toBe(url);
+      expect(await widget.page.title()).toBe("Kestrel Drones");
+      const ours = [ground.line.url, ground.site.origin, `blob:${ground.site.origin}`];
+      expect(asked.filter((address) => !ours.some((own) => address.startsWith(own)))).toEqual([]);
+      expect(visitor.faults()).toEqual([]);
+    }
+    return { ...widget, expectHarmless };
   }
 
-  const words = (text: string) => text.replaceAll(/\s+/g, " ").trim();
-
   describe("of replies", () => {
-    test(`${HOSTILE_HTML.length} payloads of HTML are shown as the text that they are, and none runs`, () =>
+    test(`${HOSTILE_HTML.length} payloads of HTML are shown as the text that they are, also out of the cache`, () =>
       ground.browser.visit(async (open) => {
-        const visitor = await open();
-        const widget = await openTrapped(visitor);
-        for (let first = 0; first < HOSTILE_HTML.length; first += PAYLOADS_A_REPLY) {
-          const payloads = HOSTILE_HTML.slice(first, first + PAYLOADS_A_REPLY);
-          await ground.answerWith(payloads.join("\n\n"));
-          await widget.write(`from ${first}`);
-          const shown = await widget.untilShown(
-            (entries) => textsOf(entries, "reply").length === first / PAYLOADS_A_REPLY + 1,
-            "the next reply",
-          );
+        await ground.answerWith(HOSTILE_HTML.join("\n\n"));
+        const widget = await openTrapped(await open());
+        await widget.write("Show me");
+        const isThere = (shown: { text: string }[]) => shown.length === 2;
+        for (const when of ["at once", "after a reload"]) {
+          if (when === "after a reload") await widget.reload();
+          const shown = await widget.untilShown(isThere, `the reply ${when}`);
           const reply = words(textsOf(shown, "reply").at(-1) ?? "");
-          expect(payloads.map(words).filter((payload) => !reply.includes(payload))).toEqual([]);
+          expect(HOSTILE_HTML.map(words).filter((payload) => !reply.includes(payload))).toEqual([]);
+          await widget.expectHarmless();
         }
-        await expectHarmless(widget, "text");
-        // What comes out of the cache after a reload goes the same way.
-        await widget.reload();
-        await widget.untilShown((entries) => textsOf(entries, "reply").length === 3, "the conversation");
-        await expectHarmless(widget, "text");
-        expect(await sprung(widget.page)).toBe(0);
-        expect(visitor.faults()).toEqual([]);
       }));
 
     test(`${HOSTILE_MARKDOWN.length} payloads of Markdown become no link that runs, no picture and no request`, () =>
       ground.browser.visit(async (open) => {
-        const visitor = await open();
-        const asked: string[] = [];
-        visitor.context.on("request", (request) => asked.push(request.url()));
-        const widget = await openTrapped(visitor);
         await ground.answerWith(HOSTILE_MARKDOWN.join("\n\n---\n\n"));
+        const widget = await openTrapped(await open());
         await widget.write("Show me");
         await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "the reply");
-        await expectHarmless(widget, "text");
-        // Whatever can be pressed is pressed; addresses of other sites are only looked at.
+        await widget.expectHarmless();
         for (const link of await widget.part("text").locator("a").all()) {
           expect(await link.getAttribute("href")).toMatch(/^https?:\/\/evil\.example\//);
           expect(await link.getAttribute("rel")).toContain("noopener");
+          expect(await link.getAttribute("target")).toBe("_blank");
         }
-        expect(asked.filter((url) => !url.startsWith(ground.line.url) && !url.startsWith(ground.site.origin))).toEqual(
-          [],
-        );
-        expect(await sprung(widget.page)).toBe(0);
-        expect(visitor.faults()).toEqual([]);
+      }));
+
+    test(`the ${FIXTURES.length} payloads that DOMPurify is tested with do nothing`, () =>
+      ground.browser.visit(async (open) => {
+        await ground.answerWith(FIXTURES.join("\n\n"));
+        const widget = await openTrapped(await open());
+        await widget.write("Show me");
+        const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "the reply");
+        const reply = textsOf(shown, "reply")[0] ?? "";
+        // They are all there, down to the last one: nothing has cut the reply short.
+        expect(reply.match(/alert/g)?.length).toBeGreaterThan(150);
+        expect(reply).toContain("selectedcontent");
+        await widget.expectHarmless();
+      }));
+
+    test("sources are shown by their titles, and only web pages are linked to", () =>
+      ground.browser.visit(async (open) => {
+        const { databaseUrl } = ground.product;
+        await ground.configure({ project: "default", title: "With sources" });
+        const title = `<img src=x onerror=trap()> [press](javascript:trap()) "onmouseover="trap() \u202Efdp.exe`;
+        const urls = [
+          "javascript:trap()",
+          'https://evil.example/" onclick="trap()',
+          " data:text/html,trap()",
+          "//evil",
+        ];
+        const widget = await openTrapped(await open());
+        for (const [index, url] of urls.entries()) {
+          await queryDatabase(databaseUrl, "UPDATE documents SET title = $1, url = $2 RETURNING id", [title, url]);
+          await widget.write(`How long can the text of a message be?${" ".repeat(index)}`);
+          await widget.untilShown((entries) => textsOf(entries, "reply").length === index + 1, `the answer for ${url}`);
+        }
+        const sources = widget.part("sources");
+        expect(await sources.count()).toBe(urls.length);
+        expect(words(await sources.first().innerText())).toContain("<img src=x onerror=trap()> [press](javascript:");
+        const links = await sources
+          .locator("a")
+          .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+        expect(links.filter((href) => !href.startsWith("https://evil.example/"))).toEqual([]);
+        await widget.expectHarmless();
+        await ground.configure({ project: "hostile", title: "" });
       }));
   });
 
@@ -111,17 +167,21 @@ describeInBrowser("hostile content", () => {
       await ground.answerWith("Thank you.");
       const visitor = await open();
       const widget = await openTrapped(visitor);
-      const texts = [...HOSTILE_HTML.slice(0, 8), ...HOSTILE_MARKDOWN.slice(0, 4), ...DISGUISED_TEXTS.slice(0, 4)];
-      for (const text of texts) {
-        await widget.write(text.replaceAll("\n", " "));
-      }
-      const shown = await widget.untilShown(
-        (entries) => textsOf(entries, "reply").length === texts.length,
-        "all replies",
-      );
+      const texts = inMessages([...HOSTILE_HTML, ...HOSTILE_MARKDOWN, ...DISGUISED_TEXTS, ...FIXTURES]);
+      for (const text of texts) await widget.write(text);
+      const isAnswered = (shown: { kind: string }[]) =>
+        shown.filter(({ kind }) => kind === "reply").length === texts.length;
+      const shown = await widget.untilShown(isAnswered, "all replies");
       expect(textsOf(shown, "visitor").map(words)).toEqual(texts.map(words));
-      await expectHarmless(widget, "text");
-      expect(await sprung(widget.page)).toBe(0);
+      await widget.expectHarmless();
+      // As a browser shows it that has it from the service alone.
+      await widget.page.evaluate(
+        `for (const key of Object.keys(localStorage)) if (/history/.test(key)) localStorage.removeItem(key)`,
+      );
+      await widget.reload();
+      const again = await widget.untilShown(isAnswered, "the conversation");
+      expect(textsOf(again, "visitor").map(words)).toEqual(texts.map(words));
+      await widget.expectHarmless();
     }));
 
   test("of file names stays a name, here and in another tab", () =>
@@ -132,44 +192,46 @@ describeInBrowser("hostile content", () => {
       await widget.attach(
         DISGUISED_TEXTS.map((name) => ({ name, mimeType: "text/plain", buffer: Buffer.from("a few words") })),
       );
+      await widget.expectHarmless();
       await widget.write("names");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      const other = widgetOn(await visitor.openPage(ground.site.addPage()));
-      await other.open();
+      const other = await openTrapped(visitor);
       await other.untilShown((entries) => textsOf(entries, "reply").length === 1, "the conversation");
       for (const tab of [widget, other]) {
         expect(await tab.part("file").count()).toBe(DISGUISED_TEXTS.length);
-        await expectHarmless(tab, "file");
-        const names = (await tab.part("file").allInnerTexts()).join("\n");
-        // Nothing turns the direction of what stands around it.
-        expect(names).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
-        expect(await sprung(tab.page)).toBe(0);
+        expect((await tab.part("file").allInnerTexts()).join("\n")).not.toMatch(TURNS);
+        await tab.expectHarmless();
       }
-      expect(visitor.faults()).toEqual([]);
     }));
 
   test("of the settings and of the page is shown as text", () =>
     ground.browser.visit(async (open) => {
       await ground.configure({
         title: "<img src=x onerror=trap()>",
-        greeting: "**Hello** <svg onload=trap()>",
-        strings: { messagePlaceholder: '"><script>trap()</script>', send: "<b>send</b>" },
+        greeting: "**Hello** <svg onload=trap()> [press](javascript:trap())",
+        strings: {
+          messagePlaceholder: '"><script>trap()</script>',
+          send: "<b onclick=trap()>send</b>",
+          you: "<img src=x onerror=trap()>",
+          sent: "\u202E<svg onload=trap()>",
+          unread: "<script>trap()</script>{count}",
+          __proto__: "trap",
+        },
       });
-      const visitor = await open();
-      await visitor.context.addInitScript("window.sprung = 0; window.trap = () => { window.sprung++; };");
-      const widget = widgetOn(
-        await visitor.openPage(
-          ground.site.addPage({
-            attributes: { "data-accent": "red;}</style><script>trap()</script>", "data-position": "<x>" },
-          }),
-        ),
-      );
-      await widget.open();
-      await widget.panel.getByText("<img src=x onerror=trap()>").waitFor();
+      const widget = await openTrapped(await open(), {
+        attributes: {
+          "data-accent": "red;}</style><script>trap()</script>",
+          "data-position": "<x>",
+          "data-theme": "javascript:trap()",
+          "data-locale": '"><script>trap()</script>',
+        },
+        html: `lang='"><img src=x onerror=trap()>'`,
+      });
+      await widget.panel.getByText("<img src=x onerror=trap()>").first().waitFor();
+      await widget.panel.getByText("**Hello** <svg onload=trap()>").waitFor();
       expect(await widget.composer.getAttribute("placeholder")).toBe('"><script>trap()</script>');
       await widget.write("hello");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      expect(await sprung(widget.page)).toBe(0);
-      expect(visitor.faults()).toEqual([]);
+      await widget.expectHarmless();
     }));
 });

@@ -4,11 +4,14 @@ import { addProject } from "./support/add-project.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import type { WidgetOnPage } from "./support/open-widget.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { randomFrom } from "./support/random-from.ts";
 import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
+/** Another one cuts elsewhere. */
+const SEED = 7;
 const FIXED = "Noted.";
 const CUTS = process.env["SVC_SOAK"] === "1" ? 200 : 20;
 
@@ -24,19 +27,25 @@ describeInBrowser("a visitor with a bad line", () => {
 
   afterAll(() => ground.stop());
 
-  /** Waits until all these messages are sent and answered, and looks whether page and store say the same. */
+  /** Waits until all these messages are stored, answered and shown, and looks whether page and store say the same. */
   async function expectEqualLedgers(widget: WidgetOnPage, texts: readonly string[], timeoutMs?: number): Promise<void> {
-    const shown = await widget.untilShown(
-      (entries) =>
-        entries.filter(({ state }) => state === "sent").length === texts.length &&
-        textsOf(entries, "reply").length === texts.length,
-      `${texts.length} messages and their answers`,
-      timeoutMs,
+    const [first = ""] = texts;
+    const ledger = await waitFor(
+      async () => {
+        const found = await readLedger(ground.product.databaseUrl, first);
+        return found.replies.length >= texts.length && found;
+      },
+      { what: `${texts.length} messages to be answered`, ...(timeoutMs !== undefined && { timeoutMs }) },
     );
-    expect(textsOf(shown, "visitor")).toEqual(texts);
-    const ledger = await readLedger(ground.product.databaseUrl, texts[0] ?? "");
     expect(ledger.messages).toEqual(texts);
     expect(ledger.replies).toEqual(texts.map(() => FIXED));
+    const shown = await widget.untilShown(
+      (entries) =>
+        entries.filter(({ state }) => state === "sent").length >= texts.length &&
+        textsOf(entries, "reply").length >= texts.length,
+      `${texts.length} messages and their answers, all of which are stored`,
+    );
+    expect(textsOf(shown, "visitor")).toEqual(ledger.messages);
     expect(textsOf(shown, "reply")).toEqual(ledger.replies);
   }
 
@@ -85,7 +94,7 @@ describeInBrowser("a visitor with a bad line", () => {
     `writes while the line is cut ${CUTS} times at any byte: every message is stored, shown and answered once`,
     () =>
       ground.browser.visit(async (open) => {
-        const random = randomFrom(7);
+        const random = randomFrom(SEED);
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
         await widget.open();
@@ -108,16 +117,55 @@ describeInBrowser("a visitor with a bad line", () => {
     60_000 + CUTS * 5_000,
   );
 
-  test("sends a refused message again by a click, or takes it away", () =>
+  test("sends a message that was refused again by a click, once, or takes it away", () =>
+    ground.browser.visit(async (open) => {
+      const { databaseUrl } = ground.product;
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("refused: before");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      // The service does not know the file for a while: what names it is refused.
+      await widget.attach([{ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
+      const turn = "UPDATE widget_files SET ticket_id = overlay(ticket_id::text placing $1 from 1)::uuid";
+      const [file] = await queryDatabase<{ id: string; begin: string }>(
+        databaseUrl,
+        "SELECT id, left(ticket_id::text, 8) AS begin FROM widget_files",
+      );
+      await queryDatabase(databaseUrl, `${turn} RETURNING id`, ["00000000"]);
+      await widget.write("refused: with a file");
+      await widget.untilShown(([, , entry]) => entry?.state === "failed", "the message to be refused");
+      await widget.reload();
+      await widget.untilShown(([, , entry]) => entry?.state === "failed", "the refused message after a reload");
+      expect((await readLedger(databaseUrl, "refused: before")).messages).toEqual(["refused: before"]);
+
+      await widget.write("refused: after");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer to the next one");
+      await queryDatabase(databaseUrl, `${turn} WHERE id = $2 RETURNING id`, [file?.begin, file?.id]);
+      await widget.panel.getByRole("button", { name: "Try again" }).click();
+      await expectEqualLedgers(widget, ["refused: before", "refused: after", "refused: with a file"]);
+
+      await widget.attach([{ name: "b.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
+      await queryDatabase(databaseUrl, "DELETE FROM widget_files WHERE filename = 'b.txt' RETURNING id");
+      await widget.write("refused: for good");
+      await widget.untilShown((entries) => entries.some(({ state }) => state === "failed"), "the refused message");
+      await widget.panel.getByRole("button", { name: "Delete" }).click();
+      await widget.untilShown((entries) => !entries.some(({ state }) => state === "failed"), "it to be gone");
+      await widget.reload();
+      await expectEqualLedgers(widget, ["refused: before", "refused: after", "refused: with a file"]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("cannot send a text that is too long, and is told so before", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
-      const long = "x".repeat(10_001);
-      await widget.composer.fill(long);
+      await widget.composer.fill("x".repeat(10_001));
       await widget.composer.press("Enter");
+      await widget.panel.getByText("1 character left").waitFor();
       expect(textsOf(await widget.entries(), "visitor")).toEqual([]);
-      await widget.write("refused: no");
-      await expectEqualLedgers(widget, ["refused: no"]);
+      await widget.write("too long: no more");
+      await expectEqualLedgers(widget, ["too long: no more"]);
     }));
 });

@@ -31,7 +31,8 @@ async function readJson(response: Response): Promise<unknown> {
 /** A message that was accepted in mode sync, with what there is of its answer. */
 export type Posted = Extract<SentMessage, { mode: "sync" }>;
 
-const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+/** What the status of a refused call means for the exit code; the others are plain failures. */
+export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   401: EXIT.notAllowed,
   403: EXIT.notAllowed,
   502: EXIT.notRunning,
@@ -39,12 +40,25 @@ const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   504: EXIT.notRunning,
 };
 
+/** Nothing listens at the address of a target. */
+export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliError {
+  const advice = `Start it with: ${startWith}\nIf it runs elsewhere, name its address with --url.`;
+  return new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause });
+}
+
+/** Throws CliError for a key that no header can carry. */
+export function requireSendableKey({ key }: ApiTarget): void {
+  if (isSendable(key)) return;
+  throw new CliError(
+    "invalid_key",
+    EXIT.notAllowed,
+    "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
+  );
+}
+
 /** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
 const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceFault) => CliError>> = {
-  unreachable: ({ url, startWith }, cause) => {
-    const advice = `Start it with: ${startWith}\nIf it runs elsewhere, name its address with --url.`;
-    return new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause });
-  },
+  unreachable: notRunning,
   timeout: ({ url }, cause) =>
     new CliError("timeout", EXIT.notRunning, `${url} took the call and does not answer. Look at its log.`, { cause }),
   unexpected_answer: (target, { status }) => notThisProduct(target, `status ${status}`),
@@ -77,13 +91,7 @@ export async function withClient<Result>(
   { maxRetries = 0, timeoutMs }: { maxRetries?: number; timeoutMs?: number } = {},
 ): Promise<Result> {
   const { url, key, project } = target;
-  if (!isSendable(key)) {
-    throw new CliError(
-      "invalid_key",
-      EXIT.notAllowed,
-      "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
-    );
-  }
+  requireSendableKey(target);
   try {
     return await call(createClient({ url, key, project, maxRetries, timeoutMs }));
   } catch (error) {

@@ -22,6 +22,7 @@ import { addStart } from "./commands/start.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTickets } from "./commands/tickets.ts";
 import { addToolCalls } from "./commands/tool-calls.ts";
+import { addTools } from "./commands/tools.ts";
 import { addUp } from "./commands/up.ts";
 import { addWebhook } from "./commands/webhook.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
@@ -36,6 +37,7 @@ const COMMANDS = [
   addAsk,
   addTickets,
   addToolCalls,
+  addTools,
   addKb,
   addAgents,
   addModels,

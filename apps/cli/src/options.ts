@@ -17,6 +17,14 @@ export function urlOption(): Option {
   );
 }
 
+/** `--url <address>` of commands that call the tool server. */
+export function toolsUrlOption(): Option {
+  return new Option(
+    "--url <address>",
+    "where the tool server is (default: this machine, port SVC_TOOLS_PORT)",
+  ).argParser(parseUrl);
+}
+
 /** `--project <name>`, which commands on the data of a project have. */
 export function projectOption(): Option {
   return new Option("--project <name>", "project to work on").default("default");

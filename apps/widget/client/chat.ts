@@ -1,6 +1,8 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
 import { createWidgetStore } from "./connection/create-widget-store.ts";
 import type { ManagedStore, WidgetEvents } from "./connection/create-widget-store.ts";
+import { openSocket } from "./connection/open-socket.ts";
+import type { OpenSocket } from "./connection/open-socket.ts";
 import type { Identity } from "./connection/visitor.ts";
 import type { Texts } from "./locales/create-texts.ts";
 import { mountPanel } from "./panel/mount-panel.tsx";
@@ -28,6 +30,8 @@ export interface ChatOptions {
   root: ShadowRoot;
   launcher: HTMLElement;
   look: Look;
+  /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
+  loadHttp(): Promise<{ openSocket: OpenSocket } | null>;
   emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
 }
 
@@ -45,6 +49,7 @@ export function startChat({ root, launcher, look: firstLook, ...options }: ChatO
   let look = firstLook;
   const store = createWidgetStore({
     ...options,
+    openSocket,
     locale: () => look.locale,
     page: () => ({ url: location.href, title: document.title }),
     locks: "locks" in navigator ? navigator.locks : null,
@@ -52,17 +57,18 @@ export function startChat({ root, launcher, look: firstLook, ...options }: ChatO
   const panel = mountPanel(store, { root, launcher, ...look });
 
   // A page that is left may come back as it was (bfcache), which an open line would prevent.
-  const onHide = () => store.suspend();
   const onShow = ({ persisted }: PageTransitionEvent) => {
     if (persisted) store.resume();
   };
   const onBack = () => {
     if (document.visibilityState === "visible") store.nudge();
   };
-  addEventListener("pagehide", onHide);
-  addEventListener("pageshow", onShow);
-  addEventListener("online", onBack);
-  document.addEventListener("visibilitychange", onBack);
+  const ending = new AbortController();
+  addEventListener("pagehide", store.suspend, ending);
+  addEventListener("pageshow", onShow, ending);
+  addEventListener("online", store.nudge, ending);
+  addEventListener("offline", store.restart, ending);
+  document.addEventListener("visibilitychange", onBack, ending);
 
   return {
     store,
@@ -71,10 +77,7 @@ export function startChat({ root, launcher, look: firstLook, ...options }: ChatO
       panel.update(next);
     },
     stop() {
-      removeEventListener("pagehide", onHide);
-      removeEventListener("pageshow", onShow);
-      removeEventListener("online", onBack);
-      document.removeEventListener("visibilitychange", onBack);
+      ending.abort();
       panel.unmount();
       store.stop();
     },

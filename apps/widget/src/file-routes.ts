@@ -1,4 +1,5 @@
 import { ServiceError } from "@svc/contracts";
+import { clientAddress } from "@svc/http";
 import type { FileContent } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import { cleanFileName } from "./clean-file-name.ts";
@@ -7,8 +8,9 @@ import { countCall, readKey, readVisitor } from "./read-visitor.ts";
 import { sniffMime } from "./sniff-mime.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
-/** Files that a process takes at once: each is held in memory until it is stored. */
-const MAX_UPLOADS = 8;
+/** Files that a process takes at once, and from one address: each is held in memory until it is stored. */
+const MAX_UPLOADS = 16;
+const MAX_UPLOADS_OF_ADDRESS = 4;
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** Sends a file as a download that no browser shows or runs, whatever it is. */
@@ -22,9 +24,34 @@ function sendDownload(response: Response, { filename, mime, content }: FileConte
   response.status(200).end(content);
 }
 
+/** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
+function createUploadPlaces() {
+  const places = new Map<string, number>();
+  let total = 0;
+  return {
+    /** Takes a place; answers the function that gives it back. Throws rate_limited. */
+    take(address: string): () => void {
+      const before = places.get(address) ?? 0;
+      if (total >= MAX_UPLOADS || before >= MAX_UPLOADS_OF_ADDRESS) {
+        throw new ServiceError("rate_limited", "Too many files are being sent right now. Try again in 2 s.", {
+          headers: { "Retry-After": "2" },
+        });
+      }
+      total++;
+      places.set(address, before + 1);
+      return () => {
+        total--;
+        const left = (places.get(address) ?? 1) - 1;
+        if (left === 0) places.delete(address);
+        else places.set(address, left);
+      };
+    },
+  };
+}
+
 /** `POST /api/widget/files`. */
 export function postFile({ store, queues, readSite }: WidgetContext): RequestHandler {
-  let uploads = 0;
+  const uploads = createUploadPlaces();
   return async (request, response) => {
     const site = await readSite();
     const key = await readKey(queues, request, site);
@@ -33,12 +60,7 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
     if (!site.settings.features.upload) {
       throw new ServiceError("invalid_request", "Files are switched off on this site.");
     }
-    if (uploads >= MAX_UPLOADS) {
-      throw new ServiceError("rate_limited", "Too many files are being sent right now. Try again in 2 s.", {
-        headers: { "Retry-After": "2" },
-      });
-    }
-    uploads++;
+    const release = uploads.take(clientAddress(request));
     try {
       const { name, content } = await readFormFile(request);
       if (content.length === 0) throw new ServiceError("invalid_request", "The file is empty.");
@@ -59,7 +81,7 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
         sizeBytes: content.length,
       });
     } finally {
-      uploads--;
+      release();
     }
   };
 }

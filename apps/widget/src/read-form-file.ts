@@ -1,5 +1,4 @@
 import { Busboy } from "@fastify/busboy";
-import type { BusboyHeaders } from "@fastify/busboy";
 import { ServiceError, WIDGET_LIMITS } from "@svc/contracts";
 import type { Request } from "express";
 
@@ -38,7 +37,7 @@ export async function readFormFile(request: Request): Promise<FormFile> {
     let parser: InstanceType<typeof Busboy>;
     try {
       parser = new Busboy({
-        headers: { ...request.headers, "content-type": type } as BusboyHeaders,
+        headers: { ...request.headers, "content-type": type },
         limits: { files: 1, fileSize: MAX_BYTES, fields: 10, fieldSize: 1024, parts: 12, ...HEADER_LIMITS },
       });
     } catch (error) {

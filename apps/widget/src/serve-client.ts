@@ -87,6 +87,8 @@ const notBuilt = () =>
     headers: { "Cache-Control": "no-store" },
   });
 
+const noSuchChunk = () => new ServiceError("not_found", "The widget has no chunk of this name.");
+
 /** The chunk of this name in the present build; null when it has none. */
 async function findCurrent(files: ClientFiles, name: string): Promise<ClientFile | null> {
   const manifest = await files.find("manifest.json");
@@ -96,34 +98,39 @@ async function findCurrent(files: ClientFiles, name: string): Promise<ClientFile
   return typeof current === "string" ? files.find(current) : null;
 }
 
+/** `GET /widget.js`. */
+function getScript(files: ClientFiles): RequestHandler {
+  return async (request, response) => {
+    const file = await files.find("widget.js");
+    if (file === null) throw notBuilt();
+    send(request, response, file, SCRIPT_CACHE);
+  };
+}
+
+/** `GET /chunks/:chunk`. */
+function getChunk(files: ClientFiles): RequestHandler {
+  return async (request, response) => {
+    const { chunk } = request.params;
+    // Nothing but a name of this form is ever looked for.
+    const [path, name] = CHUNK.exec(typeof chunk === "string" ? chunk : "") ?? [];
+    if (name === undefined) throw noSuchChunk();
+    const exact = await files.find(`chunks/${path}`);
+    if (exact !== null) {
+      send(request, response, exact, CHUNK_CACHE);
+      return;
+    }
+    const current = await findCurrent(files, name);
+    if (current === null) throw noSuchChunk();
+    send(request, response, current, STAND_IN_CACHE);
+  };
+}
+
 /**
  * `GET /widget.js`, kept for a day, and the chunks that it loads, kept for good since their names have a hash. A page
  * that has an older script for a while is answered with the present chunk.
  */
 export function addClientRoutes(routes: Express, refuse: RequestHandler): void {
   const files = createClientFiles();
-  routes
-    .route("/widget.js")
-    .get(async (request, response) => {
-      const file = await files.find("widget.js");
-      if (file === null) throw notBuilt();
-      send(request, response, file, SCRIPT_CACHE);
-    })
-    .all(refuse);
-  routes
-    .route("/chunks/:chunk")
-    .get(async (request, response) => {
-      const chunk = String(request.params["chunk"]);
-      // Nothing but a name of this form is ever looked for.
-      const [, name] = CHUNK.exec(chunk) ?? [];
-      const exact = name === undefined ? null : await files.find(`chunks/${chunk}`);
-      if (exact !== null) {
-        send(request, response, exact, CHUNK_CACHE);
-        return;
-      }
-      const current = name === undefined ? null : await findCurrent(files, name);
-      if (current === null) throw new ServiceError("not_found", "The widget has no chunk of this name.");
-      send(request, response, current, STAND_IN_CACHE);
-    })
-    .all(refuse);
+  routes.route("/widget.js").get(getScript(files)).all(refuse);
+  routes.route("/chunks/:chunk").get(getChunk(files)).all(refuse);
 }

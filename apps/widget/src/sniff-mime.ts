@@ -15,6 +15,7 @@ const SIGNATURES: readonly { mime: string; offset: number; bytes: readonly numbe
 ];
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
+// oxlint-disable-next-line no-control-regex -- These are the characters that no text has.
 const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
 
 function isText(content: Buffer): boolean {

@@ -10,11 +10,11 @@ export interface WidgetChannel extends Channel {
 /** What the channel starts and stops, and whom it tells of replies. */
 export interface WidgetServer {
   /** Binds the port. */
-  open(): Promise<void>;
+  open: () => Promise<void>;
   /** Ends every socket and frees the port; safe to call when nothing is open. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
   /** Says that something has happened in these conversations, to the sockets of every replica. */
-  tell(ticketIds: string[]): void;
+  tell: (ticketIds: string[]) => void;
 }
 
 /**

@@ -20,9 +20,9 @@ export interface RoutesContext extends WidgetContext, HealthSource {
 
 /** Adds every address of the widget's port. */
 export function addWidgetRoutes(routes: Express, context: RoutesContext): void {
-  const { config, readSite, sockets, findFault } = context;
+  const { config, readSite, sockets } = context;
   routes.use((request, response, next) => {
-    if (!answerHealth(request.path, response, { findFault })) next();
+    if (!answerHealth(request.path, response, context)) next();
   });
   addClientRoutes(routes, methodNotAllowed("GET", "HEAD"));
   routes.use("/api/widget", crossOrigin(readSite));

@@ -146,7 +146,7 @@ export const SETTINGS = {
   },
   SVC_WIDGET_PORT: {
     schema: port.default(31415),
-    description: "Port of the web widget (of a later version).",
+    description: "Port of the web widget: its script, and what its pages call.",
     defaultText: "`31415`",
     isSecret: false,
   },

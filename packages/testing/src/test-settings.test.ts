@@ -9,6 +9,7 @@ test("without settings a run uses the Postgres backend and the standalone compos
     composition: "standalone",
     logLevel: "silent",
     chromium: undefined,
+    screenshotDir: undefined,
     bundleDir: undefined,
     runUrl: undefined,
   });

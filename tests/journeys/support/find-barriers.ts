@@ -1,5 +1,6 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { keepPicture } from "./open-browser.ts";
 
 /** A rule that a page breaks, and where. */
 export interface Barrier {
@@ -17,13 +18,14 @@ const LOOKS = {
 
 /**
  * Checks a page as it is now, in light, dark and forced colours, by every rule of axe-core for WCAG 2.2 up to AA and its
- * best practices. Empty where nothing stands in anybody's way.
+ * best practices. Empty where nothing stands in anybody's way. `what` says what it shows, for pictures of it.
  */
-export async function findBarriers(page: Page): Promise<Barrier[]> {
+export async function findBarriers(page: Page, what: string): Promise<Barrier[]> {
   if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(axe.source);
   const barriers: Barrier[] = [];
   for (const [look, media] of Object.entries(LOOKS)) {
     await page.emulateMedia(media);
+    await keepPicture(page, `${what}, ${look}`);
     const results = await page.evaluate<axe.AxeResults>("axe.run({ resultTypes: ['violations'] })");
     for (const { id, nodes } of results.violations) {
       for (const { target, failureSummary = "" } of nodes) {

@@ -7,9 +7,14 @@ const RENEW_MS = 1_000;
  * message of its own and the lease on the chat. Answers the function that finishes that message, without a reply, and
  * gives the lease back; what came in meanwhile is found by the sweeper.
  */
-export async function holdChat(store: Store, { id: project }: Project, chatId: string): Promise<() => Promise<void>> {
+export async function holdChat(
+  store: Store,
+  { id: project }: Pick<Project, "id">,
+  chatId: string,
+  channelId: "api" | "widget" = "api",
+): Promise<() => Promise<void>> {
   const { ticketId } = await store.messages.accept(project, {
-    channelId: "api",
+    channelId,
     chatId,
     userId: null,
     text: "held by the test",

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect } from "@jest/globals";
-import { findChromium, holdResource, repositoryPath } from "@svc/testing";
+import { findChromium, holdResource, readTestSettings, repositoryPath } from "@svc/testing";
 import { chromium } from "playwright-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
@@ -93,6 +93,16 @@ async function openVisitor(browser: Browser, options: BrowserContextOptions = {}
     log: () => [...lines],
     faults: () => [...faults],
   };
+}
+
+/**
+ * Takes a picture of a page as it is now, named after what it shows, where the run was asked for pictures
+ * (`TEST_SCREENSHOTS`): how the widget looks is for people to judge.
+ */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const { screenshotDir } = readTestSettings();
+  if (screenshotDir === undefined) return;
+  await page.screenshot({ path: `${screenshotDir}/${name.replaceAll(/[^a-zA-Z0-9]+/g, "-")}.png` });
 }
 
 /** Writes what helps to see why a test has failed. What cannot be had any more is left out: the failure is what counts. */

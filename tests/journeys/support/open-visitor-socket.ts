@@ -48,18 +48,18 @@ const headersOf = ({ origin, headers }: VisitorOptions) => ({
 /** Frames as they come; each is checked against its schema. */
 function createFrames() {
   const frames: ServerFrame[] = [];
-  return {
-    frames,
-    take(frame: ServerFrame) {
-      SERVER_FRAMES[frame.type].parse(frame.data);
-      frames.push(frame);
-    },
-    next<Type extends ServerFrameType>(type: Type, fits: (frame: FrameOf<Type>) => boolean = () => true) {
-      const isWanted = (frame: ServerFrame): frame is FrameOf<Type> =>
-        frame.type === type && fits(frame as FrameOf<Type>);
-      return waitFor(() => frames.find(isWanted), { what: `a frame ${type}` });
-    },
+  const take = (frame: ServerFrame) => {
+    SERVER_FRAMES[frame.type].parse(frame.data);
+    frames.push(frame);
   };
+  const next = <Type extends ServerFrameType>(type: Type, fits: (frame: FrameOf<Type>) => boolean = () => true) => {
+    const isWanted = (frame: ServerFrame): frame is FrameOf<Type> =>
+      frame.type === type && fits(frame as FrameOf<Type>);
+    return waitFor(() => frames.find(isWanted), {
+      what: () => `a frame ${type}; there are ${JSON.stringify(frames).slice(-2_000)}`,
+    });
+  };
+  return { frames, take, next };
 }
 
 /** Opens a plain WebSocket; resolves at once, also for one that is refused. */

@@ -19,22 +19,24 @@ export interface WidgetLine {
   cutAfter(bytes: number): void;
   /** Cuts everything that is open, and every new connection until `comeBack`. */
   goAway(): void;
+  /** Refuses WebSockets from now on, as some proxies do, or lets them pass again; what is open stays so. */
+  refuseSockets(isRefused: boolean): void;
   /** Everything is whole again. */
   comeBack(): void;
   close(): Promise<void>;
 }
 
-const BAD_GATEWAY = "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const answerOf = (status: string) => `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 /**
- * Starts such a line on a free port of 127.0.0.1. The first server is asked, and the next one
- * where it is away. Each
+ * Starts such a line on a free port of 127.0.0.1. The first server is asked, and the next one where it is away. Each
  * request says in `X-Forwarded-For` that it comes from another address, since a test makes more calls than a visitor
  * may: the servers have to trust 127.0.0.1. A test file that does not close it fails.
  */
 export async function startWidgetLine(servers: () => readonly string[]): Promise<WidgetLine> {
   const open = new Set<Duplex>();
   let isAway = false;
+  let hasSockets = true;
   let bytesLeft = Infinity;
   let visitors = 0;
   let sockets = 0;
@@ -104,10 +106,14 @@ export async function startWidgetLine(servers: () => readonly string[]): Promise
     else keep(socket);
   });
   server.on("upgrade", (request, client, head) => {
+    if (!hasSockets) {
+      client.end(answerOf("403 Forbidden"));
+      return;
+    }
     connectToServer()
       .then((upstream) => {
         if (upstream === null) {
-          client.end(BAD_GATEWAY);
+          client.end(answerOf("502 Bad Gateway"));
           return;
         }
         sockets++;
@@ -147,6 +153,9 @@ export async function startWidgetLine(servers: () => readonly string[]): Promise
     goAway() {
       isAway = true;
       cut();
+    },
+    refuseSockets(isRefused) {
+      hasSockets = !isRefused;
     },
     comeBack() {
       isAway = false;

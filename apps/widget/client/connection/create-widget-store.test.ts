@@ -6,10 +6,12 @@ import type { ServerFrameData, ServerFrameType, VisitorMessage, WidgetConfigAnsw
 import { waitFor } from "@svc/testing";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
+import WebSocket from "ws";
 import { openStorage } from "../storage.ts";
 import type { StorageHost } from "../storage.ts";
 import { createWidgetStore } from "./create-widget-store.ts";
 import type { ManagedStore, StoreOptions } from "./create-widget-store.ts";
+import { openSocket } from "./open-socket.ts";
 
 const API_KEY = "svc_widget_test";
 const CONFIG: WidgetConfigAnswer = {
@@ -212,6 +214,8 @@ function open(base: string, browser: Browser, changes: Partial<StoreOptions> = {
     page: () => ({ url: "https://shop.example/cart#secret", title: "Cart" }),
     emit: (name, detail) => void events.push({ name, detail }),
     locks: browser.locks,
+    openSocket: (address) => openSocket(address, (url) => new WebSocket(url) as unknown as globalThis.WebSocket),
+    loadHttp: () => import("./open-http-socket.ts"),
     // Tries to connect come quickly one after the other.
     random: () => 0.02,
     ...changes,

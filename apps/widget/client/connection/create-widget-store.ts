@@ -11,10 +11,14 @@ import {
   lastReplySeq,
   settleMessage,
 } from "./conversation.ts";
+import { composeMessage, firstChars, isTooLong } from "./compose-message.ts";
+import { createSender } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
 import { dropHistory, keepHistory, NO_HISTORY, readHistory } from "./history.ts";
 import { newId } from "./new-id.ts";
+import { createTypingNotes } from "./note-typing.ts";
 import { openLine } from "./open-line.ts";
+import type { LineOptions } from "./open-line.ts";
 import { HEARTBEAT_MS, openOutbox } from "./outbox.ts";
 import type { Locks, OutboxItem } from "./outbox.ts";
 import { openVisitor } from "./visitor.ts";
@@ -28,7 +32,7 @@ export interface WidgetEvents {
 }
 
 /** What the store needs. */
-export interface StoreOptions {
+export interface StoreOptions extends Pick<LineOptions, "openSocket" | "loadHttp" | "random"> {
   /** Address of the widget's server, with a slash at its end. */
   base: string;
   apiKey: string;
@@ -41,8 +45,6 @@ export interface StoreOptions {
   page(): { url: string; title: string };
   emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
   locks: Locks;
-  /** 0 up to 1, as `Math.random`: spreads the tries to connect. */
-  random?: () => number;
 }
 
 /** The store with what the page, rather than the panel, asks for. */
@@ -57,16 +59,13 @@ export interface ManagedStore extends WidgetStore {
   resume(): void;
   /** The network may be back, or somebody looks: tries at once where the line waits to try again. */
   nudge(): void;
+  /** The network has gone, which a line that is up would notice late. */
+  restart(): void;
   /** Ends everything; what was not sent is kept for the next page. */
   stop(): void;
 }
 
-const ACK_TIMEOUT_MS = 10_000;
-/** Tries of one message over lines that were up, after which it is shown as failed. */
-const MOST_TRIES = 5;
 const MOST_WAITING = 100;
-const TYPING_EVERY_MS = 3_000;
-const TYPING_ENDS_MS = 5_000;
 const SAVE_AFTER_MS = 300;
 
 /** Codes of a refused message that say more than that it was refused. */
@@ -92,13 +91,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   let sinceSeq = 0;
   let readSeq = 0;
   let chatId: string | null = null;
-  /** The message that waits for its `ack`. */
-  let underWay: string | null = null;
-  let tries = 0;
-  let ackTimer: ReturnType<typeof setTimeout> | undefined;
   let saveTimer: ReturnType<typeof setTimeout> | undefined;
-  let typingTimer: ReturnType<typeof setTimeout> | undefined;
-  let typingToldAt = 0;
   /** True while the page is left, or the store has ended. */
   let isAway = false;
   let pendingRating: { score: number; comment?: string } | null = null;
@@ -114,13 +107,13 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     partial: null,
     conversation: "open",
     rating: null,
-    hasSound: storage.read("sound") !== null ? storage.read("sound") === true : config.features.sound,
+    // Off until the visitor wants it: the feature says whether it is offered.
+    hasSound: storage.read("sound") === true,
     needsContact: false,
   };
 
   const line = openLine({
-    base,
-    apiKey,
+    ...options,
     auth: () => ({ ...visitor.auth(), sinceSeq }),
     onFrame: (frame) => take(frame),
     onState(now) {
@@ -136,8 +129,10 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       emit("error", { code: refusal });
     },
     onFault: (fault) => emit("error", { code: fault instanceof Error ? fault.message : "unknown" }),
-    ...(options.random !== undefined && { random: options.random }),
   });
+
+  const sender = createSender(line, outbox, (key, fault) => changeEntry(key, { state: "failed", fault }));
+  const typing = createTypingNotes(line);
 
   function set(change: Partial<WidgetState>): void {
     const before = state;
@@ -220,16 +215,16 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
         emit("message", { id, role: data.author, text: item.type === "message" ? item.text : item.filename });
     },
     message({ seq, data }) {
-      if (data.clientMessageId !== null) settle(data.clientMessageId);
+      if (data.clientMessageId !== null) sender.settle(data.clientMessageId);
       place(addMessage(state.entries, { seq, data }), seq, {});
     },
     ack({ data }) {
-      const isOurs = settle(data.clientMessageId);
+      const isOurs = sender.settle(data.clientMessageId);
       set({ entries: settleMessage(state.entries, data.clientMessageId, data.seq) });
       saveSoon();
       // It went with the message, and is not asked for again.
       if (isOurs && contact() !== null) storage.write("contact", {});
-      flush();
+      sender.flush();
     },
     typing: ({ data }) => set(data.on ? { isTyping: true } : { isTyping: false, partial: null }),
     delta: ({ data }) => set({ partial: growPartial(state.partial, data) }),
@@ -253,62 +248,19 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   function takeError({ code, clientMessageId, retryAfterSeconds }: ServerFrameData<"error">): void {
     emit("error", { code });
-    if (clientMessageId === null || clientMessageId !== underWay) return;
-    if (retryAfterSeconds !== undefined) {
-      // Nothing is wrong with the message: it goes again, before those after it.
-      clearTimeout(ackTimer);
-      ackTimer = setTimeout(resend, retryAfterSeconds * 1_000);
-    } else failMessage(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused");
+    if (clientMessageId !== null)
+      sender.refuse(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused", retryAfterSeconds);
   }
 
-  // What the visitor sends: one message after the other, each until the server says that it has it.
+  // What the visitor sends.
 
-  /** The server has this message. True when it was this tab that waited for it. */
-  function settle(key: string): boolean {
-    outbox.remove(key);
-    if (underWay !== key) return false;
-    clearTimeout(ackTimer);
-    underWay = null;
-    tries = 0;
-    return true;
-  }
-
-  function flush(): void {
-    if (underWay !== null || !line.isOnline()) return;
-    const next = outbox.list().find(({ fault }) => fault === null);
-    if (next === undefined) return;
-    const key = next.message.clientMessageId;
-    underWay = key;
-    line.send("message", next.message);
-    clearTimeout(ackTimer);
-    ackTimer = setTimeout(() => {
-      // Nothing came back over a line that seemed to be up: another line may do better, and the id makes it one message.
-      if (++tries >= MOST_TRIES) failMessage(key, "faultOther");
-      else line.restart();
-    }, ACK_TIMEOUT_MS);
-  }
-
-  function resend(): void {
-    underWay = null;
-    flush();
-  }
-
-  /** The line is away: what was under way is sent again when it is back. */
+  /** The line is away: what is unsent waits. */
   function hold(): void {
-    clearTimeout(ackTimer);
-    underWay = null;
+    sender.hold();
     refreshSending();
   }
 
-  function failMessage(key: string, fault: string): void {
-    const item = itemOf(key);
-    settle(key);
-    if (item !== undefined) outbox.put({ ...item, fault });
-    change(key, { state: "failed", fault });
-    flush();
-  }
-
-  function change(key: string, values: Partial<VisitorEntry>): void {
+  function changeEntry(key: string, values: Partial<VisitorEntry>): void {
     set({
       entries: state.entries.map((entry) =>
         entry.key === key && entry.kind === "visitor" ? { ...entry, ...values } : entry,
@@ -331,7 +283,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     refreshSending();
     if (readSeq > 0) line.send("read", { seq: readSeq });
     if (pendingRating !== null) tellRating(pendingRating);
-    flush();
+    sender.flush();
   }
 
   function tellRating(rating: { score: number; comment?: string }): void {
@@ -354,7 +306,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     const added = taken.filter(({ message }) => !known.has(message.clientMessageId));
     set({ entries: inOrder([...state.entries, ...added.map(viewOfItem)]) });
     connect();
-    flush();
+    sender.flush();
   }
 
   function forgetConversation(): void {
@@ -398,25 +350,21 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       if (state.isOpen) set({ isOpen: false });
     },
     send(text, files = [], { wantsPerson } = {}) {
-      const words = clean(text).trim();
-      if (words === "" && files.length === 0) return;
-      const attachments = files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }]));
-      const given = contact();
-      const message: VisitorMessage = {
-        text: words,
-        clientMessageId: newId(),
-        page: pageOf(options.page()),
+      const message = composeMessage({
+        text,
+        files,
+        wantsPerson: wantsPerson === true,
+        contact: contact(),
         locale: options.locale(),
-        ...(attachments.length > 0 && { attachments }),
-        ...(wantsPerson === true && { wantsPerson }),
-        ...(given !== null && Object.keys(given).length > 0 && { contact: given }),
-      };
+        page: options.page(),
+      });
+      if (message === null) return;
       const item: OutboxItem = { message, files, at: Date.now(), fault: faultOf(message) };
       outbox.put(item);
       connect();
       set({ entries: [...state.entries, viewOfItem(item)] });
-      emit("message", { id: message.clientMessageId, role: "visitor", text: words });
-      flush();
+      emit("message", { id: message.clientMessageId, role: "visitor", text: message.text });
+      sender.flush();
     },
     retry(key) {
       const item = itemOf(key);
@@ -428,7 +376,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       set({
         entries: [...state.entries.filter((entry) => entry.key !== key), viewOfItem({ ...item, fault: null })],
       });
-      flush();
+      sender.flush();
     },
     discard(key) {
       if (itemOf(key)?.fault == null) return;
@@ -450,12 +398,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       set({});
       saveSoon();
     },
-    noteTyping() {
-      clearTimeout(typingTimer);
-      typingTimer = setTimeout(endTyping, TYPING_ENDS_MS);
-      if (Date.now() - typingToldAt < TYPING_EVERY_MS) return;
-      if (line.send("typing", { on: true })) typingToldAt = Date.now();
-    },
+    noteTyping: typing.note,
     setSound(on) {
       storage.write("sound", on);
       set({ hasSound: on });
@@ -466,16 +409,9 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     },
   };
 
-  function endTyping(): void {
-    clearTimeout(typingTimer);
-    if (typingToldAt > 0) line.send("typing", { on: false });
-    typingToldAt = 0;
-  }
-
   function faultOf({ text }: VisitorMessage): string | null {
     if (outbox.list().length >= MOST_WAITING) return "faultTooFast";
-    // Two code units may be one character; only a long text is worth counting.
-    return text.length > LIMITS.textMaxChars && Array.from(text).length > LIMITS.textMaxChars ? "faultTooLong" : null;
+    return isTooLong(text) ? "faultTooLong" : null;
   }
 
   // Other tabs of this browser.
@@ -516,7 +452,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     if (isAway) return;
     isAway = true;
     if (saveTimer !== undefined) save();
-    endTyping();
+    typing.end();
     line.stop();
     hold();
     outbox.release();
@@ -558,27 +494,12 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       begin();
     },
     nudge: line.nudge,
+    restart: line.restart,
     stop() {
       suspend();
       clearInterval(heartbeat);
-      clearTimeout(typingTimer);
-      clearTimeout(ackTimer);
       unfollow();
       listeners.clear();
     },
   };
-}
-
-function pageOf({ url, title }: { url: string; title: string }): { url: string; title: string } {
-  // What stands behind the # is the page's own business, and sometimes a secret.
-  return { url: firstChars(url.split("#")[0] ?? "", 2_048), title: firstChars(clean(title), 300) };
-}
-
-/** Without lone surrogates and NUL, which the server refuses. */
-function clean(text: string): string {
-  return text.replace(/\p{Cs}|\0/gu, "");
-}
-
-function firstChars(text: string, count: number): string {
-  return text.length <= count ? text : Array.from(text).slice(0, count).join("");
 }

@@ -1,8 +1,8 @@
 import type { ServerFrame, ServerFrameType, VisitorFrameData, VisitorFrameType, WidgetFrame } from "@svc/contracts";
-import { Manager } from "socket.io-client";
 import type { Socket } from "socket.io-client";
 import { createBackoff } from "./backoff.ts";
 import { newId } from "./new-id.ts";
+import type { OpenSocket } from "./open-socket.ts";
 
 /** What the line needs to know, and whom it tells. */
 export interface LineOptions {
@@ -17,6 +17,10 @@ export interface LineOptions {
   onRefused(refusal: string): void;
   /** A frame could not be understood; the line goes on. */
   onFault(fault: unknown): void;
+  /** Makes a WebSocket. */
+  openSocket: OpenSocket;
+  /** Loads what makes a socket over HTTP, for where WebSockets do not get through; null where it cannot be loaded. */
+  loadHttp(): Promise<{ openSocket: OpenSocket } | null>;
   /** 0 up to 1, as `Math.random`. */
   random?: () => number;
 }
@@ -60,8 +64,8 @@ const REFUSALS: Record<string, string> = {
 const READY_TIMEOUT_MS = 15_000;
 /** Milliseconds after which a line is taken to hold. */
 const STABLE_MS = 5_000;
-/** Every third try goes over HTTP first: some proxies swallow WebSockets without a word. */
-const POLLING_EVERY = 3;
+/** After so many failed WebSockets HTTP is tried as well: some proxies swallow WebSockets without a word. */
+const FAILURES_BEFORE_HTTP = 2;
 
 /**
  * The line to the widget's server over socket.io: a WebSocket, or HTTP where that does not get through. Reconnects with
@@ -69,9 +73,10 @@ const POLLING_EVERY = 3;
  */
 export function openLine(options: LineOptions): Line {
   const { base, apiKey, onState, onFault } = options;
-  const { origin, pathname } = new URL(base);
   const backoff = createBackoff(options.random ?? Math.random);
   let socket: Socket | null = null;
+  let http: OpenSocket | null = null;
+  let isOverHttp = false;
   let isWanted = false;
   let isReady = false;
   /** Tries since the line was up. */
@@ -101,18 +106,10 @@ export function openLine(options: LineOptions): Line {
   function connect(): void {
     if (!isWanted || socket !== null) return;
     onState("connecting");
-    const isOverHttp = failures % POLLING_EVERY === POLLING_EVERY - 1;
-    const manager = new Manager(origin, {
-      path: `${pathname}api/widget/ws`,
-      addTrailingSlash: false,
-      autoConnect: false,
-      // We reconnect ourselves: socket.io's jitter is not over the whole delay.
-      reconnection: false,
-      transports: isOverHttp ? ["polling", "websocket"] : ["websocket"],
-      timeout: READY_TIMEOUT_MS,
-      query: { apiKey },
-    });
-    const opened = manager.socket("/", { auth: options.auth() as Record<string, unknown> });
+    // Once HTTP is there, the tries take turns: what is in the way of one may let the other through.
+    isOverHttp = failures >= FAILURES_BEFORE_HTTP && http !== null && !isOverHttp;
+    const open = isOverHttp && http !== null ? http : options.openSocket;
+    const opened = open({ base, apiKey, auth: options.auth() });
     socket = opened;
     for (const type of TYPES) opened.on(type, (frame: ServerFrame) => receive(type, frame));
     opened.on("connect_error", fail);
@@ -150,7 +147,13 @@ export function openLine(options: LineOptions): Line {
     failures++;
     later(connect, backoff.nextMs());
     // A browser does not tell why a WebSocket was refused; the settings are refused for the same reasons, and tell.
-    if (!wasReady && failures > 1) void probe();
+    if (wasReady || failures < FAILURES_BEFORE_HTTP) return;
+    void probe();
+    void learnHttp();
+  }
+
+  async function learnHttp(): Promise<void> {
+    http ??= (await options.loadHttp())?.openSocket ?? null;
   }
 
   async function probe(): Promise<void> {

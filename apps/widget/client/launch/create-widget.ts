@@ -12,8 +12,8 @@ import type { Listeners } from "./listeners.ts";
 import { loadConfig, pause } from "./load-config.ts";
 import type { PageSettings, Theme } from "./read-settings.ts";
 
-/** Files that the build has made, by name. Each name has the hash of its content, so that browsers keep it. */
-declare const CHUNKS: Record<string, string>;
+/** A hash of the files that the build has made, which is in their names, so that browsers keep them. */
+declare const BUILD: string;
 
 /** What the page can do with the widget on it. */
 export interface Widget {
@@ -61,7 +61,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   /** Loads a file of the build; while that does not work, again. */
   async function load<Module>(name: string): Promise<Module | null> {
     while (!signal.aborted) {
-      const found = await (import(base + CHUNKS[name]) as Promise<Module>).catch(() => null);
+      const found = await (import(`${base}chunks/${name}-${BUILD}.js`) as Promise<Module>).catch(() => null);
       if (found !== null) return found;
       await pause(RETRY_MS * (1 + Math.random()), signal);
     }
@@ -92,9 +92,9 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
     parts = mount(loaded.config, look);
     listeners.emit("ready");
-    if (waiting.length > 0) void loadChat();
+    if (waiting.length > 0) loadChat();
     // Somebody who has written before may have replies waiting.
-    else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(() => void loadChat());
+    else if (storage.read("visitor") !== null || storage.names("out:").length > 0) whenIdle(loadChat);
   }
 
   function mount(config: ChatOptions["config"], look: Look): Parts {
@@ -117,6 +117,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         storage,
         root,
         launcher: button.element,
+        loadHttp: () => load("polling"),
         emit: listeners.emit,
       },
       look,
@@ -133,30 +134,32 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     return own;
   }
 
-  function loadChat(): Promise<void> {
-    loading ??= load<{ startChat(options: ChatOptions): Chat }>("panel").then((file) => {
-      if (file === null || parts === null || signal.aborted) return;
-      const started = file.startChat({ ...parts.options, look: parts.look, identity });
-      chat = started;
-      let wasOpen = false;
-      started.store.subscribe(() => {
-        parts?.show();
-        const { isOpen } = started.store.get();
-        if (isOpen === wasOpen) return;
-        wasOpen = isOpen;
-        listeners.emit(isOpen ? "open" : "close");
-      });
-      parts.show();
-      for (const work of waiting.splice(0)) work(started);
+  function loadChat(): void {
+    loading ??= startChat().catch((fault: unknown) => advise(String(fault)));
+  }
+
+  async function startChat(): Promise<void> {
+    const file = await load<{ startChat(options: ChatOptions): Chat }>("panel");
+    if (file === null || parts === null) return;
+    const started = file.startChat({ ...parts.options, look: parts.look, identity });
+    chat = started;
+    let wasOpen = false;
+    started.store.subscribe(() => {
+      parts?.show();
+      const { isOpen } = started.store.get();
+      if (isOpen === wasOpen) return;
+      wasOpen = isOpen;
+      listeners.emit(isOpen ? "open" : "close");
     });
-    return loading;
+    parts.show();
+    for (const work of waiting.splice(0)) work(started);
   }
 
   /** Does `work` with the conversation, which is loaded for it. */
   function withChat(work: (chat: Chat) => void): void {
     if (chat !== null) return work(chat);
     waiting.push(work);
-    if (parts !== null) void loadChat();
+    if (parts !== null) loadChat();
   }
 
   const toggleChat = ({ store }: Chat) => (store.get().isOpen ? store.actions.close() : store.actions.open());
@@ -168,18 +171,24 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   async function changeLook(): Promise<void> {
     const shown = parts;
     if (shown === null) return;
+    const wish = locale;
     const look = await chooseLook(shown.options.config);
-    if (look === null || parts === null) return;
+    // A language may come late, when another one has been wished for.
+    if (look === null || parts === null || wish !== locale) return;
     parts.look = look;
     parts.show();
     chat?.update(look);
   }
 
-  void begin();
+  // A browser that lacks what the widget needs must not make the page report a fault of its own.
+  begin().catch((fault: unknown) => advise(String(fault)));
   return {
     settings,
     open: () => withChat(({ store }) => store.actions.open()),
-    close: () => withChat(({ store }) => store.actions.close()),
+    close() {
+      // What was never opened need not be loaded to be closed.
+      if (loading !== null || waiting.length > 0) withChat(({ store }) => store.actions.close());
+    },
     toggle,
     identify(given) {
       identity = given;

@@ -73,7 +73,7 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
     if (isPumping) return;
     isPumping = true;
     try {
-      while (dirty.size > 0 && !isClosed) {
+      while (dirty.size > 0) {
         const batch = [...dirty].slice(0, LOOK_PAGE);
         for (const room of batch) dirty.delete(room);
         const views = await store.visitors.look(batch);
@@ -160,9 +160,7 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
         if (now < room.livelyUntil || tickNumber % IDLE_PHASES === room.phase) dirty.add(room);
         for (const session of room.sessions) {
           settle(session, room.ticketId, room.project);
-          if (session.slowSince !== null && isSlow(session) && now - session.slowSince > SLOW_MS) {
-            session.line.end("slow");
-          }
+          if (isSlow(session) && now - (session.slowSince ?? now) > SLOW_MS) session.line.end("slow");
         }
       }
       void pump();

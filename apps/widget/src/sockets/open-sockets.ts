@@ -7,8 +7,9 @@ import type { Express, Request, RequestHandler } from "express";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
 import { WebSocketServer } from "ws";
-import type { RawData, WebSocket } from "ws";
+import type { RawData } from "ws";
 import { isWidgetKey } from "../check-caller.ts";
+import { isStillKnown } from "../find-visitor.ts";
 import { isOriginAllowed } from "../is-origin-allowed.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import { admitSocket, queryOf } from "./admit-socket.ts";
@@ -17,7 +18,7 @@ import { handleFrame, sayHello, sendFault } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { LineEnd } from "./line.ts";
 import { makeFrame } from "./make-frame.ts";
-import { closeSocket, plainLine } from "./plain-line.ts";
+import { PlainSocket, closeSocket, plainLine } from "./plain-line.ts";
 import { readFrame } from "./read-frame.ts";
 import { createSession } from "./session.ts";
 import type { Admission, Session } from "./session.ts";
@@ -73,6 +74,7 @@ export function openSockets(context: WidgetContext): Sockets {
 
   const plain = new WebSocketServer({
     noServer: true,
+    WebSocket: PlainSocket,
     maxPayload: RECEIVE_MAX_BYTES,
     perMessageDeflate: false,
     clientTracking: false,
@@ -170,12 +172,18 @@ export function openSockets(context: WidgetContext): Sockets {
       socket.disconnect(true);
       return;
     }
+    // One line for each connection: what is let in once must not open any number of them.
+    admissions.delete(socket.request);
     const session = createSession(socketIoLine(socket), admission);
     open(session);
     // socket.io says "disconnect" once for each socket, whoever ended it.
     socket.once("disconnect", () => forget(session));
     socket.onAny((type: string, frame: unknown) => {
-      const isFrame = typeof frame === "object" && frame !== null;
+      if (ArrayBuffer.isView(frame)) {
+        session.line.end("badFrame");
+        return;
+      }
+      const isFrame = typeof frame === "object" && frame !== null && !Array.isArray(frame);
       // The event's name is the type: what a frame says of it besides must not be another one.
       take(session, Object.hasOwn(VISITOR_FRAMES, type) && isFrame ? { ...frame, type } : { type });
     });
@@ -189,15 +197,17 @@ export function openSockets(context: WidgetContext): Sockets {
   });
 
   /** Plain WebSockets that have answered the last ping. */
-  const alive = new WeakSet<WebSocket>();
-  const plainSockets = new Set<WebSocket>();
+  const alive = new WeakSet<PlainSocket>();
+  const plainSockets = new Set<PlainSocket>();
 
-  function takePlain(socket: WebSocket, request: IncomingMessage, admission: Admission): void {
+  function takePlain(socket: PlainSocket, request: IncomingMessage, admission: Admission): void {
     const session = createSession(plainLine(socket), admission);
     open(session);
     plainSockets.add(socket);
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
+    // Each is answered, so that they count as frames do.
+    socket.on("ping", () => countFrame(session));
     socket.on("close", () => {
       plainSockets.delete(socket);
       forget(session);
@@ -245,7 +255,7 @@ export function openSockets(context: WidgetContext): Sockets {
     const query = queryOf(request);
     // A connection of socket.io that changes from polling to a WebSocket was admitted when it began.
     if (query.has("EIO") && query.has("sid")) {
-      io.engine.handleUpgrade(request as never, socket, head);
+      io.engine.handleUpgrade(request, socket, head);
       return;
     }
     let admission: Admission;
@@ -258,7 +268,7 @@ export function openSockets(context: WidgetContext): Sockets {
     }
     if (query.has("EIO")) {
       admissions.set(request, admission);
-      io.engine.handleUpgrade(request as never, socket, head);
+      io.engine.handleUpgrade(request, socket, head);
       return;
     }
     plain.handleUpgrade(request, socket, head, (opened) => {
@@ -270,13 +280,14 @@ export function openSockets(context: WidgetContext): Sockets {
 
   /** Closes what the settings do not allow any more, and whoever has not said who it is. */
   async function checkSessions(): Promise<void> {
-    const { settings, project } = await readSite();
+    const site = await readSite();
+    const { settings } = site;
     const now = performance.now();
     for (const session of sessions) {
       const { admission, visitor, line } = session;
       if (!isWidgetKey(settings, admission.key)) line.end("badKey");
       else if (!isOriginAllowed(admission.origin, settings.allowedOrigins)) line.end("origin");
-      else if (visitor !== null && visitor.project !== project) line.end("restart");
+      else if (visitor !== null && !isStillKnown(visitor, site)) line.end("restart");
       else if (visitor === null && now - session.openedAt > HELLO_MS) line.end("silent");
     }
   }

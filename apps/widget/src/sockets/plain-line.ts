@@ -1,5 +1,5 @@
 import { WIDGET_CLOSE_CODES } from "@svc/contracts";
-import type { WebSocket } from "ws";
+import { WebSocket } from "ws";
 import type { Line, LineEnd } from "./line.ts";
 
 /** Close codes of a plain WebSocket: those of the contract, and RFC 6455's for what is nobody's fault. */
@@ -17,6 +17,16 @@ const CLOSE_CODES: Readonly<Record<LineEnd, number>> = {
 
 /** A reader that does not answer a close within this time is cut off. */
 const CLOSE_MS = 1_000;
+
+/** Codes with which the library closes for a frame that breaks the protocol, is no UTF-8, or is too large (RFC 6455). */
+const FRAME_FAULTS = new Set([1002, 1007, 1009]);
+
+/** A plain WebSocket of the server. What the library closes for a bad frame has the contract's code for it. */
+export class PlainSocket extends WebSocket {
+  override close(code?: number, data?: string | Buffer): void {
+    super.close(code !== undefined && FRAME_FAULTS.has(code) ? CLOSE_CODES.badFrame : code, data);
+  }
+}
 
 /** Closes a plain WebSocket, and cuts it when the other end does not close it too. */
 export function closeSocket(socket: WebSocket, why: LineEnd, text: string = why): void {
