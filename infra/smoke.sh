@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Tries docker-compose.yml for real: builds, starts from a clean state, has one message answered, takes it down.
+# Tries docker-compose.yml for real: builds, starts from a clean state, has a message answered over the HTTP API and over
+# the widget's socket, has tools called by MCP, and takes it down.
 # Needs a Docker engine and docker-compose. BUILD_NETWORK=host builds with the network of the host, for hosts that reach
 # package registries through a proxy of their own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export COMPOSE_PROJECT_NAME=svc-smoke POSTGRES_PASSWORD=smoke-postgres-password SVC_SECRET_KEY=smoke-secret-key-0123456789abcdefghij
-export SVC_ADMIN_KEY=smoke-admin-key-0123456789
+export SVC_ADMIN_KEY=smoke-admin-key-0123456789 SVC_PUBLIC_URLS=http://tool-server:31417
 override=$(mktemp --suffix=.yml)
 files=(-f docker-compose.yml -f "$override")
 compose() { docker-compose "${files[@]}" "$@"; }
@@ -46,15 +47,40 @@ for _ in $(seq 30); do
   sleep 1
 done
 curl -fsS http://127.0.0.1:31415/widget.js >/dev/null
-curl -fsS http://127.0.0.1:31415/api/widget/message -H "X-Api-Key: $widget_key" \
-  -H "X-Visitor-Id: $(cat /proc/sys/kernel/random/uuid)" -H 'Content-Type: application/json' \
-  -d '{"text":"What is a ticket?","clientMessageId":"smoke-1"}'; echo
+# The visitor's message over HTTP, its reply over a socket from another container.
+visitor=$(cat /proc/sys/kernel/random/uuid)
+curl -fsS http://127.0.0.1:31415/api/widget/message -H "X-Api-Key: $widget_key" -H "X-Visitor-Id: $visitor" \
+  -H 'Content-Type: application/json' -d '{"text":"Can a message get lost?","clientMessageId":"smoke-1"}'; echo
+compose exec -T api node -e '
+  const [key, visitorId] = process.argv.slice(1);
+  const socket = new WebSocket(`ws://widget:31415/api/widget/ws?apiKey=${key}`);
+  const send = (type, data) => socket.send(JSON.stringify({ type, data }));
+  const replies = [];
+  setTimeout(() => { console.error("no reply over the socket"); process.exit(1); }, 30_000).unref();
+  socket.onopen = () => send("hello", { visitorId, sinceSeq: 0 });
+  socket.onclose = ({ code }) => process.exit(replies.length === 2 ? 0 : (console.error("closed:", code), 1));
+  socket.onmessage = ({ data: text }) => {
+    const { type, seq, data } = JSON.parse(text);
+    if (type !== "reply") return;
+    replies.push(seq);
+    console.log("reply", seq, data.author, data.items[0]?.text?.slice(0, 80));
+    if (replies.length === 1) send("message", { text: "What are the limits?", clientMessageId: "smoke-2" });
+    if (replies.length === 2) socket.close();
+  };
+' "$widget_key" "$visitor"
 status=$(curl -sS -o /dev/null -w '%{http_code}' http://127.0.0.1:31415/)
 [ "$status" = 404 ] || { echo "the demo page is shown in production ($status)" >&2; exit 1; }
 echo "== the tool server"
-curl -fsS http://127.0.0.1:31417/mcp -H "X-Api-Key: $SVC_ADMIN_KEY" -H 'Content-Type: application/json' \
-  -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-11-25' \
-  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | grep -o 'svc_[a-z_]*' | sort -u
+mcp() {
+  curl -fsS http://127.0.0.1:31417/mcp -H "X-Api-Key: $SVC_ADMIN_KEY" -H 'Content-Type: application/json' \
+    -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-11-25' -d "$1"
+}
+tools=$(mcp '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | grep -o '"name":"svc_[a-z_]*"' | sort -u)
+echo "$tools"
+[ "$(wc -l <<<"$tools")" = 8 ] || { echo 'the tool server does not have its eight tools' >&2; exit 1; }
+found=$(mcp '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_search_kb","arguments":{"query":"Can a message get lost?"}}}')
+case "$found" in *'"chunkId"'*) ;; *) echo "the search found nothing: $found" >&2; exit 1 ;; esac
+svc tools call svc_list_agents --url http://tool-server:31417
 echo "== readiness of every app"
 for service in api pipeline widget tool-server; do
   compose exec -T "$service" node -e \

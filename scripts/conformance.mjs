@@ -1,14 +1,12 @@
 // `npm run conformance`: the official conformance suite of the Model Context Protocol against the tool server, with the
-// requirements of the revisions 2025-11-25 and 2026-07-28 and with those of its last release, and the command line of its
-// Inspector as one more client.
-//   npm run conformance -- [--only 2025-11-25,2026-07-28,release,inspector] [--verbose]
-// The server is the product's own with some tools more, which the suite calls by name; the suite comes through npx in a
-// fixed version, with the Node.js that it needs. What the server does not offer stands in scripts/conformance/*.yml, each
+// requirements of the revisions 2025-11-25 and 2026-07-28, and with those of its last release.
+//   npm run conformance -- [--only 2025-11-25,2026-07-28,release] [--verbose]
+// The server is the product's own with some tools more, which the suite calls by name; the suite comes through npx in
+// fixed versions, with the Node.js that it needs. What the server does not offer stands in scripts/conformance/*.yml, each
 // with its reason: everything else has to pass, and what stands there has to fail.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { callWithInspector } from "./conformance/call-with-inspector.mjs";
 import { startKeyProxy } from "./conformance/start-key-proxy.mjs";
 import { startToolServer } from "./conformance/start-tool-server.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
@@ -21,7 +19,7 @@ const SUITES = {
   "2026-07-28": requirementsOf("2026-07-28"),
   release: { version: "0.1.16", args: [] },
 };
-const PARTS = [...Object.keys(SUITES), "inspector"];
+const PARTS = Object.keys(SUITES);
 
 const { values } = parseArgs({
   options: { only: { type: "string", default: PARTS.join(",") }, verbose: { type: "boolean", default: false } },
@@ -30,14 +28,12 @@ const wanted = values.only.split(",");
 const unknown = wanted.filter((part) => !PARTS.includes(part));
 if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(", ")}; not ${unknown.join(", ")}`);
 
-/** Runs a program of npm packages with the Node.js that they need; its output in full only where it is asked for. */
-function runPackages(packages, args, { env = {} } = {}) {
-  const named = [NODE, ...packages].flatMap((name) => ["--package", name]);
+/** Runs a version of the suite with the Node.js that it needs; what it says goes out at once only where that is wanted. */
+function runConformance(version, args) {
+  const named = [NODE, `@modelcontextprotocol/conformance@${version}`].flatMap((name) => ["--package", name]);
   return new Promise((resolve, reject) => {
-    const child = spawn("npx", ["--yes", ...named, "--", ...args], {
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const stdio = ["ignore", "pipe", "inherit"];
+    const child = spawn("npx", ["--yes", ...named, "--", "conformance", "server", ...args], { stdio });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (part) => {
       output += part;
@@ -52,10 +48,7 @@ function runPackages(packages, args, { env = {} } = {}) {
 async function runSuite(name, url) {
   const { version, args } = SUITES[name];
   const baseline = join(ROOT, "scripts", "conformance", `baseline-${name}.yml`);
-  const { code, output } = await runPackages(
-    [`@modelcontextprotocol/conformance@${version}`],
-    ["conformance", "server", "--url", url, "--expected-failures", baseline, ...args],
-  );
+  const { code, output } = await runConformance(version, ["--url", url, "--expected-failures", baseline, ...args]);
   if (!values.verbose) console.log(output.slice(Math.max(output.indexOf("=== SUMMARY ==="), 0)));
   return code === 0;
 }
@@ -65,12 +58,9 @@ const server = await startToolServer(KEY);
 const proxy = await startKeyProxy(server.url, KEY);
 try {
   const faults = [];
-  for (const name of Object.keys(SUITES).filter((part) => wanted.includes(part))) {
+  for (const name of PARTS.filter((part) => wanted.includes(part))) {
     console.log(`Conformance suite ${SUITES[name].version}, ${name}`);
     if (!(await runSuite(name, `${proxy.url}/mcp`))) faults.push(`the suite, ${name}`);
-  }
-  if (wanted.includes("inspector") && !(await callWithInspector(runPackages, server.url, KEY))) {
-    faults.push("the Inspector");
   }
   console.log(faults.length === 0 ? "All as expected." : `Not as expected: ${faults.join(", ")}.`);
   process.exitCode = faults.length === 0 ? 0 : 1;

@@ -106,7 +106,11 @@ export function sumSizes({ launcher, panel, polling, ...locales }) {
   return {
     launcher: launcher + locales.en,
     everything: launcher + locales.en + panel,
-    withLargest: { language: largest, launcher: launcher + locales[largest], everything: launcher + locales[largest] + panel },
+    withLargest: {
+      language: largest,
+      launcher: launcher + locales[largest],
+      everything: launcher + locales[largest] + panel,
+    },
     overHttp: polling,
   };
 }

@@ -23,7 +23,7 @@ const plain = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join
 
 /** All readings of a sentence, and which of them give the wanted words. */
 function readingsOf(text, wanted) {
-  const words = noteWords(text);
+  const words = noteWords(text, "en");
   const readings = findRepairCues(words, "en").flatMap((cue) =>
     repairCandidates(words, cue, true).map(({ reading, features }) => ({
       features,

@@ -98,6 +98,8 @@ describe("the product, started with one command on a new folder", () => {
 
   test("says where it is, where its data is, and shows the administrator's key with the words that it does so once", () => {
     expect(firstOutput).toMatch(new RegExp(`HTTP API +${instance.url}\n`));
+    expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_WIDGET_PORT}/`);
+    expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_TOOLS_PORT}/mcp`);
     expect(firstOutput).toContain(instance.env.SVC_DATA_DIR);
     expect(firstOutput).toMatch(/Admin key +svc_\w{38}\n +This key is shown this once: keep it\./);
   });
@@ -234,7 +236,9 @@ describe("the product, started with one command on a new folder", () => {
     expect(code).toBe(0);
     const statuses = Object.fromEntries(document.checks.map(({ name, status }) => [name, status]));
     const { "Node.js": _, ...others } = statuses;
-    expect(new Set(Object.values(others))).toEqual(new Set(["ok"]));
+    // A new installation names no sites yet.
+    expect(others["Widget sites"]).toBe("warn");
+    expect(Object.entries(others).filter(([, status]) => status !== "ok")).toHaveLength(1);
     expect(Object.keys(others)).toEqual([
       "Configuration",
       "Data folder",
@@ -245,6 +249,8 @@ describe("the product, started with one command on a new folder", () => {
       "This command's key",
       "Channels",
       "Webhook secret",
+      "Widget",
+      "Widget sites",
       "Knowledge",
       "Models",
       "Queues",
@@ -254,6 +260,7 @@ describe("the product, started with one command on a new folder", () => {
       "Dead deliveries",
       "Port",
       "HTTP API",
+      "Tool server",
     ]);
   });
 
@@ -264,7 +271,7 @@ describe("the product, started with one command on a new folder", () => {
       ok: true,
       isFirst: false,
       adminKey: null,
-      enabled: ["api"],
+      enabled: ["api", "widget"],
       project: { name: "default" },
     });
   });

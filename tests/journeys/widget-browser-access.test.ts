@@ -1,15 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
+import type { Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
 import { findBarriers } from "./support/find-barriers.ts";
-import { describeInBrowser } from "./support/open-browser.ts";
+import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
+import type { WidgetOnPage } from "./support/open-widget.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
 const REPLY =
   "Look at [the shop](https://shop.example), and see `fly()`:\n\n- one\n- two\n\n| Drone | Price |\n|---|---|\n| Kestrel | 90 |\n\n> Fly well.\n\n```js\nfly();\n```";
+const NOTES = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("three drones") };
+
+/** What browsers have, and Node.js has not. */
+declare const MutationObserver: new (listener: () => void) => { observe(node: object, options: object): void };
+
+/** An expression for the element that has the focus, within all shadow roots. */
+const FOCUSED = `(() => { let at = document.activeElement; while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement; return at; })()`;
 
 describeInBrowser("everyone can use the widget", () => {
   let ground: WidgetGround;
@@ -23,54 +32,124 @@ describeInBrowser("everyone can use the widget", () => {
 
   afterAll(() => ground.stop());
 
-  describe("axe-core finds nothing to complain about, in light, dark and forced colours", () => {
-    test("closed, open and empty, in a conversation, offline", () =>
+  /** Writes, and waits for the answer. */
+  async function converse(widget: WidgetOnPage): Promise<void> {
+    await widget.open();
+    await widget.write("Hello");
+    await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+    await widget.part("text").locator("table").waitFor();
+  }
+
+  const call = (page: Page, script: string) => page.evaluate<unknown>(`(() => { ${script} })()`);
+
+  describe("axe-core finds nothing to complain about, in light, dark and forced colours:", () => {
+    test("closed, open, with a file, in a conversation, rating, waiting for a person, offline, with unread replies", () =>
       ground.browser.visit(async (open) => {
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+        const expectNone = async (what: string) => expect(await findBarriers(widget.page, what)).toEqual([]);
         await widget.launcher.waitFor();
-        expect(await findBarriers(widget.page)).toEqual([]);
+        await expectNone("closed");
         await widget.open();
-        expect(await findBarriers(widget.page)).toEqual([]);
-        await widget.write("Hello");
-        await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-        await widget.part("text").locator("table").waitFor();
-        expect(await findBarriers(widget.page)).toEqual([]);
+        await expectNone("open");
+        await widget.attach([NOTES]);
+        await expectNone("with a file");
+        await converse(widget);
+        await expectNone("in a conversation");
+        await widget.panel.getByRole("button", { name: "How was this conversation?" }).click();
+        await widget.panel.getByRole("radio").first().waitFor();
+        await expectNone("rating");
+        await widget.part("person").click();
+        await widget.panel.getByText("A person will answer you here.").waitFor();
+        await expectNone("waiting for a person");
         ground.line.goAway();
         await widget.write("I am offline");
-        await widget.untilShown((entries) => entries.some(({ state }) => state === "waiting"), "a message to wait");
-        expect(await findBarriers(widget.page)).toEqual([]);
+        await widget.untilShown((entries) => entries.at(-1)?.state === "waiting", "a message to wait");
+        await expectNone("offline");
         ground.line.comeBack();
+        const other = widgetOn(await (await open()).openPage(ground.site.addPage()));
+        await other.open();
+        await other.write("Hello");
+        await other.page.keyboard.press("Escape");
+        await waitFor(() => other.part("unread").isVisible(), { what: "an unread reply" });
+        expect(await findBarriers(other.page, "unread")).toEqual([]);
       }));
 
-    test("a failed message", () =>
+    test("a message that was refused", () =>
       ground.browser.visit(async (open) => {
         const visitor = await open();
         const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
         await widget.open();
-        await widget.attach([{ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("words") }]);
-        await waitFor(
-          async () =>
-            (await queryDatabase(ground.product.databaseUrl, "DELETE FROM widget_files RETURNING id")).length > 0,
-          { what: "the file to be stored" },
-        );
+        await widget.attach([NOTES]);
+        await queryDatabase(ground.product.databaseUrl, "DELETE FROM widget_files RETURNING id");
         await widget.write("The file is gone");
         await widget.untilShown((entries) => entries.some(({ state }) => state === "failed"), "a failed message");
-        expect(await findBarriers(widget.page)).toEqual([]);
+        expect(await findBarriers(widget.page, "failed")).toEqual([]);
       }));
+
+    test("the form before the first message, and a visitor who is refused", () =>
+      ground.browser.visit(async (open) => {
+        await ground.configure({ features: { prechat: ["name", "email"] } });
+        const widget = widgetOn(await (await open()).openPage(ground.site.addPage()));
+        await widget.launcher.click();
+        await widget.part("prechat").waitFor();
+        expect(await findBarriers(widget.page, "form")).toEqual([]);
+        await ground.configure({
+          features: { prechat: [] },
+          identitySecret: "journey-identity-secret-of-32-characters",
+          requireIdentity: true,
+        });
+        const refused = widgetOn(await (await open()).openPage(ground.site.addPage()));
+        await refused.launcher.click();
+        await refused.part("refusal").waitFor();
+        expect(await findBarriers(refused.page, "refused")).toEqual([]);
+        await ground.configure({ requireIdentity: false });
+      }));
+
+    test.each(["#ffff00", "#ffffff", "#000000", "#808080", "#ff0000"])("with the accent %s, in each theme", (accent) =>
+      ground.browser.visit(async (open) => {
+        const attributes = { "data-accent": accent };
+        const widget = widgetOn(await (await open()).openPage(ground.site.addPage({ attributes })));
+        await converse(widget);
+        for (const theme of ["auto", "light", "dark"]) {
+          await call(widget.page, `svcWidget.setTheme("${theme}")`);
+          await waitFor(
+            () => widget.page.evaluate(`!!document.querySelector("svc-widget").shadowRoot.querySelector(".${theme}")`),
+            {
+              what: `the theme ${theme}`,
+            },
+          );
+          expect(await findBarriers(widget.page, `accent ${accent} ${theme}`)).toEqual([]);
+        }
+      }),
+    );
   });
 
-  test("with the keyboard alone: open, write, close, and the focus comes back", () =>
+  test("with the keyboard alone: open, write, send, attach, rate, close, and the focus comes back", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.launcher.waitFor();
       const { keyboard } = widget.page;
       const focused = () =>
-        widget.page.evaluate<string | null>(
-          `(() => { let at = document.activeElement; while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-             return at?.getAttribute("data-part") ?? at?.id ?? null; })()`,
+        widget.page.evaluate<string>(`${FOCUSED}?.getAttribute("data-part") ?? ${FOCUSED}?.id ?? ""`);
+      const look = () =>
+        widget.page.evaluate<{ where: string; name: string; outlinePx: number }>(
+          `(() => { const at = ${FOCUSED}; const { outlineStyle, outlineWidth } = getComputedStyle(at);
+             return { where: at.closest('[data-part="panel"]') ? "panel" : "elsewhere",
+               name: at.title || at.getAttribute("aria-label") || at.name || at.textContent,
+               outlinePx: outlineStyle === "none" ? 0 : parseFloat(outlineWidth) }; })()`,
         );
+      /** Presses a key until what has the focus is called so. */
+      const pressUntil = async (key: string, name: RegExp) => {
+        const names: string[] = [];
+        for (let step = 0; step < 40; step++) {
+          await keyboard.press(key);
+          names.push((await look()).name);
+          if (name.test(names.at(-1) ?? "")) return;
+        }
+        throw new Error(`${key} never came to ${String(name)}, but to ${names.join(" | ")}`);
+      };
       await keyboard.press("Tab");
       expect(await focused()).toBe("host");
       await keyboard.press("Tab");
@@ -80,23 +159,98 @@ describeInBrowser("everyone can use the widget", () => {
       await keyboard.type("By keyboard");
       await keyboard.press("Enter");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-      // The focus goes round in the panel, both ways.
+      await widget.part("text").locator("table").waitFor();
+
+      // The focus goes round in the panel, both ways, and is always seen.
       for (const key of ["Tab", "Shift+Tab"]) {
-        const seen = new Set<string | null>();
+        const seen = new Set<string>();
         for (let step = 0; step < 25; step++) {
           await keyboard.press(key);
-          seen.add(
-            await widget.page.evaluate<string>(
-              `(() => { let at = document.activeElement; while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-                 return at?.closest('[data-part="panel"]') ? "panel" : "elsewhere"; })()`,
-            ),
-          );
+          const { where, name, outlinePx } = await look();
+          seen.add(`${where}${outlinePx >= 2 ? "" : `: no outline around ${name}`}`);
         }
         expect([...seen]).toEqual(["panel"]);
       }
+
+      await pressUntil("Tab", /^Attach a file$/);
+      const choosing = widget.page.waitForEvent("filechooser");
+      await keyboard.press("Enter");
+      await (await choosing).setFiles([NOTES]);
+      await widget.panel.getByText("notes.txt").waitFor();
+      await pressUntil("Tab", /^Remove notes.txt$/);
+      await pressUntil("Tab", /^Your message$/);
+      await waitFor(async () => (await widget.panel.locator("progress").count()) === 0, {
+        what: "the file to be sent",
+      });
+      await keyboard.type("With a file");
+      await keyboard.press("Enter");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
+
+      await pressUntil("Shift+Tab", /^How was this conversation\?$/);
+      await keyboard.press("Enter");
+      await widget.panel.getByRole("radio").first().waitFor();
+      expect((await look()).where).toBe("panel");
+      await pressUntil("Tab", /^score$/);
+      await keyboard.press("ArrowDown");
+      await keyboard.press("ArrowDown");
+      await pressUntil("Tab", /^comment$/);
+      await keyboard.type("Well done");
+      await pressUntil("Tab", /^Send rating$/);
+      await keyboard.press("Enter");
+      await widget.panel.getByText("Thank you for your feedback.").last().waitFor();
+      const { databaseUrl } = ground.product;
+      const rated = async () =>
+        (
+          await queryDatabase<{ score: number }>(databaseUrl, "SELECT score FROM visitors WHERE comment = 'Well done'")
+        )[0];
+      expect(await waitFor(rated, { what: "the rating to be stored" })).toEqual({ score: 3 });
+      expect((await look()).where).toBe("panel");
+
       await keyboard.press("Escape");
       await waitFor(async () => (await focused()) === "launcher", { what: "the focus to be back" });
       expect(await widget.panel.isVisible()).toBe(false);
+      await keyboard.press("Enter");
+      await waitFor(async () => (await focused()) === "composer", { what: "the focus to be in the text field again" });
+      await pressUntil("Tab", /^Close chat$/);
+      await keyboard.press("Enter");
+      await waitFor(async () => (await focused()) === "launcher", { what: "the focus to be back again" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a screen reader hears each reply once, and nothing of what was said before", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      /** Notes every change of what is read out of itself. */
+      const listen = () =>
+        widget.page.locator(`svc-widget [role="status"]`).evaluate((region) => {
+          const heard: string[] = [];
+          Object.assign(globalThis, { heard });
+          new MutationObserver(() => {
+            const text = region.textContent.trim();
+            if (text !== "") heard.push(text);
+          }).observe(region, { childList: true, subtree: true, characterData: true });
+        });
+      const heard = () => widget.page.evaluate<string[]>("window.heard");
+      await widget.open();
+      await listen();
+      await widget.write("Hello");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await waitFor(async () => (await heard()).length > 0, { what: "the reply to be read" });
+      await widget.composer.fill("More is written");
+      await widget.composer.fill("");
+      expect(await heard()).toEqual([expect.stringContaining("Look at the shop")]);
+      expect((await heard())[0]).not.toMatch(/\||\*|https:/);
+
+      await widget.reload();
+      await listen();
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "the conversation");
+      await widget.write("Again");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "another answer");
+      await waitFor(async () => (await heard()).length > 0, { what: "the other reply to be read" });
+      expect((await heard()).filter((text) => text.includes("Look at the shop"))).toHaveLength(1);
+      // What goes on in the list itself is not read a second time.
+      expect(await widget.part("log").getAttribute("aria-live")).toBe("off");
       expect(visitor.faults()).toEqual([]);
     }));
 
@@ -104,24 +258,30 @@ describeInBrowser("everyone can use the widget", () => {
     ["on a phone", { width: 375, height: 667 }, true],
     ["320 pixels wide", { width: 320, height: 568 }, true],
     ["enlarged to 400 %", { width: 320, height: 256 }, true],
+    ["on a phone that is turned", { width: 667, height: 375 }, true],
     ["on a wide page", { width: 1280, height: 800 }, false],
-  ])("%s nothing is cut off and nothing scrolls sideways", (_where, viewport, isFull) =>
+  ])("%s nothing is cut off and nothing scrolls sideways", (where, viewport, isFull) =>
     ground.browser.visit(async (open) => {
       const visitor = await open({ viewport });
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
       await widget.write(`A long word: ${"Kestrel".repeat(60)}`);
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await keepPicture(widget.page, where);
       const panel = await widget.panel.boundingBox();
       expect(panel?.x).toBeGreaterThanOrEqual(0);
       expect((panel?.x ?? 0) + (panel?.width ?? 0)).toBeLessThanOrEqual(viewport.width);
+      expect(panel?.y).toBeGreaterThanOrEqual(0);
       expect((panel?.y ?? 0) + (panel?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
-      if (isFull) expect(panel?.width).toBe(viewport.width);
+      if (isFull) expect(panel).toEqual({ x: 0, y: 0, ...viewport });
       const sideways = await widget.part("log").evaluate((log) => log.scrollWidth - log.clientWidth);
       expect(sideways).toBeLessThanOrEqual(0);
       expect(await widget.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-      // The text field and its button can be reached, and every button is big enough to be hit.
-      expect(await widget.composer.isVisible()).toBe(true);
+      // The text field and its button can be reached, something of the conversation is seen, and every button is big
+      // enough to be hit.
+      const field = await widget.composer.boundingBox();
+      expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
+      expect((await widget.part("log").boundingBox())?.height).toBeGreaterThan(60);
       const buttons = await widget.panel.getByRole("button").evaluateAll((all) =>
         all
           .map((button) => ({ name: button.getAttribute("aria-label"), box: button.getBoundingClientRect() }))
@@ -131,6 +291,28 @@ describeInBrowser("everyone can use the widget", () => {
       expect(buttons).toEqual([]);
     }),
   );
+
+  test("the panel covers what an on-screen keyboard leaves of a phone's screen", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open({ viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true });
+      // Chromium without a window has no such keyboard; it tells pages of one by this object.
+      await visitor.context.addInitScript(
+        `{ const screen = new EventTarget(); Object.assign(screen, { offsetTop: 0, offsetLeft: 0, width: 375, height: 667, scale: 1 });
+           Object.defineProperty(window, "visualViewport", { value: screen });
+           window.setKeyboard = (height, offsetTop) => { Object.assign(screen, { height, offsetTop }); screen.dispatchEvent(new Event("resize")); }; }`,
+      );
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("Hello");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await call(widget.page, "setKeyboard(360, 40)");
+      expect(await widget.panel.boundingBox()).toEqual({ x: 0, y: 40, width: 375, height: 360 });
+      const field = await widget.composer.boundingBox();
+      expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual(400);
+      await call(widget.page, "setKeyboard(667, 0)");
+      expect(await widget.panel.boundingBox()).toEqual({ x: 0, y: 0, width: 375, height: 667 });
+      expect(visitor.faults()).toEqual([]);
+    }));
 
   test("reduced motion is honoured", () =>
     ground.browser.visit(async (open) => {
@@ -160,6 +342,6 @@ describeInBrowser("everyone can use the widget", () => {
       const mine = await widget.part("entry").first().locator('[data-part="text"]').boundingBox();
       const reply = await widget.part("entry").nth(1).locator('[data-part="text"]').boundingBox();
       expect(mine?.x).toBeLessThan(reply?.x ?? 0);
-      expect(await findBarriers(widget.page)).toEqual([]);
+      expect(await findBarriers(widget.page, "right to left")).toEqual([]);
     }));
 });

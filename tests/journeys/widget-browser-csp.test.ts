@@ -2,13 +2,15 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
+import type { VisitorBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
+import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
 const REPLY = "Look at [the shop](https://shop.example):\n\n| Drone | Price |\n|---|---|\n| Kestrel | 90 |";
 
-describeInBrowser("on a page with a strict policy", () => {
+describeInBrowser("where little is allowed", () => {
   let ground: WidgetGround;
 
   beforeAll(async () => {
@@ -20,19 +22,24 @@ describeInBrowser("on a page with a strict policy", () => {
 
   afterAll(() => ground.stop());
 
+  /** A page that allows nothing but scripts and connections of the widget's origin, and further connections. */
+  function addStrictPage(furtherConnections = ""): string {
+    const { origin } = new URL(ground.line.url);
+    const policy = [
+      "default-src 'none'",
+      `script-src ${origin}`,
+      `connect-src ${origin} ${furtherConnections}`,
+      `img-src ${origin}`,
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+      "report-uri /reports",
+    ].join("; ");
+    return ground.site.addPage({ headers: { "Content-Security-Policy": policy } });
+  }
+
   test("a whole conversation violates nothing, without inline styles, inline scripts and eval", () =>
     ground.browser.visit(async (open) => {
-      const { origin, host } = new URL(ground.line.url);
-      const policy = [
-        "default-src 'none'",
-        `script-src ${origin}`,
-        `connect-src ${origin} ws://${host}`,
-        `img-src ${origin}`,
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-        "report-uri /reports",
-      ].join("; ");
-      const url = ground.site.addPage({ headers: { "Content-Security-Policy": policy } });
+      const url = addStrictPage(`ws://${new URL(ground.line.url).host}`);
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(url));
       await widget.open();
@@ -60,6 +67,67 @@ describeInBrowser("on a page with a strict policy", () => {
       expect(
         visitor.log().filter((line) => line.includes("Content Security Policy") && !line.includes("elsewhere")),
       ).toEqual([]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  /** Follows what the browser asks for. */
+  function noteRequests(visitor: VisitorBrowser): string[] {
+    const asked: string[] = [];
+    visitor.context.on("request", (request) => asked.push(request.url()));
+    return asked;
+  }
+
+  const isOverHttp = (url: string) => url.includes("/api/widget/ws") && url.includes("transport=polling");
+
+  test("a page whose policy allows no WebSocket has the conversation over HTTP", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const asked = noteRequests(visitor);
+      const before = ground.site.reports().length;
+      const widget = widgetOn(await visitor.openPage(addStrictPage()));
+      await widget.open();
+      await widget.write("What does it cost?");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(asked.some(isOverHttp)).toBe(true);
+      // The browser reports the WebSocket, as the documentation says, and nothing else.
+      const reports = ground.site.reports().slice(before);
+      expect(reports.filter((report) => !report.includes('"blocked-uri":"ws:'))).toEqual([]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a line that lets no WebSocket through carries the conversation over HTTP, and back", () =>
+    ground.browser.visit(async (open) => {
+      ground.line.refuseSockets(true);
+      const visitor = await open();
+      const asked = noteRequests(visitor);
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("over HTTP: one");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      expect(asked.filter((url) => url.includes("/chunks/polling-"))).toHaveLength(1);
+      expect(asked.some(isOverHttp)).toBe(true);
+      ground.line.cut();
+      await widget.write("over HTTP: two");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer after a cut");
+      await widget.reload();
+      await widget.write("over HTTP: three");
+      const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 3, "the third answer");
+      const texts = ["over HTTP: one", "over HTTP: two", "over HTTP: three"];
+      expect(textsOf(shown, "visitor")).toEqual(texts);
+
+      const { sockets } = ground.line;
+      ground.line.refuseSockets(false);
+      ground.line.cut();
+      await widget.write("over a WebSocket");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 4, "the fourth answer");
+      await waitFor(() => ground.line.sockets > sockets, { what: "a WebSocket" });
+      const ledger = await readLedger(ground.product.databaseUrl, "over HTTP: one");
+      expect(ledger.messages).toEqual([...texts, "over a WebSocket"]);
+      // Who the visitor is stands in no address, where logs of proxies would keep it.
+      const kept = await widget.page.evaluate<string>(`Object.values(localStorage).join(" ")`);
+      const ids = kept.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{22}/g) ?? [];
+      expect(ids.length).toBeGreaterThan(0);
+      expect(asked.filter((url) => ids.some((id) => url.includes(id)))).toEqual([]);
       expect(visitor.faults()).toEqual([]);
     }));
 });

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
-import { describeInBrowser } from "./support/open-browser.ts";
+import { describeInBrowser, keepPicture } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
 import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround, WIDGET_KEY } from "./support/start-widget-ground.ts";
@@ -11,6 +11,9 @@ import type { WidgetGround } from "./support/start-widget-ground.ts";
 
 const IDENTITY_SECRET = "journey-identity-secret-of-32-characters";
 const hashOf = (userId: string) => createHmac("sha256", IDENTITY_SECRET).update(userId).digest("hex");
+
+/** What browsers have, and Node.js has not. */
+declare const getComputedStyle: (element: object) => Iterable<string> & { getPropertyValue: (name: string) => string };
 
 /** What docs/widget.md gives to pages that call the widget before it has loaded. */
 const STUB = `window.svcWidget ??= { q: [] };
@@ -61,6 +64,38 @@ describeInBrowser("a page with the widget", () => {
         "early: by the page",
         "Noted.",
       ]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test.each([
+    ["of the page, whatever its region", 'lang="de-AT"', {}, "Ihre Nachricht"],
+    ["that its tag names, before that of the page", 'lang="de"', { "data-locale": "fr-CA" }, "Votre message"],
+    ["of the settings, where the page has none that it knows", 'lang="xx"', {}, "Your message"],
+  ])("has it speak the language %s", (_which, html, attributes: Record<string, string>, label) =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage({ html, attributes })));
+      await widget.open();
+      expect(await widget.composer.getAttribute("aria-label")).toBe(label);
+      expect(visitor.faults()).toEqual([]);
+    }),
+  );
+
+  test("can have it in any of its 15 languages", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      const label = () => widget.composer.getAttribute("aria-label");
+      const seen = [await label()];
+      for (const locale of ["de", "fr", "es", "pt", "it", "nl", "pl", "ru", "uk", "tr", "ar", "he", "ja", "zh"]) {
+        await call(widget.page, `svcWidget.setLocale("${locale}");`);
+        await waitFor(async () => !seen.includes(await label()), { what: locale });
+        seen.push(await label());
+        const isRightToLeft = await widget.panel.evaluate((panel) => panel.matches(":dir(rtl)"));
+        expect({ locale, isRightToLeft }).toEqual({ locale, isRightToLeft: ["ar", "he"].includes(locale) });
+        await keepPicture(widget.page, `locale ${locale}`);
+      }
       expect(visitor.faults()).toEqual([]);
     }));
 
@@ -171,11 +206,31 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("is asked for nothing but the launcher, the settings and a language until somebody opens it", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const asked: string[] = [];
+      visitor.context.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.launcher.waitFor();
+      // Where the browser has nothing to do, whatever is loaded then would be loaded now.
+      await call(widget.page, `return new Promise((resolve) => requestIdleCallback(resolve));`);
+      const known = [/^\/widget\.js$/, /^\/api\/widget\/config\//, /^\/chunks\/en-/, /^\/pages\//, /^\/favicon/];
+      expect(asked.filter((path) => !known.some((one) => one.test(path)))).toEqual([]);
+      expect(await widget.page.evaluate("Object.keys(localStorage)")).toEqual([]);
+      expect(await visitor.context.cookies()).toEqual([]);
+      await widget.open();
+      expect(asked.filter((path) => path.startsWith("/chunks/panel-"))).toHaveLength(1);
+      expect(await visitor.context.cookies()).toEqual([]);
+    }));
+
   test("posts no message to any window and leaves no global but its own", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
       await visitor.context.addInitScript(
-        `window.posted = []; addEventListener("message", ({ data }) => posted.push(data)); window.before = Object.keys(window);`,
+        `window.posted = []; addEventListener("message", ({ data }) => posted.push(data));
+         { const post = window.postMessage; window.postMessage = (...given) => { posted.push(given); post.apply(window, given); }; }
+         window.before = Object.getOwnPropertyNames(window);`,
       );
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
@@ -183,8 +238,58 @@ describeInBrowser("a page with the widget", () => {
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       expect(await widget.page.evaluate("window.posted")).toEqual([]);
       expect(
-        await widget.page.evaluate("Object.keys(window).filter((name) => !before.includes(name) && name !== 'before')"),
+        await widget.page.evaluate(
+          "Object.getOwnPropertyNames(window).filter((name) => !before.includes(name) && name !== 'before')",
+        ),
       ).toEqual(["svcWidget"]);
+    }));
+
+  test("and the widget do not see each other's styles", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const styles = `<style>* { color: rgb(0, 255, 0) !important; font: 40px/3 cursive !important; letter-spacing: 9px !important;
+        text-transform: uppercase !important; padding: 30px !important; border: 9px solid !important; direction: rtl !important;
+        opacity: 0.9; transform: none; } button { width: 7px !important } svc-widget { color: red }</style>`;
+      /** The computed styles of what a locator finds. */
+      const look = (found: Locator) =>
+        found.evaluate((element) => {
+          const styles = getComputedStyle(element);
+          return Object.fromEntries([...styles].map((name) => [name, styles.getPropertyValue(name)]));
+        });
+      const plain = widgetOn(await visitor.openPage(ground.site.addPage()));
+      const bare = await visitor.openPage(ground.site.addPage({ attributes: null }));
+      const loud = widgetOn(await visitor.openPage(ground.site.addPage({ head: styles })));
+      for (const widget of [plain, loud]) await widget.open();
+      for (const part of ["launcher", "panel", "composer", "text", "log", "send"]) {
+        expect({ part, ...(await look(loud.part(part).first())) }).toEqual({
+          part,
+          ...(await look(plain.part(part).first())),
+        });
+      }
+      for (const selector of ["h1", "p", "#host", "body", "html"]) {
+        expect(await look(plain.page.locator(selector).first())).toEqual(await look(bare.locator(selector).first()));
+      }
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("may pass anything to any call: none throws", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      const thrown = await call(
+        widget.page,
+        `const values = [undefined, null, 0, NaN, "", "x".repeat(100_000), "\ud800", [], {}, Symbol("x"), 1n, () => { throw new Error("mine"); },
+           { toString() { throw new Error("mine"); } }, "__proto__", new Proxy({}, { get() { throw new Error("mine"); } })];
+         const thrown = [];
+         for (const name of Object.keys(svcWidget)) if (!["destroy", "logout", "send"].includes(name))
+           for (const first of values) for (const second of values)
+             try { svcWidget[name](first, second); } catch (fault) { thrown.push(name + ": " + fault); }
+         for (const value of values) if (typeof value !== "string") try { svcWidget.send(value); } catch (fault) { thrown.push("send: " + fault); }
+         svcWidget.setLocale("en"); svcWidget.open(); return thrown;`,
+      );
+      expect(thrown).toEqual([]);
+      await widget.panel.getByRole("button", { name: "Send" }).waitFor();
     }));
 
   test("with a wrong key or from a foreign site has no widget that can be written in, and says why in the console", () =>

@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { ProjectId } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import ExcelJS from "exceljs";
+import { callApi } from "./support/call-api.ts";
+import { holdChat } from "./support/hold-chat.ts";
 import { describeInBrowser } from "./support/open-browser.ts";
 import { textsOf, widgetOn } from "./support/open-widget.ts";
+import { queryDatabase } from "./support/query-database.ts";
 import { readLedger } from "./support/read-ledger.ts";
 import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
@@ -121,6 +125,100 @@ describeInBrowser("a visitor", () => {
       expect(await widget.launcher.getAttribute("aria-label")).toContain("1");
       await widget.open();
       await waitFor(async () => !(await widget.part("unread").isVisible()), { what: "nothing to be unread" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("sees that a reply is on its way until it is there", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("It took a while.");
+      const { databaseUrl, store } = ground.product;
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("typing: first");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await widget.part("typing").waitFor({ state: "detached" });
+      const [chat] = await queryDatabase<{ project_id: ProjectId; chat_id: string }>(
+        databaseUrl,
+        "SELECT t.project_id, t.chat_id FROM tickets t JOIN messages m ON m.ticket_id = t.id WHERE m.text = $1",
+        ["typing: first"],
+      );
+      if (chat === undefined) throw new Error("the message has no ticket");
+      const letGo = await holdChat(store, { id: chat.project_id }, chat.chat_id, "widget");
+      await widget.write("typing: second");
+      await widget.part("typing").waitFor();
+      await letGo();
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "the second answer");
+      await widget.part("typing").waitFor({ state: "detached" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("who asks for a person is told to wait, and then hears from one", () =>
+    ground.browser.visit(async (open) => {
+      const { databaseUrl, adminKey, composition } = ground.product;
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage({ html: 'lang="de"' })));
+      await widget.open();
+      await widget.write("person: hello");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      await widget.part("person").click();
+      await widget.part("status").getByText("Ein Mensch").waitFor();
+      expect(await widget.part("person").count()).toBe(0);
+      const ticket = async () =>
+        (
+          await queryDatabase<{ id: string }>(
+            databaseUrl,
+            "SELECT ticket_id AS id FROM messages WHERE text = 'person: hello'",
+          )
+        )[0]?.id;
+      const answer = await callApi(`${composition.apiUrls[0]}/api/v1/admin/tickets/${await ticket()}/reply`, {
+        key: adminKey,
+        json: { text: "I am a **person**." },
+      });
+      expect(answer.status).toBe(200);
+      await widget.part("entry").and(widget.page.locator('[data-author="operator"]')).getByText("person").waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("gives name and address before the first message, where that is asked for, and is asked once", () =>
+    ground.browser.visit(async (open) => {
+      await ground.configure({ features: { prechat: ["name", "email"] } });
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.launcher.click();
+      const form = widget.part("prechat");
+      await form.waitFor();
+      expect(await widget.composer.count()).toBe(0);
+      await form.getByLabel("Name").fill("Ada");
+      await form.getByLabel("Email").fill("no address");
+      await form.getByRole("button", { name: "Start chat" }).click();
+      expect(await form.getByLabel("Email").evaluate((field) => field.matches(":invalid"))).toBe(true);
+      await form.getByLabel("Email").fill("ada@example.com");
+      await form.getByRole("button", { name: "Start chat" }).click();
+      await widget.composer.waitFor();
+      await widget.write("prechat: hello");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      const [sent] = await queryDatabase<{ meta: object }>(
+        ground.product.databaseUrl,
+        "SELECT channel_meta AS meta FROM messages WHERE text = 'prechat: hello'",
+      );
+      expect(sent?.meta).toMatchObject({ contact: { name: "Ada", email: "ada@example.com" } });
+      await widget.reload();
+      await widget.write("prechat: again");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "another answer");
+      await ground.configure({ features: { prechat: [] } });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("hears a sound only after having switched it on, which is kept", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.panel.getByRole("button", { name: "Turn sound on" }).click();
+      await widget.panel.getByRole("button", { name: "Turn sound off" }).waitFor();
+      await widget.reload();
+      await widget.panel.getByRole("button", { name: "Turn sound off" }).waitFor();
       expect(visitor.faults()).toEqual([]);
     }));
 });

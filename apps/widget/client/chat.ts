@@ -31,17 +31,17 @@ export interface ChatOptions {
   launcher: HTMLElement;
   look: Look;
   /** Loads what makes a socket over HTTP; null where it cannot be loaded. */
-  loadHttp(): Promise<{ openSocket: OpenSocket } | null>;
-  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
+  loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
+  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
 }
 
 /** The conversation with its panel. */
 export interface Chat {
   store: ManagedStore;
   /** The site has chosen another language or theme. */
-  update(look: Look): void;
+  update: (look: Look) => void;
   /** Takes the panel away and the line down. */
-  stop(): void;
+  stop: () => void;
 }
 
 /** Begins the conversation of this page, behind a closed panel. This is what the launcher loads when it is needed. */

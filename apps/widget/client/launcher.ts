@@ -49,7 +49,7 @@ function replay(api: PageApi, stub: Stub | undefined): void {
     if (!Array.isArray(call)) continue;
     const [wanted, ...values] = call as unknown[];
     const name = CALLS.find((known) => known === wanted);
-    if (name !== undefined) (api[name] as (...values: unknown[]) => void)(...values);
+    if (name !== undefined) Reflect.apply(api[name], api, values);
   }
 }
 

@@ -73,31 +73,31 @@ export interface Contact {
 
 /** What the panel can ask for. None of them throws; what becomes of them is seen in the state. */
 export interface WidgetActions {
-  open(): void;
-  close(): void;
-  send(text: string, files?: FileView[], options?: { wantsPerson?: boolean }): void;
+  open: () => void;
+  close: () => void;
+  send: (text: string, files?: FileView[], options?: { wantsPerson?: boolean }) => void;
   /** Sends a failed message again. */
-  retry(key: string): void;
+  retry: (key: string) => void;
   /** Takes a failed message out of the list. */
-  discard(key: string): void;
+  discard: (key: string) => void;
   /** Sends a file, to be named in a message later; rejects with the name of the string that says why not. */
-  upload(file: File, onProgress: (part: number) => void, signal: AbortSignal): Promise<FileView>;
+  upload: (file: File, onProgress: (part: number) => void, signal: AbortSignal) => Promise<FileView>;
   /** Fetches a file and hands it to the browser as a download; rejects with the name of a string. */
-  download(file: FileView): Promise<void>;
-  rate(score: number, comment?: string): void;
+  download: (file: FileView) => Promise<void>;
+  rate: (score: number, comment?: string) => void;
   /** The visitor has seen everything that is shown. */
-  markRead(): void;
+  markRead: () => void;
   /** Tells that the visitor is writing; called as often as is convenient. */
-  noteTyping(): void;
-  setSound(on: boolean): void;
+  noteTyping: () => void;
+  setSound: (on: boolean) => void;
   /** Keeps what the form before the first message asked for; it goes with the next message. */
-  introduce(contact: Contact): void;
+  introduce: (contact: Contact) => void;
 }
 
 /** The state with its changes. */
 export interface WidgetStore {
-  get(): WidgetState;
+  get: () => WidgetState;
   /** Calls `listener` after each change; answers a function that ends this. */
-  subscribe(listener: () => void): () => void;
+  subscribe: (listener: () => void) => () => void;
   actions: WidgetActions;
 }

@@ -1,21 +1,21 @@
 /** What the browser keeps for us, as JSON by name. Never throws: what cannot be kept lasts as long as the page. */
 export interface Storage {
   /** What was kept under `name`, or null where there is nothing or nothing that can be read. */
-  read(name: string): unknown;
+  read: (name: string) => unknown;
   /** Keeps `value`; null removes it. False where the browser did not take it, so that it is gone with the page. */
-  write(name: string, value: unknown): boolean;
+  write: (name: string, value: unknown) => boolean;
   /** Names that are kept and begin with `prefix`. */
-  names(prefix: string): string[];
+  names: (prefix: string) => string[];
   /** Calls `listener` when another tab has changed what is kept under `name`; answers a function that ends this. */
-  follow(listener: (name: string) => void): () => void;
+  follow: (listener: (name: string) => void) => () => void;
 }
 
 /** The part of `window` that is needed. */
 export interface StorageHost {
   /** Throws where a browser blocks it. */
   readonly localStorage: globalThis.Storage;
-  addEventListener(type: "storage", listener: (event: StorageEvent) => void): void;
-  removeEventListener(type: "storage", listener: (event: StorageEvent) => void): void;
+  addEventListener: (type: "storage", listener: (event: StorageEvent) => void) => void;
+  removeEventListener: (type: "storage", listener: (event: StorageEvent) => void) => void;
 }
 
 /**

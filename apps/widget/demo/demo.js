@@ -85,8 +85,8 @@
     locale({ value }) {
       call("setLocale", value);
     },
-    rtl({ checked }) {
-      document.documentElement.dir = checked ? "rtl" : "ltr";
+    dir({ value }) {
+      document.documentElement.dir = value;
     },
   };
 
@@ -115,6 +115,6 @@
 
   // A reload keeps what was chosen in the form, in some browsers.
   document.documentElement.dataset.theme = setting("theme").value;
-  document.documentElement.dir = setting("rtl").checked ? "rtl" : "ltr";
+  document.documentElement.dir = setting("dir").value;
   addTag();
 }

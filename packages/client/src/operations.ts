@@ -48,6 +48,7 @@ export const OPERATIONS = {
   getProposal: "GET /api/v1/admin/proposals/{id}",
   getStats: "GET /api/v1/admin/stats",
   getTicket: "GET /api/v1/admin/tickets/{id}",
+  getTicketFile: "GET /api/v1/admin/tickets/{id}/files/{fileId}",
   getToolCall: "GET /api/v1/admin/tool-calls/{id}",
   listAgents: "GET /api/v1/admin/agents",
   listAuditEvents: "GET /api/v1/admin/audit",

@@ -138,10 +138,10 @@ export const widgetConfigChangeSchema = z.strictObject({
     .optional()
     .describe("What is left out of it stays as it is."),
   identitySecret: secretSchema
-    .refine(
-      (secret) => secret === null || secret === MASKED_SECRET || secret.length >= CHANNEL_LIMITS.secretMinBytes,
-      { error: `at least ${CHANNEL_LIMITS.secretMinBytes} characters`, params: { code: "too_short" } },
-    )
+    .refine((secret) => secret === null || secret === MASKED_SECRET || secret.length >= CHANNEL_LIMITS.secretMinBytes, {
+      error: `at least ${CHANNEL_LIMITS.secretMinBytes} characters`,
+      params: { code: "too_short" },
+    })
     .optional()
     .describe("Signs the ids of signed-in users (HMAC-SHA256). Shown as ******** while one is set."),
   requireIdentity: z

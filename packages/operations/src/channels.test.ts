@@ -35,8 +35,8 @@ describe("the channels", () => {
     const nobody = { enabled: false, state: "stopped", since: null, error: null, replicas: [] };
     expect(await listChannels({ store }, administrator)).toMatchObject({
       items: [
-        { id: "api", isAvailable: true, ...nobody },
         { id: "widget", isAvailable: true, ...nobody },
+        { id: "api", isAvailable: true, ...nobody },
         { id: "messenger", isAvailable: false, ...nobody },
       ],
       nextCursor: null,
@@ -60,7 +60,8 @@ describe("a channel", () => {
   test("is switched on and off, and says whether that changed anything", async () => {
     const set = (enabled: boolean) => setChannelEnabled({ store }, administrator, "api", enabled);
     expect([await set(true), await set(true)]).toEqual([true, false]);
-    expect((await listChannels({ store }, administrator)).items[0]).toMatchObject({ id: "api", enabled: true });
+    const { items } = await listChannels({ store }, administrator);
+    expect(items.filter((item) => item.enabled)).toMatchObject([{ id: "api" }]);
     expect([await set(false), await set(false)]).toEqual([true, false]);
     expect((await store.channelsConfig.read()).enabled).toEqual([]);
   });

@@ -18,6 +18,7 @@ export interface AnyQueue {
 export interface AnyWorker {
   cancelAllJobs(reason?: string): void;
   waitUntilReady(): Promise<unknown>;
+  pause(doNotWaitActive?: boolean): Promise<void>;
   close(force?: boolean): Promise<void>;
 }
 

@@ -139,27 +139,29 @@ export function openQueues(options: {
     { concurrency = backend.defaultConcurrency }: { concurrency?: number } = {},
   ): Consumer {
     let wanted = true;
+    let latest: AnyWorker | null = null;
     const running = new Set<Promise<void>>();
-    const making = whenUp(
-      () =>
-        backend.makeWorker(
-          name,
-          (job, _token, signal) => {
-            // Only `publish` writes to this queue, and it takes no other data.
-            const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
-            running.add(run);
-            return run;
-          },
-          concurrency,
-        ),
-      () => wanted && !closed,
-    );
+    const makeWorker = () => {
+      latest = backend.makeWorker(
+        name,
+        (job, _token, signal) => {
+          // Only `publish` writes to this queue, and it takes no other data.
+          const run = handle(job.data as QueueJobs[Name], signal ?? NEVER_ABORTED).finally(() => running.delete(run));
+          running.add(run);
+          return run;
+        },
+        concurrency,
+      );
+      return latest;
+    };
+    const making = whenUp(makeWorker, () => wanted && !closed);
     making.catch((error: unknown) => log.debug({ error, queue: name }, "a worker was not needed any more"));
 
     return {
       async close(deadlineMs) {
         wanted = false;
-        // A worker may have a job before it is said to be ready.
+        // A worker may have a job before it is said to be ready, and would take the next one until it can be closed.
+        await latest?.pause(true);
         const worker = await Promise.race([
           making.catch(() => null),
           delay(running.size > 0 ? deadlineMs + READY_MS : 0),

@@ -107,6 +107,9 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
           for (const worker of workers) worker.cancelAllJobs(reason);
         },
         waitUntilReady: () => Promise.all(workers.map((worker) => worker.waitUntilReady())),
+        async pause(doNotWaitActive) {
+          await Promise.all(workers.map((worker) => worker.pause(doNotWaitActive)));
+        },
         async close(force) {
           await Promise.all(workers.map((worker) => worker.close(force)));
         },

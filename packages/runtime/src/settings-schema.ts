@@ -178,7 +178,7 @@ export const SETTINGS = {
   SVC_PUBLIC_URLS: {
     schema: publicUrls.optional(),
     description:
-      "URLs under which the ports are reached from outside, separated by commas (for the widget and the tool server of a later version).",
+      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server answers only calls to their hosts, to loopback and to the address that it is bound to.",
     defaultText: "none",
     isSecret: false,
   },

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { openIoSocket, openPlainSocket } from "./open-visitor-socket.ts";
-import type { VisitorOptions, VisitorSocket } from "./open-visitor-socket.ts";
+import type { IoSocket, VisitorOptions, VisitorSocket } from "./open-visitor-socket.ts";
 import { WIDGET_KEY } from "./start-widget.ts";
 
 /** How a line is opened, and to which replica of the widget: the first one where it does not say. */
@@ -38,8 +38,8 @@ export function createVisitorLines(urls: () => readonly string[]) {
     return socket;
   };
   const overIo =
-    (transports?: VisitorOptions["transports"]): OpenLine =>
-    (visitorId, sinceSeq = 0, options = {}) =>
+    (transports?: VisitorOptions["transports"]) =>
+    (visitorId: string, sinceSeq = 0, options: LineOptions = {}): IoSocket =>
       socketIo({ auth: { visitorId, sinceSeq }, ...(transports === undefined ? {} : { transports }), ...options });
 
   return {

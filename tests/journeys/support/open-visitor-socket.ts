@@ -22,6 +22,14 @@ export interface VisitorSocket {
   isOpen(): boolean;
 }
 
+/** A connection of socket.io's client. */
+export interface IoSocket extends VisitorSocket {
+  /** Why it was not let in. */
+  fault: Promise<Error>;
+  /** Sends an event with anything at all. */
+  sendRaw(event: string, ...values: unknown[]): void;
+}
+
 /** Who connects, and how. */
 export interface VisitorOptions {
   apiKey: string;
@@ -92,7 +100,7 @@ export function openPlainSocket(url: string, options: VisitorOptions): VisitorSo
 }
 
 /** Opens a connection of socket.io's own client. It does not come again by itself. */
-export function openIoSocket(url: string, options: VisitorOptions): VisitorSocket & { fault: Promise<Error> } {
+export function openIoSocket(url: string, options: VisitorOptions): IoSocket {
   const { apiKey, visitorId, auth, transports } = options;
   const socket = io(url, {
     path: "/api/widget/ws",
@@ -116,6 +124,7 @@ export function openIoSocket(url: string, options: VisitorOptions): VisitorSocke
     next,
     closed,
     fault,
+    sendRaw: (event, ...values) => socket.emit(event, ...values),
     send: (type, data) => socket.emit(type, { v: 1, type, id: randomUUID(), data }),
     cut: () => socket.io.engine.close(),
     close: () => socket.disconnect(),

@@ -22,19 +22,21 @@ export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
   input?: string;
+  /** After which it is killed. Default: a minute. */
+  timeoutMs?: number;
 }
 
 /** Runs a program to its end, with nothing of this test's environment. */
 export function run(
   command: string,
   args: string[],
-  { env = {}, cwd = tmpdir(), input = "" }: RunOptions = {},
+  { env = {}, cwd = tmpdir(), input = "", timeoutMs = COMMAND_TIMEOUT_MS }: RunOptions = {},
 ): Promise<Ran> {
   return new Promise((resolve) => {
     const child = execFile(
       command,
       args,
-      { env: { PATH, ...env }, cwd, timeout: COMMAND_TIMEOUT_MS, killSignal: "SIGKILL" },
+      { env: { PATH, ...env }, cwd, timeout: timeoutMs, killSignal: "SIGKILL" },
       (_, stdout, stderr) => resolve({ stdout, stderr, code: child.exitCode }),
     );
     // A program that reads no input may have ended before it is written.

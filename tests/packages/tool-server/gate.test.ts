@@ -279,63 +279,94 @@ describe("a request", () => {
   test("of a method that nobody knows is told so: 404 in the revision of 2026-07-28", async () => {
     const { status, last } = await tools.ask(key, "tools/nothing");
     expect([status, last.error?.code]).toEqual([200, -32_601]);
-    const answer = await askModern("tools/nothing", {});
-    expect([answer.status, answer.message.error?.code]).toEqual([404, -32_601]);
+    const answer = await tools.askModern(key, "tools/nothing");
+    expect([answer.status, answer.last.error?.code]).toEqual([404, -32_601]);
   });
 
   test.each(["svc_nothing", "", "__proto__", "constructor", "x".repeat(300), "svc_list_agents "])(
     "for the tool %j, which there is not, is an error of the protocol",
     async (name) => {
-      const { last } = await tools.ask(key, "tools/call", { name, arguments: {} });
-      expect(last.error?.code).toBe(-32_602);
-      expect(last.error?.message.length).toBeLessThan(1_000);
+      for (const ask of [tools.ask, tools.askModern]) {
+        const headers = { "Mcp-Name": /^[!-~]*$/.test(name) ? name : `=?base64?${btoa(name)}?=` };
+        const { last } = await ask(key, "tools/call", { name, arguments: {} }, { headers });
+        expect(last.error?.code).toBe(-32_602);
+        expect(last.error?.message.length).toBeLessThan(1_000);
+      }
     },
   );
 });
 
-async function askModern(
-  method: string,
-  params: Record<string, unknown>,
-  { headers = {}, meta = ENVELOPE }: { headers?: Record<string, string>; meta?: object } = {},
-) {
-  const response = await tools.send({
-    key,
-    headers: { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params: { ...params, _meta: meta } }),
+describe("a client of before 2026-07-28", () => {
+  test.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
+    "begins in its own revision, %s, and goes on in it",
+    async (version) => {
+      const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } };
+      const begun = await tools.send({
+        key,
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+      });
+      expect(parseEvents(await begun.text())).toMatchObject([
+        { id: 1, result: { protocolVersion: version, serverInfo: { name: "svc" }, capabilities: { tools: {} } } },
+      ]);
+      const headers = { "MCP-Protocol-Version": version, "Mcp-Session-Id": begun.headers.get("mcp-session-id") ?? "" };
+      const notice = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
+      const noticed = await tools.send({ key, headers, body: notice });
+      expect([noticed.status, await noticed.text()]).toEqual([202, ""]);
+      const { last } = await tools.ask(key, "tools/call", { name: "svc_list_kbs", arguments: {} }, { headers });
+      expect(last.result.structuredContent).toEqual({ items: [], nextCursor: null });
+      expect((await tools.ask(key, "ping", {}, { headers })).last.result).toEqual({});
+    },
+  );
+
+  test("is told the newest revision that it may know, where it names one that nobody knows", async () => {
+    const params = { protocolVersion: "1999-01-01", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const begun = await tools.send({
+      key,
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }),
+    });
+    expect(parseEvents(await begun.text())).toMatchObject([{ result: { protocolVersion: "2025-11-25" } }]);
   });
-  const [message = {}] = parseEvents(await response.text());
-  return { status: response.status, message };
-}
+});
 
 describe("headers and body of the revision of 2026-07-28", () => {
   const LIST_KBS = { name: "svc_list_kbs", arguments: {} };
 
   test("that agree are served, without any label of a session", async () => {
-    const { status, message } = await askModern("tools/call", LIST_KBS, { headers: { "Mcp-Name": "svc_list_kbs" } });
-    expect([status, message.result.structuredContent]).toEqual([200, { items: [], nextCursor: null }]);
-    const { message: listed } = await askModern("tools/list", {});
-    expect(listed.result).toMatchObject({ ttlMs: 60_000, cacheScope: "private" });
+    const { status, headers, last } = await tools.askModern(key, "tools/call", LIST_KBS);
+    expect([status, last.result.structuredContent]).toEqual([200, { items: [], nextCursor: null }]);
+    expect(headers.get("mcp-session-id")).toBeNull();
+    const listed = await tools.askModern(key, "tools/list");
+    expect(listed.last.result).toMatchObject({ ttlMs: 60_000, cacheScope: "private" });
   });
 
   test.each([
     ["another name", { "Mcp-Name": "svc_search_kb" }],
-    ["no name", {}],
-    ["another method", { "Mcp-Name": "svc_list_kbs", "Mcp-Method": "tools/list" }],
-    ["another version", { "Mcp-Name": "svc_list_kbs", "MCP-Protocol-Version": "2025-11-25" }],
+    ["an empty name", { "Mcp-Name": "" }],
+    ["another method", { "Mcp-Method": "tools/list" }],
+    ["another version", { "MCP-Protocol-Version": "2025-11-25" }],
   ])("that do not, by %s, are 400 with -32020", async (_, headers) => {
-    const { status, message } = await askModern("tools/call", LIST_KBS, { headers });
-    expect([status, message.error?.code]).toEqual([400, -32_020]);
+    const { status, last } = await tools.askModern(key, "tools/call", LIST_KBS, { headers });
+    expect([status, last.error?.code]).toEqual([400, -32_020]);
+  });
+
+  test.each(["Mcp-Name", "Mcp-Method", "MCP-Protocol-Version"])("without %s are 400 with -32020", async (missing) => {
+    const all = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "svc_list_kbs" };
+    const headers = Object.fromEntries(Object.entries(all).filter(([name]) => name !== missing));
+    const params = { ...LIST_KBS, _meta: ENVELOPE };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params });
+    const response = await tools.send({ key, headers, body });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { jsonrpc: "2.0", id: 7, error: expect.objectContaining({ code: -32_020 }) },
+    ]);
   });
 
   test("of a version that nobody knows are 400 with -32022 and those that are known", async () => {
     const version = "2031-01-01";
     const meta = { ...ENVELOPE, "io.modelcontextprotocol/protocolVersion": version };
-    const { status, message } = await askModern(
-      "tools/list",
-      {},
-      { meta, headers: { "MCP-Protocol-Version": version } },
-    );
-    expect([status, message.error]).toEqual([
+    const options = { meta, headers: { "MCP-Protocol-Version": version } };
+    const { status, last } = await tools.askModern(key, "tools/list", {}, options);
+    expect([status, last.error]).toEqual([
       400,
       { code: -32_022, message: expect.any(String), data: { supported: ["2026-07-28"], requested: version } },
     ]);

@@ -8,7 +8,7 @@ import { collectLog, createTestDatabase, createTestQueueBackend, freePort } from
 import type { LogLine } from "@svc/testing";
 import { loadTools, toolServerService } from "@svc/tool-server";
 import type { Tool } from "@svc/tool-server";
-import { INITIALIZE, parseEvents } from "./rpc.ts";
+import { ENVELOPE, INITIALIZE, parseEvents } from "./rpc.ts";
 import type { RpcAnswer } from "./rpc.ts";
 
 const SECRET_KEY = "0123456789abcdef0123456789abcdef";
@@ -42,6 +42,13 @@ export interface TestTools {
     method: string,
     params?: object,
     options?: { id?: number; headers?: Record<string, string> },
+  ): Promise<RpcAnswer>;
+  /** The same of the revision 2026-07-28; `meta` takes the place of the reserved fields. */
+  askModern(
+    key: string,
+    method: string,
+    params?: object,
+    options?: { id?: number; headers?: Record<string, string>; meta?: object },
   ): Promise<RpcAnswer>;
   /** Safe to call twice. */
   close(): Promise<void>;
@@ -99,6 +106,19 @@ export async function openTestTools({
       ...(signal === undefined ? {} : { signal }),
     });
 
+  /** Sends one message and reads what comes back. Throws where that is none. */
+  async function exchange(
+    key: string,
+    headers: Record<string, string>,
+    message: { method: string } & Record<string, unknown>,
+  ): Promise<RpcAnswer> {
+    const response = await send({ key, headers, body: JSON.stringify({ jsonrpc: "2.0", ...message }) });
+    const messages = parseEvents(await response.text());
+    const last = messages.at(-1);
+    if (last === undefined) throw new Error(`${message.method} was answered ${response.status} without a message`);
+    return { status: response.status, headers: response.headers, messages, last };
+  }
+
   return {
     urls,
     resources,
@@ -119,18 +139,14 @@ export async function openTestTools({
       const { key } = await issueKey(store, { ...owner, scopes, rateLimit: rateLimit ?? null });
       return key;
     },
-    async ask(key, method, params = {}, { id = 1, headers = {} } = {}) {
-      const body = JSON.stringify({
-        jsonrpc: "2.0",
-        id,
-        method,
-        params: method === "initialize" ? INITIALIZE : params,
-      });
-      const response = await send({ key, headers: { "MCP-Protocol-Version": "2025-11-25", ...headers }, body });
-      const messages = parseEvents(await response.text());
-      const last = messages.at(-1);
-      if (last === undefined) throw new Error(`${method} was answered ${response.status} without a message`);
-      return { status: response.status, headers: response.headers, messages, last };
+    ask(key, method, params = {}, { id = 1, headers = {} } = {}) {
+      const message = { id, method, params: method === "initialize" ? INITIALIZE : params };
+      return exchange(key, { "MCP-Protocol-Version": "2025-11-25", ...headers }, message);
+    },
+    askModern(key, method, params = {}, { id = 1, headers = {}, meta = ENVELOPE } = {}) {
+      const name = "name" in params && typeof params.name === "string" ? { "Mcp-Name": params.name } : {};
+      const told = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, ...name, ...headers };
+      return exchange(key, told, { id, method, params: { ...params, _meta: meta } });
     },
     close() {
       closing ??= closeAll();

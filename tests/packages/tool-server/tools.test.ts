@@ -103,13 +103,8 @@ describe("the list of tools", () => {
     const one = await tools.ask(key, "tools/list");
     const other = await tools.ask(key, "tools/list");
     expect(other.last.result.tools).toEqual(one.last.result.tools);
-    const modern = await tools.send({
-      key,
-      headers: { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: ENVELOPE } }),
-    });
-    const [message] = parseEvents(await modern.text());
-    expect(message?.result.tools).toEqual(one.last.result.tools);
+    const modern = await tools.askModern(key, "tools/list");
+    expect(modern.last.result.tools).toEqual(one.last.result.tools);
   });
 
   test("tells of each tool the fields of the contract", async () => {
@@ -251,10 +246,12 @@ describe("bad arguments", () => {
       { clientIssueId: "", title: "two\nlines", description: " ", severity: "huge", source: 1 },
       ["/clientIssueId", "/title", "/description", "/severity", "/source"],
     ],
-  ] as const)("of %s, %.60j, are told all at once", async (name, args, pointers) => {
+  ] as const)("of %s are told all at once: case %#", async (name, args, pointers) => {
     const result = await call(name, args);
     expect(result).toEqual(failure("invalid_request", ...pointers));
     for (const pointer of pointers) expect(result.content[0]?.text).toContain(`\n- ${pointer}: `);
+    const modern = await tools.askModern(key, "tools/call", { name, arguments: args });
+    expect(modern).toMatchObject({ status: 200, last: { result } });
   });
 
   test.each(["constructor", "prototype", "toString"])("with the key %s are told, and do nothing", async (name) => {
@@ -301,7 +298,8 @@ test("200 calls at once of two keys on one replica get each its own answer", asy
   const ask = async (index: number) => {
     const isNorth = index % 2 === 0;
     const params = { name: "svc_list_agents", arguments: {} };
-    const { status, last } = await tools.ask(isNorth ? key : foreignKey, "tools/call", params, { id: index });
+    const send = index % 3 === 0 ? tools.askModern : tools.ask;
+    const { status, last } = await send(isNorth ? key : foreignKey, "tools/call", params, { id: index });
     const names = last.result.structuredContent.items.map(({ name }) => name);
     expect([status, last.id, names]).toEqual([200, index, [isNorth ? "north-agent" : "south-agent"]]);
   };

@@ -22,7 +22,9 @@ const SUMMARIES = { ok: "All is well.", warn: "It works; see the warnings.", fai
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command("doctor")
-    .description("check configuration, PostgreSQL, Redis, language models, ports and queues, and say how to mend them")
+    .description(
+      "check configuration, PostgreSQL, Redis, the widget, language models, ports and queues, and say how to mend them",
+    )
     .addOption(jsonOption())
     .addHelpText(
       "after",

@@ -33,6 +33,12 @@ async function startEverything(cli: Cli): Promise<Standalone> {
   }
 }
 
+/** What is found below the address of a service, by the service's name. */
+const BELOW: Readonly<Record<string, readonly [name: string, path: string]>> = {
+  "HTTP API": ["Reference", "/api/v1/docs"],
+  Widget: ["Demo page", "/"],
+};
+
 /** Says what runs, where, and how it is used: once, when everything is up. */
 async function introduce({ terminal, env }: Cli, product: Standalone): Promise<void> {
   const [{ readEnvironment }, { isDemoShown }, { renderFacts }] = await Promise.all([
@@ -44,17 +50,17 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
   const { adminKey } = initialized;
   const dataDir = resolve(config.dataDir);
   const curl = curlLine(product);
+  const hasDemo = urls.Widget !== undefined && isDemoShown(config);
   terminal.show({ ok: true, urls, adminKey, dataDir, curl, pid: process.pid }, () => {
+    const addresses = Object.entries(urls).flatMap(([service, url]): [string, string][] => {
+      const [name, path] = BELOW[service] ?? [];
+      const isThere = name !== undefined && (hasDemo || service !== "Widget");
+      return [[service, url], ...(isThere ? [[name, `${url}${path}`] as [string, string]] : [])];
+    });
     const database =
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
-      ...Object.entries(urls),
-      ...Object.entries(urls).flatMap(([name, url]): [string, string][] =>
-        name === "HTTP API" ? [["Reference", `${url}/api/v1/docs`]] : [],
-      ),
-      ...(urls.Widget !== undefined && isDemoShown(config)
-        ? [["Demo page", `${urls.Widget}/`] as [string, string]]
-        : []),
+      ...addresses,
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
       ["Data folder", dataDir],
       ...(adminKey === null
@@ -67,7 +73,9 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       "",
       renderFacts(facts, "  "),
       "",
-      "Ask it something from another terminal:",
+      ...(hasDemo
+        ? ["Open the demo page in a browser, or ask from another terminal:"]
+        : ["Ask from another terminal:"]),
       `  ${curl}`,
       "",
       dim("Ctrl-C stops it."),

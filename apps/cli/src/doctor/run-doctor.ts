@@ -19,6 +19,7 @@ import { checkModels } from "./check-models.ts";
 import { checkNode } from "./check-node.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
+import { checkTools } from "./check-tools.ts";
 import { checkWidget } from "./check-widget.ts";
 import type { Check } from "./check.ts";
 
@@ -89,5 +90,6 @@ export async function runDoctor(cli: Cli): Promise<Check[]> {
     ...(await lookAtDatabase(cli, config, key)),
     ...(config.redisUrl === undefined ? [] : [await checkRedis(config.redisUrl)]),
     ...(await look("Port", () => checkApi(cli, config, key))),
+    ...(await look("Tool server", async () => [await checkTools(cli, config, key)])),
   ];
 }

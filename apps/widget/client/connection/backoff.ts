@@ -1,11 +1,11 @@
 /** How long to wait between tries to connect. */
 export interface Backoff {
   /** Milliseconds until the next try: anything from 0 to a bound that doubles with each try ("full jitter"). */
-  nextMs(): number;
+  nextMs: () => number;
   /** The line came up; when it goes down again at once, the bound is not at its least. */
-  noteUp(): void;
+  noteUp: () => void;
   /** The line has held: begin from the least bound again. */
-  reset(): void;
+  reset: () => void;
 }
 
 const LEAST_BOUND_MS = 500;

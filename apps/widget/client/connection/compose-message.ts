@@ -15,7 +15,14 @@ export interface MessageParts {
 }
 
 /** A message as the server takes it, with an id of its own; null where it says nothing. */
-export function composeMessage({ text, files, wantsPerson, contact, locale, page }: MessageParts): VisitorMessage | null {
+export function composeMessage({
+  text,
+  files,
+  wantsPerson,
+  contact,
+  locale,
+  page,
+}: MessageParts): VisitorMessage | null {
   const words = clean(text).trim();
   if (words === "" && files.length === 0) return null;
   const attachments = files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }]));

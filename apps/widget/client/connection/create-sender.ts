@@ -4,13 +4,13 @@ import type { Outbox } from "./outbox.ts";
 /** Sends what is in an outbox: one message after the other, each until the server says that it has it. */
 export interface Sender {
   /** Sends the next message, where none is under way and the line is up. */
-  flush(): void;
+  flush: () => void;
   /** The server has this message, which leaves the outbox. True when it was this tab that waited for it. */
-  settle(key: string): boolean;
+  settle: (key: string) => boolean;
   /** The server has refused this message: for good with `fault`, or until `retryAfterSeconds` are over. */
-  refuse(key: string, fault: string, retryAfterSeconds?: number): void;
+  refuse: (key: string, fault: string, retryAfterSeconds?: number) => void;
   /** The line is away: what was under way is sent again when it is back. */
-  hold(): void;
+  hold: () => void;
 }
 
 const ACK_TIMEOUT_MS = 10_000;

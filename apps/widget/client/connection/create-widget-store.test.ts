@@ -6,7 +6,7 @@ import type { ServerFrameData, ServerFrameType, VisitorMessage, WidgetConfigAnsw
 import { waitFor } from "@svc/testing";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { openStorage } from "../storage.ts";
 import type { StorageHost } from "../storage.ts";
 import { createWidgetStore } from "./create-widget-store.ts";
@@ -46,6 +46,7 @@ async function startServer() {
   const urls: string[] = [];
   const heard: { type: string; data: unknown }[] = [];
   const faults = new Map<string, { code: string; retryAfterSeconds?: number }>();
+  let lets: "everything" | "http" = "everything";
   let refusal: { status: number; code: string } | null = null;
   let canAck = true;
   let http: HttpServer;
@@ -116,7 +117,7 @@ async function startServer() {
       serveClient: false,
       allowRequest: (request, decide) => {
         urls.push(request.url ?? "");
-        decide(null, refusal === null);
+        decide(null, refusal === null && (lets === "everything" || request.headers.upgrade === undefined));
       },
     });
     io.on("connection", onConnection);
@@ -139,6 +140,11 @@ async function startServer() {
     close,
     refuse(status: number, code: string) {
       refusal = { status, code };
+      io.disconnectSockets(true);
+    },
+    /** As behind a proxy that knows no WebSockets. */
+    letThrough(what: "everything" | "http") {
+      lets = what;
       io.disconnectSockets(true);
     },
     setAcks(on: boolean) {
@@ -388,6 +394,44 @@ describe("a line that is cut", () => {
     expect(server.texts()).toHaveLength(40);
   });
 
+  test("goes over HTTP where WebSockets are refused, and over a WebSocket again where they are not", async () => {
+    const server = await startServer();
+    server.letThrough("http");
+    let loads = 0;
+    const tab = open(server.base, createBrowser(), {
+      loadHttp() {
+        loads++;
+        return import("./open-http-socket.ts");
+      },
+    });
+    tab.actions.send("One");
+    await until("the ack", () => tab.states()[0] === "sent");
+    server.reply("Two");
+    await until("the reply", () => tab.texts().length === 2);
+    const refused = server.urls.filter((url) => url.includes("transport=websocket") && !url.includes("sid="));
+    expect(refused.length).toBeGreaterThanOrEqual(2);
+    expect(loads).toBe(1);
+    const before = server.urls.length;
+    server.letThrough("everything");
+    tab.actions.send("Three");
+    await until("the next ack", () => tab.states().join() === "sent,sent");
+    expect(server.urls.slice(before).some((url) => url.includes("transport=websocket"))).toBe(true);
+    expect(tab.texts()).toEqual(["One", "> Two", "Three"]);
+    expect(server.texts()).toEqual(["One", "Three"]);
+  });
+
+  test("is not looked for over HTTP by a visitor whose WebSocket comes through", async () => {
+    const server = await startServer();
+    const tab = open(server.base, createBrowser(), {
+      loadHttp: () => Promise.reject(new Error("It is not needed.")),
+    });
+    tab.actions.open();
+    await online(tab);
+    server.cut();
+    await until("another line", () => server.urls.length === 2 && server.sockets() === 1);
+    expect(server.urls.filter((url) => url.includes("polling"))).toEqual([]);
+  });
+
   test("is left and taken up again with the page, without a line meanwhile", async () => {
     const server = await startServer();
     const tab = open(server.base, createBrowser());
@@ -486,6 +530,17 @@ describe("a visitor", () => {
     await online(tab);
   });
 
+  test("hears no sound before asking for it, which this browser remembers", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const features = { ...CONFIG.features, sound: true };
+    const tab = open(server.base, browser, { config: { ...CONFIG, features } });
+    expect(tab.store.get().hasSound).toBe(false);
+    tab.actions.setSound(true);
+    expect(tab.store.get().hasSound).toBe(true);
+    expect(open(server.base, browser, { config: { ...CONFIG, features } }).store.get().hasSound).toBe(true);
+  });
+
   test("is asked only once for what the site wants to know first, which goes with the message", async () => {
     const server = await startServer();
     const browser = createBrowser();
@@ -545,7 +600,7 @@ describe("a line that the server does not take", () => {
     server.refuse(403, "a_hotel");
     const tab = open(server.base, createBrowser());
     tab.actions.open();
-    // One try over HTTP and two over WebSockets, with a probe after the second and the third.
+    // Two tries over WebSockets, then one over HTTP; with a probe after each but the first.
     await until("several tries", () => server.urls.filter((url) => url.startsWith("/api/widget/config/")).length > 2);
     expect(tab.store.get().line).toBe("offline");
     expect(server.urls.some((url) => url.includes("transport=polling"))).toBe(true);

@@ -40,29 +40,29 @@ export interface StoreOptions extends Pick<LineOptions, "openSocket" | "loadHttp
   storage: Storage;
   identity: Identity | null;
   /** Language of the widget, BCP 47; goes with each message. */
-  locale(): string;
+  locale: () => string;
   /** The page on which the visitor is now. */
   page(): { url: string; title: string };
-  emit<Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]): void;
+  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
   locks: Locks;
 }
 
 /** The store with what the page, rather than the panel, asks for. */
 export interface ManagedStore extends WidgetStore {
   /** Tells who the visitor is; another user than before begins a conversation of their own. */
-  identify(identity: Identity): void;
+  identify: (identity: Identity) => void;
   /** Ends the visitor's conversation in this browser: the next message is another visitor's. */
-  logout(): void;
+  logout: () => void;
   /** The page is being left, perhaps to come back: takes the line down and leaves unsent messages to other tabs. */
-  suspend(): void;
+  suspend: () => void;
   /** The page is there again. */
-  resume(): void;
+  resume: () => void;
   /** The network may be back, or somebody looks: tries at once where the line waits to try again. */
-  nudge(): void;
+  nudge: () => void;
   /** The network has gone, which a line that is up would notice late. */
-  restart(): void;
+  restart: () => void;
   /** Ends everything; what was not sent is kept for the next page. */
-  stop(): void;
+  stop: () => void;
 }
 
 const MOST_WAITING = 100;

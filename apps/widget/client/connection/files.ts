@@ -36,13 +36,13 @@ export function uploadFile(
     const request = new XMLHttpRequest();
     request.open("POST", base + PATH);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
-    request.onload = () => {
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
+    // Comes whatever has become of it; where there was no answer, the status is 0.
+    request.addEventListener("loadend", () => {
       const stored = request.status < 300 ? parseStored(request.responseText) : null;
       if (stored === null) return fault(FAULTS[request.status] ?? "faultUpload");
       resolve({ filename: file.name, mime: file.type, sizeBytes: file.size, ...stored, progress: null });
-    };
-    request.onerror = request.onabort = request.ontimeout = () => fault("faultUpload");
+    });
     signal.addEventListener("abort", () => request.abort());
     if (signal.aborted) return fault("faultUpload");
     const form = new FormData();

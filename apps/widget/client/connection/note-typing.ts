@@ -3,9 +3,9 @@ import type { Line } from "./open-line.ts";
 /** Tells the server that the visitor is writing. */
 export interface TypingNotes {
   /** The visitor writes; called as often as is convenient. */
-  note(): void;
+  note: () => void;
   /** The visitor has stopped. */
-  end(): void;
+  end: () => void;
 }
 
 const EVERY_MS = 3_000;

@@ -10,17 +10,17 @@ export interface LineOptions {
   base: string;
   apiKey: string;
   /** Who asks, and from which place on replies are missing. Goes in the socket's first message, never in its address. */
-  auth(): object;
-  onFrame(frame: ServerFrame): void;
-  onState(state: "connecting" | "online" | "offline"): void;
+  auth: () => object;
+  onFrame: (frame: ServerFrame) => void;
+  onState: (state: "connecting" | "online" | "offline") => void;
   /** The server does not take this key, site or visitor: the line stays down. Gets the name of the string that says so. */
-  onRefused(refusal: string): void;
+  onRefused: (refusal: string) => void;
   /** A frame could not be understood; the line goes on. */
-  onFault(fault: unknown): void;
+  onFault: (fault: unknown) => void;
   /** Makes a WebSocket. */
   openSocket: OpenSocket;
   /** Loads what makes a socket over HTTP, for where WebSockets do not get through; null where it cannot be loaded. */
-  loadHttp(): Promise<{ openSocket: OpenSocket } | null>;
+  loadHttp: () => Promise<{ openSocket: OpenSocket } | null>;
   /** 0 up to 1, as `Math.random`. */
   random?: () => number;
 }
@@ -28,15 +28,15 @@ export interface LineOptions {
 /** The line to the server, which comes back by itself when it is cut. */
 export interface Line {
   /** Connects, and stays connected until `stop`. */
-  start(): void;
-  stop(): void;
+  start: () => void;
+  stop: () => void;
   /** Tries at once where it waits to try again: somebody is there, or the network is back. */
-  nudge(): void;
+  nudge: () => void;
   /** Takes the line down and up again: with another visitor, or because nothing comes through. */
-  restart(): void;
-  isOnline(): boolean;
+  restart: () => void;
+  isOnline: () => boolean;
   /** Sends a frame; false where there is no line. That it was stored is told by an `ack`. */
-  send<Type extends VisitorFrameType>(type: Type, data: Partial<VisitorFrameData<Type>>): boolean;
+  send: <Type extends VisitorFrameType>(type: Type, data: Partial<VisitorFrameData<Type>>) => boolean;
 }
 
 /** Frames that are listened to. */

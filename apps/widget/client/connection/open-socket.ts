@@ -35,7 +35,10 @@ interface Packet {
  * namespaces, binary data, tries to connect again) is not needed here and half of the library; this is what its `Socket`
  * asks of a manager, and speaks the same protocols: Engine.IO 4 and Socket.IO 5, as their documents have it.
  */
-export function openSocket({ base, apiKey, auth }: SocketAddress, create = (url: string) => new WebSocket(url)): Socket {
+export function openSocket(
+  { base, apiKey, auth }: SocketAddress,
+  create = (url: string) => new WebSocket(url),
+): Socket {
   const listeners: Record<string, Listener> = {};
   let socket: WebSocket | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,9 +48,9 @@ export function openSocket({ base, apiKey, auth }: SocketAddress, create = (url:
   function close(reason: string): void {
     clearTimeout(timer);
     if (socket === null) return;
-    socket.onmessage = socket.onclose = null;
-    socket.close();
+    const old = socket;
     socket = null;
+    old.close();
     manager._readyState = "closed";
     listeners["close"]?.(reason);
   }
@@ -89,18 +92,19 @@ export function openSocket({ base, apiKey, auth }: SocketAddress, create = (url:
         socket = create(`${base.replace(/^http/, "ws")}api/widget/ws?${query}`);
       } catch (fault) {
         // A page's policy may forbid the address, which some browsers say at once.
-        return void queueMicrotask(() => listeners["error"]?.(fault));
+        queueMicrotask(() => listeners["error"]?.(fault));
+        return;
       }
-      socket.onmessage = ({ data }) => {
+      socket.addEventListener("message", ({ data }) => {
         try {
-          receive(String(data));
+          if (socket !== null) receive(String(data));
         } catch {
           // What is between us and the server has spoken, or a server of another kind.
           close("parse error");
         }
-      };
-      socket.onerror = () => listeners["error"]?.(new Error("websocket error"));
-      socket.onclose = () => close("transport close");
+      });
+      socket.addEventListener("error", () => listeners["error"]?.(new Error("websocket error")));
+      socket.addEventListener("close", () => close("transport close"));
     },
     _packet({ type, data }: Packet) {
       if (socket?.readyState !== OPEN_STATE) return;

@@ -14,24 +14,24 @@ export interface OutboxItem {
 
 /** The messages of this tab that are still to be sent, kept over a reload. */
 export interface Outbox {
-  list(): OutboxItem[];
+  list: () => OutboxItem[];
   /** Puts an item at the end, or in the place of the one with its `clientMessageId`. */
-  put(item: OutboxItem): void;
-  remove(clientMessageId: string): void;
+  put: (item: OutboxItem) => void;
+  remove: (clientMessageId: string) => void;
   /**
    * Takes over what tabs have left that are closed or have crashed; answers the items. Two tabs that do so at once
    * are kept apart by a lock where the browser has locks; else the server takes the second copy for the same message.
    * `isWanted` is asked once the lock is there.
    */
-  adopt(isWanted: () => boolean): Promise<OutboxItem[]>;
+  adopt: (isWanted: () => boolean) => Promise<OutboxItem[]>;
   /** Leaves the items to whoever comes next; the page is being left. */
-  release(): void;
+  release: () => void;
   /** After a return to a page that was left: keeps only what nobody has taken over meanwhile. */
-  reclaim(): void;
+  reclaim: () => void;
   /** Removes what this tab has. */
-  drop(): void;
+  drop: () => void;
   /** Removes everything, that of other tabs too. */
-  clear(): void;
+  clear: () => void;
 }
 
 interface Kept {

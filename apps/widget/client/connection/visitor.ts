@@ -10,21 +10,21 @@ export interface Identity {
 /** The visitor of this browser. Its id is a secret: it goes into headers and the socket's first message only. */
 export interface Visitor {
   /** The id, made when it is first needed. */
-  id(): string;
+  id: () => string;
   /** True when this browser has spoken with the service before. */
-  isKnown(): boolean;
+  isKnown: () => boolean;
   /** True when another tab has replaced or forgotten the visitor that this one speaks for. */
-  hasChanged(): boolean;
+  hasChanged: () => boolean;
   /** True when the site has vouched for the visitor. */
-  hasProof(): boolean;
+  hasProof: () => boolean;
   /** What proves who asks, as HTTP headers. */
-  headers(): Record<string, string>;
+  headers: () => Record<string, string>;
   /** What proves who asks, for the socket. */
-  auth(): { visitorId: string } & Partial<Identity>;
+  auth: () => { visitorId: string } & Partial<Identity>;
   /** Tells who the visitor is. True when it was somebody else before, whose conversation must not be shown. */
-  identify(identity: Identity): boolean;
+  identify: (identity: Identity) => boolean;
   /** Forgets who it was: the next id is another visitor's. */
-  forget(): void;
+  forget: () => void;
 }
 
 const VISITOR = "visitor";

@@ -18,16 +18,16 @@ declare const BUILD: string;
 /** What the page can do with the widget on it. */
 export interface Widget {
   settings: PageSettings;
-  open(): void;
-  close(): void;
-  toggle(): void;
-  identify(identity: Identity): void;
-  logout(): void;
-  setLocale(locale: string): void;
-  setTheme(theme: Theme): void;
-  send(text: string): void;
+  open: () => void;
+  close: () => void;
+  toggle: () => void;
+  identify: (identity: Identity) => void;
+  logout: () => void;
+  setLocale: (locale: string) => void;
+  setTheme: (theme: Theme) => void;
+  send: (text: string) => void;
   /** Takes it off the page. */
-  destroy(): void;
+  destroy: () => void;
 }
 
 const RETRY_MS = 5_000;
@@ -54,8 +54,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   interface Parts {
     options: Omit<ChatOptions, "look" | "identity">;
     look: Look;
-    show(): void;
-    takeAway(): void;
+    show: () => void;
+    takeAway: () => void;
   }
 
   /** Loads a file of the build; while that does not work, again. */

@@ -16,7 +16,7 @@ export interface ButtonState {
 /** The launcher's button. */
 export interface LauncherButton {
   element: HTMLButtonElement;
-  update(state: ButtonState): void;
+  update: (state: ButtonState) => void;
 }
 
 /** Makes the button, out of elements alone: pages may forbid markup in strings. */

@@ -6,11 +6,11 @@ export type PageListener = (detail: unknown) => void;
 
 /** The listeners of the page. */
 export interface Listeners {
-  on(name: unknown, listener: unknown): void;
-  off(name: unknown, listener: unknown): void;
+  on: (name: unknown, listener: unknown) => void;
+  off: (name: unknown, listener: unknown) => void;
   /** Calls those that listen; what they throw is reported and reaches nobody else. */
-  emit(name: PageEvent, detail?: unknown): void;
-  clear(): void;
+  emit: (name: PageEvent, detail?: unknown) => void;
+  clear: () => void;
 }
 
 /** No listeners yet. `report` gets what a listener throws. */
@@ -27,7 +27,7 @@ export function createListeners(report: (fault: unknown) => void): Listeners {
     },
     emit(name, detail) {
       // A copy: a listener may take itself away, or add others.
-      for (const listener of [...(byName.get(name) ?? [])]) {
+      for (const listener of Array.from(byName.get(name) ?? [])) {
         try {
           listener(detail);
         } catch (fault) {

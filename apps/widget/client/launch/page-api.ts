@@ -5,22 +5,22 @@ import { isTheme } from "./read-settings.ts";
 
 /** `window.svcWidget`. No call throws, whatever a page passes. */
 export interface PageApi {
-  open(): void;
-  close(): void;
-  toggle(): void;
+  open: () => void;
+  close: () => void;
+  toggle: () => void;
   /** Takes the widget off the page; the same script loaded again puts it back. */
-  destroy(): void;
+  destroy: () => void;
   /** Tells who the visitor is. `userHash` is the lower-case hex HMAC-SHA256 of `userId` under the identity secret. */
-  identify(userId: unknown, userHash?: unknown): void;
+  identify: (userId: unknown, userHash?: unknown) => void;
   /** Ends the conversation in this browser; the next one is another visitor's. */
-  logout(): void;
-  setLocale(locale: unknown): void;
-  setTheme(theme: unknown): void;
+  logout: () => void;
+  setLocale: (locale: unknown) => void;
+  setTheme: (theme: unknown) => void;
   /** Sends a message as the visitor. */
-  send(text: unknown): void;
+  send: (text: unknown) => void;
   /** Listens to `ready`, `open`, `close`, `message`, `unread` or `error`. */
-  on(name: unknown, listener: unknown): void;
-  off(name: unknown, listener: unknown): void;
+  on: (name: unknown, listener: unknown) => void;
+  off: (name: unknown, listener: unknown) => void;
 }
 
 /** What the script itself needs to say to the object. */
@@ -28,8 +28,8 @@ export interface PageHandle {
   api: PageApi;
   listeners: Listeners;
   /** Puts a widget in, or takes it out; calls that were made without one are made now. */
-  use(widget: Widget | null): void;
-  current(): Widget | null;
+  use: (widget: Widget | null) => void;
+  current: () => Widget | null;
 }
 
 const MOST_KEPT = 100;

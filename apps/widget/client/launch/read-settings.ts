@@ -23,8 +23,8 @@ export interface ScriptElement {
   dataset: Record<string, string | undefined>;
 }
 
-const POSITIONS: readonly string[] = ["bottom-right", "bottom-left"] satisfies Position[];
-const THEMES: readonly string[] = ["auto", "light", "dark"] satisfies Theme[];
+const POSITIONS: readonly unknown[] = ["bottom-right", "bottom-left"] satisfies Position[];
+const THEMES: readonly unknown[] = ["auto", "light", "dark"] satisfies Theme[];
 
 /** Reads the script element; null where it has no key, so that it is no widget's. */
 export function readSettings({ src, dataset }: ScriptElement): PageSettings | null {
@@ -49,5 +49,5 @@ export function parseColor(color: string | undefined): string | null {
 }
 
 /** Whether a page has named a theme. */
-export const isTheme = (value: unknown): value is Theme => THEMES.includes(String(value));
-const isPosition = (value: unknown): value is Position => POSITIONS.includes(String(value));
+export const isTheme = (value: unknown): value is Theme => THEMES.includes(value);
+const isPosition = (value: unknown): value is Position => POSITIONS.includes(value);

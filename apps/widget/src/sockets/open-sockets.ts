@@ -206,8 +206,6 @@ export function openSockets(context: WidgetContext): Sockets {
     plainSockets.add(socket);
     alive.add(socket);
     socket.on("pong", () => alive.add(socket));
-    // Each is answered, so that they count as frames do.
-    socket.on("ping", () => countFrame(session));
     socket.on("close", () => {
       plainSockets.delete(socket);
       forget(session);

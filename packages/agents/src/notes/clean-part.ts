@@ -1,14 +1,18 @@
 import { stopWords } from "@svc/text";
+import { capitalOf } from "./capital-of.ts";
 import { mendSentence } from "./mend-sentence.ts";
 import type { MendBudget } from "./mend-sentence.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
-import { pausesOf } from "./repair-cues.ts";
+import { findFillers, pausesOf } from "./repair-cues.ts";
 
 /** Words that are rightly said twice. */
 const SAID_TWICE = new Set(
   "that had very so no yes really bye ha is was die der das sie dass nous vous muy sí si molto sempre heel".split(" "),
 );
+
+/** Of these, what is a slip where a sentence begins with it: "the man that that concerns", but not "that that man". */
+const SLIPS_AT_START = new Set("that der die das dass".split(" "));
 
 /** So many words that are said again are one slip. */
 const LONGEST_REPEAT = 4;
@@ -20,36 +24,41 @@ const LONGEST_REPEAT = 4;
 export function cleanPart(text: string, language: string, budget: MendBudget): string {
   const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
   const cleaned = tidy(withoutRepeats(withoutPauses(mended, language), language));
-  return cleaned === ""
-    ? ""
-    : cleaned.replace(/^\P{L}*\p{L}/u, (begin) => (/\p{N}/u.test(begin) ? begin : begin.toUpperCase()));
+  return cleaned === "" ? "" : cleaned.replace(/(?<=^[^\p{L}\p{N}]*)\p{L}/u, (letter) => capitalOf(letter, language));
 }
 
 function withoutPauses(text: string, language: string): string {
   const pauses = pausesOf(language);
+  const words = noteWords(text, language);
+  const spans = [...words.filter(({ word }) => pauses.has(word)), ...findFillers(words, language)];
   return without(
     text,
-    noteWords(text).filter(({ word }) => pauses.has(word)),
+    spans.toSorted((a, b) => a.start - b.start),
   );
 }
 
-/** Leaves out spans, with the comma behind each. */
+/** Leaves out spans, with the comma behind each, and the one before it where it stood between two. */
 function without(text: string, spans: readonly Pick<NoteWord, "start" | "end">[]): string {
   let kept = "";
   let from = 0;
   for (const { start, end } of spans) {
-    kept += text.slice(from, start);
-    from = end + (/^[,…]+/.exec(text.slice(end))?.[0].length ?? 0);
+    const commas = COMMAS.exec(text.slice(end, end + MAX_COMMAS))?.[0].length ?? 0;
+    const before = text.slice(from, start);
+    kept += commas === 0 ? before : before.replace(/[,，、،]\s*$/, " ");
+    from = end + commas;
   }
   return kept + text.slice(from);
 }
+
+const COMMAS = /^[,…，、،]+/;
+const MAX_COMMAS = 10;
 
 /**
  * Of a phrase that is said twice in a row, the second time stays. A single word has to be one that carries no topic:
  * "test test" may be meant so.
  */
 function withoutRepeats(text: string, language: string): string {
-  const words = noteWords(text);
+  const words = noteWords(text, language);
   const common = stopWords(language);
   const dropped: Pick<NoteWord, "start" | "end">[] = [];
   for (let place = 0; place < words.length; place += 1) {
@@ -67,7 +76,8 @@ function withoutRepeats(text: string, language: string): string {
 function isRepeat(words: readonly NoteWord[], place: number, length: number, common: ReadonlySet<string>): boolean {
   const [first] = words.slice(place, place + 1);
   if (first === undefined) return false;
-  if (length === 1 && (!common.has(first.word) || SAID_TWICE.has(first.word))) return false;
+  const isMeant = SAID_TWICE.has(first.word) && !(place === 0 && SLIPS_AT_START.has(first.word));
+  if (length === 1 && (!common.has(first.word) || isMeant)) return false;
   for (let index = 0; index < length; index += 1) {
     const [one, other] = [words[place + index], words[place + length + index]];
     if (one === undefined || other === undefined || one.word !== other.word) return false;

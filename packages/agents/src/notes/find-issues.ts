@@ -25,6 +25,8 @@ export interface NoteIssue {
 /** A part of the notes, with its text as it was meant. */
 export interface CleanPart extends NotePart {
   text: string;
+  /** ISO 639-1. */
+  language: string;
 }
 
 /** Bounds of what is found; characters are UTF-16 units. */
@@ -44,7 +46,7 @@ const GOES_ON =
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
  * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything.
  */
-export function findIssues(notes: string, parts: readonly CleanPart[], language: string): NoteIssue[] {
+export function findIssues(notes: string, parts: readonly CleanPart[]): NoteIssue[] {
   const groups: CleanPart[][] = [];
   let open: CleanPart[] | null = null;
   for (const part of parts) {
@@ -52,9 +54,9 @@ export function findIssues(notes: string, parts: readonly CleanPart[], language:
       open = null;
       continue;
     }
-    if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part, language)) {
+    if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part)) {
       open.push(part);
-    } else if (tells(part, language)) {
+    } else if (tells(part)) {
       open = [part];
       groups.push(open);
     } else {
@@ -83,14 +85,14 @@ export function findIssues(notes: string, parts: readonly CleanPart[], language:
 const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
-const tells = ({ mark, text }: CleanPart, language: string) => TO_DO.test(mark) || tellsIssue(text, language);
+const tells = ({ mark, text, language }: CleanPart) => TO_DO.test(mark) || tellsIssue(text, language);
 
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
-function goesOn(open: readonly CleanPart[], part: CleanPart, language: string): boolean {
+function goesOn(open: readonly CleanPart[], part: CleanPart): boolean {
   if (part.kind === "item" || part.begins === "paragraph") return false;
   if (GOES_ON.test(part.text)) return true;
-  if (tellsIssue(part.text, language)) return false;
-  const common = stopWords(language);
+  if (tellsIssue(part.text, part.language)) return false;
+  const common = stopWords(part.language);
   const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
   const known = new Set(open.flatMap(({ text }) => topicsOf(text)));
   return topicsOf(part.text).some((term) => known.has(term));

@@ -73,7 +73,7 @@ function passagesOf(parts: readonly CleanPart[]): Passage[] {
     const count = text.split(/\s+/).length;
     const last = passages.at(-1);
     words += count;
-    if (last !== undefined && begins === "nothing" && words <= PASSAGE_WORDS) {
+    if (last !== undefined && (begins === "word" || begins === "nothing") && words <= PASSAGE_WORDS) {
       last.end = end;
       last.text += ` ${text}`;
     } else {

@@ -1,5 +1,3 @@
-import { detectLanguage } from "@svc/text";
-
 /** How badly an issue hurts; the same words as a ticket's priority. */
 export type IssueSeverity = "low" | "normal" | "high" | "urgent";
 
@@ -42,7 +40,31 @@ const ISSUES: Readonly<Record<string, RegExp>> = {
     consert,travad,vazando,pingando`),
   nl: anyOf(`werkt niet,werken niet,kapot,storing,fout,traag,vertraging,klacht,klaagt,probleem,ontbreekt,moet.,moeten.,graag,wil.,willen.,
     terugbeta,vervang,lekt.,vastgelopen,nodig`),
+  pl: anyOf(`nie działa,nie działają,nie da się,nie można,nie mog,nie otwier,zepsut,zepsuł,awari,usterk,błąd,błęd,błed,wolno.,
+    opóźni,spóźni,skarg,skarży,problem,brakuje,trzeba,musi.,muszą,powinien,powinna,powinno,proszę,chce.,chcą,chciał,potrzebuj,
+    zwrot,napraw,wymien,zaciął,zacina,cieknie,przeciek,zgubi,podwójnie,uszkodz,pust,zamówić`),
+  ru: anyOf(`не работа,не откры,не включ,не печат,не могу,не может,не могут,нельзя,сломал,сломан,поломк,неисправ,ошибк,сбой,завис,
+    медленно,тормоз,опозда,задерж,жалоб,жалует,проблем,не хватает,отсутств,нужно,нужен,нужна,нужны,надо.,должен,должна,должны,
+    пожалуйста,хочет,хотят,хотел,просит,просят,верн(?:уть|ите),возврат,почин,ремонт,замен,застря,протека,течёт,течет,потерял,дважды,повреж,закончил,заказать`),
+  uk: anyOf(`не працю,не відкри,не вмика,не друку,не можу,не може,не можуть,не можна,зламал,зламан,поломк,несправ,помилк,збій,завис,
+    повільно,гальму,запізн,затрим,скарг,скарж,проблем,не вистача,бракує,відсутн,потрібно,потрібен,потрібна,потрібні,треба.,повинен,
+    повинна,повинні,будь ласка,хоче,хотів,просить,просять,поверн(?:ути|іть|ення),полагод,ремонт,замін,застряг,протіка,тече.,загуб,двічі,пошкод,закінчив,замовити`),
+  tr: anyOf(`çalışmıyor,açılmıyor,olmuyor,yapılamıyor,yapamıyor,bozuk,bozul,arıza,hata.,hatası,yavaş,gecik,şikayet,şikâyet,sorun,eksik,
+    gerek,lazım,lütfen,istiyor,istedi,ihtiya,iade,onar,tamir,değiştir,sıkış,kilitlen,sızıntı,sızdır,kayıp,kaybol,iki kez,hasar,kırık,kırıl,boş.,bitti,sipariş`),
 };
+
+/** In scripts of their own, which no other language is mistaken for, with or without spaces between words. */
+const IN_OTHER_SCRIPTS = new RegExp(
+  [
+    "坏了|壞了|故障|错误|錯誤|无法|無法|不能|不工作|不了|需要|请|請|投诉|投訴|退款|漏水|太慢|很慢|问题|問題|卡住|卡纸|丢失|维修|維修",
+    "壊れ|故障|エラー|できない|できません|動かない|動きません|つかない|開かない|必要|遅い|遅れ|問題|返金|ほしい|欲しい|ください|漏れ|交換|修理|詰ま|お願い",
+    "고장|오류|안 됩|안 돼|되지 않|않습니다|문제|필요|환불|느리|느려|부탁|수리|교체|누수|불만",
+    "لا ي?عمل|لا تعمل|معطل|عطل|خطأ|مشكل|يحتاج|نحتاج|تحتاج|يجب|استرداد|من فضلك|بطيء|مكسور|تالف|شكوى|إصلاح|تسرب",
+    "کار نمی|خراب|مشکل|لطفا|باید|نیاز|בעיה|תקלה|לא עובד|מקולקל|צריך|בבקשה|החזר|דולף",
+    "ไม่ทำงาน|เสีย|ปัญหา|ต้องการ|กรุณา|คืนเงิน|ช้า|काम नहीं|खराब|समस्या|चाहिए|कृपया|ज़रूरत",
+  ].join("|"),
+  "u",
+);
 
 /** Words that say so in any language, since they are borrowed everywhere. */
 const ANYWHERE = anyOf("urgent.,bug.,bugs.,error.,todo(?=\\s*:)");
@@ -52,7 +74,8 @@ const SEVERITIES: readonly [IssueSeverity, RegExp][] = [
     "urgent",
     anyOf(`urgent,emergency,immediately,right now,asap,as soon as possible,critical,outage,down for,nobody can,no one can,
       danger,safety,on fire,caught fire,flood,data loss,security,dringend,sofort,notfall,kritisch,ausfall,gefahr,brennt,urgence,
-      immédiatement,urgente,emergencia,emergenza,inmediat,subito,urgência,spoed,onmiddellijk`),
+      immédiatement,urgente,emergencia,emergenza,inmediat,subito,urgência,spoed,onmiddellijk,piln,natychmiast,
+      срочно,немедленно,авари,терміново,негайно,acil,hemen`),
   ],
   [
     "high",
@@ -61,13 +84,14 @@ const SEVERITIES: readonly [IssueSeverity, RegExp][] = [
       kaputt,defekt,geht nicht,gehen nicht,funktioniert nicht,funktionieren nicht,wichtig,heute,morgen,verloren,stürzt,
       en panne,ne marche p,ne fonctionne p,aujourd'hui,demain,cassé,
       no funciona,importante,hoy.,mañana,roto.,rota.,non funziona,oggi,domani,rotto,não funciona,hoje,amanhã,werkt niet,kapot,
-      vandaag,belangrijk`),
+      vandaag,belangrijk,zepsut,nie działa,dzisiaj,dziś,jutro,ważne,не работает,сломан,сегодня,завтра,важно,не працює,зламан,
+      сьогодні,bozuk,bozuldu,çalışmıyor,bugün,yarın,önemli`),
   ],
   [
     "low",
     anyOf(`nice to have,minor,cosmetic,typo,small thing,when there is time,some time,someday,not urgent,no hurry,low priority,
       kleinigkeit,nicht dringend,nicht eilig,eilt nicht,irgendwann,schönheitsfehler,pas urgent,mineur,quand possible,no urgente,
-      no es urgente,non urgente,non è urgente,quando possibile,não urgente,não é urgente,niet dringend`),
+      no es urgente,non urgente,non è urgente,quando possibile,não urgente,não é urgente,niet dringend,niepiln,nie jest piln,nie piln,не срочно,несрочно,не терміново,acil değil`),
   ],
 ];
 
@@ -76,31 +100,29 @@ const NO_ISSUE = anyOf(
   `no complaint,no problem,no issue,no error,no fault,no delay,without problem,without error,not a problem,
   works fine,works well,works again,is fixed,was fixed,got fixed,keine probleme,kein problem,keine beschwerden,ohne probleme,
   funktioniert wieder,geht wieder,pas de problème,aucun problème,sans problème,sin problema,ningún problema,nessun problema,
-  senza problemi,sem problemas,nenhum problema,geen probleem,geen klachten`,
+  senza problemi,sem problemas,nenhum problema,geen probleem,geen klachten,bez problemu,nie ma problemu,żadnych problemów,
+  без проблем,нет проблем,немає проблем,sorun yok,sorunsuz`,
   "giu",
 );
 
-/** From this confidence on a part of notes is in a language of its own. */
-const CLEAR_LANGUAGE = 0.5;
-
 /**
- * Whether a sentence of notes in a language tells of something that is not as it should be, or that is to be done. One that
- * is clearly in another language is read in that one; of a language without words here, in English.
+ * Whether a sentence in a language (ISO 639-1) tells of something that is not as it should be, or that is to be done. Of a
+ * language without words here, it is read in English.
  */
 export function tellsIssue(text: string, language: string): boolean {
   const said = text.replace(NO_ISSUE, " ");
   const own = ISSUES[language] ?? ISSUES["en"];
-  if (own?.test(said) === true || ANYWHERE.test(said) || isRatedLow(said)) return true;
-  const detected = detectLanguage(said);
-  if (detected.language === language || detected.confidence < CLEAR_LANGUAGE) return false;
-  return ISSUES[detected.language]?.test(said) === true;
+  return own?.test(said) === true || ANYWHERE.test(said) || IN_OTHER_SCRIPTS.test(said) || isRatedLow(said);
 }
 
 /** Who says how little something hurts, tells of something that does. */
 const isRatedLow = (text: string) => SEVERITIES.some(([severity, words]) => severity === "low" && words.test(text));
 
+const URGENT_IN_OTHER_SCRIPTS = /紧急|緊急|立即|马上|至急|今すぐ|긴급|عاجل|فور|דחוף|ด่วน|तुरंत/u;
+
 /** How badly it hurts, by its words; the plain "not urgent" goes before "urgent". */
 export function severityOf(text: string): IssueSeverity {
   if (isRatedLow(text)) return "low";
+  if (URGENT_IN_OTHER_SCRIPTS.test(text)) return "urgent";
   return SEVERITIES.find(([, words]) => words.test(text))?.[0] ?? "normal";
 }

@@ -48,7 +48,7 @@ export interface MendBudget {
 export function mendSentence(text: string, language: string, budget: MendBudget): string {
   let mended = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const words = noteWords(mended);
+    const words = noteWords(mended, language);
     const choice = choose(words, language, budget);
     if (choice === null) break;
     mended = applyReading(mended, words, choice);
@@ -66,10 +66,14 @@ function choose(words: readonly NoteWord[], language: string, budget: MendBudget
     const window = words.slice(offset, cue.to + WINDOW_AFTER);
     const near = { ...cue, from: cue.from - offset, to: cue.to - offset };
     const only = onlyReading(words, cue);
-    const isBound = !isQuestion(words) && !words.slice(cue.from, cue.to).some(({ word }) => TAKES_ALL_BACK.has(word));
+    const takesAllBack = words.slice(cue.from, cue.to).some(({ word }) => TAKES_ALL_BACK.has(word));
+    const isStatement = !isQuestion(words);
+    const again = takesAllBack && isStatement ? beginsAgainAt(window, near) : -1;
     for (const candidate of repairCandidates(window, near, offset === 0)) {
       if (only !== null && candidate.reading.how !== only) continue;
-      if (isBound && reachesTooFar(candidate.reading, near)) continue;
+      if (isStatement && (takesAllBack ? !leavesOut(candidate.reading) : reachesTooFar(candidate.reading, near)))
+        continue;
+      if (again !== -1 && (candidate.reading.how !== "drop" || candidate.reading.from !== again)) continue;
       const score = scoreOf(candidate);
       if (best === null || score > best.score) best = { cue, reading: shift(candidate.reading, offset), score };
     }
@@ -79,6 +83,13 @@ function choose(words: readonly NoteWord[], language: string, budget: MendBudget
 
 /** A question begins with a word that asks, or with a verb. */
 const isQuestion = ([first]: readonly NoteWord[]) => first?.kind === "ask" || first?.kind === "verb";
+
+/** The place of the word with which somebody begins anew who has taken back what was said; -1 where there is none. */
+const beginsAgainAt = (words: readonly NoteWord[], { from, to }: RepairCue) =>
+  words.slice(0, from).findLastIndex(({ word }) => word === words[to]?.word);
+
+/** Who takes back what was said puts nothing in the middle of it. */
+const leavesOut = ({ how }: RepairReading) => how !== "replace";
 
 function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
   if (reading.how === "drop") return from - reading.from > STATEMENT_DROPS;
@@ -122,19 +133,12 @@ export function applyReading(
     const put = text.slice(startOf(cue.to), endOf(words.length));
     const head = text.slice(0, startOf(reading.from));
     const rest = text.slice(endOf(reading.to), endOf(cue.from));
-    return asBegun(text, `${head}${put}${rest}${text.slice(endOf(words.length))}`);
+    return `${head}${put}${rest}${text.slice(endOf(words.length))}`;
   }
   const from = reading.how === "drop" ? reading.from : cue.from;
   // The mark that ends the sentence stays where everything behind the place goes.
   const tail = cue.to >= words.length ? text.slice(endOf(words.length)) : text.slice(startOf(cue.to));
   const head = text.slice(0, startOf(from)).replace(LOOSE_END, "");
   const between = head === "" || cue.to >= words.length ? "" : " ";
-  return asBegun(text, `${head === "" ? text.slice(0, startOf(0)) : head}${between}${tail}`);
-}
-
-/** Begins as the text did: with a capital where that had one. */
-function asBegun(before: string, after: string): string {
-  const first = /\p{L}/u.exec(before);
-  if (first === null || !/\p{Lu}/u.test(first[0])) return after;
-  return after.replace(/\p{L}/u, (letter) => letter.toUpperCase());
+  return `${head === "" ? text.slice(0, startOf(0)) : head}${between}${tail}`;
 }

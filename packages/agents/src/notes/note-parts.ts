@@ -9,8 +9,8 @@ export interface NotePart {
   /** `- `, `1. ` or `## `, where it has one. */
   mark: string;
   kind: "sentence" | "item" | "heading";
-  /** Whether it goes on in the line of the part before it, begins a line, or a paragraph. */
-  begins: "nothing" | "line" | "paragraph";
+  /** Whether it goes on in the line of the part before it, with or without a space, begins a line, or a paragraph. */
+  begins: "nothing" | "word" | "line" | "paragraph";
 }
 
 const MARK = /^(?:[ \t]*(?:[-*+•–]|\d{1,3}[.)]|\[[ xX]?\])[ \t]+)+/u;
@@ -35,8 +35,7 @@ export function noteParts(notes: string): NotePart[] {
       const from = line.start + start;
       const text = notes.slice(from, line.start + end);
       const mark = (start === 0 ? (HEADING_MARK.exec(text)?.[0] ?? MARK.exec(text)?.[0]) : undefined) ?? "";
-      const gap = notes.slice(before, from).match(/\n/g)?.length ?? 0;
-      const begins = parts.length === 0 || gap > 1 ? "paragraph" : gap === 1 ? "line" : "nothing";
+      const begins = parts.length === 0 ? "paragraph" : beginsOf(notes.slice(before, from));
       const isHeading = kind === "heading" || mark.startsWith("#");
       const body = { start: from + mark.length, end: line.start + end };
       before = body.end;
@@ -51,6 +50,12 @@ export function noteParts(notes: string): NotePart[] {
     }
   }
   return parts;
+}
+
+function beginsOf(gap: string): NotePart["begins"] {
+  const lines = gap.match(/\n/g)?.length ?? 0;
+  if (lines > 0) return lines > 1 ? "paragraph" : "line";
+  return gap === "" ? "nothing" : "word";
 }
 
 /** Who dictates ends lines, and not sentences: a line never goes on in the next one. */
@@ -82,7 +87,7 @@ function cutRunOn(notes: string, part: NotePart): NotePart[] {
     ...part,
     start: part.start + start,
     end: part.start + end,
-    ...(index === 0 ? {} : { mark: "", begins: "nothing" }),
+    ...(index === 0 ? {} : { mark: "", begins: "word" }),
   }));
 }
 

@@ -4,10 +4,16 @@ import { stemOf, topicTest } from "./topic-words.ts";
 /** What a topic counts each further time that the summary names it, against the time before. */
 const SAID_BEFORE = 0.3;
 
-/** In a text of so many words, sentences of fewer than the least say next to nothing; none is longer than a paragraph. */
+/**
+ * In a text of so many words, sentences of fewer than the least say next to nothing, unless they come first; none is longer
+ * than a paragraph.
+ */
 const LONG_TEXT_WORDS = 1_000;
 const LEAST_WORDS = 10;
 const MOST_WORDS = 60;
+
+/** Of the words, what goes to sentences that come first whatever they are about. */
+const FIRST_SHARE = 1 / 3;
 
 interface Candidate {
   place: number;
@@ -19,29 +25,37 @@ interface Candidate {
 /**
  * The sentences that together cover most of what a text is about, in no more than `maxWords`: a topic counts for as many
  * sentences as name it, and much less once it is covered (submodular coverage, after Lin and Bilmes 2011). Long sentences
- * lose by the square root of their words. Places of the sentences, in reading order.
+ * lose by the square root of their words. Those that come first take a third of the words, if there are so many. Places of
+ * the sentences, the best first.
  */
 export function pickSentences(
-  sentences: readonly string[],
+  sentences: readonly { text: string; comesFirst: boolean }[],
   { maxWords, language }: { maxWords: number; language: string },
 ): number[] {
   const isTopic = topicTest(language);
-  const terms = sentences.map((sentence) => tokenize(sentence).map(({ term }) => term));
+  const terms = sentences.map(({ text }) => tokenize(text).map(({ term }) => term));
   const topics = terms.map((list) => [...new Set(list.filter(isTopic).map(stemOf))]);
   const isLong = terms.reduce((sum, { length }) => sum + length, 0) >= LONG_TEXT_WORDS;
   const least = isLong ? LEAST_WORDS : 1;
   const most = Math.min(MOST_WORDS, maxWords);
+  const isFirst = (place: number) => sentences[place]?.comesFirst === true;
   const left = new Set(
     topics
-      .map((list, place): Candidate => ({ place, topics: list, words: terms[place]?.length ?? 0 }))
-      .filter(({ words }) => words >= least && words <= most),
+      .map((list, place): Candidate => ({
+        place,
+        topics: list,
+        words: terms[place]?.length ?? 0,
+        weight: sentences[place]?.weight ?? 1,
+      }))
+      .filter(({ words, place }) => (words >= least || isFirst(place)) && words <= most),
   );
   const worth = countHolders(topics);
   const picked: number[] = [];
   let words = 0;
   for (;;) {
-    const next = findBest(left, worth, maxWords - words);
-    if (next === null) return picked.toSorted((a, b) => a - b);
+    const urgent = words < maxWords * FIRST_SHARE ? new Set([...left].filter(({ place }) => isFirst(place))) : left;
+    const next = findBest(urgent, worth, maxWords - words) ?? findBest(left, worth, maxWords - words);
+    if (next === null) return picked;
     left.delete(next);
     picked.push(next.place);
     words += next.words;

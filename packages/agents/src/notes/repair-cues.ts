@@ -1,4 +1,5 @@
 import type { NoteWord } from "./note-words.ts";
+import { REPAIR_WORDS } from "./repair-words.ts";
 
 /** What somebody says who corrects what was just said. */
 export type CueKind = "pause" | "no" | "single" | "phrase";
@@ -9,69 +10,6 @@ export interface RepairCue {
   to: number;
   kind: CueKind;
 }
-
-interface CueWords {
-  /** Sounds, which mean nothing. */
-  pauses: string;
-  /** Phrases that take something back. */
-  edits: string;
-  /** Words that stand before such a phrase. */
-  links: string;
-  /** Phrases that stand behind it, and are no part of what is put right. */
-  tails: string;
-}
-
-/** By language; phrases are divided by commas. */
-const CUES: Readonly<Record<string, CueWords>> = {
-  en: {
-    pauses: "er,err,erm,uh,uhm,um,umm,ummm,eh,hmm",
-    edits:
-      "no,nope,sorry,wait,oops,wow,actually,rather,instead,alternatively,correction,better,better yet,make that,make it,scratch that,scratch this,i mean,i meant,i meant to say,i mean to say,mean,meant,i should say,i'm sorry,excuse me,pardon me,let me rephrase,hold on,just kidding,never mind,forget that,not that,not this,or maybe",
-    links: "or,oh,ah,well,not,just,ok,okay",
-    tails:
-      "i want to know,let me ask,tell me,how about,that should be,that was supposed to be,it should be,it was,it is,that is,just,not,say,what i mean is",
-  },
-  de: {
-    pauses: "äh,ähm,öh,hm,hmm",
-    edits:
-      "nein,nee,quatsch,falsch,sorry,entschuldigung,pardon,moment,warte,halt,besser gesagt,beziehungsweise,ich meine,ich meinte,vielmehr,korrektur,streich das,vergiss das",
-    links: "oder,ach,also,ich",
-    tails: "das ist,es ist,sagen wir",
-  },
-  fr: {
-    pauses: "euh,heu,hum",
-    edits: "non,pardon,désolé,désolée,attends,attendez,plutôt,ou plutôt,je veux dire,je voulais dire,enfin,correction",
-    links: "ou,ah,oh",
-    tails: "c'est",
-  },
-  es: {
-    pauses: "eh,em,este",
-    edits: "no,perdón,perdona,espera,mejor dicho,quiero decir,quise decir,o sea,digo,corrección",
-    links: "o,ah",
-    tails: "es",
-  },
-  it: {
-    pauses: "ehm,eh,mmm",
-    edits: "no,scusa,scusi,aspetta,anzi,o meglio,voglio dire,volevo dire,cioè,correzione",
-    links: "o,ah",
-    tails: "è",
-  },
-  pt: {
-    pauses: "hum,ahn,é",
-    edits: "não,desculpa,desculpe,espera,melhor dizendo,quero dizer,quis dizer,ou melhor,aliás,correção",
-    links: "ou,ah",
-    tails: "é",
-  },
-  nl: {
-    pauses: "eh,uh,ehm,uhm",
-    edits: "nee,sorry,wacht,of liever,ik bedoel,ik bedoelde,beter gezegd,correctie,vergeet dat",
-    links: "of,oh",
-    tails: "het is",
-  },
-};
-
-/** The languages whose corrections are known (ISO 639-1). */
-export const REPAIR_LANGUAGES: readonly string[] = Object.keys(CUES);
 
 type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>;
 
@@ -88,14 +26,26 @@ function phrasesOf(list: string): Phrases {
   return byFirst;
 }
 
-const PHRASES = new Map(
-  Object.entries(CUES).map(([language, { pauses, edits, links, tails }]) => [
+interface CuePhrases {
+  pauses: ReadonlySet<string>;
+  edits: Phrases;
+  links: Phrases;
+  tails: Phrases;
+  fillers: Phrases;
+  /** The word that says both "no" and "not"; empty where these are two. */
+  not: string;
+}
+
+const PHRASES: ReadonlyMap<string, CuePhrases> = new Map(
+  Object.entries(REPAIR_WORDS).map(([language, { pauses, edits, links, tails = "", fillers, not = "" }]) => [
     language,
     {
       pauses: new Set(pauses.split(",")),
       edits: phrasesOf(`${edits},${pauses}`),
       links: phrasesOf(links),
       tails: phrasesOf(tails),
+      fillers: phrasesOf(fillers),
+      not,
     },
   ]),
 );
@@ -117,14 +67,28 @@ export function pausesOf(language: string): ReadonlySet<string> {
   return PHRASES.get(language)?.pauses ?? new Set();
 }
 
-/** Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendWords`. */
+/** The phrases that fill a pause, in order: those that the writing sets off on both sides. Elsewhere they say something. */
+export function findFillers(words: readonly NoteWord[], language: string): Pick<NoteWord, "start" | "end">[] {
+  const fillers = PHRASES.get(language)?.fillers;
+  if (fillers === undefined) return [];
+  return words.flatMap((first, from) => {
+    if (from > 0 && !first.isSetOff) return [];
+    const to = from + matchLength(words, from, fillers);
+    const last = words[to - 1];
+    return last !== undefined && to > from && words[to]?.isSetOff === true
+      ? [{ start: first.start, end: last.end }]
+      : [];
+  });
+}
+
+/** Where somebody may correct himself, in reading order. Many of these places are no corrections: see `mendSentence`. */
 export function findRepairCues(words: readonly NoteWord[], language: string): RepairCue[] {
   const phrases = PHRASES.get(language);
   if (phrases === undefined) return [];
   const cues: RepairCue[] = [];
   for (let from = 0; from < words.length;) {
     const to = endOfCue(words, from, phrases);
-    if (to === from) {
+    if (to === from || isNegation(words, from, to, phrases)) {
       from += 1;
       continue;
     }
@@ -134,11 +98,7 @@ export function findRepairCues(words: readonly NoteWord[], language: string): Re
   return cues;
 }
 
-function endOfCue(
-  words: readonly NoteWord[],
-  from: number,
-  { edits, links, tails }: { edits: Phrases; links: Phrases; tails: Phrases },
-): number {
+function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tails }: CuePhrases): number {
   let to = from;
   for (;;) {
     let place = to;
@@ -153,6 +113,11 @@ function endOfCue(
   if (to > from && THANKS.has(words[to]?.word ?? "")) return from;
   if (to > from) to += matchLength(words, to, tails);
   return to;
+}
+
+/** "Il lunedì, no, il martedì" corrects. "El lunes, no el martes" says what is not, where one word means both. */
+function isNegation(words: readonly NoteWord[], from: number, to: number, { not }: CuePhrases): boolean {
+  return not !== "" && to === from + 1 && words[from]?.word === not && words[to]?.isSetOff !== true;
 }
 
 function kindOf(said: readonly NoteWord[], pauses: ReadonlySet<string>): CueKind {

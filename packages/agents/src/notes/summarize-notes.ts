@@ -2,22 +2,18 @@ import { detectLanguage } from "@svc/text";
 import { ModelError } from "../models/model-error.ts";
 import { cleanPart } from "./clean-part.ts";
 import { findPassages } from "./find-passages.ts";
-import { cut, findIssues } from "./find-issues.ts";
+import { findIssues } from "./find-issues.ts";
 import type { CleanPart } from "./find-issues.ts";
 import { noteParts } from "./note-parts.ts";
 import { NOTES_LIMITS } from "./notes-summary.ts";
 import type { NotesModel, NotesSummary } from "./notes-summary.ts";
-import { pickSentences } from "./pick-sentences.ts";
+import { partLanguages } from "./part-language.ts";
+import { stopped } from "./stopped.ts";
+import { sumUp } from "./sum-up.ts";
 import { readNotesWithModel } from "./read-notes-with-model.ts";
 
 /** So many places are weighed at which somebody may have corrected himself: more are left as they are. */
 const MAX_CUES = 300;
-
-/** A summary has so many words at most, and no more than this share of a longer text. */
-const SUMMARY_WORDS = 170;
-const SUMMARY_SHARE = 0.4;
-/** Notes of so few words are their own summary. */
-const SHORT_WORDS = 40;
 
 /**
  * Makes something of dictated notes: cleaned of fillers, repeats and what the speaker took back, summed up, and the issues
@@ -40,15 +36,16 @@ export async function summarizeNotes({
   const notes = given.slice(0, NOTES_LIMITS.maxChars).replace(/[\uD800-\uDBFF]$/, "");
   const { language } = detectLanguage(notes, locale);
   const parts = cleanParts(notes, language);
+  const issues = findIssues(notes, parts);
   const own: NotesSummary = {
     cleanedText: joinParts(parts),
-    summary: summaryOf(parts, language),
-    issues: findIssues(notes, parts, language),
+    summary: sumUp(parts, issues, language),
+    issues,
     ...(question === undefined ? {} : { passages: findPassages(parts, question, language) }),
   };
   if (model === null || parts.length === 0) return own;
   try {
-    const { usage, ...read } = await readNotesWithModel({ notes, parts, own, model });
+    const { usage, ...read } = await readNotesWithModel({ notes, language, parts, own, model });
     return { ...own, ...read, model: { usage, fallback: null } };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
@@ -61,16 +58,15 @@ export async function summarizeNotes({
 
 function cleanParts(notes: string, language: string): CleanPart[] {
   const budget = { cues: MAX_CUES };
+  const languageOf = partLanguages(language);
   return noteParts(notes).map((part) => {
     const said = notes.slice(part.start, part.end);
-    return { ...part, text: part.kind === "heading" ? said : cleanPart(said, language, budget) };
+    const own = languageOf(said);
+    return { ...part, language: own, text: part.kind === "heading" ? said : cleanPart(said, own, budget) };
   });
 }
 
-const BETWEEN = { nothing: " ", line: "\n", paragraph: "\n\n" } as const;
-
-/** Speech gets the full stop that nobody says. */
-const stopped = (text: string) => (/[\p{L}\p{N}]$/u.test(text) && /\s/.test(text) ? `${text}.` : text);
+const BETWEEN = { nothing: "", word: " ", line: "\n", paragraph: "\n\n" } as const;
 
 function joinParts(parts: readonly CleanPart[]): string {
   return parts
@@ -80,16 +76,4 @@ function joinParts(parts: readonly CleanPart[]): string {
         `${index === 0 ? "" : BETWEEN[part.begins]}${part.mark}${part.kind === "sentence" ? stopped(part.text) : part.text}`,
     )
     .join("");
-}
-
-function summaryOf(parts: readonly CleanPart[], language: string): string {
-  const said = parts.filter(({ kind, text }) => kind !== "heading" && text !== "");
-  const sentences = said.map(({ text }) => stopped(text));
-  const words = sentences.join(" ").split(/\s+/).length;
-  const whole = sentences.join(" ");
-  if (words <= SHORT_WORDS) return cut(whole, NOTES_LIMITS.summaryMaxChars);
-  const maxWords = Math.min(SUMMARY_WORDS, Math.max(SHORT_WORDS, Math.round(words * SUMMARY_SHARE)));
-  const picked = pickSentences(sentences, { maxWords, language });
-  const summary = picked.length === 0 ? whole : picked.map((place) => sentences[place]).join(" ");
-  return cut(summary, NOTES_LIMITS.summaryMaxChars);
 }

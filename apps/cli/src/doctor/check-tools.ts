@@ -1,0 +1,51 @@
+import { isSendable } from "@svc/client";
+import { localUrl } from "@svc/contracts";
+import type { EarlyConfig } from "@svc/runtime";
+import type { Cli } from "../cli.ts";
+import type { Check } from "./check.ts";
+
+const TIMEOUT_MS = 3_000;
+const CALL = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+
+/** What answers at the tool server's address: this installation's, one that refuses the key, something else, or nothing. */
+async function probeTools(url: string, key: string | null): Promise<"ours" | "stranger" | "other" | "nothing"> {
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-11-25",
+        ...(key === null || !isSendable(key) ? {} : { "X-Api-Key": key }),
+      },
+      body: CALL,
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await answer.body?.cancel();
+    const isProblem = answer.headers.get("content-type")?.startsWith("application/problem+json") === true;
+    if (answer.status === 401 && isProblem) return key === null ? "ours" : "stranger";
+    return answer.ok || (answer.status === 429 && isProblem) ? "ours" : "other";
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof DOMException) return "nothing";
+    throw error;
+  }
+}
+
+/** Checks whether the tool server answers at its port, and knows this installation's keys. */
+export async function checkTools(
+  { startWith }: Cli,
+  { bindHost, ports }: Pick<EarlyConfig, "bindHost" | "ports">,
+  key: string | null,
+): Promise<Check> {
+  const url = `${localUrl(bindHost ?? "127.0.0.1", ports.tools)}/mcp`;
+  const name = "Tool server";
+  const advice = "Stop it, or choose another port with SVC_TOOLS_PORT.";
+  const found: Record<Awaited<ReturnType<typeof probeTools>>, Check> = {
+    ours: { name, status: "ok", detail: `${url} answers` },
+    stranger: { name, status: "fail", detail: `${url} is of another installation, or of one with another key`, advice },
+    other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    nothing: { name, status: "warn", detail: `does not run at ${url}`, advice: `Start it with: ${startWith}` },
+  };
+  return found[await probeTools(url, key)];
+}

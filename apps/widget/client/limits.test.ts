@@ -1,0 +1,7 @@
+import { expect, test } from "@jest/globals";
+import { WIDGET_LIMITS } from "@svc/contracts";
+import { LIMITS } from "./limits.ts";
+
+test("the browser's bounds are the server's", () => {
+  expect(WIDGET_LIMITS).toMatchObject(LIMITS);
+});

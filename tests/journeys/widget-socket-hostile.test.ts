@@ -1,0 +1,416 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { visitorChatId } from "@svc/contracts";
+import type { ServerFrame } from "@svc/contracts";
+import { ticketIdOf } from "@svc/store";
+import type { ProjectId } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { WebSocket } from "ws";
+import {
+  OTHER,
+  QUESTION,
+  createVisitorLines,
+  faultsOf,
+  lastOf,
+  placesOf,
+  say,
+} from "./support/create-visitor-lines.ts";
+import type { LineOptions } from "./support/create-visitor-lines.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { WIDGET_KEY, startWidget } from "./support/start-widget.ts";
+import type { WidgetProduct } from "./support/start-widget.ts";
+
+const SITE = "https://shop.example";
+const SECRET = "an identity secret of the site";
+
+let widget: WidgetProduct;
+let project: ProjectId;
+const { urlOf, plain, socketIo, hello, openers, closeAll } = createVisitorLines(() => widget.urls);
+
+beforeAll(async () => {
+  widget = await startWidget();
+  const found = await widget.store.projects.findByName("default");
+  if (found === null) throw new Error("there is no project default");
+  project = found.id;
+});
+
+afterEach(closeAll);
+
+afterAll(() => widget?.stop());
+
+const ticketOf = (visitorId: string) => ticketIdOf(project, "widget", visitorChatId(visitorId));
+const openWebSocket = () => new WebSocket(`${urlOf().replace("http", "ws")}/api/widget/ws?apiKey=${WIDGET_KEY}`);
+const closeOf = (socket: WebSocket) => new Promise<number>((resolve) => socket.once("close", resolve));
+
+describe("what is refused", () => {
+  const HANDSHAKES: [string, LineOptions, number, number][] = [
+    ["no key", { apiKey: "" }, 4401, 401],
+    ["another key", { apiKey: "wk_other-0123456789" }, 4401, 401],
+    ["an administrator's key", { apiKey: "journey-administrator-5d0c7b1e" }, 4401, 401],
+  ];
+  test.each(HANDSHAKES)(
+    "%s: a plain WebSocket sees the code, others the status, and nothing is told",
+    async (_what, options, code, status) => {
+      const refused = plain({ ...options, visitorId: randomUUID() });
+      expect(await refused.closed).toBe(code);
+      expect(refused.frames).toEqual([]);
+      for (const transports of [["websocket"], ["polling"]] as const) {
+        const visitor = socketIo({ ...options, transports: [...transports] });
+        await visitor.fault;
+        expect(visitor.isOpen()).toBe(false);
+      }
+      const query = `EIO=4&transport=polling&apiKey=${options.apiKey ?? ""}`;
+      expect((await fetch(`${urlOf()}/api/widget/ws?${query}`)).status).toBe(status);
+    },
+  );
+
+  test.each([
+    ["what is no JSON", "{"],
+    ["no text", Buffer.from([1, 2, 3])],
+    ["more than 64 KB", JSON.stringify({ type: "typing", data: { on: "x".repeat(70_000) } })],
+  ])("%s: closes a plain WebSocket with 4400", async (_what, sent) => {
+    const socket = openWebSocket();
+    const closed = closeOf(socket);
+    socket.once("open", () => socket.send(sent));
+    expect(await closed).toBe(4400);
+  });
+
+  test("a megabyte closes it too, and 1,000 frames at once do with 4429; others are served on", async () => {
+    const socket = openWebSocket();
+    const closed = closeOf(socket);
+    socket.once("open", () => socket.send("x".repeat(1_048_576)));
+    expect(await closed).toBe(4400);
+    const flood = hello(randomUUID());
+    await flood.next("ready");
+    for (let index = 0; index < 1_000; index++) flood.send("typing", { on: true });
+    expect(await flood.closed).toBe(4429);
+    await say(hello(randomUUID()));
+  });
+
+  test("frames of no use are answered with an error, and the line stays", async () => {
+    const visitor = hello(randomUUID());
+    await visitor.next("ready");
+    const deep = JSON.parse(`${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`) as unknown;
+    const useless: [string, unknown][] = [
+      ["message", { text: "" }],
+      ["message", { text: "x".repeat(10_001), clientMessageId: "long" }],
+      ["message", deep],
+      ["reply", { items: [] }],
+      ["__proto__", {}],
+      ["rate", { score: "5" }],
+      ["read", { seq: -1 }],
+      ["hello", { sinceSeq: "0" }],
+      ["hello", { sinceSeq: 0, visitorId: "guessable" }],
+      ["hello", { sinceSeq: 0, visitorId: randomUUID() }],
+    ];
+    for (const [type, data] of useless) visitor.send(type, data);
+    const errors = await waitFor(
+      () => {
+        const found = visitor.frames.filter(({ type }) => type === "error");
+        return found.length === useless.length ? found : null;
+      },
+      { what: "an error for each" },
+    );
+    expect(errors.map(({ data }) => (data as { code: string }).code)).toEqual(useless.map(() => "invalid_request"));
+    expect(errors.map(({ data }) => (data as { clientMessageId: string | null }).clientMessageId)).toContain("long");
+    await say(visitor);
+  });
+
+  test("before it has said who it is, a line can do nothing", async () => {
+    const nobody = plain();
+    nobody.send("message", { text: QUESTION, clientMessageId: randomUUID() });
+    expect((await nobody.next("error")).data).toMatchObject({ code: "invalid_request" });
+    expect(nobody.frames.map(({ type }) => type)).toEqual(["error"]);
+  });
+
+  test("sites that are not on the list: at the handshake, and from open lines when the list changes", async () => {
+    const stays = hello(randomUUID(), 0, { origin: SITE });
+    const goes = hello(randomUUID(), 0, { origin: "https://evil.example" });
+    for (const visitor of [stays, goes]) await visitor.next("ready");
+    await widget.configure({ allowedOrigins: [SITE] });
+    expect(await goes.closed).toBe(4403);
+    expect(await plain({ origin: "https://evil.example" }).closed).toBe(4403);
+    for (const transports of [["websocket"], ["polling"]] as const) {
+      const visitor = socketIo({ origin: "https://evil.example", transports: [...transports] });
+      await visitor.fault;
+      expect(visitor.isOpen()).toBe(false);
+    }
+    const query = `EIO=4&transport=polling&apiKey=${WIDGET_KEY}`;
+    const polled = await fetch(`${urlOf()}/api/widget/ws?${query}`, { headers: { Origin: "https://evil.example" } });
+    expect(polled.status).toBe(403);
+    await say(stays);
+    await widget.configure({ allowedOrigins: [] });
+  });
+
+  test("a key that was changed: open lines are closed, and new ones need the new one", async () => {
+    const lines = [hello(randomUUID()), openers["socket.io by WebSocket"](randomUUID())];
+    for (const line of lines) await line.next("ready");
+    await widget.configure({ apiKey: "wk_changed-0123456789" });
+    expect(await lines[0]?.closed).toBe(4401);
+    await lines[1]?.closed;
+    expect(lines[1]?.frames.at(-1)).toMatchObject({ type: "error", data: { code: "invalid_key" } });
+    await hello(randomUUID(), 0, { apiKey: "wk_changed-0123456789" }).next("ready");
+    await widget.configure({ apiKey: WIDGET_KEY });
+  });
+
+  test("too many new lines of one address: 4429", async () => {
+    const apiKey = `wk_limited-${randomUUID()}`;
+    await widget.configure({ apiKey, socketsPerMinute: 2 });
+    for (let index = 0; index < 2; index++) await hello(randomUUID(), 0, { apiKey }).next("ready");
+    expect(await plain({ apiKey, replica: OTHER }).closed).toBe(4429);
+    await widget.configure({ apiKey: WIDGET_KEY, socketsPerMinute: 100_000 });
+  });
+
+  test("users without the right hash, where the site demands it; the line stays for a hello that has it", async () => {
+    await widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true });
+    const visitorId = randomUUID();
+    const visitor = hello(visitorId);
+    expect((await visitor.next("error")).data).toMatchObject({ code: "invalid_identity" });
+    const userHash = createHmac("sha256", SECRET).update("u-1").digest("hex");
+    visitor.send("hello", { visitorId, sinceSeq: 0, userId: "u-2", userHash });
+    visitor.send("hello", { visitorId, sinceSeq: 0, userId: "u-1", userHash });
+    await visitor.next("ready");
+    expect(visitor.frames.map(({ type }) => type).slice(0, 3)).toEqual(["error", "error", "ready"]);
+    await say(visitor);
+    await widget.configure({ identitySecret: null, requireIdentity: false });
+  });
+});
+
+describe("what socket.io lets through", () => {
+  const connect = () => openers["socket.io by WebSocket"](randomUUID());
+
+  test("bytes are no frame: the line is closed and told why", async () => {
+    const visitor = connect();
+    await visitor.next("ready");
+    visitor.sendRaw("message", Buffer.from("a frame"));
+    await visitor.closed;
+    expect(faultsOf(visitor)).toEqual(["invalid_request"]);
+  });
+
+  test("events that are no frames are answered with an error, and the line stays", async () => {
+    const visitor = connect();
+    await visitor.next("ready");
+    const events: [string, ...unknown[]][] = [
+      ["message"],
+      ["message", null],
+      ["message", "text"],
+      ["message", [1, 2]],
+      ["message", { type: "hello", data: { visitorId: randomUUID() } }],
+      ["message", { data: { text: Buffer.from("x"), clientMessageId: "bytes" } }],
+      ["error", { data: {} }],
+      ["__proto__", { data: {} }],
+      ["rate", { v: 2, data: { score: 5 } }],
+    ];
+    for (const [event, ...values] of events) visitor.sendRaw(event, ...values);
+    await waitFor(() => faultsOf(visitor).length === events.length, { what: "an error for each" });
+    expect(new Set(faultsOf(visitor))).toEqual(new Set(["invalid_request"]));
+    await say(visitor);
+  });
+
+  test("a flood ends the line, and it is told that it was one", async () => {
+    const visitor = connect();
+    await visitor.next("ready");
+    for (let index = 0; index < 1_000; index++) visitor.send("typing", { on: true });
+    await visitor.closed;
+    expect(faultsOf(visitor).at(-1)).toBe("rate_limited");
+    expect(visitor.isOpen()).toBe(false);
+  });
+
+  test("one connection is one line, however often it connects anew inside of it", async () => {
+    const query = `EIO=4&transport=websocket&apiKey=${WIDGET_KEY}`;
+    const socket = new WebSocket(`${urlOf().replace("http", "ws")}/api/widget/ws?${query}`);
+    const closed = closeOf(socket);
+    const packets: string[] = [];
+    socket.on("message", (data: Buffer) => packets.push(data.toString("utf8")));
+    // Packets of engine.io and socket.io as they are on the line: 40 connects, 41 disconnects.
+    await waitFor(() => packets.some((packet) => packet.startsWith("0")), { what: "the handshake" });
+    socket.send("40");
+    await waitFor(() => packets.some((packet) => packet.startsWith("40")), { what: "the line" });
+    socket.send("41");
+    socket.send("40");
+    await closed;
+  });
+});
+
+describe("visitors that cannot be", () => {
+  test("an id that could be guessed opens nothing, in the address, the auth payload or hello", async () => {
+    for (const weak of ["1", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "00000000-0000-0000-0000-000000000000"]) {
+      const lines = [
+        plain({ visitorId: weak }),
+        hello(weak),
+        socketIo({ visitorId: weak }),
+        openers["socket.io as it is"](weak),
+      ];
+      for (const line of lines) {
+        expect((await line.next("error")).data.detail).toContain("/data/visitorId");
+        line.send("message", { text: QUESTION, clientMessageId: randomUUID() });
+        await waitFor(() => faultsOf(line).length === 2, { what: "nobody to be refused" });
+        expect(lastOf(line, "ready")).toBeUndefined();
+      }
+    }
+  });
+
+  test("another visitor's id in a frame shows nothing of it and writes nothing into it", async () => {
+    const [victimId, visitorId] = [randomUUID(), randomUUID()];
+    const victim = hello(victimId);
+    await say(victim, "a secret of the victim");
+    await victim.next("reply");
+    const visitor = hello(visitorId);
+    await visitor.next("ready");
+    visitor.send("hello", { visitorId: victimId, sinceSeq: 0 });
+    await visitor.next("error");
+    await say(visitor, "from the visitor", {
+      visitorId: victimId,
+      chatId: visitorChatId(victimId),
+      ticketId: ticketOf(victimId),
+    });
+    await visitor.next("reply");
+    expect(JSON.stringify(visitor.frames)).not.toContain("a secret of the victim");
+    const again = hello(victimId);
+    await again.next("reply");
+    expect(JSON.stringify(again.frames)).not.toContain("from the visitor");
+  });
+});
+
+describe("frames without end", () => {
+  test("pings of the protocol, whose answers would pile up, end the line too", async () => {
+    const socket = openWebSocket();
+    const closed = closeOf(socket);
+    socket.once("open", () => {
+      for (let index = 0; index < 1_000; index++) socket.ping();
+    });
+    await closed;
+    await say(hello(randomUUID()));
+  });
+
+  test("what breaks the protocol: 4400", async () => {
+    const socket = openWebSocket();
+    const closed = closeOf(socket);
+    // A text frame that is masked, ends here, and is no UTF-8.
+    socket.once("open", () => socket.send(Buffer.from([0xc3, 0x28]), { binary: false }));
+    expect(await closed).toBe(4400);
+  });
+
+  test("more messages than a visitor may send: an error that says of which, and when to send it again", async () => {
+    const apiKey = `wk_limited-${randomUUID()}`;
+    await widget.configure({ apiKey, messagesPerMinute: 2 });
+    const visitor = hello(randomUUID(), 0, { apiKey });
+    for (const text of ["one", "two"]) await say(visitor, text);
+    const clientMessageId = randomUUID();
+    visitor.send("message", { text: "three", clientMessageId });
+    const { data } = await visitor.next("error");
+    expect(data).toMatchObject({ code: "rate_limited", clientMessageId });
+    expect(data.retryAfterSeconds).toBeGreaterThan(0);
+    await widget.configure({ messagesPerMinute: 100_000 });
+    visitor.send("message", { text: "three", clientMessageId });
+    await visitor.next("ack", (ack) => ack.data.clientMessageId === clientMessageId);
+    await widget.configure({ apiKey: WIDGET_KEY });
+  });
+});
+
+describe("a reader that takes nothing", () => {
+  const REPLIES = 200;
+  const LAST = REPLIES + 2;
+
+  test("is cut off before much waits for it, and is sent what it missed when it comes again", async () => {
+    const visitorId = randomUUID();
+    const first = hello(visitorId);
+    await say(first);
+    await first.next("reply");
+    first.close();
+    // More than all buffers between here and there hold.
+    await queryDatabase(
+      widget.databaseUrl,
+      `INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown)
+       SELECT gen_random_uuid(), $1, $2, 2 + place, 'agent', 'message', repeat('x', 100000) || place, false
+       FROM generate_series(1, $3::integer) AS place`,
+      [project, ticketOf(visitorId), REPLIES],
+    );
+    await queryDatabase(widget.databaseUrl, "UPDATE chats SET last_seq = $2 WHERE ticket_id = $1", [
+      ticketOf(visitorId),
+      LAST,
+    ]);
+    const socket = openWebSocket();
+    const seen: number[] = [];
+    let isClosed = false;
+    socket.on("message", (data: Buffer) => {
+      const { type, seq } = JSON.parse(data.toString("utf8")) as ServerFrame;
+      if (type === "reply") seen.push(seq);
+      if (seen.length === 1) socket.pause();
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      isClosed = true;
+    });
+    socket.once("open", () => socket.send(JSON.stringify({ type: "hello", data: { visitorId } })));
+    await waitFor(() => seen.length === 1, { what: "the first reply" });
+    // Whoever reads nothing learns that the line is gone when it writes.
+    let pingedAt = 0;
+    await waitFor(
+      () => {
+        if (!isClosed && performance.now() - pingedAt > 500) {
+          pingedAt = performance.now();
+          socket.ping(() => undefined);
+        }
+        return isClosed;
+      },
+      { what: "the line to be cut", timeoutMs: 60_000 },
+    );
+    expect(seen.length).toBeLessThan(REPLIES);
+
+    const again = hello(visitorId, seen.at(-1));
+    await waitFor(() => placesOf(again).at(-1) === LAST, { what: "the rest" });
+    expect([...seen, ...placesOf(again)]).toEqual(Array.from({ length: LAST - 1 }, (_, index) => index + 2));
+  });
+});
+
+describe("while lines are open", () => {
+  test("a site that demands signed users from now on: who has not proven to be one is sent away", async () => {
+    const visitorId = randomUUID();
+    const visitor = hello(visitorId);
+    await visitor.next("ready");
+    await widget.configure({ identitySecret: widget.store.sealer.seal(SECRET), requireIdentity: true });
+    // Come again: then it is told why it is refused.
+    expect(await visitor.closed).toBe(1012);
+    expect((await hello(visitorId).next("error")).data.code).toBe("invalid_identity");
+
+    const signed = plain();
+    const userHash = createHmac("sha256", SECRET).update("u-1").digest("hex");
+    signed.send("hello", { visitorId, sinceSeq: 0, userId: "u-1", userHash });
+    await signed.next("ready");
+    await widget.configure({ identitySecret: widget.store.sealer.seal(`${SECRET} that is new`) });
+    expect(await signed.closed).toBe(1012);
+    await widget.configure({ identitySecret: null, requireIdentity: false });
+  });
+
+  test("a channel that is switched off sends all away and takes nothing; switched on, it goes on where it was", async () => {
+    const visitorId = randomUUID();
+    const lines = [hello(visitorId), openers["socket.io as it is"](visitorId, 0, { replica: OTHER })] as const;
+    await say(lines[0]);
+    for (const line of lines) await line.next("reply");
+    const json = { text: QUESTION, clientMessageId: randomUUID() };
+
+    await widget.store.channelsConfig.update("widget", {}, { enabled: false });
+    expect(await lines[0].closed).toBe(1012);
+    await lines[1].closed;
+    for (const replica of widget.urls.keys()) {
+      await waitFor(
+        () =>
+          widget.call("/api/widget/message", { visitorId, json, replica }).then(
+            () => false,
+            () => true,
+          ),
+        { what: "the port to be free" },
+      );
+    }
+
+    await widget.store.channelsConfig.update("widget", {}, { enabled: true });
+    for (const replica of widget.urls.keys()) {
+      await waitFor(async () => (await widget.call("/readyz", { replica })).ok, { what: "the widget to be back" });
+    }
+    const again = hello(visitorId, 2, { replica: OTHER });
+    const { seq } = await say(again);
+    await again.next("reply", (reply) => reply.seq > seq);
+    expect(placesOf(again)).toEqual([seq + 1]);
+  });
+});
