@@ -19,4 +19,7 @@ export default {
   testTimeout: 120_000,
   // Most tests wait for processes that start, stop and die: two workers more than cores keep two cores busy.
   maxWorkers: 4,
+  // A worker that has run a hundred files takes longer to end on a busy machine than jest's half second: it would be
+  // killed, and said to have leaked. One that is kept alive by something is still named, after this time.
+  workerGracefulExitTimeout: 20_000,
 };

@@ -9,7 +9,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { freePort, start, stop, until } from "./bench/processes.mjs";
+import { freePort } from "./bench/processes.mjs";
+import { WIDGET_KEY, startWidgetProduct } from "./bench/widget-product.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const { values } = parseArgs({
@@ -17,37 +18,8 @@ const { values } = parseArgs({
 });
 const runs = Number(values.runs);
 const rate = Number(values.slowdown);
-const ADMIN_KEY = "bench-key-0123456789abcdef";
-const WIDGET_KEY = "bench-widget-key-0001";
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
-
-/** Starts the embedded product in a folder of its own, with its widget switched on. */
-async function startProduct(folder) {
-  const port = async () => String(await freePort());
-  const env = {
-    SVC_DATA_DIR: folder,
-    SVC_ADMIN_KEY: ADMIN_KEY,
-    SVC_LOG_LEVEL: "warn",
-    SVC_API_PORT: await port(),
-    SVC_WIDGET_PORT: await port(),
-    SVC_TOOLS_PORT: await port(),
-    SVC_CONSOLE_PORT: await port(),
-    SVC_METRICS_PORT: await port(),
-  };
-  const child = start(process.execPath, [join(ROOT, "apps", "standalone", "dist", "main.js")], { env });
-  const api = `http://127.0.0.1:${env.SVC_API_PORT}/api/v1`;
-  await until("the product", async () => (await fetch(`${api}/health`)).ok);
-  const answer = await fetch(`${api}/admin/channels/widget`, {
-    method: "PUT",
-    headers: { "content-type": "application/json", authorization: `Bearer ${ADMIN_KEY}` },
-    body: JSON.stringify({ enabled: true, config: { apiKey: WIDGET_KEY, allowedOrigins: [] } }),
-  });
-  if (!answer.ok) throw new Error(`the widget could not be switched on: ${await answer.text()}`);
-  const url = `http://127.0.0.1:${env.SVC_WIDGET_PORT}`;
-  await until("the widget", async () => (await fetch(`${url}/api/widget/config/${WIDGET_KEY}`)).ok);
-  return { url, stop: () => stop(child) };
-}
 
 /** A site with a page without the widget, and one with it. */
 async function startSite(widgetUrl) {
@@ -107,7 +79,7 @@ const CASES = {
 await prepare(console.log);
 const { chromium } = createRequire(join(ROOT, "tests", "package.json"))("playwright-core");
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-widget-"));
-const product = await startProduct(folder);
+const product = await startWidgetProduct(folder);
 const site = await startSite(product.url);
 const browser = await chromium.launch({
   executablePath: process.env.SVC_CHROMIUM || "chromium",

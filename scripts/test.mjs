@@ -157,8 +157,15 @@ const ON_BOTH_BACKENDS = [
   "packages/channel-manager",
   "apps/api/src/(api-channel|callbacks/sweeper|openapi/make-openapi)",
 ];
-/** What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every backend. */
-const ON_ONE_BACKEND = ["tests/journeys/cli[-.]", "tests/journeys/docs-webhooks", "tests/journeys/widget-browser"];
+/**
+ * What starts the product itself, as `npm start` does, does not start it, or looks at it in a browser: the same on every
+ * backend. Only replies that come from another replica take the queues' way to the browser.
+ */
+const ON_ONE_BACKEND = [
+  "tests/journeys/cli[-.]",
+  "tests/journeys/docs-webhooks",
+  "tests/journeys/widget-browser(?!-replicas)",
+];
 /** What asks about requests, scopes, shapes and examples, whatever carries the jobs: twice in `npm run soak` only. */
 const ONCE = [
   "tests/journeys/(agent-tools|client|docs-api|docs-promises|embeddings|joined-drafts|model-answers|openapi)",

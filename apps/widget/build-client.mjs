@@ -28,6 +28,11 @@ const slimSocketIo = {
   name: "slim-socket-io",
   setup({ onResolve }) {
     onResolve({ filter: /^socket\.io-client$/ }, ({ importer }) => (importer === OVER_HTTP ? null : { path: SOCKET }));
+    // Its constants are worked out when it is loaded, which esbuild takes for a reason to keep them.
+    onResolve({ filter: /^\.\/is-binary\.js$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path),
+      sideEffects: false,
+    }));
   },
 };
 

@@ -2,9 +2,10 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SERVER_FRAMES, VISITOR_FRAMES, WIDGET_CLOSE_CODES, widgetSettingsSchema } from "@svc/contracts";
-import { repositoryPath, waitFor } from "@svc/testing";
+import { freePort, repositoryPath, spawnChild, waitFor } from "@svc/testing";
 import { CALLS } from "../../apps/widget/client/launch/calls.ts";
 import { createDocComparison } from "./support/compare-with-doc.ts";
+import { DOC_PROXIES, findProxyBlock } from "./support/doc-proxies.ts";
 import { readDocExamples } from "./support/read-doc-examples.ts";
 import { findDocFile, readDocPage, readDocTable } from "./support/read-doc-page.ts";
 import { run } from "./support/run-svc.ts";
@@ -66,12 +67,42 @@ describe("what docs/widget.md shows is what comes:", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("No message that was accepted is lost.");
   });
+
+  for (const { program, language, adapt, args } of DOC_PROXIES) {
+    const command = findProgram(program);
+    (command === null ? test.skip : test)(`${program} passes calls and sockets on (needs ${program})`, async () => {
+      const port = await freePort();
+      const file = join(folder, `${program}.conf`);
+      const own = real(findProxyBlock(page, language)).replace("127.0.0.1:31415", new URL(url).host);
+      await writeFile(file, adapt(own, { port, folder }));
+      const env = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, PATH: process.env.PATH ?? "" };
+      const proxy = await spawnChild({ name: program, command: command ?? "", args: args(file, folder), env });
+      try {
+        const front = `http://127.0.0.1:${port}`;
+        const isUp = async () =>
+          (await fetch(`${front}/api/widget/config/${WIDGET_KEY}`).catch(() => null))?.ok === true;
+        await waitFor(isUp, { what: `${program} to answer` });
+        const client = findDocFile(page, "plain-client.mjs").replace("127.0.0.1:31415", new URL(front).host);
+        await writeFile(join(folder, "through-proxy.mjs"), client);
+        const { stdout, stderr } = await run(process.execPath, ["through-proxy.mjs"], {
+          env: { WIDGET_KEY },
+          cwd: folder,
+        });
+        expect({ stdout, stderr }).toEqual({
+          stdout: expect.stringContaining("No message that was accepted is lost."),
+          stderr: "",
+        });
+      } finally {
+        await proxy.kill();
+      }
+    });
+  }
 });
 
 describe("the hash of a user id", () => {
   const [, shown] = /`a-secret-for-the-examples-of-this-page` it is\s+`([0-9a-f]{64})`/.exec(page.text) ?? [];
 
-  const byProgram = { node: "user-hash.mjs", python3: "user_hash.py", php: "user_hash.php" };
+  const byProgram = { node: "user-hash.mjs", python3: "user_hash.py", php: "user_hash.php", ruby: "user_hash.rb" };
   for (const [program, name] of Object.entries(byProgram)) {
     const path = findProgram(program);
     (path === null ? test.skip : test)(`by ${name} is the one of the page (needs ${program})`, async () => {

@@ -98,8 +98,9 @@ describe("a ticket", () => {
     expect((await call(`/${id}`, { method: "HEAD" })).headers.get("etag")).toBe(answer.headers.get("etag"));
     // In the list without its contents.
     const [inList] = itemsOf(await call(`?chatId=${item.chatId}`));
-    const { messages, replies, events, draft, modelUsage, modelCalls, toolCalls, more, ...record } = item;
-    expect([modelUsage.calls, modelCalls, toolCalls]).toEqual([0, [], []]);
+    const { messages, replies, events, draft, modelUsage, modelCalls, toolCalls, possibleDuplicates, more, ...record } =
+      item;
+    expect([modelUsage.calls, modelCalls, toolCalls, possibleDuplicates]).toEqual([0, [], [], []]);
     expect(inList).toEqual(record);
     expect(ticketItemSchema.strict().parse(inList)).toEqual(record);
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);

@@ -229,13 +229,14 @@ describe("the shared Inbox", () => {
   });
 
   test("links an issue to the open tickets that it likely doubles, and to none of another project", async () => {
-    const title = "Badge reader at the north gate rejects every badge";
-    const description = "Since this morning the badge reader at the north gate shows red for everybody.";
+    const title = "The door at the north gate is broken: my badge does not open it";
+    const description =
+      "Since this morning no badge opens the door, and the lock at the entrance shows red for everybody.";
     const first = await submit(admin.doors, { title, description });
     const closed = await submit(admin.doors, { title, description: `${description} Third report.` });
     await reviewTicket.resolve(deps(), admin.doors, closed.ticketId, {});
     const second = await submit(admin.billing, {
-      title: "The badge reader at north gate rejects all badges",
+      title: "Door of the north gate is broken, the badge does not open it",
       description,
     });
     expect(await read(admin.doors, second.ticketId)).toMatchObject({

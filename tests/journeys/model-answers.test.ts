@@ -24,7 +24,8 @@ const HANDOFF = "A person will look at it.";
 const PROVIDERS_TEXT = "upstream secret-of-the-provider is unwell";
 /** What another project knows. */
 const FOREIGN = "Parcels leave the other house by donkey.";
-const TIMEOUT_MS = 2_500;
+/** Far more than a model of this test takes to answer, on a busy machine too; silence lasts as long. */
+const TIMEOUT_MS = 8_000;
 
 let product: Product;
 let model: FakeModel;
@@ -235,7 +236,6 @@ describe("an agent that is executed", () => {
       queryDatabase(product.databaseUrl, "SELECT id FROM model_calls WHERE fault = 'aborted' AND ticket_id IS NULL");
     await waitFor(async () => (await findAborted()).length === 1, {
       what: "the call to end as aborted",
-      timeoutMs: 10_000,
     });
   });
 });

@@ -26,55 +26,33 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
   const prefix = `svc:${apiKey}:`;
   const memory = new Map<string, string>();
 
-  function local(): globalThis.Storage | null {
-    try {
-      return host.localStorage;
-    } catch {
-      // The browser blocks it for this page; memory has to do.
-      return null;
-    }
-  }
-
   function read(name: string): unknown {
-    try {
-      const text = memory.get(name) ?? local()?.getItem(prefix + name) ?? null;
-      return text === null ? null : JSON.parse(text);
-    } catch {
-      // Somebody else has written it, or the browser refuses to read: as if nothing were there.
-      return null;
-    }
+    // What somebody else has written there may be no JSON.
+    return attempt(() => JSON.parse(memory.get(name) ?? host.localStorage.getItem(prefix + name) ?? "null"), null);
   }
 
   function write(name: string, value: unknown): boolean {
+    const key = prefix + name;
+    const text = JSON.stringify(value);
+    const remove = () => host.localStorage.removeItem(key);
     memory.delete(name);
-    const store = local();
-    try {
-      if (value === null) {
-        store?.removeItem(prefix + name);
-        return true;
-      }
-      if (store !== null) {
-        store.setItem(prefix + name, JSON.stringify(value));
-        return true;
-      }
-    } catch {
+    const isKept = attempt(() => {
+      if (value === null) remove();
+      else host.localStorage.setItem(key, text);
+      return true;
+    }, false);
+    if (!isKept && value !== null) {
       // Full, or read only: an older value must not come back, and memory has the new one.
-      remove(store, prefix + name);
+      attempt(remove, undefined);
+      memory.set(name, text);
     }
-    if (value !== null) memory.set(name, JSON.stringify(value));
-    return false;
+    return isKept;
   }
 
   function names(begin: string): string[] {
-    try {
-      const kept = Object.keys(local() ?? {}).flatMap((key) =>
-        key.startsWith(prefix) ? key.slice(prefix.length) : [],
-      );
-      return [...new Set([...kept, ...memory.keys()])].filter((name) => name.startsWith(begin));
-    } catch {
-      // A browser that does not let us look has kept nothing for us.
-      return [...memory.keys()].filter((name) => name.startsWith(begin));
-    }
+    const kept = attempt(() => Object.keys(host.localStorage), []).filter((key) => key.startsWith(prefix));
+    const all = new Set([...kept.map((key) => key.slice(prefix.length)), ...memory.keys()]);
+    return [...all].filter((name) => name.startsWith(begin));
   }
 
   function follow(listener: (name: string) => void): () => void {
@@ -90,10 +68,12 @@ export function openStorage(host: StorageHost, apiKey: string): Storage {
   return { read, write, names, follow };
 }
 
-function remove(store: globalThis.Storage | null, key: string): void {
+/** What `work` answers; `otherwise` where the browser blocks it. */
+function attempt<Value>(work: () => Value, otherwise: Value): Value {
   try {
-    store?.removeItem(key);
+    return work();
   } catch {
-    // It could not be written either; there is nothing more to do.
+    // The caller says what holds then; there is nobody to be told.
+    return otherwise;
   }
 }

@@ -42,7 +42,7 @@ function createClientFiles() {
       changedAt,
       etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
       plain,
-      gzip: await compressGzip(plain),
+      gzip: await compressGzip(plain, { level: 9 }),
       br: await compressBrotli(plain),
     };
     known.set(name, file);

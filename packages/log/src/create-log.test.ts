@@ -184,6 +184,11 @@ describe("a hostile text", () => {
 });
 
 describe("redacting a text", () => {
+  test("takes keys for keys, and names of tools for names", () => {
+    const names = "svc_search_kb svc_summarize_notes svc_submit_issue";
+    expect(redactText(`${names} ${KEY} ${KEY}_a`)).toBe(`${names} svc_[redacted] svc_[redacted]_a`);
+  });
+
   test("a second time changes nothing", () => {
     for (const text of Object.values(TEXTS)) {
       const once = redactText(text);

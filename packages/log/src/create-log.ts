@@ -31,12 +31,15 @@ const PATHS = SECRET_FIELDS.flatMap((field) => ["", "*.", "*.*."].map((prefix) =
  * pattern goes beyond a quote or takes half of an escape.
  */
 export function redactText(text: string): string {
-  return text
-    .replaceAll(/svc_[0-9A-Za-z]{6,}/g, "svc_[redacted]")
-    .replaceAll(/whsec_[0-9A-Za-z+/=]{6,}/g, "whsec_[redacted]")
-    .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
-    .replaceAll(/([?&](?:api_?key|key|token|secret|visitor_?id)=)(?:[^&\s"'\\]|\\[^"])+/gi, "$1[redacted]")
-    .replaceAll(/(:\/\/[^/\s:@"]*:)(?:[^\s/"\\]|\\[^"])+@/g, "$1[redacted]@");
+  return (
+    text
+      // Names of tools, such as svc_search_kb, begin as keys do; no key has a second underscore.
+      .replaceAll(/svc_(?![a-z]{3,12}_[a-z])[0-9A-Za-z]{6,}/g, "svc_[redacted]")
+      .replaceAll(/whsec_[0-9A-Za-z+/=]{6,}/g, "whsec_[redacted]")
+      .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
+      .replaceAll(/([?&](?:api_?key|key|token|secret|visitor_?id)=)(?:[^&\s"'\\]|\\[^"])+/gi, "$1[redacted]")
+      .replaceAll(/(:\/\/[^/\s:@"]*:)(?:[^\s/"\\]|\\[^"])+@/g, "$1[redacted]@")
+  );
 }
 
 /** What JSON leaves as it is, and some terminals and readers take for a command or the end of a line. */

@@ -164,10 +164,19 @@ test.each([
   "https://app.example.com/path",
   "https://*.example.com",
   "null",
+  "file://",
+  "app://*",
+  "app://obsidian.md/",
+  "javascript:alert(1)",
 ])("%s is no origin of a web site", (text) => {
   expect(faultsOf(() => readEnvironment({ SVC_CORS_ORIGINS: text }))).toEqual([
     expect.stringContaining("SVC_CORS_ORIGINS"),
   ]);
+});
+
+test("an app that shows its pages by a scheme of its own has an origin, too", () => {
+  const text = "app://obsidian.md, https://app.example.com";
+  expect(readEnvironment({ SVC_CORS_ORIGINS: text }).corsOrigins).toEqual(text.split(", "));
 });
 
 describe("a server with models", () => {

@@ -31,9 +31,13 @@ const origins = list.refine((parts) => parts.every(isOrigin), {
   error: "origins such as https://app.example.com without a path, separated by commas, or * for every site",
 });
 
-/** True for the origin of a web site as browsers send it, and for `*`. */
+/** Of an app that shows pages of its own by a scheme of its own, such as `app://obsidian.md`. */
+const APP_ORIGIN = /^(?!https?:|file:)[a-z][a-z0-9+.-]*:\/\/[\w.-]+$/;
+
+/** True for the origin of a web site or an app as browsers send it, and for `*`. */
 function isOrigin(text: string): boolean {
-  return text === "*" || (/^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text);
+  if (text === "*" || APP_ORIGIN.test(text)) return true;
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** True for an address, a network, or a host name without port, path or wildcard. */
@@ -185,7 +189,7 @@ export const SETTINGS = {
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:
-      "Web sites whose pages may call the HTTP API from a browser, separated by commas: `https://app.example.com`; `*` for every site. Give such pages keys with few scopes, since every visitor can read them.",
+      "Web sites whose pages may call the HTTP API and the tool server from a browser, separated by commas: `https://app.example.com`, or `app://obsidian.md` of an app that is a browser itself; `*` for every site. Give such pages keys with few scopes, since every visitor can read them.",
     defaultText: "none",
     isSecret: false,
   },

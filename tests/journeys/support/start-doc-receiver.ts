@@ -33,6 +33,7 @@ const FOLDERS = [
   dirname(process.execPath),
   "/usr/local/bin",
   "/usr/bin",
+  "/usr/sbin",
   "/bin",
   "/usr/local/go/bin",
   "/opt/homebrew/bin",

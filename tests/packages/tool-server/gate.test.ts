@@ -7,6 +7,7 @@ import type { TestTools } from "./open-test-tools.ts";
 import { ENVELOPE, parseEvents } from "./rpc.ts";
 
 const SITE = "https://notes.example.com";
+const APP = "app://obsidian.md";
 const LIST = JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/list" });
 const call = (name: string, args: unknown = {}) =>
   JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { name, arguments: args } });
@@ -17,7 +18,7 @@ let key: string;
 
 beforeAll(async () => {
   tools = await openTestTools({
-    env: { SVC_PUBLIC_URLS: "https://tools.example.com", SVC_CORS_ORIGINS: SITE },
+    env: { SVC_PUBLIC_URLS: "https://tools.example.com", SVC_CORS_ORIGINS: `${SITE},${APP}` },
   });
   north = await tools.addProject("north");
   await tools.addProject("south");
@@ -177,6 +178,7 @@ describe("a web page", () => {
     "http://[::1]:3000",
     "https://tools.example.com",
     SITE,
+    APP,
   ])("of %s may call", async (origin) => {
     const response = await tools.send({ key, body: LIST, headers: { Origin: origin } });
     expect(response.status).toBe(200);

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import type { ChannelId, TicketPriority, TicketSort, TicketStage, TicketStatus } from "@svc/contracts";
+import type { ChannelId, ISSUE_ORIGIN, TicketPriority, TicketSort, TicketStage, TicketStatus } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { jsonOption, limitOption, projectOption, wholeNumber } from "../options.ts";
 import type { ChangeOptions } from "../tickets/run-change.ts";
@@ -31,6 +31,7 @@ const SORTS = [
   "priority",
   "-priority",
 ] as const satisfies TicketSort[];
+const ORIGINS = ["tool-server"] as const satisfies (typeof ISSUE_ORIGIN)[];
 const TICKET_HELP = "its id, or the id of its chat; tickets list shows both";
 
 const seenOption = () =>
@@ -65,6 +66,8 @@ function addReading(tickets: Command, cli: Cli): void {
     .option("--agent <name>", "only those of an agent")
     .addOption(new Option("--priority <priority>", "how urgent it is").choices(PRIORITIES))
     .option("--tag <tag>", "only those with a tag")
+    .addOption(new Option("--origin <origin>", "only issues that MCP clients have submitted").choices(ORIGINS))
+    .option("--all-projects", "the submitted issues of all projects; with --origin")
     .addOption(new Option("--sort <field>", "order, a minus for the greatest first").choices(SORTS))
     .addOption(limitOption())
     .option("--cursor <text>", "go on after an earlier page, with its nextCursor and the same order")
@@ -73,6 +76,7 @@ function addReading(tickets: Command, cli: Cli): void {
     "list --needs-review",
     "list --status open --assignee none --sort createdAt",
     'list --q "invoice 2231" --all --json',
+    "list --origin tool-server --stage review",
   ]).action(async (options: ListOptions) => {
     const { runList } = await import("../tickets/run-list.ts");
     await runList(cli, options);

@@ -19,8 +19,10 @@ export interface ListOptions {
   assignee?: string;
   priority?: string;
   tag?: string;
+  origin?: string;
   q?: string;
   needsReview?: true;
+  allProjects?: true;
   sort?: string;
   limit: number;
   cursor?: string;
@@ -28,16 +30,17 @@ export interface ListOptions {
 }
 
 /** The options again, so that the next page is asked for with the same ones. */
-function repeatOptions({ limit, needsReview, ...options }: ListOptions): string {
+function repeatOptions({ limit, needsReview, allProjects, ...options }: ListOptions): string {
   const words = Object.entries(options).flatMap(([name, value]) =>
     typeof value === "string" && name !== "cursor" ? [`--${name} ${shellWord(value)}`] : [],
   );
-  return [...words, `--limit ${limit}`, ...(needsReview === true ? ["--needs-review"] : [])].join(" ");
+  const switches = [needsReview === true ? "--needs-review" : "", allProjects === true ? "--all-projects" : ""];
+  return [...words, `--limit ${limit}`, ...switches.filter((word) => word !== "")].join(" ");
 }
 
 /** `svc tickets list`: the tickets of a project, by filters and words. */
 export async function runList(cli: Cli, options: ListOptions): Promise<void> {
-  const { project, channel, agent, needsReview, all, limit, cursor, ...filters } = options;
+  const { project, channel, agent, needsReview, allProjects, all, limit, cursor, ...filters } = options;
   const { items, nextCursor } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
     const input: TicketListInput = {
@@ -45,6 +48,7 @@ export async function runList(cli: Cli, options: ListOptions): Promise<void> {
       ...(channel === undefined ? {} : { channelId: channel }),
       ...(agent === undefined ? {} : { agentId: (await findAgent(store, principal, agent)).id }),
       ...(needsReview === true ? { needsReview: "1" } : {}),
+      ...(allProjects === true ? { allProjects: "1" } : {}),
     };
     if (all !== true) return listTickets({ store }, principal, { ...input, limit, cursor });
     const everything = await readAll((page) => listTickets({ store }, principal, { ...input, ...page }));

@@ -50,8 +50,10 @@ export async function withTools<Result>(target: ApiTarget, use: (client: Client)
     }
     const refusal = await findRefusal(response);
     if (refusal === null) return response;
-    known = refusal;
-    throw refusal;
+    // The HTTP API and the widget say that there is nothing at this path; the tool server, that the project is unknown.
+    const isElsewhere = response.status === 404 && target.project === undefined;
+    known = isElsewhere ? notThisServer(target, refusal) : refusal;
+    throw known;
   };
   const { url, key, project } = target;
   const transport = new StreamableHTTPClientTransport(new URL(PATH, url), {

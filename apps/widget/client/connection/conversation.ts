@@ -54,12 +54,10 @@ export function addMessage(entries: Entry[], { seq, data }: PlacedMessage): Entr
   return inOrder([...entries.filter((other) => other !== before), entry]);
 }
 
-/** The conversation after the server has stored the message `key` at `seq`. */
-export function settleMessage(entries: Entry[], key: string, seq: number): Entry[] {
+/** The conversation after something has become of the message `key` of the visitor. */
+export function changeMessage(entries: Entry[], key: string, values: Partial<VisitorEntry>): Entry[] {
   return inOrder(
-    entries.map((entry) =>
-      entry.kind === "visitor" && entry.key === key ? { ...entry, seq, state: "sent", fault: null } : entry,
-    ),
+    entries.map((entry) => (entry.kind === "visitor" && entry.key === key ? { ...entry, ...values } : entry)),
   );
 }
 

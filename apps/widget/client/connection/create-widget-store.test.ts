@@ -10,7 +10,7 @@ import { WebSocket } from "ws";
 import { openStorage } from "../storage.ts";
 import type { StorageHost } from "../storage.ts";
 import { createWidgetStore } from "./create-widget-store.ts";
-import type { ManagedStore, StoreOptions } from "./create-widget-store.ts";
+import type { ManagedStore, StoreOptions } from "./managed-store.ts";
 import { openSocket } from "./open-socket.ts";
 
 const API_KEY = "svc_widget_test";
@@ -526,6 +526,7 @@ describe("a visitor", () => {
     const tab = open(server.base, createBrowser(), { config: { ...CONFIG, features } });
     tab.actions.open();
     expect(tab.store.get()).toMatchObject({ line: "refused", refusal: "refusedIdentity" });
+    expect(tab.events).toEqual([{ name: "error", detail: { code: "invalid_identity" } }]);
     tab.store.identify({ userId: "anna", userHash: "0".repeat(64) });
     await online(tab);
   });
@@ -592,7 +593,7 @@ describe("a line that the server does not take", () => {
     tab.actions.open();
     await until("the refusal", () => tab.store.get().line === "refused");
     expect(tab.store.get().refusal).toBe(refusal);
-    expect(tab.events).toContainEqual({ name: "error", detail: { code: refusal } });
+    expect(tab.events).toEqual([{ name: "error", detail: { code } }]);
   });
 
   test("is tried again where only something on the way refuses it", async () => {
@@ -613,6 +614,7 @@ describe("a line that the server does not take", () => {
     await online(tab);
     server.sendAll("error", { code: "invalid_key", detail: "", clientMessageId: null });
     await until("the refusal", () => tab.store.get().refusal === "refusedKey");
+    expect(tab.events).toEqual([{ name: "error", detail: { code: "invalid_key" } }]);
     await until("no line", () => server.sockets() === 0);
   });
 });
@@ -652,6 +654,7 @@ describe("a browser that keeps nothing, or rubbish", () => {
       '{"entries":[{"kind":"reply"}],"sinceSeq":-1}',
       '"x"',
       '{"entries":{}}',
+      '{"name":{},"email":"a@b.example"}',
     ]) {
       for (const name of ["visitor", "history", "out:dead", "sound", "contact", "user"])
         browser.kept.set(`svc:${API_KEY}:${name}`, rubbish);
@@ -660,5 +663,8 @@ describe("a browser that keeps nothing, or rubbish", () => {
       await until("the ack", () => tab.states().includes("sent"));
       tab.store.stop();
     }
+    // The server would refuse a message with anything else in it.
+    const contacts = server.rows.flatMap(({ message }) => message?.contact ?? []);
+    expect(contacts).toEqual([{ email: "a@b.example" }]);
   });
 });

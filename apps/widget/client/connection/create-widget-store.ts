@@ -1,72 +1,35 @@
-import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorMessage, WidgetConfigAnswer } from "@svc/contracts";
+import type { ServerFrame, ServerFrameData, ServerFrameType, VisitorMessage } from "@svc/contracts";
 import { LIMITS } from "../limits.ts";
-import type { Contact, Entry, VisitorEntry, WidgetActions, WidgetState, WidgetStore } from "../state.ts";
-import type { Storage } from "../storage.ts";
+import type { Contact, Entry, VisitorEntry, WidgetActions, WidgetState } from "../state.ts";
 import {
   addMessage,
   addReply,
+  changeMessage,
   countUnread,
   growPartial,
   inOrder,
   lastReplySeq,
-  settleMessage,
 } from "./conversation.ts";
 import { composeMessage, firstChars, isTooLong } from "./compose-message.ts";
 import { createSender } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
 import { dropHistory, keepHistory, NO_HISTORY, readHistory } from "./history.ts";
+import type { ManagedStore, StoreOptions } from "./managed-store.ts";
 import { newId } from "./new-id.ts";
 import { createTypingNotes } from "./note-typing.ts";
 import { openLine } from "./open-line.ts";
-import type { LineOptions } from "./open-line.ts";
 import { HEARTBEAT_MS, openOutbox } from "./outbox.ts";
-import type { Locks, OutboxItem } from "./outbox.ts";
+import type { OutboxItem } from "./outbox.ts";
 import { openVisitor } from "./visitor.ts";
-import type { Identity } from "./visitor.ts";
-
-/** What happens, as the page is told; `error` has the code or the name of a string. */
-export interface WidgetEvents {
-  message: { id: string; role: "visitor" | "agent" | "operator" | "system"; text: string };
-  unread: number;
-  error: { code: string };
-}
-
-/** What the store needs. */
-export interface StoreOptions extends Pick<LineOptions, "openSocket" | "loadHttp" | "random"> {
-  /** Address of the widget's server, with a slash at its end. */
-  base: string;
-  apiKey: string;
-  config: WidgetConfigAnswer;
-  storage: Storage;
-  identity: Identity | null;
-  /** Language of the widget, BCP 47; goes with each message. */
-  locale: () => string;
-  /** The page on which the visitor is now. */
-  page(): { url: string; title: string };
-  emit: <Name extends keyof WidgetEvents>(name: Name, detail: WidgetEvents[Name]) => void;
-  locks: Locks;
-}
-
-/** The store with what the page, rather than the panel, asks for. */
-export interface ManagedStore extends WidgetStore {
-  /** Tells who the visitor is; another user than before begins a conversation of their own. */
-  identify: (identity: Identity) => void;
-  /** Ends the visitor's conversation in this browser: the next message is another visitor's. */
-  logout: () => void;
-  /** The page is being left, perhaps to come back: takes the line down and leaves unsent messages to other tabs. */
-  suspend: () => void;
-  /** The page is there again. */
-  resume: () => void;
-  /** The network may be back, or somebody looks: tries at once where the line waits to try again. */
-  nudge: () => void;
-  /** The network has gone, which a line that is up would notice late. */
-  restart: () => void;
-  /** Ends everything; what was not sent is kept for the next page. */
-  stop: () => void;
-}
 
 const MOST_WAITING = 100;
 const SAVE_AFTER_MS = 300;
+
+/** The string that tells the visitor why there is no line, by the server's code. */
+const REFUSALS: Record<string, string> = {
+  origin_not_allowed: "refusedOrigin",
+  invalid_identity: "refusedIdentity",
+};
 
 /** Codes of a refused message that say more than that it was refused. */
 const MESSAGE_FAULTS: Record<string, string> = {
@@ -123,15 +86,13 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       if (now === "online") catchUp();
       else hold();
     },
-    onRefused(refusal) {
-      set({ line: "refused", refusal });
-      hold();
-      emit("error", { code: refusal });
-    },
+    onRefused: refuse,
     onFault: (fault) => emit("error", { code: fault instanceof Error ? fault.message : "unknown" }),
   });
 
-  const sender = createSender(line, outbox, (key, fault) => changeEntry(key, { state: "failed", fault }));
+  const sender = createSender(line, outbox, (key, fault) =>
+    set({ entries: changeMessage(state.entries, key, { state: "failed", fault }) }),
+  );
   const typing = createTypingNotes(line);
 
   function set(change: Partial<WidgetState>): void {
@@ -146,7 +107,9 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   function contact(): Contact | null {
     const kept = storage.read("contact");
-    return typeof kept === "object" ? kept : null;
+    if (typeof kept !== "object" || kept === null) return null;
+    // Others can write there too, and the server refuses a message with anything but texts.
+    return Object.fromEntries(Object.entries(kept).filter(([, value]) => typeof value === "string"));
   }
 
   // What is kept between pages.
@@ -220,7 +183,8 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     },
     ack({ data }) {
       const isOurs = sender.settle(data.clientMessageId);
-      set({ entries: settleMessage(state.entries, data.clientMessageId, data.seq) });
+      const { clientMessageId, seq } = data;
+      set({ entries: changeMessage(state.entries, clientMessageId, { seq, state: "sent", fault: null }) });
       saveSoon();
       // It went with the message, and is not asked for again.
       if (isOurs && contact() !== null) storage.write("contact", {});
@@ -260,14 +224,6 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     refreshSending();
   }
 
-  function changeEntry(key: string, values: Partial<VisitorEntry>): void {
-    set({
-      entries: state.entries.map((entry) =>
-        entry.key === key && entry.kind === "visitor" ? { ...entry, ...values } : entry,
-      ),
-    });
-  }
-
   const itemOf = (key: string) => outbox.list().find(({ message }) => message.clientMessageId === key);
 
   function refreshSending(): void {
@@ -276,6 +232,13 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
         entry.kind === "visitor" && entry.seq === null ? { ...entry, state: sendState(entry.fault) } : entry,
       ),
     });
+  }
+
+  /** There is no line, and no try will change that. */
+  function refuse(code: string): void {
+    set({ line: "refused", refusal: REFUSALS[code] ?? "refusedKey" });
+    hold();
+    emit("error", { code });
   }
 
   /** The line is up: what was done meanwhile is told. */
@@ -293,7 +256,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   /** Connects where that makes sense: there is a visitor, who may talk. */
   function connect(): void {
     if (isAway || state.line === "refused") return;
-    if (!canTalk()) return set({ line: "refused", refusal: "refusedIdentity" });
+    if (!canTalk()) return refuse("invalid_identity");
     line.start();
     line.nudge();
   }

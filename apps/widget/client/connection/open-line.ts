@@ -13,8 +13,8 @@ export interface LineOptions {
   auth: () => object;
   onFrame: (frame: ServerFrame) => void;
   onState: (state: "connecting" | "online" | "offline") => void;
-  /** The server does not take this key, site or visitor: the line stays down. Gets the name of the string that says so. */
-  onRefused: (refusal: string) => void;
+  /** The server does not take this key, site or visitor: the line stays down. Gets its code. */
+  onRefused: (code: string) => void;
   /** A frame could not be understood; the line goes on. */
   onFault: (fault: unknown) => void;
   /** Makes a WebSocket. */
@@ -51,14 +51,14 @@ const TYPES = Object.keys({
   error: 0,
 } satisfies Record<ServerFrameType, 0>) as ServerFrameType[];
 
-/** Codes of the server that no second try changes, with the string that tells the visitor. */
-const REFUSALS: Record<string, string> = {
-  missing_key: "refusedKey",
-  invalid_key: "refusedKey",
-  not_found: "refusedKey",
-  origin_not_allowed: "refusedOrigin",
-  invalid_identity: "refusedIdentity",
-};
+/** Codes of the server that no second try changes. */
+const REFUSALS: readonly unknown[] = [
+  "missing_key",
+  "invalid_key",
+  "not_found",
+  "origin_not_allowed",
+  "invalid_identity",
+];
 
 /** Milliseconds from the first byte to the first frame, after which a try has failed. */
 const READY_TIMEOUT_MS = 15_000;
@@ -98,9 +98,9 @@ export function openLine(options: LineOptions): Line {
     old.disconnect();
   }
 
-  function refuse(refusal: string): void {
+  function refuse(code: string): void {
     stop();
-    options.onRefused(refusal);
+    options.onRefused(code);
   }
 
   function connect(): void {
@@ -127,15 +127,14 @@ export function openLine(options: LineOptions): Line {
       backoff.noteUp();
       later(backoff.reset, STABLE_MS);
     }
-    const refusal =
-      frame.type === "error" && frame.data.clientMessageId === null ? REFUSALS[frame.data.code] : undefined;
+    if (frame.type === "error" && frame.data.clientMessageId === null && REFUSALS.includes(frame.data.code))
+      return refuse(frame.data.code);
     try {
       options.onFrame(frame);
       if (frame.type === "ready") onState("online");
     } catch (error) {
       onFault(error);
     }
-    if (refusal !== undefined) refuse(refusal);
   }
 
   /** The line is down, or did not come up: tries again, unless the server says that there is no use in it. */
@@ -158,13 +157,11 @@ export function openLine(options: LineOptions): Line {
 
   async function probe(): Promise<void> {
     const address = `${base}api/widget/config/${encodeURIComponent(apiKey)}`;
-    const refusal = await fetch(address, { cache: "no-store", credentials: "omit" })
+    const code = await fetch(address, { cache: "no-store", credentials: "omit" })
       // Only our server's word counts: a hotel's sign-in page may answer anything.
-      .then(async (response) =>
-        response.ok ? undefined : REFUSALS[((await response.json()) as { code: string }).code],
-      )
+      .then(async (response) => (response.ok ? undefined : ((await response.json()) as { code: string }).code))
       .catch(() => undefined);
-    if (refusal !== undefined && isWanted && !isReady) refuse(refusal);
+    if (code !== undefined && REFUSALS.includes(code) && isWanted && !isReady) refuse(code);
   }
 
   function start(): void {

@@ -47,6 +47,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
   let parts: Parts | null = null;
   let chat: Chat | null = null;
   let loading: Promise<void> | null = null;
+  /** How often the loading of a file has failed, by its name. */
+  const failures = new Map<string, number>();
   /** What was called before the conversation was loaded. */
   const waiting: ((chat: Chat) => void)[] = [];
 
@@ -58,10 +60,24 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     takeAway: () => void;
   }
 
-  /** Loads a file of the build; while that does not work, again. */
+  /** Loads a file of the build; null where that does not work. */
+  async function tryLoad<Module>(name: string): Promise<Module | null> {
+    const failed = failures.get(name) ?? 0;
+    // Some browsers remember that an address has failed, and never ask again: another try has another address.
+    const again = failed > 0 ? `?${failed}` : "";
+    try {
+      return (await import(`${base}chunks/${name}-${BUILD}.js${again}`)) as Module;
+    } catch {
+      // The network or the server is away: whoever needs the file asks again.
+      failures.set(name, failed + 1);
+      return null;
+    }
+  }
+
+  /** Loads a file of the build; while that does not work, again. Null after the end of the widget. */
   async function load<Module>(name: string): Promise<Module | null> {
     while (!signal.aborted) {
-      const found = await (import(`${base}chunks/${name}-${BUILD}.js`) as Promise<Module>).catch(() => null);
+      const found = await tryLoad<Module>(name);
       if (found !== null) return found;
       await pause(RETRY_MS * (1 + Math.random()), signal);
     }
@@ -87,9 +103,9 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     const loaded = await loadConfig(base, apiKey, signal);
     if (loaded === null) return;
     if ("advice" in loaded) return advise(loaded.advice);
+    if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
     const look = await chooseLook(loaded.config);
     if (look === null || signal.aborted) return;
-    if (document.body === null) await new Promise((go) => addEventListener("DOMContentLoaded", go, { once: true }));
     parts = mount(loaded.config, look);
     listeners.emit("ready");
     if (waiting.length > 0) loadChat();
@@ -117,7 +133,7 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
         storage,
         root,
         launcher: button.element,
-        loadHttp: () => load("polling"),
+        loadHttp: () => tryLoad("polling"),
         emit: listeners.emit,
       },
       look,

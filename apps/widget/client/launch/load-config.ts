@@ -3,10 +3,12 @@ import type { WidgetConfigAnswer } from "@svc/contracts";
 /** What became of the settings: there, refused for good with what the site's owner should know, or given up. */
 export type LoadedConfig = { config: WidgetConfigAnswer } | { advice: string } | null;
 
+const unknownKey = (apiKey: string) =>
+  `the key "${apiKey}" in data-api-key is not known. Copy the widget's key from the channel settings.`;
 const ADVICE: Record<number, (apiKey: string) => string> = {
-  401: (apiKey) => `the key "${apiKey}" in data-api-key is not valid. Copy the widget's key from the channel settings.`,
+  401: unknownKey,
   403: () => `this site (${location.origin}) is not among the widget's allowedOrigins. Add it in the channel settings.`,
-  404: (apiKey) => `the key "${apiKey}" in data-api-key is not known. Copy the widget's key from the channel settings.`,
+  404: unknownKey,
 };
 
 const FIRST_WAIT_MS = 2_000;

@@ -48,7 +48,6 @@ export default {
       other: "بقي {count} حرف",
     },
     download: "تنزيل {name}",
-    downloadTable: "تنزيل كجدول بيانات",
     sources: "المصادر",
     opensNewTab: "يُفتح في علامة تبويب جديدة",
     person: "التحدث مع موظف",

@@ -5,15 +5,15 @@ export type TextValues = Readonly<Record<string, string | number>>;
 /** The widget's texts, times and sizes in one language. */
 export interface Texts {
   /** The text of a name, filled with values. A name that is not known has the text of `faultOther`. */
-  text(name: StringName | (string & {}), values?: TextValues): string;
+  text: (name: StringName | (string & {}), values?: TextValues) => string;
   /** Time of day of an instant (epoch milliseconds), in the visitor's time zone. */
-  time(at: number): string;
+  time: (at: number) => string;
   /** Day of an instant: "Today", "Yesterday", or its date. */
-  day(at: number): string;
+  day: (at: number) => string;
   /** A size in bytes, with its unit: "1.2 MB". */
-  size(bytes: number): string;
+  size: (bytes: number) => string;
   /** A part of 1 as a percentage. */
-  percent(part: number): string;
+  percent: (part: number) => string;
 }
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 const startOfDay = (at: number) => new Date(at).setHours(0, 0, 0, 0);
 
 /**
- * Texts of a language for a site: `overrides` (from its settings and its page) replace the language's own by name; one
+ * Texts of a language for a site: `overrides` (from its settings) replace the language's own by name; one
  * in place of a text with plural forms replaces all of them. `now` is the clock (epoch milliseconds).
  */
 export function createTexts({

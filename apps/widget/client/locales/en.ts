@@ -34,7 +34,6 @@ export default {
     dropFiles: "Drop files here",
     charactersLeft: { one: "{count} character left", other: "{count} characters left" },
     download: "Download {name}",
-    downloadTable: "Download as a spreadsheet",
     sources: "Sources",
     opensNewTab: "opens in a new tab",
     person: "Talk to a person",

@@ -5,7 +5,7 @@ export default {
   dir: "ltr",
   strings: {
     title: "Chatta con noi",
-    greeting: "Salve! Come possiamo aiutare?",
+    greeting: "Ciao! Come possiamo aiutarti?",
     openChat: "Apri la chat",
     closeChat: "Chiudi la chat",
     unread: { one: "{count} nuovo messaggio", many: "{count} nuovi messaggi", other: "{count} nuovi messaggi" },
@@ -38,7 +38,6 @@ export default {
       other: "{count} caratteri rimasti",
     },
     download: "Scarica {name}",
-    downloadTable: "Scarica come foglio di calcolo",
     sources: "Fonti",
     opensNewTab: "si apre in una nuova scheda",
     person: "Parla con una persona",

@@ -38,7 +38,6 @@ export default {
       other: "Restam {count} caracteres",
     },
     download: "Baixar {name}",
-    downloadTable: "Baixar como planilha",
     sources: "Fontes",
     opensNewTab: "abre em uma nova aba",
     person: "Falar com uma pessoa",

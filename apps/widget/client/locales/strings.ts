@@ -3,7 +3,7 @@ export type PluralText = Partial<Record<Intl.LDMLPluralRule, string>> & { other:
 
 /**
  * Everything that the widget says by itself, by name. `{name}` and the like stand for what is known only then. A site
- * replaces any of them by name in its settings (`strings`) or on its page.
+ * replaces any of them by name in its settings (`strings`).
  */
 export interface Strings {
   /** Heading of the panel, where the settings have none. */
@@ -60,8 +60,6 @@ export interface Strings {
 
   /** `{name}` */
   download: string;
-  /** Downloads the spreadsheet of a table. */
-  downloadTable: string;
   /** Heading of where an answer has its statements from. */
   sources: string;
   /** Said behind a link, for screen readers. */

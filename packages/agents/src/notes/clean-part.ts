@@ -5,6 +5,7 @@ import type { MendBudget } from "./mend-sentence.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { findFillers, pausesOf } from "./repair-cues.ts";
+import { trimEnd } from "./trim-end.ts";
 
 /** Words that are rightly said twice. */
 const SAID_TWICE = new Set(
@@ -24,7 +25,12 @@ const LONGEST_REPEAT = 4;
 export function cleanPart(text: string, language: string, budget: MendBudget): string {
   const mended = mendSentence(text.replaceAll(TRANSCRIPT_MARKS, " "), language, budget);
   const cleaned = tidy(withoutRepeats(withoutPauses(mended, language), language));
-  return cleaned === "" ? "" : cleaned.replace(/(?<=^[^\p{L}\p{N}]*)\p{L}/u, (letter) => capitalOf(letter, language));
+  return cleaned === ""
+    ? ""
+    : cleaned.replace(
+        /^([^\p{L}\p{N}]*)(\p{L})/u,
+        (_, before: string, letter: string) => before + capitalOf(letter, language),
+      );
 }
 
 function withoutPauses(text: string, language: string): string {
@@ -92,11 +98,10 @@ const TRANSCRIPT_MARKS =
   /\{[a-z ]{1,40}\}|\[(?:laughter|laughs|inaudible|noise|silence|pause|music|applause|crosstalk)\]/giu;
 
 function tidy(text: string): string {
-  return text
+  const begun = text
     .replaceAll(/[ \t]+/g, " ")
     .replaceAll(/ +([,;:.!?])/g, "$1")
     .replaceAll(/,(?:\s*,)+/g, ",")
-    .replace(/^[\s,;:]+/, "")
-    .replace(/[\s,;]+$/, "")
-    .replace(/,([.!?])$/, "$1");
+    .replace(/^[\s,;:]+/, "");
+  return trimEnd(begun, /[\s,;]/).replace(/,([.!?])$/, "$1");
 }

@@ -5,6 +5,7 @@ import type { RepairCandidate, RepairReading } from "./repair-candidates.ts";
 import { findRepairCues } from "./repair-cues.ts";
 import type { RepairCue } from "./repair-cues.ts";
 import { REPAIR_WEIGHTS } from "./repair-weights.ts";
+import { trimEnd } from "./trim-end.ts";
 
 /** A correction within a correction, and one more; nobody goes further. */
 const MAX_ROUNDS = 4;
@@ -118,7 +119,7 @@ function shift(reading: RepairReading, by: number): RepairReading {
 }
 
 /** What may stand between words that come to stand beside each other: not what divided them from what went. */
-const LOOSE_END = /[\s,;:–—…-]+$/u;
+const LOOSE_END = /[\s,;:–—…-]/u;
 
 /** The text as a reading has it. */
 export function applyReading(
@@ -138,7 +139,7 @@ export function applyReading(
   const from = reading.how === "drop" ? reading.from : cue.from;
   // The mark that ends the sentence stays where everything behind the place goes.
   const tail = cue.to >= words.length ? text.slice(endOf(words.length)) : text.slice(startOf(cue.to));
-  const head = text.slice(0, startOf(from)).replace(LOOSE_END, "");
+  const head = trimEnd(text.slice(0, startOf(from)), LOOSE_END);
   const between = head === "" || cue.to >= words.length ? "" : " ";
   return `${head === "" ? text.slice(0, startOf(0)) : head}${between}${tail}`;
 }

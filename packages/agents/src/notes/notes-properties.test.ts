@@ -64,7 +64,7 @@ test("whatever the notes, nothing is put in, and each quote is a place in them",
         }
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -76,7 +76,7 @@ test("the same notes give the same answer, and the ids of issues are told apart"
       const ids = first.issues.map(({ clientIssueId }) => clientIssueId);
       expect(new Set(ids).size).toBe(ids.length);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 

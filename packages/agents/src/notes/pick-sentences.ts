@@ -45,7 +45,6 @@ export function pickSentences(
         place,
         topics: list,
         words: terms[place]?.length ?? 0,
-        weight: sentences[place]?.weight ?? 1,
       }))
       .filter(({ words, place }) => (words >= least || isFirst(place)) && words <= most),
   );

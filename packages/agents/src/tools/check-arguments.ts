@@ -54,7 +54,10 @@ type Validate = ((input: unknown) => boolean) & { errors?: ErrorObject[] | null 
 
 /** Compiles a schema, whoever has written it: no references are followed, no expression runs for long. */
 async function compile(schema: Record<string, unknown>): Promise<Validate> {
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  // By its default: a bundle has no other name of a CommonJS module that is loaded when it is needed.
+  const {
+    default: { Ajv2020 },
+  } = await import("ajv/dist/2020.js");
   let tested = 0;
   const regExp = Object.assign(
     (pattern: string, flags: string) => {

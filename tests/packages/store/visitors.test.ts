@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import type { ProjectId } from "@svc/store";
+import { answeredRun, claimNow, exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+let owner: ProjectId;
+let stranger: ProjectId;
+
+beforeAll(async () => {
+  db = await openTestStore();
+  [owner, stranger] = [await db.newProject(), await db.newProject()];
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+const ofWidget = (change: Parameters<typeof newMessage>[0] = {}) => newMessage({ channelId: "widget", ...change });
+/** A chat in which one message was answered by two texts: places 1 to 3. */
+const answeredChat = async () => (await exchange(db.store, owner, ofWidget(), ["one", "two"])).accepted.ticketId;
+
+describe("the message that a client's id stands for", () => {
+  test("is reserved once, whoever asks at the same time, and has its place once it is committed", async () => {
+    const ticketId = newId();
+    const stores = [db.store, db.openAnother()];
+    const reserved = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => stores[index % 2]?.visitors.reserve(owner, ticketId, "m-1")),
+    );
+    const [first] = reserved;
+    expect(new Set(reserved.map((one) => one?.messageId)).size).toBe(1);
+    expect(reserved.every((one) => one?.seq === null)).toBe(true);
+
+    const message = ofWidget();
+    const { ticketId: other } = await db.store.messages.accept(owner, message);
+    const { messageId } = await db.store.visitors.reserve(owner, other, "m-1");
+    expect(messageId).not.toBe(first?.messageId);
+    await db.store.messages.accept(owner, { ...message, messageId });
+    expect(await db.store.visitors.reserve(owner, other, "m-1")).toEqual({ messageId, seq: 2 });
+  });
+});
+
+describe("how a chat stands", () => {
+  test("is told of many at once, in the order of the question, and to its project alone", async () => {
+    const [answered, empty] = [await answeredChat(), newId()];
+    const { ticketId: waiting, messageId } = await db.store.messages.accept(owner, ofWidget());
+    const nothing = { lastSeq: 0, pending: null, state: "open", rating: null };
+    expect(
+      await db.store.visitors.look([
+        { project: owner, ticketId: waiting },
+        { project: owner, ticketId: empty },
+        { project: stranger, ticketId: answered },
+        { project: owner, ticketId: answered },
+      ]),
+    ).toEqual([
+      { lastSeq: 1, pending: { messageId, text: null }, state: "open", rating: null },
+      nothing,
+      nothing,
+      { lastSeq: 3, pending: null, state: "open", rating: null },
+    ]);
+    expect(await db.store.visitors.look([])).toEqual([]);
+  });
+
+  test("names the oldest message that is not answered, with what its answer says so far", async () => {
+    const { ticketId, messageId } = await db.store.messages.accept(owner, ofWidget());
+    const claimed = await claimNow(db.store, owner, ticketId);
+    await db.store.tickets.open(owner, claimed);
+    const { leaseId } = claimed;
+    await db.store.unfinishedReplies.write(owner, { ticketId, messageId, leaseId, text: "So far" });
+    const look = async () => (await db.store.visitors.look([{ project: owner, ticketId }]))[0];
+    expect(await look()).toMatchObject({ pending: { messageId, text: "So far" } });
+    await db.store.tickets.finish(owner, answeredRun(claimed, ["done"], { stage: "review" }));
+    expect(await look()).toMatchObject({ lastSeq: 2, pending: null, state: "waiting" });
+    await db.sql("UPDATE tickets SET stage = 'done', status = 'resolved' WHERE id = $1", [ticketId]);
+    expect(await look()).toMatchObject({ state: "done" });
+  });
+});
+
+describe("what was said", () => {
+  test("is listed by places, with the client's id and files of a message, for its project alone", async () => {
+    const message = ofWidget({ text: "first" });
+    const { ticketId } = await db.store.messages.accept(owner, message);
+    await db.store.tickets.open(owner, await claimNow(db.store, owner, ticketId));
+    const { messageId } = await db.store.visitors.reserve(owner, ticketId, "m-2");
+    const file = { ticketId, filename: "a.txt", mime: "text/plain", content: Buffer.from("abc") };
+    const fileId = await db.store.widgetFiles.insert(owner, file);
+    await db.store.widgetFiles.take(owner, ticketId, messageId, [fileId ?? ""]);
+    await db.store.messages.accept(owner, { ...message, text: "second", messageId });
+    const all = await db.store.visitors.listAfter(owner, ticketId, 0, 10);
+    expect(all).toMatchObject([
+      { kind: "message", seq: 1, text: "first", clientMessageId: null, attachments: [] },
+      {
+        kind: "message",
+        seq: 2,
+        text: "second",
+        clientMessageId: "m-2",
+        attachments: [{ fileId, filename: "a.txt", mime: "text/plain", sizeBytes: 3 }],
+      },
+    ]);
+    expect(await db.store.visitors.listAfter(owner, ticketId, 1, 10)).toEqual(all.slice(1));
+    expect(await db.store.visitors.listAfter(owner, ticketId, 0, 1)).toEqual(all.slice(0, 1));
+    expect(await db.store.visitors.listAfter(stranger, ticketId, 0, 10)).toEqual([]);
+  });
+
+  test("is noted as handed over up to a place, once, and not in another project", async () => {
+    const ticketId = await answeredChat();
+    const delivered = async () =>
+      (
+        await db.sql<{ at: Date | null }>("SELECT delivered_at AS at FROM replies WHERE ticket_id = $1 ORDER BY seq", [
+          ticketId,
+        ])
+      ).map(({ at }) => at);
+    await db.store.visitors.confirm(stranger, ticketId, 3);
+    expect(await delivered()).toEqual([null, null]);
+    await db.store.visitors.confirm(owner, ticketId, 2);
+    const [first, second] = await delivered();
+    expect([first, second]).toEqual([expect.any(Date), null]);
+    await Promise.all([db.store.visitors.confirm(owner, ticketId, 3), db.store.visitors.confirm(owner, ticketId, 3)]);
+    expect(await delivered()).toEqual([first, expect.any(Date)]);
+  });
+});
+
+describe("what a visitor says beside its messages", () => {
+  test("it has read up to a place: never past the end, never back, and only where there is a chat", async () => {
+    const ticketId = await answeredChat();
+    const read = async () =>
+      (await db.sql<{ seq: number }>("SELECT read_seq::int AS seq FROM visitors WHERE ticket_id = $1", [ticketId]))[0]
+        ?.seq;
+    await db.store.visitors.noteRead(stranger, ticketId, 1);
+    expect(await read()).toBeUndefined();
+    for (const [seq, noted] of [
+      [2, 2],
+      [1, 2],
+      [1_000_000_000, 3],
+    ] as const) {
+      await db.store.visitors.noteRead(owner, ticketId, seq);
+      expect(await read()).toBe(noted);
+    }
+    await db.store.visitors.noteRead(owner, newId(), 1);
+  });
+
+  test("how satisfied it is: the last one counts, and each one that says something else is an event", async () => {
+    const ticketId = await answeredChat();
+    const rate = (score: number, comment: string | null = null) =>
+      db.store.visitors.rate(owner, ticketId, { score, comment });
+    expect(await db.store.visitors.rate(stranger, ticketId, { score: 1, comment: null })).toBe(false);
+    expect(await db.store.visitors.rate(owner, newId(), { score: 1, comment: null })).toBe(false);
+    expect([await rate(2, "slow"), await rate(4), await rate(4)]).toEqual([true, true, true]);
+    expect(await db.store.visitors.look([{ project: owner, ticketId }])).toMatchObject([{ rating: 4 }]);
+    const events = await db.sql<{ data: object }>(
+      "SELECT data FROM ticket_events WHERE ticket_id = $1 AND actor = 'visitor' ORDER BY id",
+      [ticketId],
+    );
+    expect(events.map(({ data }) => data)).toEqual([
+      { decision: "rate", score: 2, comment: "slow" },
+      { decision: "rate", score: 4 },
+    ]);
+  });
+});
