@@ -43,7 +43,7 @@ svc() { compose exec -T api node apps/cli/dist/main.js "$@"; }
 svc channels enable widget
 widget_key=$(svc channels show widget --json | sed -n 's/.*"apiKey": *"\([^"]*\)".*/\1/p' | head -n 1)
 for _ in $(seq 30); do
-  if curl -fsS "http://127.0.0.1:31415/api/widget/config/$widget_key" 2>/dev/null; then break; fi
+  if curl -fsS "http://127.0.0.1:31415/api/widget/config/$widget_key" 2>/dev/null; then echo; break; fi
   sleep 1
 done
 curl -fsS http://127.0.0.1:31415/widget.js >/dev/null

@@ -171,6 +171,8 @@ describe("channels", () => {
         (await fetch(`${widgetUrl()}/api/widget/config/${apiKey}`, { headers: { Origin: site } })).status;
       await waitFor(async () => (await statusFrom("https://elsewhere.example")) === 403, { what: "the list of sites" });
       expect(await statusFrom(origin)).toBe(200);
+      // The demo page is on no list, and goes on working on this machine.
+      expect(await statusFrom(widgetUrl())).toBe(200);
 
       const secret = "an-identity-secret-of-32-characters";
       const done = await runWithInput(

@@ -1,8 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { runCli } from "@svc/cli";
 import type { Agent, AgentResult } from "@svc/contracts";
 import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
@@ -11,6 +9,7 @@ import { createTestDatabase, repositoryPath, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+import { runWithin } from "./support/svc-within.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -40,19 +39,9 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command as the built program does, without a process of its own. `typed` is what is piped or typed in. */
-async function svcWith({ typed = "", isTTY = false }: { typed?: string; isTTY?: boolean }, ...words: string[]) {
-  const written = { stdout: "", stderr: "" };
-  const code = await runCli(words, {
-    env,
-    workingFolder: folder,
-    program: "/usr/bin/svc",
-    openInput: () => Object.assign(Readable.from([typed]), { isTTY }),
-    stdout: { write: (text: string) => (written.stdout += text) },
-    stderr: { write: (text: string) => (written.stderr += text) },
-  });
-  return { ...written, code };
-}
+/** Runs a command. `typed` is what is piped or typed in. */
+const svcWith = (input: { typed?: string; isTTY?: boolean }, ...words: string[]) =>
+  runWithin({ env, folder, ...input }, ...words);
 
 const svc = (...words: string[]) => svcWith({}, ...words);
 

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { runCli } from "@svc/cli";
 import { auditCheckSchema, auditItemSchema } from "@svc/contracts";
 import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
@@ -13,6 +11,7 @@ import type { TestDatabase } from "@svc/testing";
 import { queryDatabase } from "./support/query-database.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+import { runWithin } from "./support/svc-within.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -37,19 +36,8 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command as the built program does, without a process of its own. */
-async function svcWith(typed: string, ...words: string[]) {
-  const written = { stdout: "", stderr: "" };
-  const code = await runCli(words, {
-    env,
-    workingFolder: folder,
-    program: "/usr/bin/svc",
-    openInput: () => Object.assign(Readable.from([typed]), { isTTY: false }),
-    stdout: { write: (text: string) => (written.stdout += text) },
-    stderr: { write: (text: string) => (written.stderr += text) },
-  });
-  return { ...written, code };
-}
+/** Runs a command; `typed` is what is piped in. */
+const svcWith = (typed: string, ...words: string[]) => runWithin({ env, folder, typed }, ...words);
 
 const svc = (...words: string[]) => svcWith("", ...words);
 

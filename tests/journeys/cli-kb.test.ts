@@ -3,15 +3,14 @@ import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { runCli } from "@svc/cli";
 import { openStore } from "@svc/store";
 import { createTestDatabase, holdResource, startProcess, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { SVC_MAIN } from "./support/run-svc.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+import { runWithin } from "./support/svc-within.ts";
 
 let database: TestDatabase;
 let folder: string;
@@ -64,19 +63,9 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command as the built program does, without a process of its own. `typed` is what a person answers. */
-async function svc(words: string[], { typed }: { typed?: string } = {}) {
-  const written = { stdout: "", stderr: "" };
-  const code = await runCli(words, {
-    env,
-    workingFolder: folder,
-    program: "/usr/bin/svc",
-    openInput: () => Object.assign(Readable.from([typed ?? ""]), { isTTY: typed !== undefined }),
-    stdout: { write: (text: string) => (written.stdout += text) },
-    stderr: { write: (text: string) => (written.stderr += text) },
-  });
-  return { ...written, code };
-}
+/** Runs a command. `typed` is what a person answers. */
+const svc = (words: string[], { typed }: { typed?: string } = {}) =>
+  runWithin({ env, folder, typed: typed ?? "", isTTY: typed !== undefined }, ...words);
 
 interface Document {
   ok: boolean;

@@ -1,8 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { runCli } from "@svc/cli";
 import { erasureReceiptSchema, privacyExportSchema, visitorChatId } from "@svc/contracts";
 import { openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
@@ -11,6 +9,7 @@ import type { TestDatabase } from "@svc/testing";
 import { findInDatabase } from "./support/find-in-database.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+import { runWithin } from "./support/svc-within.ts";
 
 const VISITOR = "6f1c3b1e-6a53-4c0e-9a55-0d8f5b8a7c11";
 const TEXT = "qzprivatewords";
@@ -53,19 +52,9 @@ beforeEach(async () => {
   }
 });
 
-/** Runs `svc privacy` with these words and what a person types, as the built program does. */
-async function privacy(words: string[], typed: string | null = null) {
-  const written = { stdout: "", stderr: "" };
-  const code = await runCli(["privacy", ...words], {
-    env,
-    workingFolder: folder,
-    program: "/usr/bin/svc",
-    openInput: () => Object.assign(Readable.from([typed ?? ""]), { isTTY: typed !== null }),
-    stdout: { write: (text: string) => (written.stdout += text) },
-    stderr: { write: (text: string) => (written.stderr += text) },
-  });
-  return { ...written, code };
-}
+/** Runs `svc privacy` with these words and what a person types. */
+const privacy = (words: string[], typed: string | null = null) =>
+  runWithin({ env, folder, typed: typed ?? "", isTTY: typed !== null }, "privacy", ...words);
 
 const itemOf = (stdout: string) => (JSON.parse(stdout) as { item: unknown }).item;
 

@@ -1,8 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { runCli } from "@svc/cli";
 import { createClient } from "@svc/client";
 import type { Client } from "@svc/client";
 import type { DeliveryItem, ProjectItem, ReplyItem, Stats, TicketDetail, TicketItem } from "@svc/contracts";
@@ -11,6 +9,7 @@ import { addProject } from "./support/add-project.ts";
 import { SECRET_KEY, startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+import { runWithin } from "./support/svc-within.ts";
 
 const DRAFT = "It left us **this morning**.";
 const HANDOFF = "A person will look at it.";
@@ -52,19 +51,9 @@ afterAll(async () => {
   await removeFolders();
 });
 
-/** Runs a command as the built program does, without a process of its own. `typed` is what is piped or typed in. */
-async function svcWith({ typed = "", isTTY = false }: { typed?: string; isTTY?: boolean }, ...words: string[]) {
-  const written = { stdout: "", stderr: "" };
-  const code = await runCli(words, {
-    env,
-    workingFolder: folder,
-    program: "/usr/bin/svc",
-    openInput: () => Object.assign(Readable.from([typed]), { isTTY }),
-    stdout: { write: (text: string) => (written.stdout += text) },
-    stderr: { write: (text: string) => (written.stderr += text) },
-  });
-  return { ...written, code };
-}
+/** Runs a command. `typed` is what is piped or typed in. */
+const svcWith = (input: { typed?: string; isTTY?: boolean }, ...words: string[]) =>
+  runWithin({ env, folder, ...input }, ...words);
 
 const svc = (...words: string[]) => svcWith({}, ...words);
 const tickets = (...words: string[]) => svc("tickets", ...words, "--project", "desk");

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { SERVER_FRAMES, VISITOR_FRAMES, WIDGET_CLOSE_CODES, widgetSettingsSchema } from "@svc/contracts";
 import { freePort, repositoryPath, spawnChild, waitFor } from "@svc/testing";
 import { CALLS } from "../../apps/widget/client/launch/calls.ts";
+import { readSettings } from "../../apps/widget/client/launch/read-settings.ts";
 import { createDocComparison } from "./support/compare-with-doc.ts";
 import { DOC_PROXIES, findProxyBlock } from "./support/doc-proxies.ts";
 import { readDocExamples } from "./support/read-doc-examples.ts";
@@ -119,6 +120,17 @@ describe("the tables name everything there is:", () => {
 
   test("settings", () => {
     expect(named("Setting").sort()).toEqual(Object.keys(widgetSettingsSchema.shape).sort());
+  });
+
+  test("attributes", () => {
+    const read = new Set(["svcWidget"]);
+    const get = (_: object, name: string) => {
+      read.add(name);
+      return "x";
+    };
+    readSettings({ src: "https://chat.example.com/widget.js", dataset: new Proxy({}, { get }) });
+    const attributes = [...read].map((name) => `data-${name.replaceAll(/[A-Z]/g, (char) => `-${char.toLowerCase()}`)}`);
+    expect(named("Attribute").sort()).toEqual(["src", ...attributes].sort());
   });
 
   test("calls of the page API", () => {

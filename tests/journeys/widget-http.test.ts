@@ -1,8 +1,10 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { visitorChatId, widgetConfigAnswerSchema } from "@svc/contracts";
 import type { TicketDetail } from "@svc/contracts";
 import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { WIDGET_KEY, startWidget } from "./support/start-widget.ts";
@@ -170,6 +172,17 @@ describe("POST /api/widget/message", () => {
     await expectProblem(await raw("text", "text/plain"), 415, "unsupported_media_type");
   });
 
+  test("400: needs an id of the visitor, once", async () => {
+    const missing = await expectProblem(
+      await widget.call("/api/widget/message", { json: newMessage() }),
+      400,
+      "invalid_request",
+    );
+    expect(JSON.stringify(missing["errors"])).toContain("/X-Visitor-Id");
+    const twice = `${randomUUID()}, ${randomUUID()}`;
+    await expectProblem(await post(twice, newMessage()), 400, "invalid_request");
+  });
+
   test("401: refuses no key and another one", async () => {
     await expectProblem(await post(randomUUID(), newMessage(), { key: null }), 401, "missing_key");
     await expectProblem(await post(randomUUID(), newMessage(), { key: widget.adminKey }), 401, "invalid_key");
@@ -261,6 +274,76 @@ describe("files", () => {
     await expectProblem(await widget.call("/api/widget/files", { visitorId, json: {} }), 415, "unsupported_media_type");
   });
 
+  test("429: slow senders of one address keep nobody else out, and their places are free when they go away", async () => {
+    const visitorId = randomUUID();
+    const slow = Array.from({ length: 4 }, () => {
+      const call = request(`${widget.urls[0]}/api/widget/files`, {
+        method: "POST",
+        headers: {
+          "X-Api-Key": WIDGET_KEY,
+          "X-Visitor-Id": visitorId,
+          "Content-Type": "multipart/form-data; boundary=b",
+          "Content-Length": "1000",
+        },
+      });
+      // It is cut by the test.
+      call.on("error", () => undefined);
+      call.write('--b\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\nx');
+      return call;
+    });
+    const refused = await waitFor(
+      async () => {
+        const response = await upload(visitorId, "x", "x.txt");
+        return response.status === 429 ? response : null;
+      },
+      { what: "all places to be taken" },
+    );
+    expect(refused.headers.get("retry-after")).toBe("2");
+    await expectProblem(refused, 429, "rate_limited");
+    for (const call of slow) call.destroy();
+    await waitFor(async () => (await upload(visitorId, "x", "x.txt")).status === 201, { what: "a place to be free" });
+  });
+
+  test("400: are refused where the site has switched them off", async () => {
+    const { widget: settings } = await widget.store.channelsConfig.read();
+    const { features } = settings.config;
+    const visitorId = randomUUID();
+    const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
+    await widget.configure({ features: { ...features, upload: false } });
+    await expectProblem(await upload(visitorId, "x", "x.txt"), 400, "invalid_request");
+    await expectProblem(await post(visitorId, newMessage({ attachments: [{ fileId }] })), 400, "invalid_request");
+    await widget.configure({ features });
+    expect((await post(visitorId, newMessage({ attachments: [{ fileId }] }))).status).toBe(202);
+  });
+
+  test("of a reply are its visitor's too: a table comes as XLSX", async () => {
+    const project = await addProject(widget.store, "tables", { fixedReply: "| a | b |\n| - | - |\n| 1 | 2 |" });
+    await widget.configure({ project: project.name });
+    const visitorId = randomUUID();
+    const { ticketId } = (await (await post(visitorId, newMessage())).json()) as { ticketId: string };
+    const { fileId } = await waitFor(
+      async () => {
+        const entries = await widget.store.visitors.listAfter(project.id, ticketId, 0, 10);
+        return entries.flatMap((entry) => (entry.kind === "reply" && "fileId" in entry.item ? [entry.item] : []))[0];
+      },
+      { what: "the table" },
+    );
+    const path = `/api/widget/files/${fileId}`;
+    const download = await widget.call(path, { visitorId });
+    expect(
+      Buffer.from(await download.arrayBuffer())
+        .subarray(0, 2)
+        .toString(),
+    ).toBe("PK");
+    expect(Object.fromEntries(download.headers)).toMatchObject({
+      "content-disposition": expect.stringMatching(/^attachment; filename=.*\.xlsx/),
+      "content-type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    });
+    await expectProblem(await widget.call(path, { visitorId: randomUUID() }), 404, "not_found");
+    await widget.configure({ project: "default" });
+    await expectProblem(await widget.call(path, { visitorId }), 404, "not_found");
+  });
+
   test("that no message names are gone after a day, and those of a message stay", async () => {
     const visitorId = randomUUID();
     const ids = await Promise.all(
@@ -284,11 +367,7 @@ describe("files", () => {
 describe("the script", () => {
   test("is kept for a day, and read by pages of every site", async () => {
     const response = await widget.call("/widget.js", { key: null, origin: OTHER_SITE });
-    if (response.status === 404) {
-      // Without a build of the client there is none; a test of the client says so.
-      await expectProblem(response, 404, "not_found");
-      return;
-    }
+    expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "text/javascript; charset=utf-8",
       "cache-control": "public, max-age=86400, stale-while-revalidate=604800",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createApp, listen } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { createLog } from "@svc/log";
-import { addDemoRoutes, isDemoShown, renderDemo } from "./serve-demo.ts";
+import { addDemoRoutes, demoOrigins, isDemoShown, renderDemo } from "./serve-demo.ts";
 
 const KEY = "widget-key-0123456789";
 const log = createLog({ level: "silent", name: "test" });
@@ -83,5 +83,9 @@ test.each([
   { what: "a proxy before it", config: { trustProxy: ["127.0.0.1"] }, isShown: false },
   { what: "production", config: { isProduction: true }, isShown: false },
 ])("$what: shown is $isShown", ({ config, isShown }) => {
-  expect(isDemoShown({ bindHost: undefined, trustProxy: [], isProduction: false, ...config })).toBe(isShown);
+  const whole = { bindHost: undefined, trustProxy: [], isProduction: false, ...config };
+  expect(isDemoShown(whole)).toBe(isShown);
+  const ports = { api: 1, widget: 31415, tools: 2, console: 3, metrics: undefined };
+  const own = ["http://127.0.0.1:31415", "http://localhost:31415", "http://[::1]:31415"];
+  expect(demoOrigins({ ...whole, ports })).toEqual(isShown ? own : []);
 });

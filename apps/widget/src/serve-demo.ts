@@ -58,6 +58,12 @@ export function isDemoShown({
   return isLoopback && trustProxy.length === 0 && !isProduction;
 }
 
+/** Origins of the demo page: it goes on working when the settings name the sites that may use the widget. */
+export function demoOrigins(config: Pick<Config, "bindHost" | "trustProxy" | "isProduction" | "ports">): string[] {
+  if (!isDemoShown(config)) return [];
+  return ["127.0.0.1", "localhost", "[::1]"].map((host) => `http://${host}:${config.ports.widget}`);
+}
+
 /**
  * The demo page: a page of the demo's folder with the widget of this installation on it, and the tag to copy.
  * `baseUrl` is the widget's address; without a key the page says how to get one.

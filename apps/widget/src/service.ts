@@ -5,6 +5,7 @@ import { createApp, listen } from "@svc/http";
 import type { Listening } from "@svc/http";
 import { followTexts } from "@svc/queue";
 import type { Resources } from "@svc/runtime";
+import { demoOrigins } from "./serve-demo.ts";
 import { openSockets } from "./sockets/open-sockets.ts";
 import type { Sockets } from "./sockets/open-sockets.ts";
 import { startFileSweeper } from "./start-file-sweeper.ts";
@@ -23,7 +24,7 @@ export function widgetService(resources: Resources): Service {
   const host = config.bindHost ?? "127.0.0.1";
 
   async function start(): Promise<RunningService> {
-    const readSite = createSiteReader(store);
+    const readSite = createSiteReader(store, demoOrigins(config));
     let isDraining = false;
     let listening: Listening | null = null;
     let sockets: Sockets | null = null;

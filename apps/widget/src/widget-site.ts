@@ -18,17 +18,24 @@ export type SiteReader = () => Promise<WidgetSite>;
 /** A change of the settings takes effect within this time. */
 const SETTINGS_MS = 500;
 
-/** Makes the function that reads how the widget is set up, from the store at most twice a second. */
-export function createSiteReader(store: Store): SiteReader {
+/**
+ * Makes the function that reads how the widget is set up, from the store at most twice a second. Where the settings name
+ * sites, `ownOrigins` are allowed beside them.
+ */
+export function createSiteReader(store: Store, ownOrigins: readonly string[]): SiteReader {
   const cache = createBriefCache<WidgetSite>(SETTINGS_MS);
   return async () => {
     const site = await cache.get("widget", async () => {
       const { widget } = await store.channelsConfig.read();
       const project = await store.projects.findByName(widget.config.project);
       if (project === null) return null;
-      const { identitySecret: sealed } = widget.config;
+      const { identitySecret: sealed, allowedOrigins } = widget.config;
       return {
-        settings: widget.config,
+        // An empty list allows any, and must stay empty.
+        settings:
+          allowedOrigins.length === 0
+            ? widget.config
+            : { ...widget.config, allowedOrigins: [...allowedOrigins, ...ownOrigins] },
         project: project.id,
         identitySecret: sealed === null ? null : store.sealer.open(sealed),
       };

@@ -22,10 +22,12 @@ const CUT = "…";
 /**
  * Makes a comparison for the examples of one page, in their order. Names and types of all fields have to be the same,
  * and every value but times, durations and ids: an id that is shown twice has to be the same one twice. A text that
- * ends with “…” has to begin so.
+ * ends with “…” has to begin so. `measured` names further fields whose numbers differ
+ * from run to run.
  */
-export function createDocComparison(): DocComparison {
+export function createDocComparison(measured: readonly string[] = []): DocComparison {
   const known = new Map<string, string>();
+  const varies = new Set([...MEASURED, ...measured]);
 
   function compareText(shown: string, actual: string, place: string, found: Map<string, string>): string[] {
     const differs = [`${place}: ${JSON.stringify(actual)} where the page shows ${JSON.stringify(shown)}`];

@@ -36,7 +36,7 @@ describe("the message that a client's id stands for", () => {
     const { ticketId: other } = await db.store.messages.accept(owner, message);
     const { messageId } = await db.store.visitors.reserve(owner, other, "m-1");
     expect(messageId).not.toBe(first?.messageId);
-    await db.store.messages.accept(owner, { ...message, messageId });
+    await db.store.messages.accept(owner, message, messageId);
     expect(await db.store.visitors.reserve(owner, other, "m-1")).toEqual({ messageId, seq: 2 });
   });
 });
@@ -86,7 +86,7 @@ describe("what was said", () => {
     const file = { ticketId, filename: "a.txt", mime: "text/plain", content: Buffer.from("abc") };
     const fileId = await db.store.widgetFiles.insert(owner, file);
     await db.store.widgetFiles.take(owner, ticketId, messageId, [fileId ?? ""]);
-    await db.store.messages.accept(owner, { ...message, text: "second", messageId });
+    await db.store.messages.accept(owner, { ...message, text: "second" }, messageId);
     const all = await db.store.visitors.listAfter(owner, ticketId, 0, 10);
     expect(all).toMatchObject([
       { kind: "message", seq: 1, text: "first", clientMessageId: null, attachments: [] },

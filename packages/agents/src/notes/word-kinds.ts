@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<string, Partial<Record<WordKind, string>>>> = {
   en: {
     ask: "what which who whom whose when where why how",
     verb: "is are was were be been do does did can could has have had will would should may might must isn't doesn't didn't wasn't",
-    article: "the a an this that these those its their his her our your my some any all each every another",
+    article: "the a an this that these those its their his her our your my some any all each every another last next",
     place:
       "of in on at by for from to with as into about between over under after before during through against among within without per than around toward towards near outside inside since until upon",
     and: "and or but nor if because while",
