@@ -15,6 +15,8 @@ export default {
   globalTeardown: "<rootDir>/packages/testing/dist/global-teardown.js",
   // A file that leaves processes, databases or queues behind fails.
   testEnvironment: "<rootDir>/packages/testing/dist/leak-checking-environment.js",
+  // Beside what it is made from, and not in a folder for temporary files that nobody empties.
+  cacheDirectory: "<rootDir>/node_modules/.cache/jest",
   // Far more than any test takes: what goes well does not wait for it, and a busy machine may be slow.
   testTimeout: 120_000,
   // Most tests wait for processes that start, stop and die: two workers more than cores keep two cores busy.

@@ -66,6 +66,7 @@ export const FIXTURE_TOOLS = [
       },
       allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
       if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+      // oxlint-disable-next-line unicorn/no-thenable -- A keyword of JSON Schema.
       then: { required: ["phone"] },
       else: { required: ["email"] },
       additionalProperties: false,

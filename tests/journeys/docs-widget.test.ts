@@ -1,7 +1,7 @@
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { SERVER_FRAMES, VISITOR_FRAMES, WIDGET_CLOSE_CODES, widgetSettingsSchema } from "@svc/contracts";
+import { ERRORS, SERVER_FRAMES, VISITOR_FRAMES, WIDGET_CLOSE_CODES, widgetSettingsSchema } from "@svc/contracts";
 import { freePort, repositoryPath, spawnChild, waitFor } from "@svc/testing";
 import { CALLS } from "../../apps/widget/client/launch/calls.ts";
 import { readSettings } from "../../apps/widget/client/launch/read-settings.ts";
@@ -162,6 +162,15 @@ describe("the tables name everything there is:", () => {
       read: namesOf(read),
       rate: namesOf(rate),
     });
+  });
+
+  test("error codes, with the status of each", () => {
+    const rows = readDocTable(page, "Code").flatMap(([codes = "", status = ""]) =>
+      codes.split(", ").map((code) => [code, Number(status)]),
+    );
+    const real = rows.map(([code]) => [code, ERRORS[code as keyof typeof ERRORS]?.status]);
+    expect(rows).toEqual(real);
+    expect(rows.length).toBeGreaterThan(8);
   });
 
   test("close codes", () => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import type { IssueInput, Scope, TicketDetail } from "@svc/contracts";
+import type { IssueInput, NotesSummaryItem, Scope, TicketDetail } from "@svc/contracts";
 import {
   erasePersonalData,
   getTicket,
@@ -82,6 +82,13 @@ afterAll(async () => {
   await world?.close();
 });
 
+/** All of an issue of notes but where they tell of it. */
+const submittable = ({ clientIssueId, title, description, severity }: NotesSummaryItem["issues"][number]) => ({
+  clientIssueId,
+  title,
+  description,
+  severity,
+});
 const submit = (principal: Principal, more: Partial<IssueInput> = {}, wait: IssueWait = {}) =>
   submitIssue(deps(), principal, { clientIssueId: randomUUID(), ...JAM, ...more }, wait);
 const read = (principal: Principal, ticketId: string) => getTicket(deps(), principal, ticketId);
@@ -181,6 +188,16 @@ describe("a submitted issue", () => {
     const ticket = await read(admin.printers, ticketId);
     expect(ticket).toMatchObject({ status: "open", stage: "review", replies: [], draft: null });
     expect(ticket.messages.map(({ state }) => state)).toEqual(["rejected", "held"]);
+  });
+
+  test("is answered by a person alone: what is written anew for an operator is a draft", async () => {
+    const { ticketId } = await submit(admin.billing);
+    await reviewTicket.regenerate(deps(), admin.printers, ticketId, {});
+    const drafted = await until(admin.printers, ticketId, ({ draft }) => draft !== null, "have a draft");
+    expect(drafted).toMatchObject({ stage: "review", status: "open", replies: [], draft: { text: "Automatic." } });
+    await reviewTicket.approve(deps(), admin.printers, ticketId, {}, [drafted.version]);
+    const answered = await until(admin.printers, ticketId, ({ replies }) => replies.length > 0, "be answered");
+    expect(answered.replies).toMatchObject([{ text: "Automatic." }]);
   });
 
   test("that tries to give orders is a text like any other", async () => {
@@ -387,15 +404,14 @@ lunch was great`;
   const { issues } = await summarizeNotes(notesDeps, reader, { notes });
   expect(issues.length).toBeGreaterThanOrEqual(3);
   const sent = await Promise.all(
-    issues.slice(0, 3).map(({ quotes: _, ...issue }) => submitIssue(deps(), admin.billing, issue)),
+    issues.slice(0, 3).map((issue) => submitIssue(deps(), admin.billing, submittable(issue))),
   );
   expect(sent.map(({ project }) => project)).toEqual(["printers", "billing", "doors"]);
   expect(sent.every(({ stage, created }) => stage === "review" && created)).toBe(true);
   const { issues: again } = await summarizeNotes(notesDeps, reader, { notes });
   const [first] = again;
   if (first === undefined) throw new Error("there is no issue");
-  const { quotes: _, ...issue } = first;
-  expect(await submitIssue(deps(), admin.billing, issue)).toMatchObject({
+  expect(await submitIssue(deps(), admin.billing, submittable(first))).toMatchObject({
     ticketId: sent[0]?.ticketId,
     created: false,
   });

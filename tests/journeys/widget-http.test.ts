@@ -255,10 +255,10 @@ describe("files", () => {
     const visitorId = randomUUID();
     const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
     const message = newMessage({ attachments: [{ fileId }] });
-    await expectProblem(await post(randomUUID(), newMessage({ attachments: [{ fileId }] })), 400, "invalid_request");
+    await expectProblem(await post(randomUUID(), newMessage({ attachments: [{ fileId }] })), 404, "not_found");
     expect((await post(visitorId, message)).status).toBe(202);
     expect((await post(visitorId, message)).status).toBe(202);
-    await expectProblem(await post(visitorId, newMessage({ attachments: [{ fileId }] })), 400, "invalid_request");
+    await expectProblem(await post(visitorId, newMessage({ attachments: [{ fileId }] })), 404, "not_found");
   });
 
   test("413, 400, 415: are refused where they are too large, empty or no form", async () => {

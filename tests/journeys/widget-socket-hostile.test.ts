@@ -383,6 +383,25 @@ describe("while lines are open", () => {
     await widget.configure({ identitySecret: null, requireIdentity: false });
   });
 
+  test("a fault of the service: who could not be greeted for it is sent away, and comes again", async () => {
+    const config = () => widget.call(`/api/widget/config/${WIDGET_KEY}`);
+    const rename = (from: string, to: string) =>
+      queryDatabase(widget.databaseUrl, `ALTER TABLE ${from} RENAME TO ${to}`);
+    const visitor = plain();
+    await waitFor(() => visitor.isOpen(), { what: "the line" });
+    await rename("channels_config", "channels_config_away");
+    try {
+      await waitFor(async () => (await config()).status === 500, { what: "the settings to be away" });
+      visitor.send("hello", { visitorId: randomUUID(), sinceSeq: 0 });
+      expect((await visitor.next("error")).data.code).toBe("internal");
+      expect(await visitor.closed).toBe(1012);
+    } finally {
+      await rename("channels_config_away", "channels_config");
+    }
+    await waitFor(async () => (await config()).ok, { what: "the settings to be back" });
+    await say(hello(randomUUID()));
+  });
+
   test("a channel that is switched off sends all away and takes nothing; switched on, it goes on where it was", async () => {
     const visitorId = randomUUID();
     const lines = [hello(visitorId), openers["socket.io as it is"](visitorId, 0, { replica: OTHER })] as const;

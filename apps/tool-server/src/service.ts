@@ -47,10 +47,9 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       const [{ createEndpoint }, tools] = await Promise.all([import("./mcp/create-endpoint.ts"), load()]);
       return createEndpoint(resources, { tools, rateLimit, closing: closing.signal });
     }
-    const answer: RequestHandler = async (request, response, next) => {
+    const answer: RequestHandler = (request, response, next) => {
       opening ??= openEndpoint();
-      const endpoint = await opening;
-      await endpoint.answer(request, response, next);
+      return opening.then((endpoint) => endpoint.answer(request, response, next));
     };
 
     const findFault = () => Promise.resolve(isDraining ? "stopping" : null);

@@ -10,7 +10,7 @@ function notAllowed(pointer: string, code: string, detail: string): ServiceError
   });
 }
 
-/** Gives the files that a message names to it. Throws invalid_request where one is not there or was sent before. */
+/** Gives the files that a message names to it. Throws not_found where one is not there or was sent before. */
 async function takeFiles(
   { store }: WidgetContext,
   site: WidgetSite,
@@ -23,10 +23,9 @@ async function takeFiles(
   if (!site.settings.features.upload) throw notAllowed("/attachments", "not_allowed", "are switched off on this site");
   const files = await store.widgetFiles.take(project, ticketId, messageId, fileIds);
   if (files !== null) return files;
-  throw notAllowed(
-    "/attachments",
-    "unknown",
-    "name a file that is not there any more or was sent before; send it again",
+  throw new ServiceError(
+    "not_found",
+    "A file of this message is not there any more, or was sent before. Send it again.",
   );
 }
 
@@ -43,7 +42,7 @@ function metaOf({ page, locale, contact, wantsPerson }: VisitorMessage, site: Wi
 /**
  * Takes a visitor's message, from HTTP and sockets alike. The same `clientMessageId` in a chat is one message, however
  * often and wherever it is sent: its id is reserved first, and a repeat gets what the first one became, also where it says
- * something else. Throws invalid_request, and unavailable, after which the same may be sent again.
+ * something else. Throws invalid_request, not_found, and unavailable, after which the same may be sent again.
  */
 export async function receiveMessage(
   context: WidgetContext,

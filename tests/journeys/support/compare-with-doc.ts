@@ -16,6 +16,8 @@ const VARYING = {
 };
 /** Numbers that are measured. */
 const MEASURED = ["ms", "durationMs", "score", "confidence"];
+/** Times that are noted some moments after what they are times of: null until then. */
+const NOTED_LATER = ["lastUsedAt"];
 /** Ends what a page does not show to its end. */
 const CUT = "…";
 
@@ -55,6 +57,7 @@ export function createDocComparison(measured: readonly string[] = []): DocCompar
       return names.flatMap((name) => {
         if (!(name in actual)) return [`${place}/${name}: is not there`];
         if (!(name in shown)) return [`${place}/${name}: is there and not on the page`];
+        if (NOTED_LATER.includes(name) && [shown[name], actual[name]].every(isTimeOrNull)) return [];
         if (varies.has(name) && typeof shown[name] === typeof actual[name]) return [];
         return compareValue(shown[name], actual[name], `${place}/${name}`, found);
       });
@@ -78,6 +81,9 @@ export function createDocComparison(measured: readonly string[] = []): DocCompar
 function skeletonOf(text: string): string {
   return Object.entries(VARYING).reduce((rest, [what, pattern]) => rest.replaceAll(pattern, `<${what}>`), text);
 }
+
+const isTimeOrNull = (value: unknown) =>
+  value === null || (typeof value === "string" && skeletonOf(value) === "<time>");
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport as OlderTransportType } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Inspector } from "./find-inspector.ts";
 
 /** What a client is told of a tool. */
@@ -58,8 +57,7 @@ export async function openOlderClient(urls: readonly string[], key: string): Pro
   const client = new OlderClient(INFO);
   const requestInit = { headers: { "X-Api-Key": key } };
   const transport = new OlderTransport(first(urls), { requestInit, fetch: fetchFromAll(urls) });
-  // Its own types differ on whether the label of a session may be undefined.
-  await client.connect(transport as OlderTransportType);
+  await client.connect(transport);
   return {
     revision: transport.protocolVersion ?? null,
     list: async () => (await client.listTools()).tools,

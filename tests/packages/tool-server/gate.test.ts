@@ -254,8 +254,8 @@ describe("a request", () => {
     const old = await tools.send({ key, body: batch });
     expect(
       parseEvents(await old.text())
-        .map(({ id }) => id)
-        .toSorted(),
+        .map(({ id }) => Number(id))
+        .toSorted((one, other) => one - other),
     ).toEqual([7, 8]);
     for (const version of ["2025-06-18", "2025-11-25", "2026-07-28"]) {
       const response = await tools.send({ key, body: batch, headers: { "MCP-Protocol-Version": version } });

@@ -35,21 +35,21 @@ export interface TestTools {
   addKb(project: Project, name: string, text: string): Promise<string>;
   /** A key of a project; an administrator's where that is null. */
   addKey(project: Project | null, scopes: Scope[], rateLimit?: number): Promise<string>;
-  send(request: ToolRequest, replica?: number): Promise<Response>;
+  send: (request: ToolRequest, replica?: number) => Promise<Response>;
   /** One request of a revision before 2026-07-28: what was answered, with all that was told before. */
-  ask(
+  ask: (
     key: string,
     method: string,
     params?: object,
     options?: { id?: number; headers?: Record<string, string> },
-  ): Promise<RpcAnswer>;
+  ) => Promise<RpcAnswer>;
   /** The same of the revision 2026-07-28; `meta` takes the place of the reserved fields. */
-  askModern(
+  askModern: (
     key: string,
     method: string,
     params?: object,
     options?: { id?: number; headers?: Record<string, string>; meta?: object },
-  ): Promise<RpcAnswer>;
+  ) => Promise<RpcAnswer>;
   /** Safe to call twice. */
   close(): Promise<void>;
 }
@@ -62,7 +62,8 @@ export async function openTestTools({
 }: { replicas?: number; env?: Record<string, string>; further?: Tool[] } = {}): Promise<TestTools> {
   const database = await createTestDatabase();
   const backend = await createTestQueueBackend();
-  const { log, lines } = collectLog();
+  const collected = collectLog();
+  const { log } = collected;
   const opened: Resources[] = [];
   const stops: (() => Promise<void>)[] = [];
   const urls: string[] = [];
@@ -122,7 +123,7 @@ export async function openTestTools({
   return {
     urls,
     resources,
-    log: lines,
+    log: () => collected.lines(),
     send,
     async addProject(name, agent = {}) {
       const { project } = await store.projects.ensure(name);

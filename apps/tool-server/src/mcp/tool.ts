@@ -20,7 +20,7 @@ export interface Tool {
    * Does the work. `args` is whatever the caller has sent; an aborted signal ends the work. Throws ServiceError, whose
    * text says how to mend the call.
    */
-  call(deps: ToolDeps, principal: Principal, args: unknown, signal: AbortSignal): Promise<CallToolResult>;
+  call: (deps: ToolDeps, principal: Principal, args: unknown, signal: AbortSignal) => Promise<CallToolResult>;
 }
 
 /** A tool whose input and output are objects of schemas. */
@@ -33,12 +33,12 @@ interface DescribedTool<Input extends z.ZodObject, Output extends z.ZodObject> {
   output: Output;
   annotations: Required<Omit<ToolAnnotations, "title">>;
   waitingFor?: string;
-  run(
+  run: (
     deps: ToolDeps,
     principal: Principal,
     input: z.output<Input>,
     options: { signal: AbortSignal },
-  ): Promise<z.output<Output>>;
+  ) => Promise<z.output<Output>>;
 }
 
 /** A schema of the JSON Schema that clients are told, of an object. */

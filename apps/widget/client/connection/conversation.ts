@@ -73,9 +73,9 @@ export function lastReplySeq(entries: Entry[]): number {
   return entries.reduce((last, entry) => (entry.kind === "reply" && entry.seq > last ? entry.seq : last), 0);
 }
 
-/** How many replies lie behind `seq`, a reply of several items once. */
+/** How many replies lie behind `seq`. What belongs to one of them (a table and its file) has one time, and counts once. */
 export function countUnread(entries: Entry[], seq: number): number {
-  return new Set(entries.flatMap((entry) => (entry.kind === "reply" && entry.seq > seq ? [entry.seq] : []))).size;
+  return new Set(entries.flatMap((entry) => (entry.kind === "reply" && entry.seq > seq ? [entry.at] : []))).size;
 }
 
 /** What a pending reply says after a delta; null where a delta before it is missing. */

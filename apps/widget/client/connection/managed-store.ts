@@ -3,7 +3,7 @@ import type { WidgetStore } from "../state.ts";
 import type { Storage } from "../storage.ts";
 import type { LineOptions } from "./open-line.ts";
 import type { Locks } from "./outbox.ts";
-import type { Identity } from "./visitor.ts";
+import type { Identity } from "./identity.ts";
 
 /** What happens, as the page is told; `error` has the code of the server. */
 export interface WidgetEvents {

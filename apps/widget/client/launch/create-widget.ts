@@ -1,5 +1,5 @@
 import type { Chat, ChatOptions, Look } from "../chat.ts";
-import type { Identity } from "../connection/visitor.ts";
+import type { Identity } from "../connection/identity.ts";
 import { createTexts } from "../locales/create-texts.ts";
 import { pickLocale } from "../locales/pick-locale.ts";
 import type { Locale } from "../locales/strings.ts";

@@ -1,5 +1,5 @@
 import type { WidgetConfigAnswer } from "@svc/contracts";
-import type { Identity } from "../connection/visitor.ts";
+import type { Identity } from "../connection/identity.ts";
 
 export type Theme = WidgetConfigAnswer["theme"];
 export type Position = WidgetConfigAnswer["position"];

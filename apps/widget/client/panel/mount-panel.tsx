@@ -181,6 +181,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
 
     host.dir = options.dir;
     host.className = `${options.theme} ${options.position}`;
+    const hadFocus = root.activeElement !== null;
+    const hadScores = find("[name=score]") !== null;
     render(<PanelView context={context} isModal={matchMedia(FULL_SCREEN).matches} />, root);
 
     const field = find("textarea[data-focus]");
@@ -193,6 +195,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     if (closes) options.launcher.focus();
     if (!isOpen) return;
     if (opens || turns) focusField();
+    // What had the focus has gone: it must not leave the panel.
+    else if (hadFocus && root.activeElement === null) {
+      const score = hadScores ? null : find("[name=score]");
+      if (score === null) focusField();
+      else score.focus();
+    }
     if (opens && ui.newFrom !== undefined) find(".new")?.scrollIntoView();
     else if (isFollowing) find(".log")?.scrollTo(0, 1e9);
     isFollowing = isAtEnd();

@@ -75,7 +75,10 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
     try {
       while (dirty.size > 0) {
         const batch = [...dirty].slice(0, LOOK_PAGE);
-        for (const room of batch) dirty.delete(room);
+        for (const room of batch) {
+          dirty.delete(room);
+          for (const session of room.sessions) session.isLookedFor = true;
+        }
         const views = await store.visitors.look(batch);
         await Promise.all(
           batch.map(async (room, index) => {

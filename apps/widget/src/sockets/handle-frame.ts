@@ -37,6 +37,7 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
     session.visitor = visitor;
   }
   session.helloSeq = hello.sinceSeq;
+  session.isLookedFor = false;
   session.own.clear();
   session.shown = { ...session.shown, status: null, partial: null };
   context.rooms.join(session);
@@ -105,6 +106,10 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
   await runHandler(context, session, session.visitor, type, data as never);
 }
 
+/** True for what its sender has not caused. */
+export const isFaultOfService = (error: unknown) =>
+  !(error instanceof ServiceError) || ERRORS[error.code].status >= 500;
+
 /** Tells a line what went wrong, in words that it may see. */
 export function sendFault(
   { log }: Pick<WidgetContext, "log">,
@@ -132,5 +137,7 @@ export async function handleFrame(context: FrameContext, session: Session, frame
     await act(context, session, frame);
   } catch (error) {
     sendFault(context, session, error, frame.type === "message" ? frame.data.clientMessageId : null);
+    // Whoever could not be greeted for a fault of the service would wait for ever: it comes again.
+    if (frame.type === "hello" && isFaultOfService(error)) session.line.end("restart");
   }
 }

@@ -14,7 +14,7 @@ import { isOriginAllowed } from "../is-origin-allowed.ts";
 import type { WidgetContext } from "../widget-context.ts";
 import { admitSocket, queryOf } from "./admit-socket.ts";
 import { createChatRooms } from "./chat-rooms.ts";
-import { handleFrame, sayHello, sendFault } from "./handle-frame.ts";
+import { handleFrame, isFaultOfService, sayHello, sendFault } from "./handle-frame.ts";
 import type { FrameContext } from "./handle-frame.ts";
 import type { LineEnd } from "./line.ts";
 import { makeFrame } from "./make-frame.ts";
@@ -162,7 +162,10 @@ export function openSockets(context: WidgetContext): Sockets {
     }
     const hello = { ...read.frame.data, sinceSeq: Number.POSITIVE_INFINITY };
     enqueue(session, () =>
-      sayHello(frames, session, hello).catch((error: unknown) => sendFault(context, session, error, null)),
+      sayHello(frames, session, hello).catch((error: unknown) => {
+        sendFault(context, session, error, null);
+        if (isFaultOfService(error)) session.line.end("restart");
+      }),
     );
   }
 

@@ -28,6 +28,8 @@ export interface Session {
   sentSeq: number;
   /** From where a hello wants to be sent what it missed; null when it was answered. Infinity: nothing, only news. */
   helloSeq: number | null;
+  /** True once a look that answers the hello has begun: one that had begun before may not know what the client has. */
+  isLookedFor: boolean;
   /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
   readonly own: Set<string>;
   /** Sent and not yet noted as delivered; 0 when there is nothing to note. */
@@ -55,6 +57,7 @@ export function createSession(line: Line, admission: Admission): Session {
     visitor: null,
     sentSeq: 0,
     helloSeq: null,
+    isLookedFor: false,
     own: new Set(),
     unconfirmedSeq: 0,
     slowSince: null,

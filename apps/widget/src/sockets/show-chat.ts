@@ -33,7 +33,7 @@ export function isSlow(session: Session): boolean {
 
 /** Answers a hello that waits: from where everything is sent is settled by it. */
 export function answerHello(session: Session, chatId: string, { lastSeq }: ChatView): void {
-  if (session.helloSeq === null) return;
+  if (session.helloSeq === null || !session.isLookedFor) return;
   // A place that the chat does not have yet is one of another installation: nothing of this one must be passed over.
   session.sentSeq = Math.min(session.helloSeq, lastSeq);
   session.helloSeq = null;
