@@ -41,6 +41,8 @@ const COMMANDS = [
   ["keys", "rotate"],
   ["tool-calls", "list"],
   ["tool-calls", "approve"],
+  ["tools", "list"],
+  ["tools", "call"],
   ["deliveries", "list"],
   ["deliveries", "replay"],
   ["channels", "list"],

@@ -68,6 +68,12 @@ export function inOrder(entries: Entry[]): Entry[] {
   return [...placed.slice(-MOST_ENTRIES), ...entries.filter((entry) => entry.seq === null)];
 }
 
+/** True where nothing is known of a place between two others: what stands there has not come, or was erased. */
+export function hasGap(entries: Entry[], after: number, before: number): boolean {
+  const known = entries.flatMap(({ seq }) => (seq !== null && seq > after && seq < before ? [seq] : []));
+  return new Set(known).size < before - after - 1;
+}
+
 /** The highest place of a reply; 0 where there is none. */
 export function lastReplySeq(entries: Entry[]): number {
   return entries.reduce((last, entry) => (entry.kind === "reply" && entry.seq > last ? entry.seq : last), 0);

@@ -7,6 +7,7 @@ import {
   changeMessage,
   countUnread,
   growPartial,
+  hasGap,
   inOrder,
   lastReplySeq,
 } from "./conversation.ts";
@@ -52,6 +53,8 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   /** Up to where replies were said before this page; no event tells of them. */
   let oldSeq = 0;
   let sinceSeq = 0;
+  /** Up to where what was missing has been asked for again. */
+  let askedSeq = 0;
   let readSeq = 0;
   let chatId: string | null = null;
   let saveTimer: ReturnType<typeof setTimeout> | undefined;
@@ -205,7 +208,12 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   /** Puts what came at `seq` in its place, and notes that everything up to there has come. */
   function place(entries: Entry[], seq: number, change: Partial<WidgetState>): void {
-    sinceSeq = Math.max(sinceSeq, seq);
+    if (seq > askedSeq && hasGap(entries, sinceSeq, seq)) {
+      // Lost within a line that is up: a browser repeats a request over HTTP by itself, and gets what came after the
+      // answer that was lost. It is asked for once; what is missing then too was erased.
+      askedSeq = seq;
+      line.send("hello", { sinceSeq });
+    } else sinceSeq = Math.max(sinceSeq, seq);
     set({ ...change, entries });
     saveSoon();
   }
@@ -275,6 +283,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   function forgetConversation(): void {
     chatId = null;
     sinceSeq = 0;
+    askedSeq = 0;
     readSeq = 0;
     dropHistory(storage);
     set({

@@ -61,7 +61,7 @@ const REFUSALS: readonly unknown[] = [
 ];
 
 /** Milliseconds from the first byte to the first frame, after which a try has failed. */
-const READY_TIMEOUT_MS = 15_000;
+const READY_TIMEOUT_MS = 10_000;
 /** Milliseconds after which a line is taken to hold. */
 const STABLE_MS = 5_000;
 /** After so many failed WebSockets HTTP is tried as well: some proxies swallow WebSockets without a word. */

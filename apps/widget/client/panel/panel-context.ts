@@ -8,7 +8,7 @@ export interface DraftFile {
   /** Name of the string that says why it was not taken; null otherwise. */
   fault: string | null;
   /** Ends its transfer. */
-  abort(): void;
+  abort: () => void;
 }
 
 /** What only the panel knows, apart from the conversation. */

@@ -40,7 +40,7 @@ const LONGEST_ISSUE = 5;
  * Internet") do so only before a verb.
  */
 const GOES_ON =
-  /^(?:and |und |et |y |e |en )?(?:(?:it|they|he|she|because|which|since|even|only|still|again|es|sie|er|weil|elle|ça|cela|parce|eso|porque|perché|ciò|isso|omdat)(?!\p{L})|(?:this|that|these|those|das|dies|il|esto|questo|het|dat|dit)\s+(?:is|was|are|were|has|had|happens|happened|means|does|did|ist|war|sind|hat|passiert|est|était|fait|es|está|pasa|è|era|ha|heeft|gebeurt)(?!\p{L}))/iu;
+  /^(?:and |und |et |y |e |en )?(?:(?:it|they|he|she|because|which|since|even|only|still|again|es|sie|er|weil|elle|ça|cela|parce|eso|porque|perché|ciò|isso|omdat|ponieważ|bo|это|оно|он|она|они|потому|це|воно|він|вона|вони|тому|çünkü)(?!\p{L})|(?:this|that|these|those|das|dies|il|esto|questo|het|dat|dit)\s+(?:is|was|are|were|has|had|happens|happened|means|does|did|ist|war|sind|hat|passiert|est|était|fait|es|está|pasa|è|era|ha|heeft|gebeurt)(?!\p{L}))/iu;
 
 /**
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,

@@ -24,7 +24,7 @@ const MOST_WORDS = 80;
 
 /** What begins another thought, in several languages: also "second the invoice", and not "on the second floor". */
 const NEXT_THOUGHT =
-  /(?<=\s)(?:(?<!(?:^|\s)(?:the|a|an|this|that|my|our|his|her|their|your|every|each|on|in|at|for|of)\s)(?:first|second|third|fourth)(?=\s+(?:the|a|an|i|we|they|he|she|it|there|my|our|some)\s)|oh and|oh also|anyway|by the way|number (?:one|two|three|four)|erstens|zweitens|drittens|übrigens|d'abord|premièrement|deuxièmement|primero|segundo|por cierto|per primo|poi|ten eerste|ten tweede|trouwens|and then|and also|also|another|next|then|secondly|thirdly|first of all|apart from that|besides|so then|okay so|ok so|und dann|außerdem|ausserdem|als nächstes|dann noch|et puis|ensuite|aussi|y luego|y también|además|e poi|inoltre|e depois|também|en dan|ook|verder)(?=\s)/giu;
+  /(?<=\s)(?:(?<!(?:^|\s)(?:the|a|an|this|that|my|our|his|her|their|your|every|each|on|in|at|for|of)\s)(?:first|second|third|fourth)(?=\s+(?:the|a|an|i|we|they|he|she|it|there|my|our|some)\s)|oh and|oh also|anyway|by the way|number (?:one|two|three|four)|erstens|zweitens|drittens|übrigens|d'abord|premièrement|deuxièmement|primero|segundo|por cierto|per primo|poi|ten eerste|ten tweede|trouwens|and then|and also|also|another|next|then|secondly|thirdly|first of all|apart from that|besides|so then|okay so|ok so|und dann|außerdem|ausserdem|als nächstes|dann noch|et puis|ensuite|aussi|y luego|y también|además|e poi|inoltre|e depois|também|en dan|ook|verder|poza tym|potem|następnie|a także|кроме того|потом|затем|а также|крім того|потім|а також|ayrıca|sonra)(?=\s)/giu;
 
 /** The parts of notes, in reading order; together they hold all of the notes but white space and marks. */
 export function noteParts(notes: string): NotePart[] {

@@ -80,6 +80,31 @@ describe("dictated notes in the languages that people speak", () => {
     ]);
   });
 
+  test.each([
+    [
+      "en",
+      "the printer on the second floor has a paper jam again and nothing comes out when people print",
+      "also one customer of the shop was charged twice and he wants a refund by Friday",
+    ],
+    [
+      "de",
+      "der Drucker im zweiten Stock hat schon wieder einen Papierstau und es kommt nichts heraus wenn jemand druckt",
+      "außerdem möchte ein Kunde aus dem Laden eine neue Rechnung bis Freitag und einen Anruf",
+    ],
+    [
+      "ru",
+      "принтер на втором этаже опять не работает и ничего не выходит когда люди печатают в нашем большом офисе",
+      "кроме того один клиент из магазина просит вернуть деньги до пятницы и хочет получить звонок от нас",
+    ],
+  ])("in %s, run-on speech is cut where the next thing begins", async (locale, first, second) => {
+    const notes = `${first} ${second}`;
+    const { issues } = await summarizeNotes({ notes, locale });
+    expect(issues.map(({ quotes }) => quotes.map(({ start, end }) => notes.slice(start, end)))).toEqual([
+      [first],
+      [second],
+    ]);
+  });
+
   test("each part of mixed notes is read in its own language", async () => {
     const notes =
       "The printer on the second floor is jammed again.\nÄhm die die Heizung im Raum zwölf, nein, Moment, im Raum dreizehn funktioniert nicht.";
