@@ -14,13 +14,15 @@ const readOut = ({ author, item }: ReplyEntry, texts: Texts) =>
  * a reply says so far. Null where nothing has come.
  */
 export function createAnnouncer(): (state: WidgetState, texts: Texts) => string | null {
+  /** Up to where is known what there is; undefined until something is known of the conversation. */
   let lastSeq: number | undefined;
 
   return ({ entries, line, isOpen }, texts) => {
     const replies = entries.filter((entry) => entry.kind === "reply");
     const known = lastSeq ?? Infinity;
-    // Until something is known of the conversation, what comes is its history.
-    if (line === "online" || entries.length > 0) lastSeq = Math.max(lastSeq ?? 0, ...replies.map(({ seq }) => seq));
+    // An empty one has just begun, or another visitor's begins.
+    if (entries.length === 0) lastSeq = line === "online" ? 0 : undefined;
+    else lastSeq = Math.max(lastSeq ?? 0, ...replies.map(({ seq }) => seq));
     const fresh = replies.filter(({ seq }) => seq > known);
     if (fresh.length === 0) return null;
     return isOpen && fresh.length <= READ_MAX_COUNT

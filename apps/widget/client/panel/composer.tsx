@@ -24,7 +24,7 @@ export function Composer({ context }: { context: PanelContext }) {
   return (
     <div class="composer">
       {ui.files.map((file) => (
-        <div class="row draft">
+        <div class="row draft" key={file.key}>
           {viewFileName(file.view, texts)}
           {file.view.progress !== null && (
             <progress
@@ -43,10 +43,12 @@ export function Composer({ context }: { context: PanelContext }) {
           />
         </div>
       ))}
-      <p id="hint" class={!ui.fault && left >= 0 ? "" : "fault"} role="alert">
-        {ui.fault ? faultText(texts, ui.fault) : left <= COUNTED_FROM && texts.text("charactersLeft", { count: left })}
+      <p id="hint" class={ui.fault === null && left >= 0 ? "" : "fault"}>
+        {ui.fault !== null
+          ? faultText(texts, ui.fault)
+          : left <= COUNTED_FROM && texts.text("charactersLeft", { count: left })}
       </p>
-      <div class="row">
+      <div class="row field">
         {upload && (
           <>
             <input

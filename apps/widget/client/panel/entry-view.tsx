@@ -8,7 +8,7 @@ import type { PanelContext } from "./panel-context.ts";
 import { parseMarkdown } from "./parse-markdown.ts";
 
 /** Invisible characters that turn the direction of what follows, with which the name of a file could lie. */
-const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The text of a fault, with the bounds that it may name. */
 export const faultText = (texts: Texts, name: string) =>
@@ -28,11 +28,11 @@ const viewFile = (file: FileView, { texts, download }: PanelContext) => (
     class="bubble file"
     data-part="file"
     aria-disabled={file.fileId === null}
+    aria-label={`${texts.text("download", { name: file.filename })}, ${texts.size(file.sizeBytes)}`}
     onClick={() => download(file)}
   >
     <Icon name="file" />
-    <span class="sr">{texts.text("download", { name: file.filename })}</span>
-    <span aria-hidden="true">{viewFileName(file, texts)}</span>
+    {viewFileName(file, texts)}
   </button>
 );
 
@@ -96,7 +96,7 @@ function viewMessage(entry: Entry, context: PanelContext) {
 export const EntryBody = ({ entry, context }: { entry: Entry; context: PanelContext }) => (
   <>
     <small>
-      {context.texts.text(authorOf(entry))}, {context.texts.time(entry.at)}
+      {context.texts.text(authorOf(entry))} · {context.texts.time(entry.at)}
     </small>
     {viewMessage(entry, context)}
   </>

@@ -19,11 +19,12 @@ export function MessageList({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change } = context;
   const { entries, config, conversation, partial } = state;
   const { rating, person } = config.features;
+  const hasReply = entries.some(({ kind }) => kind === "reply");
   return (
     <>
       <ol>
         <li>{viewWords(config.greeting || texts.text("greeting"), false, texts)}</li>
-        {entries.map((entry, index) => {
+        {entries.flatMap((entry, index) => {
           const { key, kind, at } = entry;
           const before = entries[index - 1];
           const author = authorOf(entry);
@@ -56,13 +57,13 @@ export function MessageList({ context }: { context: PanelContext }) {
       </ol>
       {state.isTyping && (
         <p class="typing" data-part="typing">
-          {texts.text("typing")}
+          <i aria-hidden="true" /> {texts.text("typing")}
         </p>
       )}
       {rating && (ui.isRating || conversation === "done") && <RatingForm context={context} />}
-      {entries.length > 0 && state.line !== "refused" && (
-        <p class="visitor">
-          {rating && conversation !== "done" && !ui.isRating && (
+      {state.line !== "refused" && !state.needsContact && (
+        <p class="offers">
+          {rating && hasReply && conversation !== "done" && !ui.isRating && (
             <button type="button" onClick={() => change({ isRating: true })}>
               {texts.text("rateQuestion")}
             </button>

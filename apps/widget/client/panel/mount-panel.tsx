@@ -4,6 +4,7 @@ import type { Texts } from "../locales/create-texts.ts";
 import type { Entry, WidgetStore } from "../state.ts";
 import { createAnnouncer } from "./announcer.ts";
 import { canSend } from "./composer.tsx";
+import { faultText } from "./entry-view.tsx";
 import { keepFocus } from "./keep-focus.ts";
 import type { DraftFile, PanelContext, PanelUi } from "./panel-context.ts";
 import styles from "./panel.css";
@@ -23,9 +24,9 @@ export interface PanelOptions {
 
 /** A mounted panel. */
 export interface Panel {
-  update(changes: Partial<Omit<PanelOptions, "root">>): void;
+  update: (changes: Partial<Omit<PanelOptions, "root">>) => void;
   /** Takes the panel and its listeners away. */
-  unmount(): void;
+  unmount: () => void;
 }
 
 /** Changes within this time, in milliseconds, are shown together. */
@@ -53,7 +54,17 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   options.root.append(host);
 
   const announce = createAnnouncer();
-  const ui: PanelUi = { text: "", files: [], announcementCount: 0 };
+  const ended = new AbortController();
+  const ui: PanelUi = {
+    text: "",
+    files: [],
+    fault: null,
+    hasMore: false,
+    isDragging: false,
+    isRating: false,
+    said: "",
+    saidCount: 0,
+  };
   const context: PanelContext = {
     state: store.get(),
     texts: options.texts,
@@ -61,24 +72,25 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     actions,
     shown: new WeakMap(),
     change,
+    say,
     scrollToEnd,
     addFiles(files) {
       const taken = Array.from(files);
       const room = LIMITS.attachmentsMaxCount - ui.files.length;
-      ui.fault = taken.length > room ? "faultFileCount" : null;
+      change({ fault: taken.length > room ? "faultFileCount" : null });
       // What becomes of each is seen beside its name.
       void Promise.all(taken.slice(0, room).map(addFile));
     },
     removeFile(file) {
       file.abort();
       change({ files: ui.files.filter((other) => other !== file) });
-      focusField();
     },
     send() {
       if (!canSend(context)) return;
       const { text, files } = ui;
       ui.text = "";
       ui.files = files.filter(({ fault }) => fault !== null);
+      ui.fault = null;
       ui.newFrom = undefined;
       actions.send(
         text,
@@ -98,18 +110,21 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let notice = noticeOf(context.state);
   let lastEntry: Entry | undefined;
   let lastText = "";
+  let draftCount = 0;
 
   const find = (selector: string) => root.querySelector<HTMLElement>(selector);
   const focusField = () => (find("[data-focus]") ?? find("button"))?.focus();
 
   function change(part: Partial<PanelUi>): void {
     Object.assign(ui, part);
+    if (part.fault != null) say(faultText(context.texts, part.fault));
     show();
   }
 
   async function addFile(file: File): Promise<void> {
     const controller = new AbortController();
     const draft: DraftFile = {
+      key: ++draftCount,
       view: { fileId: null, filename: file.name, mime: file.type, sizeBytes: file.size, progress: 0 },
       fault: null,
       abort: () => controller.abort(),
@@ -125,6 +140,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     } catch (error) {
       draft.view.progress = null;
       draft.fault = faultOf(error);
+      // Who has taken it out knows.
+      if (ui.files.includes(draft)) say(`${file.name}: ${faultText(context.texts, draft.fault)}`);
     }
     show();
   }
@@ -139,9 +156,9 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     change({ hasMore: false });
   }
 
-  function say(announcement: string): void {
-    ui.announcement = announcement;
-    ui.announcementCount += 1;
+  function say(words: string): void {
+    ui.said = words;
+    ui.saidCount += 1;
   }
 
   /** Says what has come and how the line is, and sounds where nobody sees it. */
@@ -163,6 +180,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   function show(): void {
     clearTimeout(timer);
     timer = undefined;
+    if (ended.signal.aborted) return;
     const state = (context.state = store.get());
     const { entries, isOpen, unread, needsContact } = state;
     const opens = isOpen && !wasOpen;
@@ -176,7 +194,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     }
     tell();
     const last = entries.at(-1);
-    ui.hasMore = !isFollowing && (ui.hasMore === true || (last !== lastEntry && last?.kind === "reply"));
+    ui.hasMore = !isFollowing && (ui.hasMore || (last !== lastEntry && last?.kind === "reply"));
     lastEntry = last;
 
     host.dir = options.dir;
@@ -192,7 +210,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       field.style.height = "auto";
       field.style.height = `${field.scrollHeight + 2}px`;
     }
-    if (closes) options.launcher.focus();
+    // Who was elsewhere on the page when it closed stays there.
+    if (closes && hadFocus) options.launcher.focus();
     if (!isOpen) return;
     if (opens || turns) focusField();
     // What had the focus has gone: it must not leave the panel.
@@ -209,8 +228,11 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
 
   /** The panel covers what the on-screen keyboard leaves of a phone's screen. */
   function fitScreen(): void {
-    host.style.setProperty("--top", `${visualViewport?.offsetTop}px`);
-    host.style.setProperty("--height", `${visualViewport?.height}px`);
+    const { offsetTop = 0, height = innerHeight, scale = 1 } = visualViewport ?? {};
+    // Who enlarges the page with two fingers wants to see less of it, and larger.
+    if (scale > 1.01) return;
+    host.style.setProperty("--top", `${offsetTop}px`);
+    host.style.setProperty("--height", `${height}px`);
     show();
   }
 
@@ -232,7 +254,6 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   for (const name of ["keydown", "keyup", "keypress"] as const) host.addEventListener(name, onKey);
   // Scrolling does not bubble.
   root.addEventListener("scroll", onScroll, true);
-  const ended = new AbortController();
   document.addEventListener("visibilitychange", show, ended);
   visualViewport?.addEventListener("resize", fitScreen, ended);
   visualViewport?.addEventListener("scroll", fitScreen, ended);

@@ -4,6 +4,8 @@ import type { Entry, FileView, WidgetActions, WidgetState } from "../state.ts";
 
 /** A file of the message that is being written. */
 export interface DraftFile {
+  /** No other file of this panel has it. */
+  key: number;
   view: FileView;
   /** Name of the string that says why it was not taken; null otherwise. */
   fault: string | null;
@@ -17,19 +19,18 @@ export interface PanelUi {
   text: string;
   files: DraftFile[];
   /** Name of the string that says what went wrong last; null otherwise. */
-  fault?: string | null;
+  fault: string | null;
   /** Key of the first entry that was not read when the panel was opened. */
   newFrom?: string | undefined;
   /** True while there are messages below what can be seen that came in meanwhile. */
-  hasMore?: boolean;
+  hasMore: boolean;
   /** True while files are held over the panel. */
-  isDragging?: boolean;
+  isDragging: boolean;
   /** True once the visitor has asked to rate. */
-  isRating?: boolean;
-  /** What the live region says. */
-  announcement?: string;
-  /** Grows with each announcement, so that the same words can be said again. */
-  announcementCount: number;
+  isRating: boolean;
+  /** What the live region says, and how often it has said something: the same words can be said again. */
+  said: string;
+  saidCount: number;
 }
 
 /** What each view of the panel is given. It is the same object each time, and holds what is so now. */
@@ -39,15 +40,17 @@ export interface PanelContext {
   ui: PanelUi;
   actions: WidgetActions;
   /** Changes parts of what only the panel knows, and shows them. */
-  change(part: Partial<PanelUi>): void;
+  change: (part: Partial<PanelUi>) => void;
+  /** Lets the live region say something. */
+  say: (words: string) => void;
   /** Takes files into the message that is being written, as far as there is room. */
-  addFiles(files: Iterable<File>): void;
-  removeFile(file: DraftFile): void;
+  addFiles: (files: Iterable<File>) => void;
+  removeFile: (file: DraftFile) => void;
   /** Sends what is written. */
-  send(): void;
+  send: () => void;
   /** Fetches a file; tells where that fails. */
-  download(file: FileView): void;
-  scrollToEnd(): void;
+  download: (file: FileView) => void;
+  scrollToEnd: () => void;
   /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
   shown: WeakMap<Entry, VNode>;
 }

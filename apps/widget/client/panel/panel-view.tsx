@@ -19,15 +19,18 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
   const canUpload = config.features.upload && !needsContact && !isRefused;
   const notice = ui.isDragging ? "dropFiles" : noticeOf(state);
   const drag = (event: DragEvent) => {
+    const { dataTransfer, type } = event;
+    if (dataTransfer?.types.includes("Files") !== true) return;
     // Otherwise the browser leaves the page for the file.
     event.preventDefault();
-    change({ isDragging: canUpload && event.type === "dragover" });
-    if (event.type === "drop" && canUpload) context.addFiles(event.dataTransfer?.files ?? []);
+    const isDragging = canUpload && type === "dragover";
+    if (isDragging !== ui.isDragging) change({ isDragging });
+    if (type === "drop" && canUpload) context.addFiles(dataTransfer.files);
   };
   return (
     <>
       <p class="sr" role="status">
-        <span key={ui.announcementCount}>{ui.announcement}</span>
+        <span key={ui.saidCount}>{ui.said}</span>
       </p>
       <section
         class="panel"
@@ -51,7 +54,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
               onPress={() => actions.setSound(!hasSound)}
             />
           )}
-          <IconButton icon="close" name={texts.text("closeChat")} onPress={() => actions.close()} />
+          <IconButton icon="close" name={texts.text("closeChat")} onPress={actions.close} />
         </header>
         {notice !== null && (
           <p class="notice" data-part={isRefused ? "refusal" : "status"}>
@@ -69,7 +72,7 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
           <MessageList context={context} />
         </div>
         {ui.hasMore && (
-          <button type="button" class="primary" onClick={() => context.scrollToEnd()}>
+          <button type="button" class="primary more" onClick={context.scrollToEnd}>
             {texts.text("newMessages")} ↓
           </button>
         )}

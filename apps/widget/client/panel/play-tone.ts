@@ -1,3 +1,7 @@
+/** How long the tone is, and after what time the browser's audio is given back, in seconds. */
+const TONE_S = 0.2;
+const AUDIO_MS = 1_000;
+
 /** Plays a short tone. A browser that does not allow it stays silent. */
 export function playTone(): void {
   const audio = new AudioContext();
@@ -5,8 +9,8 @@ export function playTone(): void {
   const volume = audio.createGain();
   volume.gain.value = 0.05;
   tone.connect(volume).connect(audio.destination);
-  // Closing rejects only where it is closed already.
-  tone.onended = () => void audio.close();
   tone.start();
-  tone.stop(0.2);
+  tone.stop(TONE_S);
+  // A tone that is not allowed never ends.
+  setTimeout(() => void audio.close(), AUDIO_MS);
 }

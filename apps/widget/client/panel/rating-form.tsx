@@ -5,15 +5,16 @@ import type { PanelContext } from "./panel-context.ts";
 const SCORES = ["rateVeryBad", "rateBad", "rateOkay", "rateGood", "rateVeryGood"];
 
 /** Asks how satisfied the visitor is, and thanks for the answer. */
-export const RatingForm = ({ context: { state, texts, actions, change } }: { context: PanelContext }) => (
+export const RatingForm = ({ context: { state, texts, actions, change, say } }: { context: PanelContext }) => (
   <form
     class="form bubble"
     data-part="rating"
     onSubmit={(event) => {
       event.preventDefault();
-      const data = new FormData(event.currentTarget);
-      actions.rate(Number(data.get("score")), String(data.get("comment")).trim() || undefined);
-      change({ isRating: true, announcement: texts.text("rateThanks") });
+      const { score, comment } = event.currentTarget.elements as unknown as Record<string, { value: string }>;
+      change({ isRating: true });
+      actions.rate(Number(score?.value), comment?.value);
+      say(texts.text("rateThanks"));
     }}
   >
     {state.rating !== null ? (
