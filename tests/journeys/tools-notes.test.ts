@@ -75,14 +75,6 @@ async function readTicket(name: string, ticketId: string): Promise<TicketDetail>
   return (body as unknown as { item: TicketDetail }).item;
 }
 
-/** All of an issue of notes but where they tell of it. */
-const submittable = ({ clientIssueId, title, description, severity }: NotesSummaryItem["issues"][number]) => ({
-  clientIssueId,
-  title,
-  description,
-  severity,
-});
-
 const NOTE_SCOPES: Scope[] = ["agents:execute", "messages:write"];
 
 describe("the way of dictated notes", () => {
@@ -107,7 +99,7 @@ describe("the way of dictated notes", () => {
       ]);
 
       // The operator chooses three of the four.
-      const chosen = read.issues.slice(0, 3).map((issue) => ({ ...submittable(issue), source: "Monday round" }));
+      const chosen = read.issues.slice(0, 3).map((issue) => ({ ...issue, source: "Monday round" }));
       const sent = await Promise.all(chosen.map((issue) => ask<SubmittedIssue>(client, "svc_submit_issue", issue)));
       expect(sent.map(({ stage }) => stage)).toEqual(["review", "review", "review"]);
       // Of other projects the caller is told nothing.

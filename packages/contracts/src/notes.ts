@@ -29,7 +29,7 @@ export const notePlaceSchema = z.object({
   end: z.int().describe("Offset behind its last one."),
 });
 
-/** Something that notes tell of, which may become a ticket: all of it but `quotes` is what `svc_submit_issue` takes. */
+/** Something that notes tell of, which may become a ticket: `svc_submit_issue` takes it as it is, and leaves `quotes` aside. */
 export const noteIssueSchema = z.object({
   clientIssueId: z.string().describe("The same notes give the same ids."),
   title: z.string(),

@@ -20,7 +20,7 @@ export interface ChildProcess {
   output(): string;
   /**
    * Resolves when the output matches the pattern, or the URL answers with 2xx. Rejects with the output when the
-   * process ends before, or after `timeoutMs` (60 s).
+   * process ends before, or after `timeoutMs` (100 s).
    */
   ready(condition: RegExp | string, options?: { timeoutMs?: number }): Promise<void>;
   /**
@@ -33,7 +33,7 @@ export interface ChildProcess {
 const OUTPUT_MAX_CHARS = 4_000_000;
 const LAST_OUTPUT_MS = 500;
 const END_TIMEOUT_MS = 40_000;
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 100_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Starts a program. Whatever happens to this process, SIGKILL included, the child does not outlive it. */

@@ -76,6 +76,10 @@ async function call(name: string, args: unknown, asked = key) {
   return last.result;
 }
 
+/** What an issue of notes has beside what is submitted of it, is left aside. */
+const TAKES_MORE = new Set(["svc_submit_issue"]);
+const CLOSED = { additionalProperties: false };
+
 describe("the list of tools", () => {
   test("has the eight of the product, in their order, each with all that a client shows and checks", async () => {
     const { last } = await tools.ask(key, "tools/list");
@@ -86,7 +90,7 @@ describe("the list of tools", () => {
         name: tool.name,
         title: expect.stringMatching(/\S/),
         description: expect.stringMatching(/\S/),
-        inputSchema: expect.objectContaining({ type: "object", additionalProperties: false }),
+        inputSchema: expect.objectContaining({ type: "object", ...(TAKES_MORE.has(tool.name) ? {} : CLOSED) }),
         outputSchema: expect.objectContaining({ type: "object" }),
         annotations: {
           title: expect.stringMatching(/\S/),

@@ -1,6 +1,5 @@
 import { issueInputSchema, submittedIssueSchema } from "@svc/contracts";
 import { submitIssue as submit } from "@svc/operations";
-import { z } from "zod";
 import { describedTool } from "../mcp/tool.ts";
 import { ADDS_ONCE } from "./annotations.ts";
 
@@ -11,7 +10,8 @@ export const submitIssue = describedTool({
   description:
     "Makes a ticket of an issue in the shared Inbox: it goes to the project of the agent that fits best, and an operator looks at it. Nobody is answered automatically. The same clientIssueId again is the same ticket. Call it only for issues that the person has chosen.",
   scope: "messages:write",
-  input: z.strictObject(issueInputSchema.shape),
+  // An issue of svc_summarize_notes can be handed over as it is: its `quotes` are left aside.
+  input: issueInputSchema,
   output: submittedIssueSchema,
   annotations: ADDS_ONCE,
   waitingFor: "The issue is kept; who works on it is being found out",

@@ -401,7 +401,7 @@ describe("a line that is cut", () => {
     await online(tab);
     tab.actions.send("one");
     await until("the ack", () => tab.states()[0] === "sent");
-    const { visitorId = "" } = server.rows[0] ?? {};
+    const visitorId = server.rows[0]?.visitorId ?? "";
     server.rows.push({ seq: 2, visitorId, reply: "lost" });
     server.reply("after it");
     await until("both replies", () => tab.texts().length === 3);

@@ -111,6 +111,8 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
   let lastEntry: Entry | undefined;
   let lastText = "";
   let draftCount = 0;
+  /** What has failed before is not told again. */
+  let failedCount = Infinity;
 
   const find = (selector: string) => root.querySelector<HTMLElement>(selector);
   const focusField = () => (find("[data-focus]") ?? find("button"))?.focus();
@@ -166,6 +168,9 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const { state, texts } = context;
     const news = announce(state, texts);
     const current = noticeOf(state);
+    const failed = state.entries.filter((entry) => entry.kind === "visitor" && entry.state === "failed").length;
+    if (failed > failedCount) say(texts.text("failed"));
+    failedCount = failed;
     if (news !== null) {
       say(news);
       if (state.hasSound && (document.hidden || !state.isOpen)) playTone();
@@ -208,7 +213,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       lastText = ui.text;
       // The field is as high as its text, up to the bound that its style sets.
       field.style.height = "auto";
-      field.style.height = `${field.scrollHeight + 2}px`;
+      field.style.height = `${field.scrollHeight}px`;
     }
     // Who was elsewhere on the page when it closed stays there.
     if (closes && hadFocus) options.launcher.focus();
@@ -228,7 +233,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
 
   /** The panel covers what the on-screen keyboard leaves of a phone's screen. */
   function fitScreen(): void {
-    const { offsetTop = 0, height = innerHeight, scale = 1 } = visualViewport ?? {};
+    const { offsetTop, height, scale } = visualViewport ?? { offsetTop: 0, height: innerHeight, scale: 1 };
     // Who enlarges the page with two fingers wants to see less of it, and larger.
     if (scale > 1.01) return;
     host.style.setProperty("--top", `${offsetTop}px`);
