@@ -9,6 +9,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
+import { minify } from "@swc/core";
 import { build, transform } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -74,6 +75,22 @@ const languages = readdirSync(join(CLIENT, "locales"))
 
 const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
+/** The scripts that esbuild makes of `options`, made smaller still: SWC folds what esbuild leaves, a twentieth of it. */
+async function buildScripts(options) {
+  const { outputFiles, metafile } = await build({ ...shared, ...options });
+  const scripts = await Promise.all(
+    outputFiles.map(async ({ path, text }) => {
+      const { code } = await minify(text, {
+        module: options.format === "esm",
+        compress: { passes: 3, ecma: 2022 },
+        mangle: true,
+      });
+      return { name: basename(path, ".js"), contents: Buffer.from(code) };
+    }),
+  );
+  return { scripts, metafile };
+}
+
 /**
  * Builds, and answers what was made without writing it: the files by path, the manifest, the sizes in bytes after
  * `gzip -9`, and what esbuild says about what is in them.
@@ -81,23 +98,21 @@ const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 export async function buildClient() {
   const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP };
   for (const language of languages) entryPoints[language] = join(CLIENT, "locales", `${language}.ts`);
-  const chunks = await build({ ...shared, entryPoints, format: "esm" });
+  const chunks = await buildScripts({ entryPoints, format: "esm" });
   // One hash for all of them: the launcher need not know seventeen.
   const hash = createHash("sha256");
-  for (const { contents } of chunks.outputFiles) hash.update(contents);
+  for (const { contents } of chunks.scripts) hash.update(contents);
   const mark = hash.digest("hex").slice(0, 8);
-  const launcher = await build({
-    ...shared,
+  const launcher = await buildScripts({
     entryPoints: { widget: join(CLIENT, "launcher.ts") },
     format: "iife",
     define: { ...shared.define, BUILD: JSON.stringify(mark) },
   });
 
-  const files = new Map([["widget.js", launcher.outputFiles[0].contents]]);
+  const files = new Map(launcher.scripts.map(({ name, contents }) => [`${name}.js`, contents]));
   const manifest = {};
-  const sizes = { launcher: zipped(launcher.outputFiles[0].contents) };
-  for (const { path, contents } of chunks.outputFiles) {
-    const name = basename(path, ".js");
+  const sizes = { launcher: zipped(files.get("widget.js")) };
+  for (const { name, contents } of chunks.scripts) {
     manifest[name] = `chunks/${name}-${mark}.js`;
     files.set(manifest[name], contents);
     sizes[name] = zipped(contents);

@@ -28,7 +28,7 @@ const viewFile = (file: FileView, { texts, download }: PanelContext) => (
     class="bubble file"
     data-part="file"
     aria-disabled={file.fileId === null}
-    aria-label={`${texts.text("download", { name: file.filename })}, ${texts.size(file.sizeBytes)}`}
+    title={texts.text("download", { name: file.filename })}
     onClick={() => download(file)}
   >
     <Icon name="file" />
