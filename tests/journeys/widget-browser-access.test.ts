@@ -134,11 +134,13 @@ describeInBrowser("everyone can use the widget", () => {
       const focused = () =>
         widget.page.evaluate<string>(`${FOCUSED}?.getAttribute("data-part") ?? ${FOCUSED}?.id ?? ""`);
       const look = () =>
+        // The ring of the text field is around the box in which its buttons stand, too.
         widget.page.evaluate<{ where: string; name: string; outlinePx: number }>(
-          `(() => { const at = ${FOCUSED}; const { outlineStyle, outlineWidth } = getComputedStyle(at);
+          `(() => { const at = ${FOCUSED};
+             const widthOf = ({ outlineStyle, outlineWidth }) => outlineStyle === "none" ? 0 : parseFloat(outlineWidth);
              return { where: at.closest('[data-part="panel"]') ? "panel" : "elsewhere",
                name: at.title || at.getAttribute("aria-label") || at.name || at.textContent,
-               outlinePx: outlineStyle === "none" ? 0 : parseFloat(outlineWidth) }; })()`,
+               outlinePx: Math.max(...[at, at.closest(".field") ?? at].map((one) => widthOf(getComputedStyle(one)))) }; })()`,
         );
       /** Presses a key until what has the focus is called so. */
       const pressUntil = async (key: string, name: RegExp) => {
