@@ -21,7 +21,6 @@ const seconds = Number(values.seconds);
 /** Lines that are being opened at once. */
 const AT_ONCE = 50;
 
-const { WebSocket } = createRequire(join(ROOT, "apps", "widget", "package.json"))("ws");
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Resident memory of a process, in bytes. */
@@ -73,6 +72,8 @@ async function openLines(url, kind) {
 }
 
 await prepare(console.log);
+// It is installed by now.
+const { WebSocket } = createRequire(join(ROOT, "apps", "widget", "package.json"))("ws");
 console.log(`${count} idle lines, looked at for ${seconds} s`);
 console.log("kind              before   with them   a line   processor while idle");
 for (const [name, kind] of Object.entries(KINDS)) {

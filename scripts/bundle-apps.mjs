@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "./prepare.mjs";
 
 const OUTPUT = join(ROOT, "node_modules", ".svc-bundles");
-/** Where esbuild is a dependency. */
-const { build } = createRequire(join(ROOT, "apps", "widget", "package.json"))("esbuild");
+/** Where esbuild is a dependency. It is looked for when it is needed: on a fresh machine it is installed by then. */
+const widgetRequire = createRequire(join(ROOT, "apps", "widget", "package.json"));
 
 /** Modules look for files beside themselves: they are told where they were before they became part of a bundle. */
 const keepPlaces = {
@@ -36,7 +36,7 @@ export async function bundleApps() {
     .filter(([, main]) => existsSync(main));
   rmSync(OUTPUT, { recursive: true, force: true });
   const requireUrl = JSON.stringify(pathToFileURL(join(ROOT, "package.json")).href);
-  await build({
+  await widgetRequire("esbuild").build({
     entryPoints: Object.fromEntries(mains),
     outdir: OUTPUT,
     outExtension: { ".js": ".mjs" },

@@ -9,7 +9,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { BUDGET, buildClient, checkBudget, sumSizes } from "../apps/widget/build-client.mjs";
+import { prepare } from "./prepare.mjs";
+
+await prepare((line) => console.error(line));
+// Its libraries are installed by now.
+const { BUDGET, buildClient, checkBudget, sumSizes } = await import("../apps/widget/build-client.mjs");
 
 /** Other widgets: the files of their npm packages that a page loads at the least, and their bytes after `gzip -9`. */
 const OTHERS = [
