@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import type { WidgetSettings } from "@svc/contracts";
 import { isOriginAllowed } from "./is-origin-allowed.ts";
 
-const CHALLENGE = { "WWW-Authenticate": 'ApiKey realm="svc-widget"' };
+const CHALLENGE = 'Bearer realm="svc"';
 
 const hash = (text: string) => createHash("sha256").update(text).digest();
 
@@ -16,12 +16,12 @@ export function isWidgetKey({ apiKey }: WidgetSettings, key: string): boolean {
 export function checkKey(settings: WidgetSettings, key: string | undefined): asserts key is string {
   if (key === undefined || key === "") {
     throw new ServiceError("missing_key", "Send the widget's key: in the header X-Api-Key, or apiKey of a socket.", {
-      headers: CHALLENGE,
+      headers: { "WWW-Authenticate": CHALLENGE },
     });
   }
   if (isWidgetKey(settings, key)) return;
   throw new ServiceError("invalid_key", "This is not the widget's key. The page has to name the one of the settings.", {
-    headers: CHALLENGE,
+    headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
   });
 }
 

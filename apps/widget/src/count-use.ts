@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { LIMITS, ServiceError } from "@svc/contracts";
 import type { WidgetSettings } from "@svc/contracts";
-import type { Counters } from "@svc/queue";
+import type { CountLimit, Counters } from "@svc/queue";
 
 /** What is limited, each by its own setting. */
 export type Use = "messages" | "configReads" | "files" | "sockets";
 
 const WINDOW_SECONDS = 60;
+/** MB of files from one address: twenty-five of the largest. */
+const MEGABYTES: CountLimit = { limit: 250, windowSeconds: 3_600 };
 
 /** Where a limit stands after a use. */
 export interface UseCount {
@@ -32,6 +34,10 @@ function tooMany(detail: string, seconds: number): ServiceError {
   });
 }
 
+/** Names of counters are short and hold nothing that somebody sent. */
+const counterOf = (what: string, address: string, key: string) =>
+  `widget-${what}:${address}:${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+
 /** Counts one use by address and key, over all replicas. */
 export async function countUse(
   counters: Counters,
@@ -39,9 +45,7 @@ export async function countUse(
   { address, key, settings }: { address: string; key: string; settings: WidgetSettings },
 ): Promise<UseCount> {
   const limit = settings[USES[use].setting];
-  // Names of counters are short and hold nothing that somebody sent.
-  const keyName = createHash("sha256").update(key).digest("hex").slice(0, 16);
-  const counted = await counters.count(`widget-${use}:${address}:${keyName}`, { limit, windowSeconds: WINDOW_SECONDS });
+  const counted = await counters.count(counterOf(use, address, key), { limit, windowSeconds: WINDOW_SECONDS });
   return { limit, remaining: counted.remaining, resetSeconds: secondsOf(counted.resetMs), isOver: counted.isOver };
 }
 
@@ -56,6 +60,28 @@ export function rateLimitFields(use: Use, { limit, remaining, resetSeconds }: Us
     "RateLimit-Policy": `"${use}";q=${limit};w=${WINDOW_SECONDS}`,
     RateLimit: `"${use}";r=${remaining};t=${resetSeconds}`,
   };
+}
+
+/**
+ * Counts the bytes of a file by address and key, over all replicas, in whole MB. Throws rate_limited. Without it one
+ * address could fill the disk within the limit of files.
+ */
+export async function countBytes(
+  counters: Counters,
+  { address, key }: { address: string; key: string },
+  bytes: number,
+): Promise<void> {
+  const name = counterOf("megabytes", address, key);
+  // Counts of one counter that come at once are one round trip.
+  const counted = await Promise.all(
+    Array.from({ length: Math.ceil(bytes / 1024 / 1024) }, () => counters.count(name, MEGABYTES)),
+  );
+  const over = counted.find(({ isOver }) => isOver);
+  if (over === undefined) return;
+  throw tooMany(
+    `The widget takes ${MEGABYTES.limit} MB of files an hour from one address.`,
+    secondsOf(over.resetMs),
+  );
 }
 
 /** Counts a call that has shown no valid key; answers the error to throw: the given one, or rate_limited in its place. */

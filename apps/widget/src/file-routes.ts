@@ -4,6 +4,7 @@ import type { FileContent } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import { cleanFileName } from "./clean-file-name.ts";
 import { readFormFile } from "./read-form-file.ts";
+import { countBytes } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./read-visitor.ts";
 import { sniffMime } from "./sniff-mime.ts";
 import type { WidgetContext } from "./widget-context.ts";
@@ -64,12 +65,13 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
     try {
       const { name, content } = await readFormFile(request);
       if (content.length === 0) throw new ServiceError("invalid_request", "The file is empty.");
+      await countBytes(queues.counters, { address: clientAddress(request), key }, content.length);
       const file = { ticketId, filename: cleanFileName(name), mime: sniffMime(content), content };
       const fileId = await store.widgetFiles.insert(project, file);
       if (fileId === null) {
         throw new ServiceError(
-          "payload_too_large",
-          "So many files wait here without a message; send a message with some of them first.",
+          "too_many_files",
+          "So many files wait for a message that no more are taken; send a message with some of yours, or try again later.",
         );
       }
       const { filename, mime } = file;

@@ -4,17 +4,22 @@ import type { Store } from "@svc/store";
 
 const EVERY_MS = 60_000;
 
-/** Removes the files that no message names after a day, once a minute; replicas share the work. */
+/**
+ * Removes the files that no message names after a day, and the ids of messages that never came, once a minute; replicas
+ * share the work.
+ */
 export function startFileSweeper({ store, log }: { store: Store; log: Log }): { stop: () => Promise<void> } {
   let isStopped = false;
   let sweeping: Promise<void> = Promise.resolve();
 
   async function sweep(): Promise<void> {
     try {
-      let isMore = true;
-      while (isMore) isMore = (await store.widgetFiles.removeUnused()) && !isStopped;
+      for (const remove of [store.widgetFiles.removeUnused, store.visitors.removeReserved]) {
+        let isMore = !isStopped;
+        while (isMore) isMore = (await remove()) && !isStopped;
+      }
     } catch (error) {
-      log[isUnavailable(error) ? "debug" : "error"]({ error }, "unused files could not be removed; it is tried again");
+      log[isUnavailable(error) ? "debug" : "error"]({ error }, "what no message names could not be removed; it is tried again");
     }
   }
 

@@ -123,6 +123,12 @@ export const ERRORS = {
     mend: "Wait for its answer, or repeat the call after `Retry-After`.",
     also: "`Retry-After`",
   },
+  too_many_files: {
+    status: 409,
+    title: "Too many files",
+    when: "So many files of visitors wait for a message that no more are taken: of this conversation, or of all.",
+    mend: "Send a message with some of the files, or try again later: what no message names is removed after a day.",
+  },
   version_conflict: {
     status: 412,
     title: "Version conflict",

@@ -1,13 +1,23 @@
+import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 
+/** Reserved ids that one step of the sweeper goes through. */
+const SWEEP_PAGE = 500;
+
 /** The message that a client's id stands for; `seq` is null while it is not committed. */
 export interface ReservedMessage {
   messageId: string;
   seq: number | null;
+}
+
+/** Places of a chat that follow each other: those after `after`, up to `upTo`. */
+export interface PlaceRange {
+  after: number;
+  upTo: number;
 }
 
 /** How a visitor's conversation stands. */
@@ -84,15 +94,31 @@ function asEntry(row: EntryRow): ChatEntry {
 
 /** What the sockets of the widget read and write beside messages and replies. */
 export function visitorsTable(db: Db) {
-  // The first call reserves the id; a repeat finds it, with the place of its message once that is committed. The empty
-  // update makes the row that another call has just made visible, and locks it for a moment.
+  // The first call reserves the id; a repeat finds it, with the place of its message once that is committed. The update
+  // makes the row that another call has just made visible, and keeps it from the sweeper for a further day.
   const RESERVE = `
     WITH reserved AS (
       INSERT INTO widget_messages AS w (project_id, ticket_id, client_message_id, message_id) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (ticket_id, client_message_id) DO UPDATE SET message_id = w.message_id
+      ON CONFLICT (ticket_id, client_message_id) DO UPDATE SET created_at = now(), is_kept = false
       RETURNING message_id
     )
     SELECT r.message_id, m.seq FROM reserved r LEFT JOIN messages m ON m.id = r.message_id`;
+
+  // A message may have been reserved and never committed. As with files: a day later it has come or never will.
+  const SWEEP = `
+    WITH old AS MATERIALIZED (
+      SELECT w.ticket_id, w.client_message_id, EXISTS (SELECT 1 FROM messages m WHERE m.id = w.message_id) AS is_used
+      FROM widget_messages w
+      WHERE NOT w.is_kept AND w.created_at < now() - interval '${WIDGET_LIMITS.unusedFileHours} hours'
+      ORDER BY w.created_at LIMIT ${SWEEP_PAGE} FOR UPDATE OF w SKIP LOCKED
+    ), kept AS (
+      UPDATE widget_messages w SET is_kept = true FROM old
+      WHERE w.ticket_id = old.ticket_id AND w.client_message_id = old.client_message_id AND old.is_used
+    ), gone AS (
+      DELETE FROM widget_messages w USING old
+      WHERE w.ticket_id = old.ticket_id AND w.client_message_id = old.client_message_id AND NOT old.is_used
+    )
+    SELECT count(*)::integer AS seen FROM old`;
 
   // How many chats stand, in one statement however many sockets are open: a few index look-ups a chat. Reads only.
   const LOOK = `
@@ -151,24 +177,26 @@ export function visitorsTable(db: Db) {
     )
     SELECT id FROM ticket`;
 
-  // Everything up to a place was handed to a socket of the visitor. Locks the replies' rows.
+  // What stands between two places was handed to a socket of the visitor. Locks the replies' rows.
   const CONFIRM = `
     UPDATE replies r SET delivered_at = now()
-    FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (project_id, ticket_id, seq)
-      ORDER BY ticket_id, seq) i
-    WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq <= i.seq AND r.delivered_at IS NULL`;
+    FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[])
+        AS i (project_id, ticket_id, after, up_to)
+      ORDER BY ticket_id, up_to) i
+    WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.seq <= i.up_to
+      AND r.delivered_at IS NULL`;
 
-  interface ChatPlace {
+  interface HandedOver extends PlaceRange {
     project: ProjectId;
     ticketId: string;
-    seq: number;
   }
-  const confirm = createBatcher<ChatPlace, void>(
+  const confirm = createBatcher<HandedOver, void>(
     async (items) => {
       await db.prepared("visitors_confirm", CONFIRM, [
         items.map((item) => item.project),
         items.map((item) => item.ticketId),
-        items.map((item) => item.seq),
+        items.map((item) => item.after),
+        items.map((item) => item.upTo),
       ]);
       return items.map(() => undefined);
     },
@@ -189,6 +217,12 @@ export function visitorsTable(db: Db) {
       ]);
       if (row === undefined) throw new Error("a client's id was reserved and is not there");
       return { messageId: row.message_id, seq: row.seq };
+    },
+
+    /** Removes some of the ids of all projects whose message has not come within a day. True when there may be more. */
+    async removeReserved(): Promise<boolean> {
+      const [row] = await db.query<{ seen: number }>(SWEEP);
+      return row?.seen === SWEEP_PAGE;
     },
 
     /** How chats stand, in the order of the question; of one that is not there yet: empty and open. */
@@ -223,9 +257,9 @@ export function visitorsTable(db: Db) {
       return rows.map(asEntry);
     },
 
-    /** Notes that everything up to a place was handed over. Many calls share a statement. Safe to repeat. */
-    confirm(project: ProjectId, ticketId: string, seq: number): Promise<void> {
-      return confirm({ project, ticketId, seq });
+    /** Notes that the replies of some places were handed over. Many calls share a statement. Safe to repeat. */
+    confirm(project: ProjectId, ticketId: string, places: PlaceRange): Promise<void> {
+      return confirm({ project, ticketId, ...places });
     },
 
     /** Notes up to where a visitor has read; what is not there yet is not read, and a place never goes back. */

@@ -16,8 +16,8 @@ export interface NewWidgetFile extends FileContent {
   ticketId: string;
 }
 
-/** What all files of a chat may be together while no message names them, in bytes. */
-const UNUSED_MAX_BYTES = 10 * WIDGET_LIMITS.fileMaxBytes;
+/** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
+const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
 /** Files that one step of the sweeper goes through. */
 const SWEEP_PAGE = 50;
 
@@ -37,14 +37,17 @@ const asFile = (row: FileRow): WidgetFile => ({
 
 /** Files of visitors: kept with the message that names them, removed where none does within a day. */
 export function widgetFilesTable(db: Db) {
-  // The sum is not locked: two uploads at once may pass the limit by one file each, which does no harm.
+  // The sums are not locked: two uploads at once may pass a limit by one file each, which does no harm. That of a chat
+  // alone would bound nothing, since visitors make their own chats.
   const INSERT = `
     INSERT INTO widget_files (id, project_id, ticket_id, filename, mime, content)
     SELECT $1, $2, $3, $4, $5, $6
     WHERE (
       SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files
       WHERE ticket_id = $3 AND project_id = $2 AND message_id IS NULL
-    ) + octet_length($6::bytea) <= ${UNUSED_MAX_BYTES}
+    ) + octet_length($6::bytea) <= $7 AND (
+      SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files WHERE project_id = $2 AND message_id IS NULL
+    ) + octet_length($6::bytea) <= $8
     RETURNING id`;
 
   // Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
@@ -80,9 +83,14 @@ export function widgetFilesTable(db: Db) {
     SELECT (SELECT count(*) FROM old) AS seen, (SELECT count(*) FROM gone) AS removed`;
 
   return {
-    /** Keeps a file and answers its id; null when the chat has too much that no message names. */
-    async insert(project: ProjectId, { ticketId, filename, mime, content }: NewWidgetFile): Promise<string | null> {
-      const [row] = await db.query<{ id: string }>(INSERT, [newId(), project, ticketId, filename, mime, content]);
+    /** Keeps a file and answers its id; null when its chat or its project has too much that no message names. */
+    async insert(
+      project: ProjectId,
+      { ticketId, filename, mime, content }: NewWidgetFile,
+      maxBytes: { chat: number; project: number } = UNUSED_MAX_BYTES,
+    ): Promise<string | null> {
+      const values = [newId(), project, ticketId, filename, mime, content, maxBytes.chat, maxBytes.project];
+      const [row] = await db.query<{ id: string }>(INSERT, values);
       return row?.id ?? null;
     },
 

@@ -51,16 +51,13 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
       if (behind.length === 0) break;
       const after = Math.min(...behind.map(({ sentSeq }) => sentSeq));
       const entries = await store.visitors.listAfter(room.project, room.ticketId, after, ENTRY_PAGE);
-      for (const entry of entries) for (const session of room.sessions) showEntry(session, entry);
+      // Only those that were asked for: a line that has become free meanwhile may lack what comes before these.
+      const upToDate = behind.filter((session) => entries.every((entry) => showEntry(session, entry)));
       // What was said since the look belongs to another view, which is looked for next.
       hasMore = entries.length === ENTRY_PAGE || (entries.at(-1)?.seq ?? 0) > view.lastSeq;
       if (entries.length === ENTRY_PAGE) continue;
       // Places up to the end that had nothing are those of what was erased.
-      for (const session of behind) {
-        if (session.helloSeq === null && session.slowSince === null) {
-          session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
-        }
-      }
+      for (const session of upToDate) session.sentSeq = Math.max(session.sentSeq, view.lastSeq);
       break;
     }
     const isBehind = [...room.sessions].some((session) => session.sentSeq < view.lastSeq);
@@ -104,10 +101,11 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
 
   function settle(session: Session, ticketId: string, project: ProjectId): void {
     if (session.unconfirmedSeq === 0 || session.line.waitingBytes() > 0) return;
-    const seq = session.unconfirmedSeq;
+    const places = { after: session.confirmedSeq, upTo: session.unconfirmedSeq };
+    session.confirmedSeq = session.unconfirmedSeq;
     session.unconfirmedSeq = 0;
     // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
-    store.visitors.confirm(project, ticketId, seq).catch((error: unknown) => {
+    store.visitors.confirm(project, ticketId, places).catch((error: unknown) => {
       log.debug({ error, ticketId }, "it was not noted that replies were handed over");
     });
   }

@@ -5,6 +5,7 @@ import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
 import { receiveMessage } from "../receive-message.ts";
 import type { WidgetContext } from "../widget-context.ts";
+import type { WidgetSite } from "../widget-site.ts";
 import type { ChatRooms } from "./chat-rooms.ts";
 import { makeFrame } from "./make-frame.ts";
 import type { VisitorFrame } from "./read-frame.ts";
@@ -24,6 +25,8 @@ export type Hello = VisitorFrameData<"hello">;
  */
 export async function sayHello(context: FrameContext, session: Session, hello: Hello): Promise<void> {
   const site = await context.readSite();
+  // The line may have gone while the settings were read: it would join a conversation that it never leaves.
+  if (!session.line.isOpen()) return;
   if (hello.visitorId === undefined && session.visitor === null) {
     throw new ServiceError("invalid_request", "Send visitorId in the first hello: a random UUID (version 4).");
   }
@@ -32,8 +35,6 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
     if (session.visitor !== null && session.visitor.ticketId !== visitor.ticketId) {
       throw new ServiceError("invalid_request", "This socket belongs to another visitor; open one of its own.");
     }
-    // The line may have gone while the settings were read.
-    if (!session.line.isOpen()) return;
     session.visitor = visitor;
   }
   session.helloSeq = hello.sinceSeq;
@@ -41,6 +42,16 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
   session.own.clear();
   session.shown = { ...session.shown, status: null, partial: null };
   context.rooms.join(session);
+}
+
+/** Counts what a visitor writes, by address and key. Throws rate_limited. */
+async function countMessage(
+  { queues }: FrameContext,
+  { admission: { address, key } }: Session,
+  { settings }: WidgetSite,
+): Promise<void> {
+  const counted = await countUse(queues.counters, "messages", { address, key, settings });
+  if (counted.isOver) throw overUse("messages", counted);
 }
 
 type Handlers = {
@@ -55,9 +66,7 @@ type Handlers = {
 const HANDLERS: Handlers = {
   async message(context, session, visitor, message) {
     const site = await context.readSite();
-    const { address, key } = session.admission;
-    const counted = await countUse(context.queues.counters, "messages", { address, key, settings: site.settings });
-    if (counted.isOver) throw overUse("messages", counted);
+    await countMessage(context, session, site);
     const { clientMessageId } = message;
     // Before it is committed: from then on a look may find it.
     session.own.add(clientMessageId);
@@ -76,9 +85,11 @@ const HANDLERS: Handlers = {
 
   read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.noteRead(project, ticketId, seq),
 
-  async rate(context, _session, { project, ticketId }, { score, comment }) {
-    const { settings } = await context.readSite();
-    if (!settings.features.rating) throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
+  async rate(context, session, { project, ticketId }, { score, comment }) {
+    const site = await context.readSite();
+    if (!site.settings.features.rating) throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
+    // A rating that is another one leaves an event: no more of them than messages.
+    await countMessage(context, session, site);
     const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
     if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet: send a message first.");
     context.tell([ticketId]);

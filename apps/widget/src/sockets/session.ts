@@ -32,7 +32,9 @@ export interface Session {
   isLookedFor: boolean;
   /** The client's ids of messages that it has sent and is told of by an `ack`: it needs no other frame of them. */
   readonly own: Set<string>;
-  /** Sent and not yet noted as delivered; 0 when there is nothing to note. */
+  /** What comes after this place and was sent is not yet noted as delivered, up to `unconfirmedSeq`. */
+  confirmedSeq: number;
+  /** 0 when there is nothing to note. */
   unconfirmedSeq: number;
   /** Since when its reader takes nothing; null while it does. */
   slowSince: number | null;
@@ -59,6 +61,7 @@ export function createSession(line: Line, admission: Admission): Session {
     helloSeq: null,
     isLookedFor: false,
     own: new Set(),
+    confirmedSeq: 0,
     unconfirmedSeq: 0,
     slowSince: null,
     shown: nothingShown(),

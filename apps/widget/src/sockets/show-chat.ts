@@ -36,18 +36,26 @@ export function answerHello(session: Session, chatId: string, { lastSeq }: ChatV
   if (session.helloSeq === null || !session.isLookedFor) return;
   // A place that the chat does not have yet is one of another installation: nothing of this one must be passed over.
   session.sentSeq = Math.min(session.helloSeq, lastSeq);
+  // Whoever names a place has what comes before it. Whoever wants news alone has not been sent that by anybody.
+  session.confirmedSeq = session.helloSeq <= lastSeq ? 0 : lastSeq;
+  session.unconfirmedSeq = 0;
   session.helloSeq = null;
   session.line.send(makeFrame("ready", { chatId, lastSeq }));
 }
 
-/** Sends one entry to a session that has not got it and can take it. */
-export function showEntry(session: Session, entry: ChatEntry): void {
+/** Sends one entry to a session that has not got it. False when it cannot take it: then nothing after it may be sent. */
+export function showEntry(session: Session, entry: ChatEntry): boolean {
   // One that has just said hello is told `ready` before anything else, by the next look.
-  if (session.helloSeq !== null || session.sentSeq >= entry.seq || isSlow(session)) return;
+  if (session.helloSeq !== null) return false;
+  if (session.sentSeq >= entry.seq) return true;
+  if (isSlow(session)) return false;
   session.sentSeq = entry.seq;
-  if (entry.kind === "message" && entry.clientMessageId !== null && session.own.delete(entry.clientMessageId)) return;
+  if (entry.kind === "message" && entry.clientMessageId !== null && session.own.delete(entry.clientMessageId)) {
+    return true;
+  }
   session.line.send(frameOf(entry));
   if (entry.kind === "reply") session.unconfirmedSeq = entry.seq;
+  return true;
 }
 
 /** Sends what is new beside messages and replies: the status, whether a reply is pending, and what it says so far. */
