@@ -156,6 +156,12 @@ describeInBrowser("everyone can use the widget", () => {
       expect(await focused()).toBe("host");
       await keyboard.press("Tab");
       expect(await focused()).toBe("launcher");
+      // A ring in two tones: one of them is seen on any page, and beside any accent.
+      const ring = await widget.launcher.evaluate((button) => [
+        button.computedStyleMap().get("outline-color").toString(),
+        button.computedStyleMap().get("box-shadow").toString(),
+      ]);
+      expect(ring).toEqual(["rgb(26, 29, 33)", expect.stringContaining("rgb(255, 255, 255)")]);
       await keyboard.press("Enter");
       await waitFor(async () => (await focused()) === "composer", { what: "the focus to be in the text field" });
       await keyboard.type("By keyboard");
@@ -284,13 +290,17 @@ describeInBrowser("everyone can use the widget", () => {
       const field = await widget.composer.boundingBox();
       expect((field?.y ?? 0) + (field?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
       expect((await widget.part("log").boundingBox())?.height).toBeGreaterThan(60);
-      const buttons = await widget.panel.getByRole("button").evaluateAll((all) =>
+      await widget.panel.getByRole("button", { name: "How was this conversation?" }).click();
+      await widget.panel.getByRole("radio").first().waitFor();
+      const targets = await widget.panel.locator("button, input, textarea, summary").evaluateAll((all) =>
         all
-          .map((button) => ({ name: button.getAttribute("aria-label"), box: button.getBoundingClientRect() }))
-          .filter(({ box }) => box.width > 0 && (box.width < 24 || box.height < 24))
-          .map(({ name }) => name as string),
+          // What stands in a label is hit by the label.
+          .map((one) => ({ name: one.outerHTML, box: (one.closest("label") ?? one).getBoundingClientRect() }))
+          .filter(({ box }) => box.width > 0)
+          .map(({ name, box }) => ({ name, isBig: box.width >= 24 && box.height >= 24 })),
       );
-      expect(buttons).toEqual([]);
+      expect(targets.filter(({ isBig }) => !isBig)).toEqual([]);
+      expect(targets.filter(({ name }) => name.includes("radio"))).toHaveLength(5);
     }),
   );
 

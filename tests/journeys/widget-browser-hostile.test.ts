@@ -157,6 +157,11 @@ describeInBrowser("hostile content", () => {
           .locator("a")
           .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
         expect(links.filter((href) => !href.startsWith("https://evil.example/"))).toEqual([]);
+        // What a source says can be read with the keyboard, too.
+        const quote = sources.first().locator("q").first();
+        await quote.focus();
+        expect(await quote.evaluate((one) => one.matches(":focus"))).toBe(true);
+        expect(await quote.innerText()).toContain("50,000 characters");
         await widget.expectHarmless();
         await ground.configure({ project: "hostile", title: "" });
       }));

@@ -153,6 +153,28 @@ describeInBrowser("a page with the widget", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("does not get it from a script element that was taken out before the script came, but from the next one", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await open();
+      await visitor.context.addInitScript(
+        `window.fetched = []; const plain = window.fetch; window.fetch = (...given) => { fetched.push(given[0]); return plain(...given); };`,
+      );
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage({ attributes: null })));
+      const add = (then: string) =>
+        call(
+          widget.page,
+          `const tag = document.createElement("script");
+           tag.src = "${ground.line.url}/widget.js"; tag.dataset.svcWidget = ""; tag.dataset.apiKey = "${WIDGET_KEY}";
+           const loaded = new Promise((resolve) => { tag.onload = resolve; });
+           document.head.append(tag); ${then} return loaded.then(() => fetched.length);`,
+        );
+      expect(await add("tag.remove(); window.svcWidget?.destroy?.();")).toBe(0);
+      expect(await widget.page.locator("svc-widget").count()).toBe(0);
+      expect(await add("")).toBe(1);
+      await widget.open();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("takes it away so that nothing is left, and puts it up again with the conversation", () =>
     ground.browser.visit(async (open) => {
       const visitor = await open();
@@ -342,6 +364,14 @@ describeInBrowser("a page with the widget", () => {
         await widget.write("identity: somebody else");
         const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
         expect(textsOf(shown, "visitor")).toEqual(["identity: somebody else"]);
+        // The same as one page does it that says so before the widget is there, or its conversation is loaded.
+        const head = `<script>${STUB} svcWidget.logout(); svcWidget.identify("eve", "${hashOf("eve")}"); svcWidget.open();</script>`;
+        const again = widgetOn(await widget.page.context().newPage());
+        await again.page.goto(ground.site.addPage({ head }));
+        await again.composer.waitFor();
+        await again.write("identity: a third one");
+        const third = await again.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+        expect(textsOf(third, "visitor")).toEqual(["identity: a third one"]);
         expect([...stranger.faults(), ...forged.faults(), ...known.faults()]).toEqual([]);
       }));
   });

@@ -13,6 +13,26 @@ import { startWidgetGround } from "./support/start-widget-ground.ts";
 import type { WidgetGround } from "./support/start-widget-ground.ts";
 
 const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
+const TALL = Array.from({ length: 60 }, (_, line) => `Line ${line} of a long answer.`).join("\n\n");
+
+/** What browsers have, and Node.js has not. */
+declare const MutationObserver: new (listener: (records: { target: unknown }[]) => void) => {
+  observe(node: object, options: object): void;
+};
+
+/** Halves each file that a page fetches, and keeps the second half back until `letGo` is called. */
+const HOLD_DOWNLOADS = `{ const plain = window.fetch; window.fetches = 0;
+  const gate = new Promise((go) => { window.letGo = go; });
+  window.fetch = async (...given) => {
+    const response = await plain(...given);
+    if (!String(given[0]).includes("/api/widget/files/")) return response;
+    window.fetches++;
+    const held = new TransformStream({ async transform(bytes, out) {
+      const half = bytes.length >> 1;
+      out.enqueue(bytes.slice(0, half)); await gate; out.enqueue(bytes.slice(half)); } });
+    return new Response(response.body.pipeThrough(held), response);
+  }; }`;
+
 const QUESTION = "How long can the text of a message be?";
 
 describeInBrowser("a visitor", () => {
@@ -101,7 +121,23 @@ describeInBrowser("a visitor", () => {
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
+      // Such a file goes in one piece where nothing slows it down.
+      const network = await visitor.context.newCDPSession(widget.page);
+      const throughput = { offline: false, latency: 0, downloadThroughput: -1 };
+      await network.send("Network.enable");
+      await network.send("Network.emulateNetworkConditions", { ...throughput, uploadThroughput: 1_000_000 });
+      await widget.panel.evaluate((panel) => {
+        const parts: number[] = [];
+        Object.assign(globalThis, { parts });
+        new MutationObserver((records) => {
+          for (const { target } of records) parts.push((target as { value: number }).value);
+        }).observe(panel, { subtree: true, attributeFilter: ["value"] });
+      });
       await widget.attach([{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("three drones") }]);
+      await widget.attach([{ name: "big.txt", mimeType: "text/plain", buffer: Buffer.alloc(1_000_000, "drone ") }], 2);
+      await network.send("Network.emulateNetworkConditions", { ...throughput, uploadThroughput: -1 });
+      const parts = await widget.page.evaluate<number[]>("window.parts");
+      expect(parts.filter((part) => part > 0 && part < 1).length).toBeGreaterThan(0);
       await widget.write("Here are my notes");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
 
@@ -113,14 +149,73 @@ describeInBrowser("a visitor", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("sees a file come, which is fetched once however often its button is pressed", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith("Thank you.");
+      const visitor = await open();
+      await visitor.context.addInitScript(HOLD_DOWNLOADS);
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.attach([{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("three drones") }]);
+      await widget.write("Here are my notes");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      const coming = widget.page.waitForEvent("download");
+      const button = widget.part("file").first();
+      await button.click();
+      const part = () => button.locator("progress").evaluate((bar) => (bar as unknown as { value: number }).value);
+      await waitFor(async () => (await part()) === 0.5, { what: "half of the file" });
+      await button.click();
+      await widget.page.evaluate("window.letGo()");
+      expect(await readFile(await (await coming).path(), "utf8")).toBe("three drones");
+      await button.locator("progress").waitFor({ state: "detached" });
+      expect(await widget.page.evaluate("window.fetches")).toBe(1);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("finds the line above what is new in front of the whole answer, also where that has several parts", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith(TABLE);
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.panel.press("Escape");
+      await widget.page.evaluate(`svcWidget.send("How many people?")`);
+      await waitFor(async () => (await widget.part("unread").textContent()) === "1", { what: "one unread reply" });
+      await widget.open();
+      const kinds = await widget
+        .part("log")
+        .locator("ol > li")
+        .evaluateAll((all) =>
+          all.map((one) => (one.className.includes("new") ? "new" : (one.dataset["kind"] ?? ""))).filter(Boolean),
+        );
+      expect(kinds.slice(0, 3)).toEqual(["visitor", "new", "reply"]);
+      expect(await widget.part("file").count()).toBe(1);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("sees a reply that is taller than the panel from its beginning", () =>
+    ground.browser.visit(async (open) => {
+      await ground.answerWith(TALL);
+      const visitor = await open();
+      const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      await widget.open();
+      await widget.write("Tell me all");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
+      const log = await widget.part("log").boundingBox();
+      const reply = await widget.part("entry").last().boundingBox();
+      expect(reply?.height).toBeGreaterThan(log?.height ?? 0);
+      expect(Math.abs((reply?.y ?? 0) - (log?.y ?? 0))).toBeLessThan(40);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("who comes while the panel is closed, sees how many replies are unread", () =>
     ground.browser.visit(async (open) => {
       await ground.answerWith("Here you are.");
       const visitor = await open();
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
       await widget.open();
-      await widget.write("One");
       await widget.panel.press("Escape");
+      await widget.page.evaluate(`svcWidget.send("One")`);
       await waitFor(async () => (await widget.part("unread").textContent()) === "1", { what: "one unread reply" });
       expect(await widget.launcher.getAttribute("aria-label")).toContain("1");
       await widget.open();
@@ -212,13 +307,32 @@ describeInBrowser("a visitor", () => {
 
   test("hears a sound only after having switched it on, which is kept", () =>
     ground.browser.visit(async (open) => {
+      await ground.answerWith("Hear, hear.");
       const visitor = await open();
+      await visitor.context.addInitScript(
+        `window.tones = 0; window.AudioContext = class extends AudioContext { constructor() { super(); window.tones++; } };`,
+      );
       const widget = widgetOn(await visitor.openPage(ground.site.addPage()));
+      const tones = () => widget.page.evaluate<number>("window.tones");
+      const unread = (count: string) =>
+        waitFor(async () => (await widget.part("unread").textContent()) === count, { what: `${count} unread` });
+      await widget.open();
+      await widget.panel.press("Escape");
+      await widget.page.evaluate(`svcWidget.send("Silence")`);
+      await unread("1");
+      expect(await tones()).toBe(0);
       await widget.open();
       await widget.panel.getByRole("button", { name: "Turn sound on" }).click();
       await widget.panel.getByRole("button", { name: "Turn sound off" }).waitFor();
       await widget.reload();
       await widget.panel.getByRole("button", { name: "Turn sound off" }).waitFor();
+      await widget.write("Who looks hears nothing");
+      await widget.untilShown((entries) => textsOf(entries, "reply").length === 2, "an answer");
+      expect(await tones()).toBe(0);
+      await widget.panel.press("Escape");
+      await widget.page.evaluate(`svcWidget.send("Sound")`);
+      await unread("1");
+      await waitFor(async () => (await tones()) === 1, { what: "a tone" });
       expect(visitor.faults()).toEqual([]);
     }));
 });

@@ -184,8 +184,12 @@ describe("POST /api/widget/message", () => {
   });
 
   test("401: refuses no key and another one", async () => {
-    await expectProblem(await post(randomUUID(), newMessage(), { key: null }), 401, "missing_key");
-    await expectProblem(await post(randomUUID(), newMessage(), { key: widget.adminKey }), 401, "invalid_key");
+    const missing = await post(randomUUID(), newMessage(), { key: null });
+    expect(missing.headers.get("www-authenticate")).toBe('Bearer realm="svc"');
+    await expectProblem(missing, 401, "missing_key");
+    const other = await post(randomUUID(), newMessage(), { key: widget.adminKey });
+    expect(other.headers.get("www-authenticate")).toBe('Bearer realm="svc", error="invalid_token"');
+    await expectProblem(other, 401, "invalid_key");
   });
 });
 
@@ -272,6 +276,20 @@ describe("files", () => {
       "invalid_request",
     );
     await expectProblem(await widget.call("/api/widget/files", { visitorId, json: {} }), 415, "unsupported_media_type");
+  });
+
+  test("409: are refused while too many of the conversation wait for a message", async () => {
+    const visitorId = randomUUID();
+    const { fileId } = (await (await upload(visitorId, "x", "x.txt")).json()) as { fileId: string };
+    await queryDatabase(
+      widget.databaseUrl,
+      `INSERT INTO widget_files (id, project_id, ticket_id, filename, mime, content)
+       SELECT gen_random_uuid(), project_id, ticket_id, filename, mime, decode(repeat('00', $2), 'hex')
+       FROM widget_files, generate_series(1, 10) WHERE id = $1`,
+      [fileId, 10 * MB - 1],
+    );
+    await expectProblem(await upload(visitorId, "x".repeat(10), "x.txt"), 409, "too_many_files");
+    expect((await upload(randomUUID(), "x".repeat(10), "x.txt")).status).toBe(201);
   });
 
   test("429: slow senders of one address keep nobody else out, and their places are free when they go away", async () => {
@@ -446,7 +464,7 @@ describe("where signed users are demanded", () => {
   test("403: nobody else may write or read files", async () => {
     const visitorId = randomUUID();
     await expectProblem(await post(visitorId, newMessage()), 403, "invalid_identity");
-    for (const hash of ["", "0".repeat(64), userHash.slice(1), `${userHash}00`]) {
+    for (const hash of ["", "0".repeat(64), userHash.slice(1), `${userHash}00`, `${userHash}zz`]) {
       await expectProblem(await post(visitorId, newMessage(), signed(hash)), 403, "invalid_identity");
     }
     await expectProblem(await widget.call(`/api/widget/files/${randomUUID()}`, { visitorId }), 403, "invalid_identity");

@@ -306,13 +306,69 @@ describe("frames without end", () => {
     await visitor.next("ack", (ack) => ack.data.clientMessageId === clientMessageId);
     await widget.configure({ apiKey: WIDGET_KEY });
   });
+
+  test("ratings count as messages, since each other one leaves an event", async () => {
+    const apiKey = `wk_limited-${randomUUID()}`;
+    await widget.configure({ apiKey, messagesPerMinute: 3 });
+    const visitorId = randomUUID();
+    const visitor = hello(visitorId, 0, { apiKey });
+    await say(visitor);
+    await visitor.next("reply");
+    for (let index = 0; index < 10; index++) visitor.send("rate", { score: 1 + (index % 2) });
+    await waitFor(() => faultsOf(visitor).length === 8, { what: "what is too much to be refused" });
+    expect(new Set(faultsOf(visitor))).toEqual(new Set(["rate_limited"]));
+    const [row] = await queryDatabase<{ count: string }>(
+      widget.databaseUrl,
+      "SELECT count(*) FROM ticket_events WHERE ticket_id = $1 AND actor = 'visitor'",
+      [ticketOf(visitorId)],
+    );
+    expect(Number(row?.count)).toBe(2);
+    await widget.configure({ apiKey: WIDGET_KEY, messagesPerMinute: 100_000 });
+  });
+});
+
+describe("a poll that comes twice", () => {
+  const ask = (query: object, body?: string) =>
+    fetch(`${urlOf()}/api/widget/ws?${new URLSearchParams({ EIO: "4", transport: "polling", ...query })}`, {
+      method: body === undefined ? "GET" : "POST",
+      ...(body !== undefined && { body }),
+    });
+
+  test("is a browser's that has lost the answer to the first one: the line ends, and what was lost comes again", async () => {
+    const visitorId = randomUUID();
+    const first = hello(visitorId);
+    await say(first);
+    await first.next("reply");
+    const { sid } = JSON.parse((await (await ask({ apiKey: WIDGET_KEY, t: "a" })).text()).slice(1)) as { sid: string };
+    expect((await ask({ sid, t: "b" }, `40${JSON.stringify({ visitorId, sinceSeq: 0 })}`)).status).toBe(200);
+    let heard = "";
+    let polls = 0;
+    await waitFor(
+      async () => {
+        heard += await (await ask({ sid, t: `c${polls++}` })).text();
+        return heard.includes('"reply"');
+      },
+      { what: "the reply" },
+    );
+    // With the name of the last poll, as Chromium asks by itself when its connection was cut.
+    for (const t of [`c${polls - 1}`, "d"]) {
+      const again = await ask({ sid, t });
+      expect({ status: again.status, text: await again.text() }).toEqual({
+        status: 400,
+        text: expect.stringContaining("Session ID unknown"),
+      });
+    }
+    const next = openers["socket.io by HTTP alone"](visitorId, 0);
+    await next.next("reply");
+    expect(placesOf(next)).toEqual([1, 2]);
+  });
 });
 
 describe("a reader that takes nothing", () => {
   const REPLIES = 200;
   const LAST = REPLIES + 2;
 
-  test("is cut off before much waits for it, and is sent what it missed when it comes again", async () => {
+  test("is cut off before much waits for it, and is sent what it missed when it comes again; another tab gets all", async () => {
     const visitorId = randomUUID();
     const first = hello(visitorId);
     await say(first);
@@ -344,6 +400,9 @@ describe("a reader that takes nothing", () => {
     });
     socket.once("open", () => socket.send(JSON.stringify({ type: "hello", data: { visitorId } })));
     await waitFor(() => seen.length === 1, { what: "the first reply" });
+    const other = openers["socket.io by WebSocket"](visitorId, 0, { replica: 0 });
+    await waitFor(() => placesOf(other).at(-1) === LAST, { what: "all of it in the other tab", timeoutMs: 60_000 });
+    expect(placesOf(other)).toEqual(Array.from({ length: LAST }, (_, index) => index + 1));
     // Whoever reads nothing learns that the line is gone when it writes.
     let pingedAt = 0;
     await waitFor(

@@ -31,6 +31,8 @@ function install(): Mounted {
   });
 
   function mount(script: HTMLScriptElement | null): void {
+    // Taken out of the page before it came: whoever had put it in does not want the widget any more.
+    if (script?.isConnected === false) return;
     const settings = script === null ? null : readSettings(script);
     if (settings === null)
       return warn('the script tag has no data-api-key: add data-svc-widget data-api-key="…" to it.');

@@ -53,6 +53,8 @@ export interface WidgetState {
   /** In the order of the conversation: by `seq`, what has none yet last. */
   entries: Entry[];
   unread: number;
+  /** The place up to which the visitor has seen the replies. */
+  readSeq: number;
   /** True while a reply is pending. */
   isTyping: boolean;
   /** What the pending reply says so far; null while nothing can be shown. */
@@ -83,7 +85,7 @@ export interface WidgetActions {
   /** Sends a file, to be named in a message later; rejects with the name of the string that says why not. */
   upload: (file: File, onProgress: (part: number) => void, signal: AbortSignal) => Promise<FileView>;
   /** Fetches a file and hands it to the browser as a download; rejects with the name of a string. */
-  download: (file: FileView) => Promise<void>;
+  download: (file: FileView, onProgress: (part: number) => void) => Promise<void>;
   rate: (score: number, comment?: string) => void;
   /** The visitor has seen everything that is shown. */
   markRead: () => void;

@@ -31,6 +31,7 @@ describe("who a visitor says to be", () => {
     ["the hash of another user", { userId: "u-2", userHash: signed("u-1").userHash }],
     ["the hash of another secret", signed("u-1", "another secret")],
     ["a hash that is too short", { userId: "u-1", userHash: signed("u-1").userHash.slice(2) }],
+    ["a hash that goes on", { userId: "u-1", userHash: `${signed("u-1").userHash}zz` }],
     ["no hexadecimal digits", { userId: "u-1", userHash: "z".repeat(64) }],
     ["an empty hash", { userId: "u-1", userHash: "" }],
   ])("is refused with %s", (_what, claimed) => {

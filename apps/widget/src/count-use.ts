@@ -7,8 +7,11 @@ import type { CountLimit, Counters } from "@svc/queue";
 export type Use = "messages" | "configReads" | "files" | "sockets";
 
 const WINDOW_SECONDS = 60;
-/** MB of files from one address: twenty-five of the largest. */
-const MEGABYTES: CountLimit = { limit: 250, windowSeconds: 3_600 };
+/** Bytes that are counted as one: a small file costs little, and no file many counts. */
+const BLOCK_BYTES = 64 * 1024;
+/** What one address may send in files, in MB: twenty-five of the largest. */
+const MEGABYTES_AN_HOUR = 250;
+const BLOCKS: CountLimit = { limit: (MEGABYTES_AN_HOUR * 1024 * 1024) / BLOCK_BYTES, windowSeconds: 3_600 };
 
 /** Where a limit stands after a use. */
 export interface UseCount {
@@ -63,7 +66,7 @@ export function rateLimitFields(use: Use, { limit, remaining, resetSeconds }: Us
 }
 
 /**
- * Counts the bytes of a file by address and key, over all replicas, in whole MB. Throws rate_limited. Without it one
+ * Counts the bytes of a file by address and key, over all replicas, in blocks. Throws rate_limited. Without it one
  * address could fill the disk within the limit of files.
  */
 export async function countBytes(
@@ -71,17 +74,14 @@ export async function countBytes(
   { address, key }: { address: string; key: string },
   bytes: number,
 ): Promise<void> {
-  const name = counterOf("megabytes", address, key);
+  const name = counterOf("blocks", address, key);
   // Counts of one counter that come at once are one round trip.
   const counted = await Promise.all(
-    Array.from({ length: Math.ceil(bytes / 1024 / 1024) }, () => counters.count(name, MEGABYTES)),
+    Array.from({ length: Math.ceil(bytes / BLOCK_BYTES) }, () => counters.count(name, BLOCKS)),
   );
   const over = counted.find(({ isOver }) => isOver);
   if (over === undefined) return;
-  throw tooMany(
-    `The widget takes ${MEGABYTES.limit} MB of files an hour from one address.`,
-    secondsOf(over.resetMs),
-  );
+  throw tooMany(`The widget takes ${MEGABYTES_AN_HOUR} MB of files an hour from one address.`, secondsOf(over.resetMs));
 }
 
 /** Counts a call that has shown no valid key; answers the error to throw: the given one, or rate_limited in its place. */

@@ -13,6 +13,8 @@ const MAX_BYTES = WIDGET_LIMITS.fileMaxBytes;
 const FORM_OVERHEAD_BYTES = 64 * 1024;
 /** Of a body that is too large, so many times the limit is read and thrown away, so that its sender reads the answer. */
 const DISCARD_FACTOR = 4;
+/** What has to come of a body in each window of time, so that nobody holds a place with next to nothing: 1 KB a second. */
+const LEAST_PACE = { windowMs: 30_000, bytes: 30 * 1024 };
 const HEADER_LIMITS = { headerPairs: 20, headerSize: 8 * 1024 };
 
 const invalidForm = (detail: string) =>
@@ -24,9 +26,10 @@ const tooLarge = () => new ServiceError("payload_too_large", `A file has at most
 
 /**
  * The first file of a body of `multipart/form-data` (RFC 7578), as it comes: no more than the limit is held at any time.
- * Throws unsupported_media_type, payload_too_large, and invalid_request for what is no form, has no file or was cut.
+ * Throws unsupported_media_type, payload_too_large, and invalid_request for what is no form, has no file, was cut or comes
+ * more slowly than `pace`.
  */
-export async function readFormFile(request: Request): Promise<FormFile> {
+export async function readFormFile(request: Request, pace = LEAST_PACE): Promise<FormFile> {
   const type = request.headers["content-type"] ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type)) {
     throw new ServiceError("unsupported_media_type", "Send the file as multipart/form-data, in the field file.");
@@ -46,7 +49,14 @@ export async function readFormFile(request: Request): Promise<FormFile> {
     }
     let file: FormFile | null = null;
     let sizeBytes = 0;
+    let paceBytes = 0;
+    const pacer = setInterval(() => {
+      if (sizeBytes - paceBytes < pace.bytes) fail(invalidForm("it comes too slowly"));
+      paceBytes = sizeBytes;
+    }, pace.windowMs);
+    pacer.unref();
     const stop = () => {
+      clearInterval(pacer);
       request.unpipe(parser);
       request.off("data", meter);
       request.off("aborted", cut);

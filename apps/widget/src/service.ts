@@ -17,6 +17,8 @@ import { createSiteReader } from "./widget-site.ts";
 /** Topic of the wake-ups that say in which conversations of the widget something has happened. */
 const CHATS_TOPIC = "widget-chats";
 const CLOSE_DEADLINE_MS = 3_000;
+/** The largest file within it: 140 kbit/s, as a poor mobile network has. */
+const UPLOAD_TIMEOUT_MS = 600_000;
 
 /** The web widget: what its pages load and send, the sockets of its visitors, and the widget channel behind them. */
 export function widgetService(resources: Resources): Service {
@@ -47,7 +49,12 @@ export function widgetService(resources: Resources): Service {
         { trustProxy: config.trustProxy },
       );
       try {
-        listening = await listen(app, { host, port: config.ports.widget, setting: "SVC_WIDGET_PORT" });
+        listening = await listen(app, {
+          host,
+          port: config.ports.widget,
+          setting: "SVC_WIDGET_PORT",
+          requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+        });
       } catch (error) {
         await opened.close();
         throw error;

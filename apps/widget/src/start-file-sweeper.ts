@@ -14,12 +14,15 @@ export function startFileSweeper({ store, log }: { store: Store; log: Log }): { 
 
   async function sweep(): Promise<void> {
     try {
-      for (const remove of [store.widgetFiles.removeUnused, store.visitors.removeReserved]) {
+      for (const remove of [() => store.widgetFiles.removeUnused(), () => store.visitors.removeReserved()]) {
         let isMore = !isStopped;
         while (isMore) isMore = (await remove()) && !isStopped;
       }
     } catch (error) {
-      log[isUnavailable(error) ? "debug" : "error"]({ error }, "what no message names could not be removed; it is tried again");
+      log[isUnavailable(error) ? "debug" : "error"](
+        { error },
+        "what no message names could not be removed; it is tried again",
+      );
     }
   }
 

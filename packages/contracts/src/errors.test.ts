@@ -20,6 +20,7 @@ const STATUSES: Record<ErrorCode, number> = {
   payload_too_large: 413,
   idempotency_mismatch: 422,
   idempotency_in_progress: 409,
+  too_many_files: 409,
   version_conflict: 412,
   rate_limited: 429,
   channel_disabled: 503,

@@ -19,8 +19,8 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((server) => server.close(0)));
 });
 
-async function start(handler: Parameters<typeof listen>[0], port = 0): Promise<Listening> {
-  const server = await listen(handler, { host: "127.0.0.1", port, setting: "SVC_API_PORT" });
+async function start(handler: Parameters<typeof listen>[0], port = 0, more: object = {}): Promise<Listening> {
+  const server = await listen(handler, { host: "127.0.0.1", port, setting: "SVC_API_PORT", ...more });
   opened.push(server);
   return server;
 }
@@ -70,6 +70,21 @@ describe("a port", () => {
   test("on an address that this machine does not have says which settings choose another", async () => {
     const listening = listen(() => undefined, { host: "203.0.113.1", port: 0, setting: "SVC_API_PORT" });
     await expect(listening).rejects.toThrow(/203\.0\.113\.1 .*EADDRNOTAVAIL.*SVC_BIND_HOST.*SVC_API_PORT/);
+  });
+});
+
+describe("a request that never ends", () => {
+  test("is answered 408 after the time that the server gives it", async () => {
+    const { port } = await start((request) => void request.resume(), 0, { requestTimeoutMs: 100 });
+    const socket = connect(port, "127.0.0.1");
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (part: string) => (answer += part));
+    const closed = new Promise((resolve) => {
+      socket.once("close", resolve);
+    });
+    socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 });
 

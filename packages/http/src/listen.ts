@@ -131,19 +131,21 @@ function lacksHost(request: IncomingMessage): boolean {
 }
 
 /**
- * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s. Throws PortTakenError, which
+ * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
+ * begins with the headers, where large ones are taken. Throws PortTakenError, which
  * names the setting that chooses the port, or CannotListenError.
  */
 export async function listen(
   handler: RequestListener,
-  address: { host: string; port: number; setting: string },
+  address: { host: string; port: number; setting: string; requestTimeoutMs?: number },
 ): Promise<Listening> {
   /** The latest answer of each connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
+  const requestTimeout = address.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const server = createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
+      requestTimeout,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: 65_000,
       noDelay: true,

@@ -39,6 +39,7 @@ export const summarizeNotes = audited(
       notes,
       locale,
       question,
+      signal,
       model: model === null ? null : { model, project: principal.project, signal },
     });
     const { cleanedText, summary, issues, passages } = read;

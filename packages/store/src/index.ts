@@ -103,5 +103,5 @@ export type { TicketPageQuery } from "./ticket-list.ts";
 export type { TicketRecord } from "./ticket-record.ts";
 export type { TicketText, WordQuery } from "./ticket-texts.ts";
 export type { UnfinishedReply, UnfinishedText } from "./unfinished-replies.ts";
-export type { ChatEntry, ChatView, ReservedMessage } from "./visitors.ts";
+export type { ChatEntry, ChatView, PlaceRange, ReservedMessage } from "./visitors.ts";
 export type { FileContent, NewWidgetFile } from "./widget-files.ts";

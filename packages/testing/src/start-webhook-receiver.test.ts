@@ -84,7 +84,7 @@ describe("a receiver answers", () => {
 
   test("late when it is told so, and keeps the order of arrival", async () => {
     const receiver = await start();
-    receiver.answerWith(({ path }) => ({ status: 200, ...(path === "/slow" ? { delayMs: 50 } : {}) }));
+    receiver.answerWith(({ path }) => ({ status: 200, ...(path === "/slow" ? { delayMs: 1_500 } : {}) }));
     const answered: string[] = [];
     const slow = fetch(receiver.url("/slow")).then(() => answered.push("slow"));
     await receiver.next(({ path }) => path === "/slow");

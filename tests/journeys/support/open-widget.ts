@@ -23,8 +23,8 @@ export interface WidgetOnPage {
   reload(): Promise<void>;
   /** Writes a message and sends it with Enter. */
   write(text: string): Promise<void>;
-  /** Chooses files for the next message, and waits until the server has each of them. */
-  attach(files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void>;
+  /** Chooses files for the next message, and waits until the server has each of them: `count` in all. */
+  attach(files: { name: string; mimeType: string; buffer: Buffer }[], count?: number): Promise<void>;
   /** All that the list shows, in its order. */
   entries(): Promise<SeenEntry[]>;
   /** Waits until the list is as asked for, and answers it. */
@@ -72,15 +72,15 @@ export function widgetOn(page: Page): WidgetOnPage {
       await composer.fill(text);
       await composer.press("Enter");
     },
-    async attach(files) {
+    async attach(files, count = files.length) {
       const choosing = page.waitForEvent("filechooser");
       await part("panel").getByRole("button", { name: "Attach a file" }).click();
       await (await choosing).setFiles(files);
       const drafts = part("panel").locator(".draft");
-      await waitFor(
-        async () => (await drafts.count()) === files.length && (await drafts.locator("progress").count()) === 0,
-        { what: "the files to be with the server", timeoutMs: WAIT_MS },
-      );
+      await waitFor(async () => (await drafts.count()) === count && (await drafts.locator("progress").count()) === 0, {
+        what: "the files to be with the server",
+        timeoutMs: WAIT_MS,
+      });
     },
     entries,
     async untilShown(isReached, what, timeoutMs = WAIT_MS) {

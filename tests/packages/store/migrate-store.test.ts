@@ -11,6 +11,10 @@ let pool: Pool;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
+  // `end` does not wait for the server: the drop of the database may still find its connections, and break them.
+  pool.on("error", (error) => {
+    if (!pool.ending) throw error;
+  });
 });
 
 afterAll(async () => {

@@ -29,6 +29,10 @@ export async function openTestStore(): Promise<TestStore> {
   const database = await createTestDatabase();
   const stores: Store[] = [];
   const pool = new Pool({ connectionString: database.url, max: 4 });
+  // `end` does not wait for the server: the drop of the database may still find its connections, and break them.
+  pool.on("error", (error) => {
+    if (!pool.ending) throw error;
+  });
   const openAnother = () => {
     const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog() });
     stores.push(store);

@@ -41,6 +41,46 @@ describe("the message that a client's id stands for", () => {
   });
 });
 
+describe("a reserved id", () => {
+  /** Makes ids look as if they were reserved so many hours ago; answers those that are left. */
+  const age = (ticketId: string, hours: number) =>
+    db.sql("UPDATE widget_messages SET created_at = now() - make_interval(hours => $2) WHERE ticket_id = $1", [
+      ticketId,
+      hours,
+    ]);
+  const idsOf = async (ticketId: string) =>
+    (
+      await db.sql<{ id: string }>(
+        "SELECT client_message_id AS id FROM widget_messages WHERE ticket_id = $1 ORDER BY 1",
+        [ticketId],
+      )
+    ).map(({ id }) => id);
+  async function sweep(): Promise<void> {
+    while (await db.store.visitors.removeReserved());
+  }
+
+  test("is removed after a day when its message has not come, unless it was asked for again", async () => {
+    const { visitors } = db.store;
+    const message = ofWidget();
+    const { ticketId } = await db.store.messages.accept(owner, message);
+    const { messageId } = await visitors.reserve(owner, ticketId, "came");
+    await db.store.messages.accept(owner, message, messageId);
+    for (const id of ["never came", "tried again"]) await visitors.reserve(owner, ticketId, id);
+    await age(ticketId, 23);
+    await sweep();
+    expect(await idsOf(ticketId)).toEqual(["came", "never came", "tried again"]);
+    await age(ticketId, 25);
+    const { messageId: again } = await visitors.reserve(owner, ticketId, "tried again");
+    await sweep();
+    expect(await idsOf(ticketId)).toEqual(["came", "tried again"]);
+    expect(await visitors.reserve(owner, ticketId, "tried again")).toEqual({ messageId: again, seq: null });
+    expect(await visitors.reserve(owner, ticketId, "came")).toEqual({ messageId, seq: 2 });
+    await age(ticketId, 50);
+    await sweep();
+    expect(await idsOf(ticketId)).toEqual(["came"]);
+  });
+});
+
 describe("how a chat stands", () => {
   test("is told of many at once, in the order of the question, and to its project alone", async () => {
     const [answered, empty] = [await answeredChat(), newId()];
@@ -103,7 +143,7 @@ describe("what was said", () => {
     expect(await db.store.visitors.listAfter(stranger, ticketId, 0, 10)).toEqual([]);
   });
 
-  test("is noted as handed over up to a place, once, and not in another project", async () => {
+  test("is noted as handed over between two places, once, and not in another project", async () => {
     const ticketId = await answeredChat();
     const delivered = async () =>
       (
@@ -111,13 +151,14 @@ describe("what was said", () => {
           ticketId,
         ])
       ).map(({ at }) => at);
-    await db.store.visitors.confirm(stranger, ticketId, 3);
+    await db.store.visitors.confirm(stranger, ticketId, { after: 0, upTo: 3 });
     expect(await delivered()).toEqual([null, null]);
-    await db.store.visitors.confirm(owner, ticketId, 2);
+    await db.store.visitors.confirm(owner, ticketId, { after: 2, upTo: 3 });
     const [first, second] = await delivered();
-    expect([first, second]).toEqual([expect.any(Date), null]);
-    await Promise.all([db.store.visitors.confirm(owner, ticketId, 3), db.store.visitors.confirm(owner, ticketId, 3)]);
-    expect(await delivered()).toEqual([first, expect.any(Date)]);
+    expect([first, second]).toEqual([null, expect.any(Date)]);
+    const all = { after: 0, upTo: 3 };
+    await Promise.all([all, all].map((places) => db.store.visitors.confirm(owner, ticketId, places)));
+    expect(await delivered()).toEqual([expect.any(Date), second]);
   });
 });
 

@@ -81,6 +81,21 @@ describe("files of a visitor", () => {
     expect(await db.store.widgetFiles.insert(owner, small)).not.toBeNull();
   });
 
+  test("wait for a message up to a limit of their project, whoever sends them; those of messages do not count", async () => {
+    const project = await db.newProject();
+    const send = (ticketId = newId()) => {
+      const file = { ticketId, filename: "x", mime: "text/plain", content: Buffer.alloc(100) };
+      return db.store.widgetFiles.insert(project, file, { chat: 1_000, project: 250 });
+    };
+    const ticketId = newId();
+    const first = await send(ticketId);
+    expect(await send()).not.toBeNull();
+    expect(await send()).toBeNull();
+    await db.store.widgetFiles.take(project, ticketId, newId(), [first ?? ""]);
+    expect(await send()).not.toBeNull();
+    expect(await send()).toBeNull();
+  });
+
   test("that no message names are removed after a day, shared among replicas; all others stay", async () => {
     const message = newMessage({ channelId: "widget" });
     const { ticketId, messageId } = await db.store.messages.accept(owner, message);

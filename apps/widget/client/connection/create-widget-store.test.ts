@@ -44,6 +44,8 @@ async function startServer() {
   /** Every message frame that came, repeats included. */
   const frames: string[] = [];
   const urls: string[] = [];
+  /** From which place on each line has asked for what it missed, the first message of a line left out. */
+  const hellos: number[] = [];
   const heard: { type: string; data: unknown }[] = [];
   const faults = new Map<string, { code: string; retryAfterSeconds?: number }>();
   let lets: "everything" | "http" = "everything";
@@ -83,8 +85,10 @@ async function startServer() {
     void socket.join(visitorId);
     greet((socket.handshake.auth as { sinceSeq: number }).sinceSeq);
     socket.onAny((type: string, { data }: { data: { sinceSeq: number } }) => {
-      if (type === "hello") greet(data.sinceSeq);
-      else heard.push({ type, data });
+      if (type === "hello") {
+        hellos.push(data.sinceSeq);
+        greet(data.sinceSeq);
+      } else heard.push({ type, data });
     });
     socket.on("message", ({ data }: { data: VisitorMessage }) => {
       const { clientMessageId } = data;
@@ -134,6 +138,7 @@ async function startServer() {
     rows,
     frames,
     urls,
+    hellos,
     heard,
     faults,
     listen,
@@ -416,6 +421,22 @@ describe("a line that is cut", () => {
     expect(tab.texts()).toEqual(["one", "> lost", "> after it", "> behind the gap", "> and on"]);
   });
 
+  test("asks once for what is missing, however much comes meanwhile", async () => {
+    const server = await startServer();
+    const tab = open(server.base, createBrowser());
+    tab.actions.send("one");
+    await until("the ack", () => tab.states()[0] === "sent");
+    const visitorId = server.rows[0]?.visitorId ?? "";
+    server.rows.push({ seq: 9, visitorId: "somebody else", reply: "erased" });
+    const replies = Array.from({ length: 50 }, (_, index) => `reply ${index}`);
+    for (const text of replies) server.reply(text, visitorId);
+    await until("all replies", () => tab.texts().length === 51);
+    server.reply("the last one", visitorId);
+    await until("the last reply", () => tab.texts().length === 52);
+    expect(tab.texts().slice(1, -1)).toEqual(replies.map((text) => `> ${text}`));
+    expect(server.hellos).toEqual([0]);
+  });
+
   test("goes over HTTP where WebSockets are refused, and over a WebSocket again where they are not", async () => {
     const server = await startServer();
     server.letThrough("http");
@@ -527,6 +548,49 @@ describe("a visitor", () => {
     expect(new Set(server.rows.map(({ visitorId }) => visitorId)).size).toBe(2);
   });
 
+  test("who logs out in one tab is nobody's user in the other one either", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const identity = { userId: "anna", userHash: "0".repeat(64) };
+    const features = { ...CONFIG.features, identity: true };
+    const changes = { identity, config: { ...CONFIG, features } };
+    const tab = open(server.base, browser, changes);
+    const other = open(server.base, browser, changes);
+    tab.actions.send("Anna's");
+    other.actions.open();
+    await until("the other tab", () => other.texts().includes("Anna's"));
+    tab.store.logout();
+    await until("the other tab to be refused", () => other.store.get().refusal === "refusedIdentity");
+    expect(other.texts()).toEqual([]);
+  });
+
+  test("who has logged out elsewhere is not kept again by a tab that has not heard of it yet", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const tab = open(server.base, browser);
+    tab.actions.send("Secret");
+    await until("the ack", () => tab.states()[0] === "sent");
+    for (const name of ["visitor", "user", "history"]) browser.kept.delete(`svc:${API_KEY}:${name}`);
+    // What is still to be kept is kept now.
+    tab.store.suspend();
+    expect([...browser.kept.values()].join()).not.toContain("Secret");
+  });
+
+  test("whose page empties the storage goes on with the conversation, and finds it after a reload", async () => {
+    const server = await startServer();
+    const browser = createBrowser();
+    const tab = open(server.base, browser);
+    tab.actions.send("Before");
+    await until("the ack", () => tab.states()[0] === "sent");
+    browser.kept.clear();
+    server.cut();
+    tab.actions.send("After");
+    await until("the next ack", () => tab.states().join() === "sent,sent");
+    expect(new Set(server.rows.map(({ visitorId }) => visitorId)).size).toBe(1);
+    tab.store.suspend();
+    expect(open(server.base, browser).texts()).toEqual(["Before", "After"]);
+  });
+
   test("who is another user than before does not see that user's conversation", async () => {
     const server = await startServer();
     const browser = createBrowser();
@@ -601,6 +665,61 @@ describe("a visitor", () => {
       { type: "read", data: { seq: 2 } },
       { type: "rate", data: { score: 5, comment: "Thanks" } },
     ]);
+  });
+});
+
+describe("a rating", () => {
+  const rates = ({ heard }: { heard: { type: string }[] }) => heard.filter(({ type }) => type === "rate").length;
+
+  /** A visitor who has written and is on the line. */
+  async function begin() {
+    const server = await startServer();
+    const browser = createBrowser();
+    const tab = open(server.base, browser);
+    tab.actions.send("Hello");
+    await until("the ack", () => tab.states()[0] === "sent");
+    return { server, browser, tab };
+  }
+
+  test("is sent until the server says that it has it", async () => {
+    const { server, tab } = await begin();
+    tab.actions.rate(4);
+    await until("the rating", () => rates(server) === 1);
+    server.cut();
+    await until("the rating again", () => rates(server) === 2);
+    expect(tab.store.get().rating).toBe(4);
+    server.sendAll("status", { state: "done", rating: 4 });
+    await until("the word of the server", () => tab.store.get().conversation === "done");
+    const lines = server.urls.length;
+    server.cut();
+    await until("another line", () => server.urls.length > lines && tab.store.get().conversation === "open");
+    tab.actions.send("And on");
+    await until("what was sent after it", () => server.texts().includes("And on"));
+    expect(rates(server)).toBe(2);
+  });
+
+  test("that was refused can be given again, on the same line", async () => {
+    const { server, tab } = await begin();
+    tab.actions.rate(1);
+    expect(tab.store.get().rating).toBe(1);
+    server.sendAll("error", { code: "not_found", detail: "", clientMessageId: null });
+    await until("no rating", () => tab.store.get().rating === null);
+    expect(tab.store.get().line).toBe("online");
+    tab.actions.rate(2);
+    await until("the other rating", () => rates(server) === 2);
+  });
+
+  test("given offline is sent after a reload", async () => {
+    const { server, browser, tab } = await begin();
+    await server.close();
+    await until("the line to be down", () => tab.store.get().line === "offline");
+    tab.actions.rate(3, "Slow");
+    tab.store.suspend();
+    await server.listen();
+    const after = open(server.base, browser);
+    expect(after.store.get().rating).toBe(3);
+    await until("the rating", () => rates(server) === 1);
+    expect(server.heard.at(-1)).toEqual({ type: "rate", data: { score: 3, comment: "Slow" } });
   });
 });
 

@@ -15,6 +15,7 @@ import { composeMessage, firstChars, isTooLong } from "./compose-message.ts";
 import { createSender } from "./create-sender.ts";
 import { downloadFile, uploadFile } from "./files.ts";
 import { dropHistory, keepHistory, NO_HISTORY, readHistory } from "./history.ts";
+import type { Rating } from "./history.ts";
 import type { ManagedStore, StoreOptions } from "./managed-store.ts";
 import { newId } from "./new-id.ts";
 import { createTypingNotes } from "./note-typing.ts";
@@ -53,14 +54,16 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   /** Up to where replies were said before this page; no event tells of them. */
   let oldSeq = 0;
   let sinceSeq = 0;
-  /** Up to where what was missing has been asked for again. */
+  /** Up to where what was missing has been asked for again, and whether the answer is still to come. */
   let askedSeq = 0;
+  let isAsking = false;
   let readSeq = 0;
   let chatId: string | null = null;
   let saveTimer: ReturnType<typeof setTimeout> | undefined;
   /** True while the page is left, or the store has ended. */
   let isAway = false;
-  let pendingRating: { score: number; comment?: string } | null = null;
+  /** The rating of which the server has not said yet that it has it. */
+  let pendingRating: Rating | null = null;
 
   let state: WidgetState = {
     config,
@@ -69,6 +72,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     isOpen: false,
     entries: [],
     unread: 0,
+    readSeq: 0,
     isTyping: false,
     partial: null,
     conversation: "open",
@@ -103,7 +107,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     const entries = change.entries ?? before.entries;
     const unread = countUnread(entries, readSeq);
     const needsContact = config.features.prechat.length > 0 && entries.length === 0 && contact() === null;
-    state = { ...before, ...change, unread, needsContact };
+    state = { ...before, ...change, unread, readSeq, needsContact };
     for (const listener of listeners) listener();
     if (unread !== before.unread) emit("unread", unread);
   }
@@ -119,7 +123,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
 
   function load(): void {
     const history = visitor.isKnown() && canTalk() ? readHistory(storage) : NO_HISTORY;
-    ({ chatId, sinceSeq, readSeq } = history);
+    ({ chatId, sinceSeq, readSeq, pendingRating } = history);
     oldSeq = sinceSeq;
     const { conversation, rating, entries } = history;
     set({ conversation, rating, entries: inOrder([...entries, ...outbox.list().map(viewOfItem)]) });
@@ -128,8 +132,10 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   function save(): void {
     clearTimeout(saveTimer);
     saveTimer = undefined;
+    // What another tab has just forgotten must not come back.
+    if (visitor.hasChanged()) return;
     const { conversation, rating, entries } = state;
-    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, entries });
+    keepHistory(storage, { chatId, sinceSeq, readSeq, conversation, rating, pendingRating, entries });
   }
 
   function saveSoon(): void {
@@ -168,6 +174,8 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
         forgetConversation();
         line.send("hello", { sinceSeq: 0 });
       }
+      if (isAsking) askedSeq = data.lastSeq;
+      isAsking = false;
       // What a browser that knows nothing yet is sent first was said long ago.
       if (chatId === null && sinceSeq === 0) oldSeq = data.lastSeq;
       chatId = data.chatId;
@@ -196,6 +204,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     typing: ({ data }) => set(data.on ? { isTyping: true } : { isTyping: false, partial: null }),
     delta: ({ data }) => set({ partial: growPartial(state.partial, data) }),
     status({ data }) {
+      if (data.rating === pendingRating?.score) pendingRating = null;
       set({ conversation: data.state, rating: pendingRating?.score ?? data.rating });
       saveSoon();
     },
@@ -211,8 +220,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     if (seq > askedSeq && hasGap(entries, sinceSeq, seq)) {
       // Lost within a line that is up: a browser repeats a request over HTTP by itself, and gets what came after the
       // answer that was lost. It is asked for once; what is missing then too was erased.
-      askedSeq = seq;
-      line.send("hello", { sinceSeq });
+      if (!isAsking) isAsking = line.send("hello", { sinceSeq });
     } else sinceSeq = Math.max(sinceSeq, seq);
     set({ ...change, entries });
     saveSoon();
@@ -221,7 +229,12 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   function takeError({ code, clientMessageId, retryAfterSeconds }: ServerFrameData<"error">): void {
     emit("error", { code });
     if (clientMessageId !== null)
-      sender.refuse(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused", retryAfterSeconds);
+      return sender.refuse(clientMessageId, MESSAGE_FAULTS[code] ?? "faultRefused", retryAfterSeconds);
+    if (pendingRating === null) return;
+    // It was not taken, and can be given again.
+    pendingRating = null;
+    set({ rating: null });
+    saveSoon();
   }
 
   // What the visitor sends.
@@ -253,12 +266,8 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
   function catchUp(): void {
     refreshSending();
     if (readSeq > 0) line.send("read", { seq: readSeq });
-    if (pendingRating !== null) tellRating(pendingRating);
+    if (pendingRating !== null) line.send("rate", pendingRating);
     sender.flush();
-  }
-
-  function tellRating(rating: { score: number; comment?: string }): void {
-    pendingRating = line.send("rate", rating) ? null : rating;
   }
 
   /** Connects where that makes sense: there is a visitor, who may talk. */
@@ -284,6 +293,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     chatId = null;
     sinceSeq = 0;
     askedSeq = 0;
+    isAsking = false;
     readSeq = 0;
     dropHistory(storage);
     set({
@@ -331,6 +341,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
         page: options.page(),
       });
       if (message === null) return;
+      visitor.keep();
       const item: OutboxItem = { message, files, at: Date.now(), fault: faultOf(message) };
       outbox.put(item);
       connect();
@@ -356,9 +367,11 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       set({ entries: state.entries.filter((entry) => entry.key !== key) });
     },
     upload: (file, onProgress, signal) => uploadFile({ base, headers: visitor.headers() }, file, onProgress, signal),
-    download: (file) => downloadFile({ base, headers: visitor.headers() }, file),
+    download: (file, onProgress) => downloadFile({ base, headers: visitor.headers() }, file, onProgress),
     rate(score, comment) {
-      tellRating({ score, ...(comment?.trim() && { comment: firstChars(comment.trim(), LIMITS.commentMaxChars) }) });
+      const words = firstChars(comment?.trim() ?? "", LIMITS.commentMaxChars);
+      pendingRating = { score, ...(words !== "" && { comment: words }) };
+      line.send("rate", pendingRating);
       set({ rating: score });
       saveSoon();
     },
@@ -394,6 +407,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       if (!visitor.hasChanged()) return;
       leave();
       outbox.drop();
+      visitor.follow();
       set({ line: "idle", refusal: null });
       load();
       if (state.isOpen || visitor.isKnown()) connect();
@@ -462,6 +476,8 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     suspend,
     resume() {
       isAway = false;
+      // A page that is left is not told what other tabs do.
+      visitor.follow();
       outbox.reclaim();
       begin();
     },

@@ -10,6 +10,7 @@ export interface FileAccess {
 
 /** What a refused file is told, by HTTP status; anything else is a fault of the transfer. */
 const FAULTS: Record<number, string> = {
+  409: "faultFileCount",
   413: "faultFileTooLarge",
   415: "faultFileType",
   422: "faultFileType",
@@ -52,16 +53,32 @@ export function uploadFile(
 }
 
 /**
- * Fetches a file and hands it to the browser as a download. The secret of the visitor goes in a header, never in an
- * address that a history or a log would keep. Rejects with the name of a string.
+ * Fetches a file and hands it to the browser as a download. `onProgress` is told the part that has come, 0 to 1. The
+ * secret of the visitor goes in a header, never in an address that a history or a log would keep. Rejects with the name
+ * of a string.
  */
-export async function downloadFile({ base, headers }: FileAccess, file: FileView): Promise<void> {
+export async function downloadFile(
+  { base, headers }: FileAccess,
+  file: FileView,
+  onProgress: (part: number) => void,
+): Promise<void> {
   const address = `${base}${PATH}/${encodeURIComponent(file.fileId ?? "")}`;
   const response = await fetch(address, { headers, credentials: "omit" }).catch(() => null);
   if (response?.ok !== true) {
     throw new Error(response?.status === 404 || response?.status === 410 ? "faultFileGone" : "faultDownload");
   }
-  const blob = await response.blob().catch(() => {
+  let received = 0;
+  const counted = response.body?.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(bytes, out) {
+        received += bytes.length;
+        // What is kept of a size in a browser may be no number.
+        onProgress(Math.min(1, received / file.sizeBytes) || 0);
+        out.enqueue(bytes);
+      },
+    }),
+  );
+  const blob = await new Response(counted).blob().catch(() => {
     throw new Error("faultDownload");
   });
   const url = URL.createObjectURL(blob);

@@ -2,6 +2,12 @@ import type { Entry } from "../state.ts";
 import { inOrder } from "./conversation.ts";
 import type { Storage } from "../storage.ts";
 
+/** How satisfied the visitor is: 1 to 5, and why. */
+export interface Rating {
+  score: number;
+  comment?: string;
+}
+
 /** What is kept of a conversation, so that a reload shows it at once. */
 export interface History {
   chatId: string | null;
@@ -11,6 +17,8 @@ export interface History {
   readSeq: number;
   conversation: "open" | "waiting" | "done";
   rating: number | null;
+  /** The rating of which the server has not said yet that it has it. */
+  pendingRating: Rating | null;
   entries: Entry[];
 }
 
@@ -26,6 +34,7 @@ export const NO_HISTORY: History = {
   readSeq: 0,
   conversation: "open",
   rating: null,
+  pendingRating: null,
   entries: [],
 };
 
@@ -61,6 +70,7 @@ function isHistory(value: unknown): value is History {
     isPlace(value["sinceSeq"]) &&
     isPlace(value["readSeq"]) &&
     ["open", "waiting", "done"].includes(String(value["conversation"])) &&
+    (value["pendingRating"] === null || isRecord(value["pendingRating"])) &&
     value["entries"].every(isEntry)
   );
 }

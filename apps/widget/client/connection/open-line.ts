@@ -127,7 +127,8 @@ export function openLine(options: LineOptions): Line {
       backoff.noteUp();
       later(backoff.reset, STABLE_MS);
     }
-    if (frame.type === "error" && frame.data.clientMessageId === null && REFUSALS.includes(frame.data.code))
+    // What is not found over a line is what a frame was about, never the key.
+    if (frame.type === "error" && frame.data.code !== "not_found" && REFUSALS.includes(frame.data.code))
       return refuse(frame.data.code);
     try {
       options.onFrame(frame);

@@ -16,6 +16,10 @@ export interface Visitor {
   headers: () => Record<string, string>;
   /** What proves who asks, for the socket. */
   auth: () => { visitorId: string } & Partial<Identity>;
+  /** Keeps the id again where the page itself has removed it: what is written now belongs to it. */
+  keep: () => void;
+  /** Speaks for whoever this browser knows now; what the page has said of another user no longer counts. */
+  follow: () => void;
   /** Tells who the visitor is. True when it was somebody else before, whose conversation must not be shown. */
   identify: (identity: Identity) => boolean;
   /** Forgets who it was: the next id is another visitor's. */
@@ -37,16 +41,27 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
   }
 
   function id(): string {
-    const known = kept();
-    current = known ?? newId();
-    if (known === null) storage.write(VISITOR, current);
+    // A page may empty the storage under a conversation that goes on.
+    if (current === null) {
+      current = kept() ?? newId();
+      keep();
+    }
     return current;
+  }
+
+  function keep(): void {
+    if (current !== null && kept() === null) storage.write(VISITOR, current);
   }
 
   return {
     id,
     isKnown: () => kept() !== null,
     hasChanged: () => current !== null && current !== kept(),
+    keep,
+    follow() {
+      current = null;
+      if (storage.read(USER) !== identity?.userId) identity = null;
+    },
     hasProof: () => identity?.userHash !== undefined,
     headers: () => ({
       "X-Api-Key": apiKey,
@@ -64,8 +79,9 @@ export function openVisitor(storage: Storage, apiKey: string): Visitor {
     forget() {
       identity = null;
       current = null;
-      storage.write(VISITOR, null);
+      // Other tabs follow when they hear of the visitor, and must not find the user then.
       storage.write(USER, null);
+      storage.write(VISITOR, null);
     },
   };
 }

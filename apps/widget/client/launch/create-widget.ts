@@ -208,7 +208,8 @@ export function createWidget(settings: PageSettings, listeners: Listeners, advis
     toggle,
     identify(given) {
       identity = given;
-      chat?.store.identify(given);
+      // Behind a logout that waits for the conversation too, which would forget this one.
+      if (chat !== null || waiting.length > 0) withChat(({ store }) => store.identify(given));
     },
     logout() {
       identity = null;

@@ -21,20 +21,24 @@ export const viewFileName = (file: FileView, texts: Texts) => (
   </span>
 );
 
-/** A file to download, or on its way to the server. */
-const viewFile = (file: FileView, { texts, download }: PanelContext) => (
-  <button
-    type="button"
-    class="bubble file"
-    data-part="file"
-    aria-disabled={file.fileId === null}
-    title={texts.text("download", { name: file.filename })}
-    onClick={() => download(file)}
-  >
-    <Icon name="file" />
-    {viewFileName(file, texts)}
-  </button>
-);
+/** A file to download. While it comes, its button shows how much of it is there. */
+const viewFile = (file: FileView, entry: Entry, { texts, ui, download }: PanelContext) => {
+  const coming = ui.coming.get(file.fileId ?? "");
+  return (
+    <button
+      type="button"
+      class="bubble file"
+      data-part="file"
+      aria-disabled={file.fileId === null}
+      title={texts.text("download", { name: file.filename })}
+      onClick={() => download(file, entry)}
+    >
+      <Icon name="file" />
+      {viewFileName(file, texts)}
+      {coming !== undefined && <progress value={coming} aria-label={texts.percent(coming)} />}
+    </button>
+  );
+};
 
 /** Where an answer has its statements from. Only web pages become links. */
 const viewSources = (sources: Source[], texts: Texts) => (
@@ -42,8 +46,13 @@ const viewSources = (sources: Source[], texts: Texts) => (
     {texts.text("sources")}
     <ol>
       {sources.map(({ title, url, quote }) => (
-        <li title={quote}>
+        <li>
           {/^https?:/i.test(url ?? "") ? viewLink(url ?? "", <bdi>{title}</bdi>, texts) : <bdi>{title}</bdi>}
+          {quote !== "" && (
+            <q tabIndex={0} dir="auto">
+              {quote}
+            </q>
+          )}
         </li>
       ))}
     </ol>
@@ -68,13 +77,13 @@ function viewMessage(entry: Entry, context: PanelContext) {
   if (entry.kind === "reply") {
     const { item } = entry;
     return item.type === "file"
-      ? viewFile(item.file, context)
+      ? viewFile(item.file, entry, context)
       : viewWords(item.text, item.markdown, texts, item.sources);
   }
   const { key, state } = entry;
   return [
     entry.text !== "" && viewWords(entry.text, false, texts),
-    entry.files.map((file) => viewFile(file, context)),
+    entry.files.map((file) => viewFile(file, entry, context)),
     state === "failed" ? (
       <div class="fault">
         {texts.text("failed")}: {faultText(texts, entry.fault ?? "faultOther")}

@@ -46,6 +46,7 @@ export function MessageList({ context }: { context: PanelContext }) {
               class={isFirst ? kind : `${kind} run`}
               data-part="entry"
               data-kind={kind}
+              data-seq={entry.seq}
               data-state={kind === "visitor" ? entry.state : undefined}
               data-author={author}
             >

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { LIMITS } from "../limits.ts";
 import type { Texts } from "../locales/create-texts.ts";
-import type { Entry, WidgetStore } from "../state.ts";
+import type { Entry, FileView, WidgetStore } from "../state.ts";
 import { createAnnouncer } from "./announcer.ts";
 import { canSend } from "./composer.tsx";
 import { faultText } from "./entry-view.tsx";
@@ -59,6 +59,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     text: "",
     files: [],
     fault: null,
+    coming: new Map(),
     hasMore: false,
     isDragging: false,
     isRating: false,
@@ -99,9 +100,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       focusField();
       scrollToEnd();
     },
-    download(file) {
-      if (file.fileId !== null) actions.download(file).catch((error: unknown) => change({ fault: faultOf(error) }));
-    },
+    download: (file, entry) => void fetchFile(file, entry),
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let wasOpen = false;
@@ -148,6 +147,21 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     show();
   }
 
+  async function fetchFile(file: FileView, entry: Entry): Promise<void> {
+    const { fileId } = file;
+    if (fileId === null || ui.coming.has(fileId)) return;
+    const onProgress = (part: number) => {
+      ui.coming.set(fileId, part);
+      context.shown.delete(entry);
+      timer ??= setTimeout(show, RENDER_MS);
+    };
+    onProgress(0);
+    const fault = await actions.download(file, onProgress).then(() => null, faultOf);
+    ui.coming.delete(fileId);
+    context.shown = new WeakMap();
+    change({ fault });
+  }
+
   function isAtEnd(): boolean {
     const log = find(".log");
     return log === null || log.scrollHeight - log.scrollTop - log.clientHeight < END_PX;
@@ -187,7 +201,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     timer = undefined;
     if (ended.signal.aborted) return;
     const state = (context.state = store.get());
-    const { entries, isOpen, unread, needsContact } = state;
+    const { entries, isOpen, unread, readSeq, needsContact } = state;
     const opens = isOpen && !wasOpen;
     const closes = wasOpen && !isOpen;
     const turns = needsContact !== hadForm;
@@ -195,11 +209,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     hadForm = needsContact;
     if (opens) {
       isFollowing = true;
-      ui.newFrom = unread > 0 ? entries.filter(({ kind }) => kind === "reply").at(-unread)?.key : undefined;
+      ui.newFrom = entries.find((entry) => entry.kind === "reply" && entry.seq > readSeq)?.key;
     }
     tell();
     const last = entries.at(-1);
-    ui.hasMore = !isFollowing && (ui.hasMore || (last !== lastEntry && last?.kind === "reply"));
+    const news = last !== lastEntry && last?.kind === "reply" ? last : null;
+    ui.hasMore = !isFollowing && (ui.hasMore || news !== null);
     lastEntry = last;
 
     host.dir = options.dir;
@@ -226,7 +241,12 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
       else score.focus();
     }
     if (opens && ui.newFrom !== undefined) find(".new")?.scrollIntoView();
-    else if (isFollowing) find(".log")?.scrollTo(0, 1e9);
+    else if (isFollowing) {
+      // To the end, but not beyond the beginning of what has just come.
+      const log = find(".log");
+      const first = find(`[data-part=partial],[data-seq="${news?.seq}"]`);
+      log?.scrollTo(0, first === null ? 1e9 : first.offsetTop - log.offsetTop);
+    }
     isFollowing = isAtEnd();
     if (unread > 0 && isFollowing && !document.hidden) actions.markRead();
   }

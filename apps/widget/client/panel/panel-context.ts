@@ -22,6 +22,8 @@ export interface PanelUi {
   fault: string | null;
   /** Key of the first entry that was not read when the panel was opened. */
   newFrom?: string | undefined;
+  /** The part that has come, 0 to 1, of each file that is being fetched, by its `fileId`. */
+  coming: Map<string, number>;
   /** True while there are messages below what can be seen that came in meanwhile. */
   hasMore: boolean;
   /** True while files are held over the panel. */
@@ -48,8 +50,8 @@ export interface PanelContext {
   removeFile: (file: DraftFile) => void;
   /** Sends what is written. */
   send: () => void;
-  /** Fetches a file; tells where that fails. */
-  download: (file: FileView) => void;
+  /** Fetches a file of an entry, once at a time; tells where that fails. */
+  download: (file: FileView, entry: Entry) => void;
   scrollToEnd: () => void;
   /** Entries as they were shown last: as long as they and the texts are the same, they need not be shown again. */
   shown: WeakMap<Entry, VNode>;

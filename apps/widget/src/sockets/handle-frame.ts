@@ -87,7 +87,8 @@ const HANDLERS: Handlers = {
 
   async rate(context, session, { project, ticketId }, { score, comment }) {
     const site = await context.readSite();
-    if (!site.settings.features.rating) throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
+    if (!site.settings.features.rating)
+      throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
     // A rating that is another one leaves an event: no more of them than messages.
     await countMessage(context, session, site);
     const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });

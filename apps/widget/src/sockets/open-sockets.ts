@@ -70,6 +70,8 @@ export function openSockets(context: WidgetContext): Sockets {
   const sessions = new Set<Session>();
   /** What was found out about requests of socket.io before they were handed to it. */
   const admissions = new WeakMap<IncomingMessage, Admission>();
+  /** The name of the last poll of each connection over HTTP. */
+  const polls = new WeakMap<object, string>();
   let isClosed = false;
 
   const plain = new WebSocketServer({
@@ -94,6 +96,22 @@ export function openSockets(context: WidgetContext): Sockets {
   });
   // A server that never listens: requests are checked by us before socket.io gets them.
   io.attach(createServer());
+
+  /**
+   * Ends a connection whose poll comes a second time: clients name each anew (`t`), and browsers repeat a GET by themselves
+   * when its connection was cut. What the first one was answered is lost then, and the line would go on as if it was not.
+   * Its client comes again, and is sent what it missed.
+   */
+  function endRepeated(request: Request, query: URLSearchParams): void {
+    const connections = (io.engine as unknown as { clients: Record<string, { close(isAtOnce: boolean): void }> })
+      .clients;
+    const sid = query.get("sid") ?? "";
+    const connection = Object.hasOwn(connections, sid) ? connections[sid] : undefined;
+    const name = query.get("t");
+    if (request.method !== "GET" || connection === undefined || name === null) return;
+    if (polls.get(connection) === name) connection.close(true);
+    polls.set(connection, name);
+  }
 
   function open(session: Session): void {
     sessions.add(session);
@@ -309,9 +327,12 @@ export function openSockets(context: WidgetContext): Sockets {
 
   return {
     async handler(request: Request, response) {
+      const query = queryOf(request);
       // A request of a connection that was admitted; the name of the connection is its proof.
-      if (!queryOf(request).has("sid")) {
-        if (!queryOf(request).has("EIO")) {
+      if (query.has("sid")) {
+        endRepeated(request, query);
+      } else {
+        if (!query.has("EIO")) {
           throw new ServiceError(
             "invalid_request",
             "This is the address of a WebSocket: connect with ws:// or wss://.",

@@ -21,8 +21,11 @@ afterAll(async () => {
   await hosted.close();
 });
 
-const open = (...providers: ModelProviderConfig[]) =>
-  openModelCatalogue({ providers, defaultModel: null, timeoutMs: 1_000, prices: {} });
+/** Plenty of time, so that only who never answers is told so. */
+const ANSWER_MS = 30_000;
+const openFor = (answerMs: number, ...providers: ModelProviderConfig[]) =>
+  openModelCatalogue({ providers, defaultModel: null, timeoutMs: 1_000, prices: {} }, { answerMs });
+const open = (...providers: ModelProviderConfig[]) => openFor(ANSWER_MS, ...providers);
 const ollamaProvider = (name = "ollama"): ModelProviderConfig => ({ name, api: "openai", baseUrl: ollama.baseUrl });
 const hostedProvider = (api: ModelProviderConfig["api"] = "openai"): ModelProviderConfig => ({
   name: api,
@@ -104,7 +107,8 @@ test.each<[string, Parameters<WebhookReceiver["answerWith"]>[0], RegExp]>([
   ["answers too much", { status: 200, body: Buffer.alloc(9 * 1024 * 1024, "[") }, /more than 8 MB/],
 ])("a provider that %s is told beside the models of the others, without a secret", async (_what, answer, told) => {
   hosted.answerWith(answer);
-  const { models, unreachable } = await open(hostedProvider(), ollamaProvider()).list();
+  const answerMs = answer === "hang" ? 2_000 : ANSWER_MS;
+  const { models, unreachable } = await openFor(answerMs, hostedProvider(), ollamaProvider()).list();
   expect(models.some(({ catalogId }) => catalogId === "ollama:llama3.2:3b")).toBe(true);
   expect(unreachable).toEqual([{ provider: "openai", detail: expect.stringMatching(told) }]);
   expect(JSON.stringify(unreachable)).not.toContain(KEY);

@@ -36,8 +36,14 @@ interface Entry {
   ollama: Ollama | null;
 }
 
-/** Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. */
-export function openModelCatalogue(config: ModelsConfig | undefined): ModelCatalogue {
+/**
+ * Opens the catalogue of a configuration; without one there are no models. Nothing is asked before it is used. A provider
+ * may take `answerMs` to say what it has.
+ */
+export function openModelCatalogue(
+  config: ModelsConfig | undefined,
+  { answerMs = ANSWER_MS }: { answerMs?: number } = {},
+): ModelCatalogue {
   const entries = (config?.providers ?? []).map((provider): Entry => ({
     provider,
     ollama: provider.api === "openai" ? createOllama(provider) : null,
@@ -61,7 +67,7 @@ export function openModelCatalogue(config: ModelsConfig | undefined): ModelCatal
   }
 
   async function tryToList(entry: Entry): Promise<CatalogueModel[] | UnreachableProvider> {
-    const signal = AbortSignal.timeout(ANSWER_MS);
+    const signal = AbortSignal.timeout(answerMs);
     try {
       return await listModelsOf(entry, signal);
     } catch (error) {
@@ -120,7 +126,7 @@ export function openModelCatalogue(config: ModelsConfig | undefined): ModelCatal
 
     async findPullable(catalogId) {
       const { prefix, name: given } = partsOf(catalogId);
-      const signal = AbortSignal.timeout(ANSWER_MS);
+      const signal = AbortSignal.timeout(answerMs);
       const { provider, ollama } = await findOllama(prefix, signal);
       const name = readOllamaName(given);
       if (name === null) {

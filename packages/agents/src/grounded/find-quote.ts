@@ -27,6 +27,18 @@ interface Folded {
  * says next to nothing.
  */
 export function findQuote(quote: string, text: string): string | null {
+  const place = findQuotePlace(quote, text);
+  return place === null ? null : text.slice(place.start, place.end);
+}
+
+/** A place in a text: UTF-16 offsets. */
+export interface QuotePlace {
+  start: number;
+  end: number;
+}
+
+/** As `findQuote`: where it stands, at the earliest from an offset on. */
+export function findQuotePlace(quote: string, text: string, from = 0): QuotePlace | null {
   const parts = quote
     .split(/…|\[?\.\.\.\]?/)
     .map((part) => foldQuote(part))
@@ -34,7 +46,7 @@ export function findQuote(quote: string, text: string): string | null {
   const isTelling = parts.length > 0 && parts.every(saysSomething);
   if (!isTelling) return null;
   for (const skipsTargets of [true, false]) {
-    const place = findParts(parts, fold(text, skipsTargets));
+    const place = findParts(parts, fold(text, skipsTargets), from);
     if (place !== null) return withMarks(text, place);
   }
   return null;
@@ -45,8 +57,10 @@ function saysSomething(folded: string): boolean {
 }
 
 /** All parts in their order, close to each other. */
-function findParts(parts: readonly string[], folded: Folded): { start: number; end: number } | null {
-  let from = 0;
+function findParts(parts: readonly string[], folded: Folded, atLeast: number): QuotePlace | null {
+  const first = folded.starts.findIndex((place) => place >= atLeast);
+  if (first === -1) return null;
+  let from = first;
   let start = -1;
   let end = -1;
   for (const part of parts) {
@@ -114,8 +128,8 @@ function fold(text: string, skipsTargets: boolean): Folded {
 }
 
 /** With the marks that belong to what was found: the full stop behind it, emphasis and quotes around it. */
-function withMarks(text: string, { start, end }: { start: number; end: number }): string {
+function withMarks(text: string, { start, end }: QuotePlace): QuotePlace {
   const before = /[*_`"'“„«(‘¿¡]{0,4}$/u.exec(text.slice(Math.max(0, start - 4), start))?.[0] ?? "";
   const behind = /^[*_`"'”“»)’.!?。！？…]{0,5}/u.exec(text.slice(end, end + 5))?.[0] ?? "";
-  return text.slice(start - before.length, end + behind.length);
+  return { start: start - before.length, end: end + behind.length };
 }

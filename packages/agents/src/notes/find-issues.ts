@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
+import { capitalOf } from "./capital-of.ts";
 import { severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 import type { NotePart } from "./note-parts.ts";
@@ -44,9 +45,14 @@ const GOES_ON =
 
 /**
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
- * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything.
+ * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything, or
+ * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well.
  */
-export function findIssues(notes: string, parts: readonly CleanPart[]): NoteIssue[] {
+export function findIssues(
+  notes: string,
+  parts: readonly CleanPart[],
+  alsoLanguages: readonly string[] = [],
+): NoteIssue[] {
   const groups: CleanPart[][] = [];
   let open: CleanPart[] | null = null;
   for (const part of parts) {
@@ -54,18 +60,18 @@ export function findIssues(notes: string, parts: readonly CleanPart[]): NoteIssu
       open = null;
       continue;
     }
-    if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part)) {
+    if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part, alsoLanguages)) {
       open.push(part);
-    } else if (tells(part)) {
+    } else if (tells(part, alsoLanguages)) {
       open = [part];
       groups.push(open);
     } else {
       open = null;
     }
   }
-  const first = parts.find(
-    ({ kind, text, mark }) => kind !== "heading" && !DONE.test(mark) && tokenize(text).length >= 3,
-  );
+  const undone = parts.filter(({ kind, text, mark }) => kind !== "heading" && !DONE.test(mark) && text !== "");
+  const lengthOf = ({ text }: CleanPart) => tokenize(text).length;
+  const first = undone.find((part) => lengthOf(part) >= SAYS_ENOUGH) ?? undone.find((part) => lengthOf(part) > 0);
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
   return found.slice(0, ISSUE_LIMITS.issues).map((group) => {
@@ -73,7 +79,7 @@ export function findIssues(notes: string, parts: readonly CleanPart[]): NoteIssu
     const quotes = group.map(({ start, end }) => ({ start, end }));
     return {
       clientIssueId: idOf(quotes),
-      title: titleOf(group[0]?.text ?? text),
+      title: titleOf(withoutLead(group[0]?.text ?? text, group[0]?.language ?? "en")),
       description: cut(text, ISSUE_LIMITS.descriptionMaxChars),
       severity: severityOf(text),
       quotes,
@@ -81,22 +87,56 @@ export function findIssues(notes: string, parts: readonly CleanPart[]): NoteIssu
   });
 }
 
+/** So many words say something. */
+const SAYS_ENOUGH = 3;
+
 /** Marks of a list: of what is done, and of what is to be done. */
 const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
-const tells = ({ mark, text, language }: CleanPart) => TO_DO.test(mark) || tellsIssue(text, language);
+const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
+  TO_DO.test(mark) || tellsIssue(text, language, ...also);
 
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
-function goesOn(open: readonly CleanPart[], part: CleanPart): boolean {
+function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
   if (part.kind === "item" || part.begins === "paragraph") return false;
   if (GOES_ON.test(part.text)) return true;
-  if (tellsIssue(part.text, part.language)) return false;
+  if (tellsIssue(part.text, part.language, ...also)) return false;
   const common = stopWords(part.language);
   const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
   const known = new Set(open.flatMap(({ text }) => topicsOf(text)));
   return topicsOf(part.text).some((term) => known.has(term));
 }
+
+/** What speech begins a sentence with to go on from the one before, by language (ISO 639-1). */
+const LEADS: Readonly<Record<string, string>> = {
+  en: "so and also but",
+  de: "also und auch aber",
+  fr: "et aussi mais alors donc",
+  es: "y también pero",
+  it: "e anche ma allora",
+  pt: "e também mas então",
+  nl: "en ook maar dus",
+  pl: "i a też ale więc",
+  ru: "и а также но",
+  uk: "і й та а також але",
+  tr: "ve ayrıca ama",
+};
+
+/** A sentence without the words that join it to the one before: "So, and the lamp is broken" is "The lamp is broken". */
+function withoutLead(text: string, language: string): string {
+  const leads = new Set((LEADS[language] ?? "").split(" "));
+  let rest = text;
+  for (;;) {
+    const [whole = "", lead = ""] = /^(\p{L}+)(?:,\s*|\s+)(?=\S+\s+\S)/u.exec(rest) ?? [];
+    // "So far" and "so slow", "also known as": what is one with the next word stays.
+    if (!leads.has(lead.toLowerCase()) || KEPT_LEAD.test(rest)) break;
+    rest = rest.slice(whole.length);
+  }
+  return rest === text ? text : rest.replace(/^\p{Ll}/u, (letter) => capitalOf(letter, language));
+}
+
+const KEPT_LEAD = /^(?:so (?:far|many|much|few|little|long|that|called|slow|bad)|but for|as )/iu;
 
 /** One line without its mark at the end, cut at a word. */
 export function titleOf(text: string): string {

@@ -1,6 +1,7 @@
 import { stopWords, tokenize } from "@svc/text";
 import { findForeignParts } from "../grounded/find-foreign-parts.ts";
 import { isAbout } from "../grounded/is-about.ts";
+import { ANY_NEGATION } from "./negations.ts";
 import { topicTest } from "./topic-words.ts";
 
 /** A cleaned text has no other words than the notes but forms of these and small words that join them: so many of all. */
@@ -12,13 +13,6 @@ const MAX_LENGTH_SHARE = 1.2;
 
 /** Forms of one word begin alike. */
 const FORM_CHARS = 4;
-/** A small word that turns what is said round: never put in. */
-const NEGATIONS = new Set(
-  "no not never nor none without nicht kein keine nie ohne pas jamais sans ni sin mai senza não nunca sem niet geen nooit zonder nie bez не нет ні без değil yok".split(
-    " ",
-  ),
-);
-
 /** So few words say too little to tell what they are about: one of them has to be of the notes. */
 const FEW_WORDS = 3;
 
@@ -51,7 +45,7 @@ export function isCleanedFrom(
   const foreign = words.filter((term) => !known.has(term));
   if (words.length === 0 || foreign.length > MAX_FOREIGN_SHARE * words.length) return false;
   const isHarmless = (term: string) =>
-    (small.has(term) && !NEGATIONS.has(term)) || (/^\p{L}{3,}$/u.test(term) && forms.has(formOf(term)));
+    (small.has(term) && !ANY_NEGATION.has(term)) || (/^\p{L}{3,}$/u.test(term) && forms.has(formOf(term)));
   if (!foreign.every(isHarmless)) return false;
   const isTopic = topicTest(language);
   const topics = [...new Set(termsOf(cleaned).filter(isTopic))];

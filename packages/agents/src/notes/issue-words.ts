@@ -106,13 +106,18 @@ const NO_ISSUE = anyOf(
 );
 
 /**
- * Whether a sentence in a language (ISO 639-1) tells of something that is not as it should be, or that is to be done. Of a
- * language without words here, it is read in English.
+ * Whether a sentence in one of some languages (ISO 639-1) tells of something that is not as it should be, or that is to be
+ * done. Of a language without words here, it is read in English.
  */
-export function tellsIssue(text: string, language: string): boolean {
+export function tellsIssue(text: string, ...languages: readonly string[]): boolean {
   const said = text.replace(NO_ISSUE, " ");
-  const own = ISSUES[language] ?? ISSUES["en"];
-  return own?.test(said) === true || ANYWHERE.test(said) || IN_OTHER_SCRIPTS.test(said) || isRatedLow(said);
+  const own = languages.map((language) => ISSUES[language] ?? ISSUES["en"]);
+  return (
+    own.some((words) => words?.test(said) === true) ||
+    ANYWHERE.test(said) ||
+    IN_OTHER_SCRIPTS.test(said) ||
+    isRatedLow(said)
+  );
 }
 
 /** Who says how little something hurts, tells of something that does. */
@@ -120,9 +125,16 @@ const isRatedLow = (text: string) => SEVERITIES.some(([severity, words]) => seve
 
 const URGENT_IN_OTHER_SCRIPTS = /紧急|緊急|立即|马上|至急|今すぐ|긴급|عاجل|فور|דחוף|ด่วน|तुरंत/u;
 
-/** How badly it hurts, by its words; the plain "not urgent" goes before "urgent". */
+/** How badly it hurts, by its words: of "not urgent" and "urgent" in one text, only the latter counts. */
 export function severityOf(text: string): IssueSeverity {
+  const rest = SEVERITIES.reduce(
+    (left, [severity, words]) => (severity === "low" ? left.replaceAll(new RegExp(words, "giu"), " ") : left),
+    text,
+  );
+  const isUrgent =
+    URGENT_IN_OTHER_SCRIPTS.test(rest) ||
+    SEVERITIES.some(([severity, words]) => severity === "urgent" && words.test(rest));
+  if (isUrgent) return "urgent";
   if (isRatedLow(text)) return "low";
-  if (URGENT_IN_OTHER_SCRIPTS.test(text)) return "urgent";
   return SEVERITIES.find(([, words]) => words.test(text))?.[0] ?? "normal";
 }

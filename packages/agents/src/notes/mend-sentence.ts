@@ -1,3 +1,4 @@
+import { readingTest } from "./may-be-meant.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { repairCandidates } from "./repair-candidates.ts";
@@ -14,15 +15,7 @@ const MAX_ROUNDS = 4;
 const WINDOW_BEFORE = 40;
 const WINDOW_AFTER = 40;
 
-/** So far back a word is looked for that a correction begins with again. */
-const ALIKE_WITHIN = 6;
-
-/**
- * In a statement, which may be one of many in a row without a full stop, a correction reaches back so many words at most:
- * what is lost of it is worse than a slip that stays. Only what takes back all that was said reaches further.
- */
-const STATEMENT_DROPS = 6;
-const STATEMENT_REACH = 14;
+/** What takes back all that was said. */
 const TAKES_ALL_BACK = new Set("scratch forget rephrase mind streich vergiss vergeet".split(" "));
 
 /** How a correction is most likely meant, and how clearly so. */
@@ -50,7 +43,7 @@ export function mendSentence(text: string, language: string, budget: MendBudget)
   let mended = text;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const words = noteWords(mended, language);
-    const choice = choose(words, language, budget);
+    const choice = choose(words, { language, isStatement: !isQuestion(mended, words) }, budget);
     if (choice === null) break;
     mended = applyReading(mended, words, choice);
   }
@@ -58,7 +51,11 @@ export function mendSentence(text: string, language: string, budget: MendBudget)
 }
 
 /** The reading that fits best of all corrections; null where none is meant. */
-function choose(words: readonly NoteWord[], language: string, budget: MendBudget): Choice | null {
+function choose(
+  words: readonly NoteWord[],
+  { language, isStatement }: { language: string; isStatement: boolean },
+  budget: MendBudget,
+): Choice | null {
   let best: Choice | null = null;
   for (const cue of findRepairCues(words, language)) {
     if (budget.cues <= 0) break;
@@ -66,14 +63,11 @@ function choose(words: readonly NoteWord[], language: string, budget: MendBudget
     const offset = Math.max(0, cue.from - WINDOW_BEFORE);
     const window = words.slice(offset, cue.to + WINDOW_AFTER);
     const near = { ...cue, from: cue.from - offset, to: cue.to - offset };
-    const only = onlyReading(words, cue);
     const takesAllBack = words.slice(cue.from, cue.to).some(({ word }) => TAKES_ALL_BACK.has(word));
-    const isStatement = !isQuestion(words);
+    const mayBeMeant = readingTest({ words: window, cue: near, language, takesAllBack });
     const again = takesAllBack && isStatement ? beginsAgainAt(window, near) : -1;
     for (const candidate of repairCandidates(window, near, offset === 0)) {
-      if (only !== null && candidate.reading.how !== only) continue;
-      if (isStatement && (takesAllBack ? !leavesOut(candidate.reading) : reachesTooFar(candidate.reading, near)))
-        continue;
+      if (isStatement && !mayBeMeant(candidate.reading)) continue;
       if (again !== -1 && (candidate.reading.how !== "drop" || candidate.reading.from !== again)) continue;
       const score = scoreOf(candidate);
       if (best === null || score > best.score) best = { cue, reading: shift(candidate.reading, offset), score };
@@ -82,34 +76,13 @@ function choose(words: readonly NoteWord[], language: string, budget: MendBudget
   return best === null || best.reading.how === "keep" ? null : best;
 }
 
-/** A question begins with a word that asks, or with a verb. */
-const isQuestion = ([first]: readonly NoteWord[]) => first?.kind === "ask" || first?.kind === "verb";
+/** A question begins with a word that asks, or with a verb, and ends in a question mark: "When they call, no one answers." */
+const isQuestion = (text: string, [first]: readonly NoteWord[]) =>
+  (first?.kind === "ask" || first?.kind === "verb") && /\?\W*$/.test(text);
 
 /** The place of the word with which somebody begins anew who has taken back what was said; -1 where there is none. */
 const beginsAgainAt = (words: readonly NoteWord[], { from, to }: RepairCue) =>
   words.slice(0, from).findLastIndex(({ word }) => word === words[to]?.word);
-
-/** Who takes back what was said puts nothing in the middle of it. */
-const leavesOut = ({ how }: RepairReading) => how !== "replace";
-
-function reachesTooFar(reading: RepairReading, { from }: RepairCue): boolean {
-  if (reading.how === "drop") return from - reading.from > STATEMENT_DROPS;
-  return reading.how === "replace" && from - reading.from > STATEMENT_REACH;
-}
-
-/**
- * In a statement "um" is mostly one while somebody thinks, and a single word such as "no" mostly means itself, where nothing
- * in the writing sets it off: unless what follows is like what came before, there is nothing that it corrects.
- */
-function onlyReading(words: readonly NoteWord[], { from, to, kind }: RepairCue): "keep" | "cue" | null {
-  if (isQuestion(words) || kind === "phrase" || (kind !== "pause" && words[from]?.isSetOff === true)) return null;
-  const [before, behind] = [words[from - 1], words[to]];
-  if (before === undefined || behind === undefined) return kind === "pause" ? "cue" : "keep";
-  const isSameKind = before.kind === behind.kind && (before.kind === "number" || before.kind === "name");
-  const beginsAgain = words.slice(Math.max(0, from - ALIKE_WITHIN), from).some(({ word }) => word === behind.word);
-  if (isSameKind || beginsAgain) return null;
-  return kind === "pause" ? "cue" : "keep";
-}
 
 /** A reading of a part of the words, by the places of all of them. */
 function shift(reading: RepairReading, by: number): RepairReading {

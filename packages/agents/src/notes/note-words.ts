@@ -15,7 +15,7 @@ export interface NoteWord {
   end: number;
 }
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’.,&/-][\p{L}\p{M}\p{N}]+)*/gu;
+const WORD = /(?:[#$€£¥₽₹₴§№](?=\p{N}))?[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’.,&/-][\p{L}\p{M}\p{N}]+)*/gu;
 
 /** What stands for a pause in writing. */
 const PAUSE = /[,;:.…–—，、。；：،؛]|\s-\s/u;
@@ -25,7 +25,7 @@ const plainKind = (word: string, isCapital: boolean): WordKind =>
 
 /**
  * The words and numbers of a text in a language (ISO 639-1), in order. Those with a point, a hyphen or an apostrophe within
- * are one.
+ * are one, and so is a number with the sign before it, as in "$5".
  */
 export function noteWords(text: string, language: string): NoteWord[] {
   const kinds = wordKinds(language);

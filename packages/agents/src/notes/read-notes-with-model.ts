@@ -1,6 +1,7 @@
+import { tokenize } from "@svc/text";
 import { z } from "zod";
 import { createFence } from "../grounded/fence.ts";
-import { findQuote } from "../grounded/find-quote.ts";
+import { findQuotePlace } from "../grounded/find-quote.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
@@ -89,19 +90,41 @@ function issuesOf(
   { notes, parts, language }: { notes: string; parts: readonly CleanPart[]; language: string },
 ): NoteIssue[] {
   const idOf = createIssueIds(notes, parts);
-  return said.slice(0, ISSUE_LIMITS.issues).flatMap(({ title, description, severity, quotes }): NoteIssue[] => {
-    const found = quotes.flatMap((quote) => locate(quote, notes)).toSorted((a, b) => a.start - b.start);
-    if (found.length === 0) return [];
-    const quoted = found.map(({ start, end }) => notes.slice(start, end)).join(" ");
-    const sayAs = (text: string) => (text.trim() !== "" && isAboutNotes(text, notes, language) ? text : quoted);
-    const text = cut(sayAs(description).trim(), ISSUE_LIMITS.descriptionMaxChars);
-    return [{ clientIssueId: idOf(found), title: titleOf(sayAs(title)), description: text, severity, quotes: found }];
-  });
+  const locate = createQuoteFinder(notes);
+  return (
+    said
+      .slice(0, ISSUE_LIMITS.issues)
+      .flatMap(({ quotes, ...issue }) => {
+        const found = quotes.flatMap((quote) => locate(quote) ?? []).toSorted((a, b) => a.start - b.start);
+        const [first] = found;
+        return first === undefined ? [] : [{ ...issue, quotes: found, start: first.start }];
+      })
+      // The ids of two that quote the same words go by where they stand, and not by the order in which a model tells them.
+      .map((issue, index) => ({ ...issue, index }))
+      .toSorted((a, b) => a.start - b.start)
+      .map((issue) => ({ ...issue, clientIssueId: idOf(issue.quotes) }))
+      .toSorted((a, b) => a.index - b.index)
+      .map(({ clientIssueId, title, description, severity, quotes }): NoteIssue => {
+        const quoted = quotes.map(({ start, end }) => notes.slice(start, end)).join(" ");
+        const sayAs = (text: string) => (text.trim() !== "" && isAboutNotes(text, notes, language) ? text : quoted);
+        const text = cut(sayAs(description).trim(), ISSUE_LIMITS.descriptionMaxChars);
+        return { clientIssueId, title: titleOf(sayAs(title)), description: text, severity, quotes };
+      })
+  );
 }
 
-/** Where a quote stands in the notes: white space, case and punctuation may differ. None where it does not. */
-function locate(quote: string, notes: string): NoteQuote[] {
-  const found = findQuote(quote, notes);
-  const start = found === null ? -1 : notes.indexOf(found);
-  return found === null || start === -1 ? [] : [{ start, end: start + found.length }];
+/**
+ * Makes the function that finds where a quote stands in the notes: white space, case and punctuation may differ. The same
+ * words once more are found at the next place that has them, while there is one; null where they are nowhere.
+ */
+function createQuoteFinder(notes: string): (quote: string) => NoteQuote | null {
+  const used = new Map<string, number>();
+  return (quote) => {
+    const words = tokenize(quote)
+      .map(({ term }) => term)
+      .join(" ");
+    const found = findQuotePlace(quote, notes, used.get(words) ?? 0) ?? findQuotePlace(quote, notes);
+    if (found !== null) used.set(words, found.end);
+    return found;
+  };
 }

@@ -108,11 +108,36 @@ function endOfCue(words: readonly NoteWord[], from: number, { edits, links, tail
     }
     const length = matchLength(words, place, edits);
     if (length === 0) break;
+    // What a pause divides is one only where all of it is set off: "no, wait, on Monday", but not "they wait, no one comes".
+    if (to > from && hasPause(words, to, place + length) && !isSetOffAsOne(words, from, place + length)) break;
     to = place + length;
   }
   if (to > from && THANKS.has(words[to]?.word ?? "")) return from;
   if (to > from) to += matchLength(words, to, tails);
   return to;
+}
+
+const hasPause = (words: readonly NoteWord[], from: number, to: number) =>
+  words.slice(from, to).some(({ isSetOff }) => isSetOff);
+
+const isSetOffAsOne = (words: readonly NoteWord[], from: number, to: number) =>
+  (from === 0 || words[from]?.isSetOff === true) && (to >= words.length || words[to]?.isSetOff === true);
+
+/** What is never said but to take something back. */
+const CLEAR: Readonly<Record<string, readonly string[]>> = {
+  en: ["no sorry", "no i mean", "no i meant", "scratch that", "scratch this", "i meant to say", "i mean to say"],
+  de: ["nein sorry", "nein moment", "nein warte", "nein entschuldigung", "nein quatsch", "streich das"],
+  fr: ["non pardon", "non désolé", "non attends"],
+  it: ["no scusa", "no scusi", "no aspetta"],
+  nl: ["nee sorry", "nee wacht"],
+  ru: ["нет извините", "нет простите", "нет погоди"],
+  uk: ["ні вибачте", "ні перепрошую", "ні чекай"],
+};
+
+/** Whether words that announce a correction can mean nothing else, even where nothing in the writing sets them off. */
+export function isClearCue(said: readonly NoteWord[], language: string): boolean {
+  const text = ` ${said.map(({ word }) => word).join(" ")} `;
+  return (CLEAR[language] ?? []).some((phrase) => text.includes(` ${phrase} `));
 }
 
 /** "Il lunedì, no, il martedì" corrects. "El lunes, no el martes" says what is not, where one word means both. */

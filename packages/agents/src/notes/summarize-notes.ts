@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { detectLanguage } from "@svc/text";
 import { ModelError } from "../models/model-error.ts";
 import { cleanPart } from "./clean-part.ts";
@@ -12,6 +13,12 @@ import { stopped } from "./stopped.ts";
 import { sumUp } from "./sum-up.ts";
 import { readNotesWithModel } from "./read-notes-with-model.ts";
 
+/** From here on a text itself says what language it is in: see `detectLanguage`. */
+const CLEAR_LANGUAGE = 0.5;
+
+/** So long it works on notes before whatever else the process does has its turn, in milliseconds. */
+const TURN_MS = 20;
+
 /** So many places are weighed at which somebody may have corrected himself: more are left as they are. */
 const MAX_CUES = 300;
 
@@ -19,24 +26,33 @@ const MAX_CUES = 300;
  * Makes something of dictated notes: cleaned of fillers, repeats and what the speaker took back, summed up, and the issues
  * that they tell of, each with its places in the notes. With a model it reads better; whenever that gives no usable answer
  * in time, and without one, it is done by rules and statistics. Of longer notes the first 200,000 UTF-16 units are looked
- * at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47) where the notes are too short to tell.
+ * at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47) where the notes are too
+ * short to tell. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
  */
 export async function summarizeNotes({
   notes: given,
   locale,
   question,
   model = null,
+  signal,
 }: {
   notes: string;
   locale?: string | undefined;
   question?: string | undefined;
   model?: NotesModel | null;
+  /** Ends the work where there is no model, whose own signal does it else. */
+  signal?: AbortSignal | undefined;
 }): Promise<NotesSummary> {
   // Never with half a character at the end.
   const notes = given.slice(0, NOTES_LIMITS.maxChars).replace(/[\uD800-\uDBFF]$/, "");
-  const { language } = detectLanguage(notes, locale);
-  const parts = cleanParts(notes, language);
-  const issues = findIssues(notes, parts);
+  const { language, confidence } = detectLanguage(notes, locale);
+  const parts = await cleanParts(notes, language, model?.signal ?? signal);
+  const isClear = confidence >= CLEAR_LANGUAGE;
+  const issues = findIssues(
+    notes,
+    parts,
+    isClear ? [] : ["en", ...(locale === undefined ? [] : [detectLanguage("", locale).language])],
+  );
   const own: NotesSummary = {
     cleanedText: joinParts(parts),
     summary: sumUp(parts, issues, language),
@@ -56,14 +72,30 @@ export async function summarizeNotes({
   }
 }
 
-function cleanParts(notes: string, language: string): CleanPart[] {
+async function cleanParts(notes: string, language: string, signal: AbortSignal | undefined): Promise<CleanPart[]> {
   const budget = { cues: MAX_CUES };
   const languageOf = partLanguages(language);
-  return noteParts(notes).map((part) => {
+  const pause = createPause(signal);
+  const parts: CleanPart[] = [];
+  for (const part of noteParts(notes)) {
+    await pause();
     const said = notes.slice(part.start, part.end);
     const own = languageOf(said);
-    return { ...part, language: own, text: part.kind === "heading" ? said : cleanPart(said, own, budget) };
-  });
+    parts.push({ ...part, language: own, text: part.kind === "heading" ? said : cleanPart(said, own, budget) });
+  }
+  return parts;
+}
+
+/** Makes the function that lets others have their turn where it is time for that; it rejects with the signal's reason. */
+function createPause(signal: AbortSignal | undefined): () => Promise<void> | undefined {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < TURN_MS) return undefined;
+    return nextTurn().then(() => {
+      signal?.throwIfAborted();
+      since = performance.now();
+    });
+  };
 }
 
 const BETWEEN = { nothing: "", word: " ", line: "\n", paragraph: "\n\n" } as const;

@@ -1,0 +1,32 @@
+import { expect, test } from "@jest/globals";
+import type { Counters } from "@svc/queue";
+import { countBytes } from "./count-use.ts";
+
+const MB = 1024 * 1024;
+
+/** Counters of one process, whose windows do not end. */
+function createCountersInMemory(): Counters {
+  const counts = new Map<string, number>();
+  const stateOf = (name: string, limit: number) => ({
+    remaining: Math.max(limit - (counts.get(name) ?? 0), 0),
+    resetMs: 1_000,
+  });
+  return {
+    count(name, { limit }) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      return Promise.resolve({ ...stateOf(name, limit), isOver: (counts.get(name) ?? 0) > limit });
+    },
+    look: (name, { limit }) => Promise.resolve(stateOf(name, limit)),
+  };
+}
+
+test("files of one address and key are taken up to a sum, and a small one costs little of it", async () => {
+  const counters = createCountersInMemory();
+  const caller = { address: "203.0.113.1", key: "wk_one" };
+  for (let index = 0; index < 24; index++) await countBytes(counters, caller, 10 * MB);
+  for (let index = 0; index < 100; index++) await countBytes(counters, caller, 1);
+  await expect(countBytes(counters, caller, 10 * MB)).rejects.toMatchObject({ code: "rate_limited" });
+  for (const other of [{ address: "203.0.113.2" }, { key: "wk_two" }]) {
+    await countBytes(counters, { ...caller, ...other }, 10 * MB);
+  }
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "@jest/globals";
+import { widgetSettingsSchema } from "@svc/contracts";
+import type { ServerFrame } from "@svc/contracts";
+import { createLog } from "@svc/log";
+import type { ChatEntry, ChatView, PlaceRange, ProjectId, Store } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { createChatRooms } from "./chat-rooms.ts";
+import { sayHello } from "./handle-frame.ts";
+import type { FrameContext } from "./handle-frame.ts";
+import { createSession } from "./session.ts";
+import type { Session } from "./session.ts";
+
+const PROJECT = "01a20276-0000-7000-8000-000000000000" as ProjectId;
+const VISITOR = "0c2f9a52-6a3b-4b0e-9d5e-1f6f0f1d7c11";
+const log = createLog({ level: "silent" });
+const MUCH = 1024 * 1024;
+
+/** A conversation that a test writes, in place of the store: only so can something happen while it is being read. */
+function createChat() {
+  const confirmed: PlaceRange[] = [];
+  let lastSeq = 0;
+  let beforeRead = () => {};
+  const entryAt = (seq: number): ChatEntry => ({
+    kind: "reply",
+    id: `id-${seq}`,
+    seq,
+    createdAt: new Date(),
+    author: "agent",
+    inReplyTo: null,
+    item: { type: "message", text: `reply ${seq}`, markdown: false, sources: [] },
+  });
+  const visitors = {
+    look: (chats: unknown[]): Promise<ChatView[]> =>
+      Promise.resolve(chats.map(() => ({ lastSeq, pending: null, state: "open", rating: null }))),
+    listAfter: (_project: ProjectId, _ticketId: string, seq: number, limit: number): Promise<ChatEntry[]> => {
+      beforeRead();
+      const places = Array.from({ length: lastSeq }, (_, index) => index + 1);
+      return Promise.resolve(
+        places
+          .filter((place) => place > seq)
+          .slice(0, limit)
+          .map(entryAt),
+      );
+    },
+    confirm: (_project: ProjectId, _ticketId: string, places: PlaceRange) => {
+      confirmed.push(places);
+      return Promise.resolve();
+    },
+  };
+  const rooms = createChatRooms({ store: { visitors } as unknown as Store, log });
+  const settings = widgetSettingsSchema.parse({});
+  const context = {
+    rooms,
+    readSite: () => Promise.resolve({ settings, project: PROJECT, identitySecret: null }),
+  } as unknown as FrameContext;
+
+  return {
+    rooms,
+    confirmed,
+    /** Replies come until the chat has so many. */
+    growTo(seq: number) {
+      lastSeq = seq;
+    },
+    /** Runs once, while the next part of the conversation is read. */
+    whileReading(run: () => void) {
+      beforeRead = () => {
+        beforeRead = () => {};
+        run();
+      };
+    },
+    greet: (session: Session, sinceSeq: number) => sayHello(context, session, { visitorId: VISITOR, sinceSeq }),
+    greetAgain: (session: Session) => sayHello(context, session, { sinceSeq: 0 }),
+  };
+}
+
+/** A line whose reader takes as much as the test says. */
+function createLine() {
+  const sent: ServerFrame[] = [];
+  const state = { waitingBytes: 0, isOpen: true };
+  const session = createSession(
+    {
+      send: (frame) => void sent.push(frame),
+      waitingBytes: () => state.waitingBytes,
+      end: () => {
+        state.isOpen = false;
+      },
+      isOpen: () => state.isOpen,
+    },
+    { address: "203.0.113.1", key: "wk_test", origin: undefined },
+  );
+  return { session, sent, state, places: () => sent.flatMap(({ type, seq }) => (type === "reply" ? [seq] : [])) };
+}
+
+const upTo = (seq: number) => Array.from({ length: seq }, (_, index) => index + 1);
+
+/** Looks as once a second, until it is so. */
+const tickUntil = (rooms: ReturnType<typeof createChatRooms>, what: string, isSo: () => boolean) =>
+  waitFor(
+    () => {
+      rooms.tick();
+      return isSo();
+    },
+    { what },
+  );
+
+describe("two lines of one conversation, of which one reads slowly", () => {
+  test("each get everything, in order, though the slow one is free again while news for the other is read", async () => {
+    const chat = createChat();
+    const [slow, other] = [createLine(), createLine()];
+    chat.growTo(20);
+    for (const line of [slow, other]) await chat.greet(line.session, 0);
+    await tickUntil(chat.rooms, "the beginning", () => slow.places().length === 20 && other.places().length === 20);
+    slow.state.waitingBytes = MUCH;
+    chat.growTo(25);
+    await tickUntil(chat.rooms, "what is new", () => other.places().length === 25);
+    chat.growTo(27);
+    chat.whileReading(() => {
+      slow.state.waitingBytes = 0;
+    });
+    await tickUntil(chat.rooms, "all of it in both", () => slow.places().at(-1) === 27 && other.places().at(-1) === 27);
+    expect(slow.places()).toEqual(upTo(27));
+    expect(other.places()).toEqual(upTo(27));
+  });
+
+  test("is not passed by what it cannot take yet", async () => {
+    const chat = createChat();
+    const line = createLine();
+    await chat.greet(line.session, 0);
+    await tickUntil(chat.rooms, "ready", () => line.sent.some(({ type }) => type === "ready"));
+    chat.growTo(3);
+    chat.whileReading(() => {
+      line.state.waitingBytes = MUCH;
+    });
+    const other = createLine();
+    await chat.greet(other.session, 0);
+    await tickUntil(chat.rooms, "all of it in the other", () => other.places().length === 3);
+    expect(line.places()).toEqual([]);
+    line.state.waitingBytes = 0;
+    await tickUntil(chat.rooms, "all of it", () => line.places().length === 3);
+    expect(line.places()).toEqual(upTo(3));
+  });
+});
+
+describe("replies are noted as handed over", () => {
+  test("from the first one that a line was sent, where it wanted news alone", async () => {
+    const chat = createChat();
+    const line = createLine();
+    chat.growTo(5);
+    await chat.greet(line.session, Number.POSITIVE_INFINITY);
+    await tickUntil(chat.rooms, "ready", () => line.sent.some(({ type }) => type === "ready"));
+    chat.growTo(7);
+    await tickUntil(chat.rooms, "the note", () => chat.confirmed.length > 0);
+    expect(chat.confirmed).toEqual([{ after: 5, upTo: 7 }]);
+  });
+
+  test("with what came before, where it says that it has that", async () => {
+    const chat = createChat();
+    const line = createLine();
+    chat.growTo(5);
+    await chat.greet(line.session, 3);
+    await tickUntil(chat.rooms, "the note", () => chat.confirmed.length > 0);
+    chat.growTo(6);
+    await tickUntil(chat.rooms, "the next note", () => chat.confirmed.length > 1);
+    expect(chat.confirmed).toEqual([
+      { after: 0, upTo: 5 },
+      { after: 5, upTo: 6 },
+    ]);
+  });
+});
+
+test("a line that has gone joins no conversation, whatever it has said before", async () => {
+  const chat = createChat();
+  const [gone, other] = [createLine(), createLine()];
+  await chat.greet(gone.session, 0);
+  await tickUntil(chat.rooms, "ready", () => gone.sent.length > 0);
+  gone.state.isOpen = false;
+  chat.rooms.leave(gone.session);
+  const told = gone.sent.length;
+  // What it had still sent is worked on after it has gone, with its name and without.
+  await chat.greet(gone.session, 0);
+  await chat.greetAgain(gone.session);
+  await chat.greet(other.session, 0);
+  chat.growTo(2);
+  await tickUntil(chat.rooms, "the other line to be told", () => other.places().length === 2);
+  expect(gone.sent).toHaveLength(told);
+});
