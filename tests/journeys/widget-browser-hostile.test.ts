@@ -19,7 +19,7 @@ const { payloads: FIXTURES } = JSON.parse(
 
 /** Everything that a panel may be made of, whatever it shows. */
 const ELEMENTS =
-  /^(a|bdi|blockquote|br|button|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
+  /^(a|bdi|blockquote|br|button|code|del|div|em|fieldset|form|h[1-6]|header|hr|input|label|legend|li|ol|p|path|pre|progress|q|section|small|span|strong|svg|table|tbody|td|textarea|th|thead|tr|ul)$/;
 const ATTRIBUTES =
   /^(aria-[a-z]+|autocomplete|class|d|data-[a-z]+|dir|enterkeyhint|hidden|href|id|lang|maxlength|multiple|name|pattern|placeholder|rel|required|role|rows|scope|start|style|tabindex|target|title|type|value|viewBox)$/;
 /** Addresses of other sites that the payloads name, which may be linked to. */

@@ -24,6 +24,7 @@ async function choose({ store, triageModels, models, readPool }: StageContext, r
   const { project, ...decision } = await chooseAmongProjects({
     models: triageModels,
     pool: await readPool(),
+    home: message.project,
     text: message.text,
     search: (id, kbIds, limit) => searchKnowledge({ store }, asProjectId(id), { query: message.text, kbIds, limit }),
     adviser: model === null ? null : { model, project: message.project, ticketId: message.ticketId, signal },

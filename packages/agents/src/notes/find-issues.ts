@@ -125,12 +125,12 @@ const LEADS: Readonly<Record<string, string>> = {
 
 /** A sentence without the words that join it to the one before: "So, and the lamp is broken" is "The lamp is broken". */
 function withoutLead(text: string, language: string): string {
-  const leads = new Set((LEADS[language] ?? "").split(" "));
+  const leads = LEADS[language]?.split(" ") ?? [];
   let rest = text;
   for (;;) {
     const [whole = "", lead = ""] = /^(\p{L}+)(?:,\s*|\s+)(?=\S+\s+\S)/u.exec(rest) ?? [];
     // "So far" and "so slow", "also known as": what is one with the next word stays.
-    if (!leads.has(lead.toLowerCase()) || KEPT_LEAD.test(rest)) break;
+    if (!leads.includes(lead.toLowerCase()) || KEPT_LEAD.test(rest)) break;
     rest = rest.slice(whole.length);
   }
   return rest === text ? text : rest.replace(/^\p{Ll}/u, (letter) => capitalOf(letter, language));

@@ -128,7 +128,7 @@ const CLEAR: Readonly<Record<string, readonly string[]>> = {
   en: ["no sorry", "no i mean", "no i meant", "scratch that", "scratch this", "i meant to say", "i mean to say"],
   de: ["nein sorry", "nein moment", "nein warte", "nein entschuldigung", "nein quatsch", "streich das"],
   fr: ["non pardon", "non désolé", "non attends"],
-  it: ["no scusa", "no scusi", "no aspetta"],
+  it: ["volevo dire", "no scusa", "no scusi", "no aspetta"],
   nl: ["nee sorry", "nee wacht"],
   ru: ["нет извините", "нет простите", "нет погоди"],
   uk: ["ні вибачте", "ні перепрошую", "ні чекай"],

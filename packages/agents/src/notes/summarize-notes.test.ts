@@ -44,7 +44,7 @@ The coffee was nice.`);
     expect(issues.map(({ title }) => title)).toEqual([
       "The printer on the second floor is jammed again",
       "Customer wants a copy of the April invoice",
-      "So I went there and the heating does not work, they need it by Thursday",
+      "I went there and the heating does not work, they need it by Thursday",
     ]);
     expect(issues.map((issue) => quotesOf(NOTES, issue))).toEqual([
       ["um the printer on the second floor is jammed again"],
@@ -96,6 +96,42 @@ The coffee was nice.`);
     ["ja", "プリンターが壊れています。", "プリンターが壊れています。"],
   ])("in %s, %j is meant as %j", async (locale, notes, cleaned) => {
     expect((await summarizeNotes({ notes, locale })).cleanedText).toBe(cleaned);
+  });
+
+  test.each([
+    "Customers wait, no one answers the phone.",
+    "When customers wait, no one answers the phone.",
+    "Guests have to wait, no staff at the desk.",
+    "Please tell him to wait, no rush.",
+    "The deadline is not Friday, actually it is Monday.",
+    "The client asked twice and they said no, sorry.",
+    "We have no oil, no filters, no wait list.",
+    "Tell them it is not urgent, wait, it is urgent.",
+    "On Monday I mean what I said.",
+    "The laptop has HDMI, no VGA.",
+    "Do not call Anna, I mean Maria.",
+    "The meeting is on Monday, no, not on Tuesday.",
+    "She did not come, instead she called.",
+    "The client said, no, the price is wrong.",
+  ])("%j means what it says and stays as it is", async (notes) => {
+    expect((await summarizeNotes({ notes, locale: "en" })).cleanedText).toBe(notes);
+  });
+
+  test("a not stays where only the words around it go, and an amount keeps its sign", async () => {
+    const cleanedOf = async (notes: string) => (await summarizeNotes({ notes, locale: "en" })).cleanedText;
+    expect(await cleanedOf("It was, well, not that bad.")).toBe("It was not that bad.");
+    expect(await cleanedOf("It costs $5, no, $6.")).toBe("It costs $6.");
+  });
+
+  test("a list of short items has an issue for each, whatever language a guess takes it for", async () => {
+    const titles = async (notes: string) => (await summarizeNotes({ notes })).issues.map(({ title }) => title);
+    expect(await titles("- lamp broken\n- toner empty\n- door stuck")).toEqual([
+      "Lamp broken",
+      "Toner empty",
+      "Door stuck",
+    ]);
+    expect(await titles("- fix x\n- fix y")).toEqual(["Fix x", "Fix y"]);
+    expect(await titles("打印机坏了。")).toHaveLength(1);
   });
 
   test("a summary begins with what hurts most, and keeps together what is said of it", async () => {

@@ -36,7 +36,15 @@ function choose(text: string, projects: PooledProject[], change: Partial<PoolCho
   });
   closing.push(() => models.close());
   const search = () => Promise.resolve({ hits: [], bestPossible: 0 });
-  return chooseAmongProjects({ models, pool: createAgentPool()(projects), text, search, adviser: null, ...change });
+  return chooseAmongProjects({
+    models,
+    pool: createAgentPool()(projects),
+    home: "home",
+    text,
+    search,
+    adviser: null,
+    ...change,
+  });
 }
 
 function adviserThat(said: unknown): PoolChoice["adviser"] {
@@ -66,6 +74,13 @@ describe("chooseAmongProjects", () => {
     expect(await choose("zorgle quux blarg", [KITCHEN, GARDEN])).toMatchObject(nobody);
     expect(await choose("my rose dies", [project("empty", [agent("off", { enabled: false })])])).toMatchObject(nobody);
     expect(await choose("my rose dies", [])).toMatchObject(nobody);
+  });
+
+  test("the only agent anywhere gets all of its own project, and of others what it fits", async () => {
+    const nobody = { agentId: null, project: null };
+    expect(await choose("zorgle quux blarg", [KITCHEN], { home: "kitchen" })).toMatchObject({ agentId: "pots" });
+    expect(await choose("zorgle quux blarg", [KITCHEN])).toMatchObject(nobody);
+    expect(await choose("the pan sticks", [KITCHEN])).toMatchObject({ agentId: "pots", project: "kitchen" });
   });
 
   test("goes by whose knowledge bases have what it is about, each asked in its own project", async () => {

@@ -12,6 +12,8 @@ import type { AgentPool } from "./pool-agents.ts";
 export interface PoolChoice {
   models: TriageModels;
   pool: AgentPool;
+  /** The project that the text came in for: an agent of it that is the only one anywhere gets it in any case. */
+  home: string;
   text: string;
   /** Searches knowledge bases of a project for the text; so many passages are wanted at most. */
   search: (project: string, kbIds: string[], limit: number) => Promise<SupportingPassages>;
@@ -56,10 +58,10 @@ export async function chooseAmongProjects(choice: PoolChoice): Promise<PoolDecis
   return { ...decision, project };
 }
 
-async function chooseByStatistics({ models, pool, text, search }: PoolChoice): Promise<TriageDecision> {
+async function chooseByStatistics({ models, pool, home, text, search }: PoolChoice): Promise<TriageDecision> {
   const { agents, learned } = pool;
   const sure = decideWithoutModel(agents);
-  if (sure !== null) return sure;
+  if (sure !== null && (sure.agentId === null || pool.projectOf.get(sure.agentId) === home)) return sure;
   const model = await models.modelOf(ALL_PROJECTS, { agents, learned });
   return decide(model, {
     agents,
@@ -67,6 +69,7 @@ async function chooseByStatistics({ models, pool, text, search }: PoolChoice): P
     currentAgentId: null,
     support: await findSupport(pool, search),
     hidesOthers: true,
+    mustFit: true,
   });
 }
 

@@ -51,6 +51,8 @@ export interface TriageQuestion {
   support?: ReadonlyMap<string, number>;
   /** True where whoever reads the reason must not hear of other agents than the one that was chosen. */
   hidesOthers?: boolean;
+  /** True where also a single agent gets only what it fits. */
+  mustFit?: boolean;
 }
 
 /** The decision where there is nothing to choose: none of the agents is enabled, or one. Else null. */
@@ -71,7 +73,7 @@ export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | n
  */
 export function decide(model: TriageModel, question: TriageQuestion): TriageDecision {
   const sure = decideWithoutModel(question.agents);
-  if (sure !== null) return sure;
+  if (sure !== null && (sure.agentId === null || question.mustFit !== true)) return sure;
   const agents = question.agents.filter(({ enabled }) => enabled);
 
   const { vector, knownShare } = readMessage(model, question.text);
