@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import type { IssueInput, NotesSummaryItem, Scope, TicketDetail } from "@svc/contracts";
+import type { IssueInput, Scope, TicketDetail } from "@svc/contracts";
 import {
   erasePersonalData,
   getTicket,
+  listAuditEvents,
   listDeadLetters,
   listTickets,
   retryDeadLetter,
@@ -82,13 +83,6 @@ afterAll(async () => {
   await world?.close();
 });
 
-/** All of an issue of notes but where they tell of it. */
-const submittable = ({ clientIssueId, title, description, severity }: NotesSummaryItem["issues"][number]) => ({
-  clientIssueId,
-  title,
-  description,
-  severity,
-});
 const submit = (principal: Principal, more: Partial<IssueInput> = {}, wait: IssueWait = {}) =>
   submitIssue(deps(), principal, { clientIssueId: randomUUID(), ...JAM, ...more }, wait);
 const read = (principal: Principal, ticketId: string) => getTicket(deps(), principal, ticketId);
@@ -188,6 +182,31 @@ describe("a submitted issue", () => {
     const ticket = await read(admin.printers, ticketId);
     expect(ticket).toMatchObject({ status: "open", stage: "review", replies: [], draft: null });
     expect(ticket.messages.map(({ state }) => state)).toEqual(["rejected", "held"]);
+  });
+
+  test("with the same text is told anew once it was resolved, and changes nothing until then", async () => {
+    const clientIssueId = randomUUID();
+    const { ticketId } = await submit(admin.billing, { clientIssueId });
+    for (const round of [1, 2]) {
+      await submit(admin.billing, { clientIssueId });
+      expect((await read(admin.printers, ticketId)).messages).toHaveLength(round);
+      await reviewTicket.resolve(deps(), admin.printers, ticketId, {});
+      const answers = await Promise.all([1, 2].map(() => submit(admin.billing, { clientIssueId })));
+      for (const answer of answers) expect(answer).toMatchObject({ ticketId, created: false, stage: "review" });
+      const ticket = await read(admin.printers, ticketId);
+      expect(ticket).toMatchObject({ status: "open", stage: "review", replies: [] });
+      expect(ticket.messages).toHaveLength(round + 1);
+    }
+  });
+
+  test("of another project is in review for its caller, whatever has become of it there", async () => {
+    const clientIssueId = randomUUID();
+    const { ticketId } = await submit(scoped.billing, { clientIssueId });
+    await reviewTicket.takeover(deps(), admin.printers, ticketId, {});
+    await reviewTicket.reply(deps(), admin.printers, ticketId, { text: "It is mended." });
+    const { stage } = await read(admin.printers, ticketId);
+    expect(stage).not.toBe("review");
+    expect(await submit(scoped.billing, { clientIssueId })).toMatchObject({ ticketId, project: null, stage: "review" });
   });
 
   test("is answered by a person alone: what is written anew for an operator is a draft", async () => {
@@ -315,7 +334,13 @@ describe("whatever fails", () => {
     const clientIssueId = randomUUID();
     const gone = AbortSignal.abort(new Error("the caller is gone"));
     await expect(submit(admin.billing, { clientIssueId }, { signal: gone })).rejects.toThrow();
-    expect(await submit(admin.billing, { clientIssueId })).toMatchObject({ project: "printers", created: false });
+    const answer = await submit(admin.billing, { clientIssueId });
+    expect(answer).toMatchObject({ project: "printers", created: false });
+    const { items } = await listAuditEvents(deps(), admin.billing, { object: answer.ticketId });
+    expect(items.map(({ action, result }) => [action, result])).toEqual([
+      ["issues.submit", "ok"],
+      ["issues.submit", "cancelled"],
+    ]);
   });
 
   test("an issue whose worker was killed is triaged by another one, once", async () => {
@@ -403,16 +428,25 @@ lunch was great`;
   const notesDeps = { store: world.store, models: null, log: testLog() };
   const { issues } = await summarizeNotes(notesDeps, reader, { notes });
   expect(issues.length).toBeGreaterThanOrEqual(3);
-  const sent = await Promise.all(
-    issues.slice(0, 3).map((issue) => submitIssue(deps(), admin.billing, submittable(issue))),
-  );
+  const sent = await Promise.all(issues.slice(0, 3).map((issue) => submitIssue(deps(), admin.billing, issue)));
   expect(sent.map(({ project }) => project)).toEqual(["printers", "billing", "doors"]);
   expect(sent.every(({ stage, created }) => stage === "review" && created)).toBe(true);
   const { issues: again } = await summarizeNotes(notesDeps, reader, { notes });
   const [first] = again;
   if (first === undefined) throw new Error("there is no issue");
-  expect(await submitIssue(deps(), admin.billing, submittable(first))).toMatchObject({
+  expect(await submitIssue(deps(), admin.billing, first)).toMatchObject({
     ticketId: sent[0]?.ticketId,
     created: false,
   });
+});
+
+// The last one: triage learns from it that such issues are billing's.
+test("an issue that was given back tells its caller nothing of why it went away", async () => {
+  const clientIssueId = randomUUID();
+  const { ticketId } = await submit(scoped.billing, { clientIssueId });
+  const [agent] = await world.store.agents.list(projects.billing.id);
+  await reviewTicket.reroute(deps(), admin.printers, ticketId, { agentId: agent?.id ?? null, project: "billing" });
+  await until(admin.billing, ticketId, ({ stage }) => stage === "review", "be in review again");
+  const back = await submit(scoped.billing, { clientIssueId });
+  expect(back).toMatchObject({ ticketId, project: "billing", agentId: agent?.id, reason: null });
 });

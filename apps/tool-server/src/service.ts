@@ -47,12 +47,21 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       const [{ createEndpoint }, tools] = await Promise.all([import("./mcp/create-endpoint.ts"), load()]);
       return createEndpoint(resources, { tools, rateLimit, closing: closing.signal });
     }
-    const answer: RequestHandler = (request, response, next) => {
-      opening ??= openEndpoint();
-      return opening.then((endpoint) => endpoint.answer(request, response, next));
-    };
+    function endpointOf(): Promise<Endpoint> {
+      opening ??= openEndpoint().catch((error: unknown) => {
+        // The next request tries again.
+        opening = undefined;
+        throw error;
+      });
+      return opening;
+    }
+    const answer: RequestHandler = (request, response, next) =>
+      endpointOf().then((endpoint) => endpoint.answer(request, response, next));
 
-    const findFault = () => Promise.resolve(isDraining ? "stopping" : null);
+    async function findFault(): Promise<string | null> {
+      if (isDraining) return "stopping";
+      return (await store.ping()) ? null : "the store cannot be reached";
+    }
     const addRoutes = (routes: Express) => {
       routes.use((request, response, next) => {
         if (isDraining) response.setHeader("Connection", "close");
@@ -87,7 +96,9 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       drain,
       async stop() {
         drain();
-        await (await opening)?.close();
+        // Who asked for one that could not be opened was told so.
+        const endpoint = await opening?.catch(() => null);
+        await endpoint?.close();
         await listening.close(CLOSE_DEADLINE_MS);
         await denials.close();
       },

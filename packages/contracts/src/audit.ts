@@ -24,7 +24,7 @@ export const auditItemSchema = z.object({
     .nullable()
     .describe("What it was done to: an id, a channel, a model, or the route of a refused call."),
   project: z.string().nullable().describe("The name that the project had at that time."),
-  result: z.string().describe("`ok`, or the code of the error."),
+  result: z.string().describe("`ok`, `cancelled` where the caller has ended the call, or the code of the error."),
   requestId: z
     .string()
     .nullable()

@@ -56,6 +56,22 @@ describe("an audited operation", () => {
     ]);
   });
 
+  test.each([["no reason"], [new Error("the line is closed")]])(
+    "that its caller has ended leaves a row that says so, whatever it throws then",
+    async (reason) => {
+      const ended = new AbortController();
+      const work = audited(
+        action,
+        (_deps: { store: Store }, _principal: Principal, _options: { signal: AbortSignal }) => {
+          ended.abort(reason);
+          return Promise.reject(reason);
+        },
+      );
+      await expect(work({ store }, principal, { signal: ended.signal })).rejects.toBe(reason);
+      expect(await rows()).toEqual([expect.objectContaining({ result: "cancelled" })]);
+    },
+  );
+
   test("that belongs to the whole installation leaves a row of no project, also when it fails", async () => {
     const options = { isGlobal: true };
     await audited(action, answer("done"), undefined, options)({ store }, principal);

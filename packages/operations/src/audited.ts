@@ -47,6 +47,23 @@ function usualObject(args: readonly unknown[], result: unknown): string | null {
   return typeof id === "string" ? id : null;
 }
 
+/** True when a call was given a signal that has ended it: what it throws then is whatever its caller has chosen. */
+const isCancelled = (args: readonly unknown[]) =>
+  args.some(
+    (arg) =>
+      typeof arg === "object" &&
+      arg !== null &&
+      "signal" in arg &&
+      arg.signal instanceof AbortSignal &&
+      arg.signal.aborted,
+  );
+
+/** What a row says of a call that has failed. */
+function resultOf(error: unknown, args: readonly unknown[]): string {
+  if (error instanceof ServiceError) return error.code;
+  return isCancelled(args) ? "cancelled" : "internal";
+}
+
 /** Errors that a row of the audit trail tells of. */
 const told = new WeakSet<object>();
 
@@ -59,14 +76,14 @@ export function isAudited(error: object): boolean {
  * Makes an operation that leaves a row in the audit trail each time it is called: who, what, on what, in which project,
  * and what became of it. A call that fails or is refused leaves one too. `objectOf` says what it was done to, where that
  * is neither the first argument nor the id of the result: an id, a channel, a keyed hash with its kind (`user:…`), or a
- * model (`model:…`); nothing else is kept.
+ * model (`model:…`); nothing else is kept. A call that its caller has ended leaves `cancelled`.
  *
  * A row that cannot be written (the store broke off in just that moment) does not undo what was done: it is logged.
  */
 export function audited<Deps extends AuditDeps, Args extends readonly unknown[], Result>(
   action: string,
   operation: (deps: Deps, principal: Principal, ...args: Args) => Promise<Result>,
-  objectOf: (args: Args, result: Result | null) => string | null = usualObject,
+  objectOf: (args: Args, result: Result | null, principal: Principal) => string | null = usualObject,
   { countOf = () => 1, isGlobal = false, notesOnlyFailures = false }: AuditOptions<Args, Result> = {},
 ): (deps: Deps, principal: Principal, ...args: Args) => Promise<Result> {
   return async (deps, principal, ...args) => {
@@ -82,12 +99,12 @@ export function audited<Deps extends AuditDeps, Args extends readonly unknown[],
     try {
       result = await operation(deps, principal, ...args);
     } catch (error) {
-      await note(error instanceof ServiceError ? error.code : "internal", objectOf(args, null), 1);
+      await note(resultOf(error, args), objectOf(args, null, principal), 1);
       if (error instanceof ServiceError) told.add(error);
       throw error;
     }
     const count = notesOnlyFailures ? 0 : countOf(args, result);
-    if (count > 0) await note("ok", objectOf(args, result), count);
+    if (count > 0) await note("ok", objectOf(args, result, principal), count);
     return result;
   };
 }

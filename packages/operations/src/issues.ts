@@ -25,14 +25,11 @@ export interface IssueWait {
   signal?: AbortSignal;
   /** So long at most, in milliseconds; 20 s where it is left out. */
   waitMs?: number;
-  /** Called about once a second, with the milliseconds that were waited. */
-  onWait?: (waitedMs: number) => void;
 }
 
 /** So often is looked for the outcome: mostly it is there after some hundredths of a second. */
 const LOOK_MS = [10, 20, 30, 50, 100, 150, 200] as const;
 const LAST_LOOK_MS = 500;
-const TELL_MS = 1_000;
 
 /** What an operator reads: the title is the ticket's subject, and the first line of its message. */
 const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
@@ -52,19 +49,13 @@ async function waitForTriage(
   { store }: IssueDeps,
   { project }: Principal,
   messageId: string,
-  { signal, waitMs = ISSUE_LIMITS.waitMs, onWait }: IssueWait,
+  { signal, waitMs = ISSUE_LIMITS.waitMs }: IssueWait,
 ): Promise<boolean> {
   const startedAt = performance.now();
-  let toldAt = startedAt;
   for (let look = 0; ; look += 1) {
     if ((await store.messages.findState(project, messageId)) !== "received") return true;
-    const now = performance.now();
-    const leftMs = waitMs - (now - startedAt);
+    const leftMs = waitMs - (performance.now() - startedAt);
     if (leftMs <= 0) return false;
-    if (now - toldAt >= TELL_MS) {
-      onWait?.(now - startedAt);
-      toldAt = now;
-    }
     await setTimeout(
       Math.min(leftMs, LOOK_MS[look] ?? LAST_LOOK_MS),
       undefined,
@@ -74,13 +65,30 @@ async function waitForTriage(
 }
 
 /**
+ * The message that this text of an issue is: the one that is there already while its ticket is not resolved, a further
+ * one where it is. So a repeated call changes nothing, and what is told anew after it was settled is not lost.
+ */
+async function messageIdOf({ store }: IssueDeps, { project }: Principal, ticketId: string, text: string) {
+  const { count, isResolved } = await store.issues.findResolutions(project, ticketId);
+  const newest = issueMessageIdOf(ticketId, text, count);
+  if (isResolved) return newest;
+  for (let round = count; round >= 0; round -= 1) {
+    const messageId = issueMessageIdOf(ticketId, text, round);
+    if ((await store.messages.findState(project, messageId)) !== null) return messageId;
+  }
+  return newest;
+}
+
+/**
  * Commits an issue as a message of the API channel and announces it; what the queue does not take, the sweeper announces.
  * Repeated in any way it is one ticket: its chat follows from `clientIssueId`, its message from its text.
  */
-async function acceptIssue({ store, queues, log }: IssueDeps, { project }: Principal, issue: IssueInput) {
+async function acceptIssue(deps: IssueDeps, principal: Principal, issue: IssueInput) {
+  const { store, queues, log } = deps;
+  const { project } = principal;
   const chatId = issueChatIdOf(project, issue.clientIssueId);
   const text = textOf(issue);
-  const messageId = issueMessageIdOf(ticketIdOf(project, "api", chatId), text);
+  const messageId = await messageIdOf(deps, principal, ticketIdOf(project, "api", chatId), text);
   const accepted = await store.messages.acceptOnce(
     project,
     {
@@ -116,7 +124,10 @@ async function tellIssue(
   if (issue === null) return { ...nothing, stage: isTriaged ? "failed" : "triage", created };
   const stage = isTriaged ? issue.stage : "triage";
   const isOwn = issue.project === principal.project && issue.agentId !== null;
-  if (!isTriaged || (!isOwn && !isAdministrator(principal))) return { ...nothing, stage, created };
+  if (!isTriaged || (!isOwn && !isAdministrator(principal))) {
+    // How another project gets on with it is not told either: that a person has it is all that follows from its being sent.
+    return { ...nothing, stage: isTriaged && issue.project !== principal.project ? "review" : stage, created };
+  }
   const { projectName, agentId, confidence, why } = issue;
   return { ticketId, project: projectName, agentId, confidence, reason: why, stage, created };
 }
@@ -127,8 +138,8 @@ async function tellIssue(
  * sent automatically. Waits for triage, and answers with stage `triage` where that takes longer.
  *
  * Idempotent by `clientIssueId` in the principal's project: the same issue again, at once or after a crash, is the same
- * ticket, with `created` false. With another title or description it is a further message of that ticket, which operators
- * see, and which opens it again where it is resolved.
+ * ticket, with `created` false. With another title or description, or once the ticket is resolved, it is a further message
+ * of that ticket, which operators see, and which opens it again where it is resolved.
  *
  * Scope messages:write. Throws invalid_request with every fault of the input, and unavailable, after which the call may
  * be made again.
@@ -147,5 +158,9 @@ export const submitIssue = audited(
     const isTriaged = await waitForTriage(deps, principal, accepted.messageId, wait);
     return tellIssue(deps, principal, accepted, isTriaged);
   },
-  (_args, result) => result?.ticketId ?? null,
+  // Named by a call that was cut off or refused, too: its ticket may be there.
+  ([input], _result, { project }) => {
+    const { data } = issueInputSchema.safeParse(input);
+    return data === undefined ? null : ticketIdOf(project, "api", issueChatIdOf(project, data.clientIssueId));
+  },
 );

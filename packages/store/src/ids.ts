@@ -36,7 +36,10 @@ export function issueChatIdOf(homeProject: ProjectId, clientIssueId: string): st
   return `${ISSUE_CHAT_PREFIX}${v5(JSON.stringify([homeProject, clientIssueId]), ISSUE_NAMESPACE)}`;
 }
 
-/** The message of an issue: the same text is the same message, so that an issue that is sent again is there already. */
-export function issueMessageIdOf(ticketId: string, text: string): string {
-  return v5(JSON.stringify([ticketId, text]), ISSUE_NAMESPACE);
+/**
+ * The message of an issue: the same text is the same message, so that an issue that is sent again is there already.
+ * `round` tells apart those that say the same after the ticket was resolved: how often it was when they came, 0 at first.
+ */
+export function issueMessageIdOf(ticketId: string, text: string, round: number): string {
+  return v5(JSON.stringify(round === 0 ? [ticketId, text] : [ticketId, text, round]), ISSUE_NAMESPACE);
 }

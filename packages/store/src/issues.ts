@@ -86,7 +86,8 @@ export function issuesTable(db: Db) {
   return {
     /**
      * What became of an issue that came in to this project; null as long as its ticket is not opened. The reason is that
-     * of the newest run that has chosen. Locks nothing.
+     * of the newest run that has chosen, and null where the ticket has gone to another project since: it names agents and
+     * examples of the one that was chosen. Locks nothing.
      */
     async find(home: ProjectId, ticketId: string): Promise<IssueRecord | null> {
       const [row] = await db.query<{
@@ -98,7 +99,13 @@ export function issuesTable(db: Db) {
         why: string | null;
       }>(
         `SELECT t.project_id, p.name AS project_name, t.agent_id, t.confidence, t.stage, (
-           SELECT e.data -> 'triage' ->> 'why' FROM ticket_events e
+           SELECT CASE WHEN coalesce(moved.project_id, e.project_id) = t.project_id THEN e.data -> 'triage' ->> 'why' END
+           FROM ticket_events e LEFT JOIN LATERAL (
+             SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) AS project_id FROM ticket_events m
+             WHERE m.project_id = $1 AND m.ticket_id = $2 AND m.id <= e.id
+               AND (m.data ? 'projectId' OR m.actor = 'service' AND m.data ->> 'decision' = 'reroute')
+             ORDER BY m.id DESC LIMIT 1
+           ) moved ON true
            WHERE e.project_id = $1 AND e.ticket_id = $2 AND e.data ? 'possibleDuplicates' ORDER BY e.id DESC LIMIT 1
          ) AS why
          FROM tickets t JOIN projects p ON p.id = t.project_id WHERE t.home_project_id = $1 AND t.id = $2`,
@@ -126,6 +133,19 @@ export function issuesTable(db: Db) {
         [home, ticketId],
       );
       return row !== undefined;
+    },
+
+    /** How often the ticket of an issue was resolved, and whether it is now. Reads the few events of its ticket. */
+    async findResolutions(home: ProjectId, ticketId: string): Promise<{ count: number; isResolved: boolean }> {
+      const [row] = await db.query<{ count: number; is_resolved: boolean }>(
+        `SELECT t.status = 'resolved' AS is_resolved, (
+           SELECT count(*)::int FROM ticket_events
+           WHERE project_id = $1 AND ticket_id = $2 AND data ->> 'decision' = 'resolve'
+         ) AS count
+         FROM tickets t WHERE t.home_project_id = $1 AND t.id = $2`,
+        [home, ticketId],
+      );
+      return { count: row?.count ?? 0, isResolved: row?.is_resolved ?? false };
     },
 
     /** True when the message is the first that its chat still has. */

@@ -1,7 +1,8 @@
 import { request as askHttp } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { toolServerService } from "@svc/tool-server";
+import { freePort, waitFor } from "@svc/testing";
 import { openTestTools } from "./open-test-tools.ts";
 import type { TestTools } from "./open-test-tools.ts";
 import { ENVELOPE, parseEvents } from "./rpc.ts";
@@ -226,6 +227,20 @@ describe("a request", () => {
     }
     expect((await fetch(`${origin}/healthz`)).status).toBe(200);
     expect((await fetch(`${origin}/readyz`)).status).toBe(200);
+  });
+
+  test("says that it cannot work while the store cannot be reached", async () => {
+    const { resources } = tools;
+    const config = { ...resources.config, ports: { ...resources.config.ports, tools: await freePort() } };
+    const store = { ...resources.store, ping: () => Promise.resolve(false) };
+    const { stop } = await toolServerService({ ...resources, config, store }).start();
+    try {
+      const origin = `http://127.0.0.1:${config.ports.tools}`;
+      expect((await fetch(`${origin}/readyz`)).status).toBe(503);
+      expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+    } finally {
+      await stop();
+    }
   });
 
   test.each([

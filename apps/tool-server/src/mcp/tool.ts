@@ -41,9 +41,15 @@ interface DescribedTool<Input extends z.ZodObject, Output extends z.ZodObject> {
   ) => Promise<z.output<Output>>;
 }
 
-/** A schema of the JSON Schema that clients are told, of an object. */
+/** What clients are told of an object, as JSON Schema. Outputs are open: fields may be added in later versions. */
 function asJsonSchema(schema: z.ZodObject, io: "input" | "output"): { type: "object"; [keyword: string]: unknown } {
-  return { ...z.toJSONSchema(schema, { io }), type: "object" };
+  const json = z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return { ...json, type: "object" };
 }
 
 /** What a tool has to say, as data, and as the same JSON for who reads texts only. */

@@ -21,7 +21,7 @@ export const auditEndpoints = {
       actor: exactly("Who, as in `key:01890a5d-ac96-774b-bcce-b302099a8057`, `command-line` or `anonymous`."),
       action: exactly("What, as in `agents.create`, `key.use` or `http.denied`."),
       object: exactly("On what: an id, a channel, a model, or a route."),
-      result: exactly("`ok`, or the code of an error."),
+      result: exactly("`ok`, `cancelled`, or the code of an error."),
       project: exactly("Rows of one project, by its name. Another one than the key's needs `admin:*`."),
       from: exactly("From this time on: RFC 3339, or a day (UTC)."),
       to: exactly("Before this time."),
