@@ -356,11 +356,14 @@ describeInBrowser("a page with the widget", () => {
         await widget.open();
         await widget.write("identity: it is me");
         await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
-        // Whoever signs out leaves nothing to the next one.
+        // Whoever signs out leaves nothing to the next one, nor what was being written.
+        await widget.composer.fill("a draft of anna's");
         await call(widget.page, `svcWidget.logout();`);
         await widget.untilShown((entries) => entries.length === 0, "an empty list");
         await call(widget.page, `svcWidget.identify("bob", "${hashOf("bob")}");`);
         await widget.open();
+        await widget.composer.waitFor();
+        expect(await widget.composer.inputValue()).toBe("");
         await widget.write("identity: somebody else");
         const shown = await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
         expect(textsOf(shown, "visitor")).toEqual(["identity: somebody else"]);

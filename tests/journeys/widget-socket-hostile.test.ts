@@ -433,8 +433,15 @@ describe("while lines are open", () => {
     expect(await visitor.closed).toBe(1012);
     expect((await hello(visitorId).next("error")).data.code).toBe("invalid_identity");
 
-    const signed = plain();
+    // One of another form is refused as any other that is not right.
     const userHash = createHmac("sha256", SECRET).update("u-1").digest("hex");
+    for (const wrong of ["00", Buffer.from(userHash, "hex").toString("base64")]) {
+      const forged = plain();
+      forged.send("hello", { visitorId, sinceSeq: 0, userId: "u-1", userHash: wrong });
+      expect((await forged.next("error")).data.code).toBe("invalid_identity");
+    }
+
+    const signed = plain();
     signed.send("hello", { visitorId, sinceSeq: 0, userId: "u-1", userHash });
     await signed.next("ready");
     await widget.configure({ identitySecret: widget.store.sealer.seal(`${SECRET} that is new`) });

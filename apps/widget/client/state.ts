@@ -65,6 +65,8 @@ export interface WidgetState {
   hasSound: boolean;
   /** True while the form before the first message has to be filled in. */
   needsContact: boolean;
+  /** Grows with each visitor that begins after another one, who must see nothing of what that one has begun to write. */
+  turn: number;
 }
 
 /** Who the visitor says to be, in the form before the first message. */

@@ -32,7 +32,7 @@ const SORTS = [
   "-priority",
 ] as const satisfies TicketSort[];
 const ORIGINS = ["tool-server"] as const satisfies (typeof ISSUE_ORIGIN)[];
-const TICKET_HELP = "its id, or the id of its chat; tickets list shows both";
+const TICKET_HELP = "its id, or the id of its chat; tickets list shows both, chats in full with --json";
 
 const seenOption = () =>
   new Option("--seen <version>", "the version that you have looked at; tickets show shows it").argParser(

@@ -80,6 +80,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     // Off until the visitor wants it: the feature says whether it is offered.
     hasSound: storage.read("sound") === true,
     needsContact: false,
+    turn: 0,
   };
 
   const line = openLine({
@@ -320,7 +321,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
     visitor.forget();
     storage.write("contact", null);
     forgetConversation();
-    set({ line: "idle", refusal: null });
+    set({ line: "idle", refusal: null, turn: state.turn + 1 });
   }
 
   const actions: WidgetActions = {
@@ -408,7 +409,7 @@ export function createWidgetStore(options: StoreOptions): ManagedStore {
       leave();
       outbox.drop();
       visitor.follow();
-      set({ line: "idle", refusal: null });
+      set({ line: "idle", refusal: null, turn: state.turn + 1 });
       load();
       if (state.isOpen || visitor.isKnown()) connect();
     },

@@ -66,6 +66,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     said: "",
     saidCount: 0,
   };
+  let { turn } = store.get();
   const context: PanelContext = {
     state: store.get(),
     texts: options.texts,
@@ -207,6 +208,11 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     const turns = needsContact !== hadForm;
     wasOpen = isOpen;
     hadForm = needsContact;
+    if (turn !== state.turn) {
+      turn = state.turn;
+      for (const { abort } of ui.files) abort();
+      Object.assign(ui, { text: "", files: [], fault: null, isRating: false });
+    }
     if (opens) {
       isFollowing = true;
       ui.newFrom = entries.find((entry) => entry.kind === "reply" && entry.seq > readSeq)?.key;

@@ -76,7 +76,8 @@ export function PanelView({ context, isModal }: { context: PanelContext; isModal
             {texts.text("newMessages")} ↓
           </button>
         )}
-        {!isRefused && (needsContact ? <ContactForm context={context} /> : <Composer context={context} />)}
+        {!isRefused &&
+          (needsContact ? <ContactForm key={state.turn} context={context} /> : <Composer context={context} />)}
       </section>
     </>
   );
