@@ -76,6 +76,8 @@ function recording(id: ChannelId, change: Partial<Channel> = {}): RecordingChann
       texts.push(text);
       return Promise.resolve();
     },
+    isActive: () => change.isActive?.() ?? true,
+    findFault: () => change.findFault?.() ?? null,
   };
   return channel;
 }
@@ -121,6 +123,21 @@ describe("a channel", () => {
     expect(after).toMatchObject({ state: "running", error: null });
     await manager.reconcile(["widget"]);
     expect(manager.states()[0]?.since).toBe(after?.since);
+  });
+
+  test("that has started is failing as long as it says what keeps it from its work, and is not started again", async () => {
+    let fault: string | null = "unauthorized: the bot token is not valid";
+    const channel = register("messenger", { findFault: () => fault });
+    await manager.reconcile(["messenger"]);
+    const [before] = manager.states();
+    expect(before).toMatchObject({ state: "failing", error: fault });
+    await manager.reconcile(["messenger"]);
+    expect(manager.states()[0]?.since).toBe(before?.since);
+    fault = null;
+    await manager.reconcile(["messenger"]);
+    expect(states()).toEqual({ messenger: "running" });
+    await manager.reconcile([]);
+    expect(channel.calls).toEqual(["start", "stop"]);
   });
 
   test("hands over messages that are committed in its name", async () => {
@@ -313,10 +330,10 @@ describe("following the settings", () => {
 });
 
 describe("replies", () => {
-  /** Lets a widget message come in and be answered; announces the reply. */
-  async function answer(text: string): Promise<void> {
+  /** Lets a message come in and be answered; announces the reply, unless the queue is to have lost it. */
+  async function answer(text: string, { isAnnounced = true } = {}): Promise<void> {
     const message = await store.messages.accept(project, {
-      channelId: "widget",
+      channelId: "messenger",
       chatId: newId(),
       userId: null,
       text: "hello",
@@ -346,19 +363,42 @@ describe("replies", () => {
     });
     if (finished?.replies == null) throw new Error("there is no reply");
     const { ticketId, messageId } = message;
-    await routeReply(queues, "widget", { project, ticketId, messageId, mode: null, ...finished.replies });
+    if (!isAnnounced) return;
+    await routeReply(queues, "messenger", { project, ticketId, messageId, mode: null, ...finished.replies });
   }
 
   test("reach the channel that they belong to, and wait while it is stopped", async () => {
     const [widget, messenger] = [register("widget"), register("messenger")];
     await manager.reconcile(["widget", "messenger"]);
     await answer("first");
-    await waitFor(() => widget.texts.length === 1, { what: "the first reply" });
-    await manager.reconcile(["messenger"]);
+    await waitFor(() => messenger.texts.length === 1, { what: "the first reply" });
+    await manager.reconcile(["widget"]);
     await answer("second");
     await manager.reconcile(["messenger", "widget"]);
-    await waitFor(() => widget.texts.length === 2, { what: "the second reply" });
-    expect(widget.texts).toEqual(["first", "second"]);
-    expect(messenger.texts).toEqual([]);
+    await waitFor(() => messenger.texts.length === 2, { what: "the second reply" });
+    expect(messenger.texts).toEqual(["first", "second"]);
+    expect(widget.texts).toEqual([]);
+  });
+
+  test("that the queue has lost are found and sent", async () => {
+    const messenger = register("messenger");
+    await manager.reconcile(["messenger"]);
+    await answer("lost", { isAnnounced: false });
+    await waitFor(() => messenger.texts.length === 1, { what: "the reply that nobody announced" });
+    expect(messenger.texts).toEqual(["lost"]);
+  });
+
+  test("are sent by the replica that works, whoever is told of them", async () => {
+    const idle = register("messenger", { isActive: () => false });
+    await manager.reconcile(["messenger"]);
+    const other = createChannelManager({ store, queues, log: testLog() });
+    const active = recording("messenger");
+    other.register(active);
+    await other.reconcile(["messenger"]);
+    for (const text of ["one", "two", "three"]) await answer(text);
+    await waitFor(() => active.texts.length === 3, { what: "the replies" });
+    expect(active.texts.toSorted()).toEqual(["one", "three", "two"]);
+    expect(idle.texts).toEqual([]);
+    await other.reconcile([]);
   });
 });

@@ -1,11 +1,13 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelId } from "@svc/contracts";
 import type { Consumer } from "@svc/queue";
-import { newId } from "@svc/store";
+import { asProjectId, newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
 import { acceptMessage } from "./accept-message.ts";
 import type { ChannelResources } from "./accept-message.ts";
-import { deliverReply } from "./deliver-reply.ts";
+import { startOutbox } from "./start-outbox.ts";
+import type { Outbox } from "./start-outbox.ts";
+import { withinMs } from "./within-ms.ts";
 
 /** How a registered channel is doing. */
 export type ChannelState = ReplicaState;
@@ -13,9 +15,13 @@ export type ChannelState = ReplicaState;
 interface Registered {
   channel: Channel;
   state: ChannelState;
+  /** True between a start and a stop, also while something is wrong with it. */
+  isStarted: boolean;
   /** What was logged of its last failure, and null while there is none. */
   cause: string | null;
   replies: Consumer | null;
+  /** Sends the replies of a channel that pushes; null while it is stopped, and of a channel that is collected from. */
+  outbox: Outbox | null;
   /** Not to be started again before this time (epoch milliseconds) after a failed start. */
   retryAt: number;
 }
@@ -23,6 +29,8 @@ interface Registered {
 const WATCH_MS = 1_000;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
+/** How long a job waits for what it is about; the outbox goes on without it. */
+const JOB_WAIT_MS = 250;
 
 /**
  * The registry of the channels in this process. It starts and stops each as the settings say, hands their messages to
@@ -52,13 +60,35 @@ export function createChannelManager(resources: ChannelResources) {
     log.warn({ channel: entry.channel.id, state: "failing", error }, "channel state");
   }
 
+  /**
+   * Hands announced replies to their channel. Idempotent: a channel that is collected from is only told, and of a channel
+   * that pushes what is sent already is not sent again.
+   */
+  function consumeReplies(entry: Registered): Consumer {
+    const { channel } = entry;
+    const queue = REPLY_QUEUES[channel.id];
+    if (channel.announce !== undefined) return queues.consume(queue, async (job) => channel.announce?.(job));
+    const outbox = startOutbox(resources, channel);
+    entry.outbox = outbox;
+    // A chat that has to wait takes no place of the others.
+    return queues.consume(queue, ({ project, ticketId }) =>
+      withinMs(outbox.take({ project: asProjectId(project), ticketId }), JOB_WAIT_MS),
+    );
+  }
+
+  /** A started channel is running, or says what keeps it from its work. */
+  function showFault(entry: Registered): void {
+    const fault = entry.channel.findFault?.() ?? null;
+    if (fault === null) setState(entry, "running");
+    else setFailing(entry, new ServiceError("unavailable", fault), fault);
+  }
+
   async function startChannel(entry: Registered): Promise<void> {
     try {
       await entry.channel.start();
-      entry.replies = queues.consume(REPLY_QUEUES[entry.channel.id], (job) =>
-        deliverReply(resources, entry.channel, job),
-      );
-      setState(entry, "running");
+      entry.replies = consumeReplies(entry);
+      entry.isStarted = true;
+      showFault(entry);
     } catch (error) {
       entry.retryAt = Date.now() + RETRY_START_MS;
       await entry.channel.stop().catch((stopError: unknown) => {
@@ -69,10 +99,12 @@ export function createChannelManager(resources: ChannelResources) {
   }
 
   async function stopChannel(entry: Registered): Promise<void> {
-    const replies = entry.replies;
+    const { replies, outbox } = entry;
     entry.replies = null;
+    entry.outbox = null;
+    entry.isStarted = false;
     try {
-      await replies?.close(REPLIES_DEADLINE_MS);
+      await Promise.all([replies?.close(REPLIES_DEADLINE_MS), outbox?.stop(REPLIES_DEADLINE_MS)]);
       await entry.channel.stop();
       setState(entry, "stopped");
     } catch (error) {
@@ -83,8 +115,8 @@ export function createChannelManager(resources: ChannelResources) {
   async function reconcileNow(enabled: readonly ChannelId[]): Promise<void> {
     for (const entry of channels.values()) {
       const wanted = enabled.includes(entry.channel.id);
-      const running = entry.state.state === "running";
-      if (wanted && !running && Date.now() >= entry.retryAt) await startChannel(entry);
+      if (wanted && entry.isStarted) showFault(entry);
+      if (wanted && !entry.isStarted && Date.now() >= entry.retryAt) await startChannel(entry);
       if (!wanted && entry.state.state !== "stopped") await stopChannel(entry);
     }
   }
@@ -108,8 +140,10 @@ export function createChannelManager(resources: ChannelResources) {
       channels.set(channel.id, {
         channel,
         state: { id: channel.id, state: "stopped", since: new Date(), error: null },
+        isStarted: false,
         cause: null,
         replies: null,
+        outbox: null,
         retryAt: 0,
       });
     },

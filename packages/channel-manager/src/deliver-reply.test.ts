@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import type { Channel, ReplyAnnouncement, ReplyDraft, ReplyJob } from "@svc/contracts";
-import { REPLY_QUEUES } from "@svc/contracts";
+import type { Channel, ReplyDraft, ReplyJob } from "@svc/contracts";
+import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
 import type { Queues } from "@svc/queue";
-import { newId, openStore } from "@svc/store";
+import { asProjectId, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
+import { Client } from "pg";
 import { deliverReply } from "./deliver-reply.ts";
 import { routeReply } from "./route-reply.ts";
 
 let database: TestDatabase;
+/** Looks at the rows, and changes what only time would change. */
+let outside: Client;
 let store: Store;
 let project: ProjectId;
 /** What the receivers have got, in the order of its coming. */
@@ -19,6 +22,8 @@ let beforeSend: (what: string) => Promise<void>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  outside = new Client({ connectionString: database.url });
+  await outside.connect();
   store = openStore({ url: database.url, secretKey: "x".repeat(32), log: testLog() });
   project = (await store.projects.ensure("default")).project.id;
 });
@@ -30,11 +35,12 @@ beforeEach(() => {
 
 afterAll(async () => {
   await store.close();
+  await outside.end();
   await database.drop();
 });
 
 const bare: Channel = {
-  id: "widget",
+  id: "messenger",
   start: () => Promise.resolve(),
   stop: () => Promise.resolve(),
   onMessage: () => undefined,
@@ -60,10 +66,10 @@ const FILE: ReplyDraft = {
   content: Buffer.from([0, 255]),
 };
 
-/** Lets a widget message come in and be answered with these replies. */
+/** Lets a message come in and be answered with these replies. */
 async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<ReplyJob> {
   const { messageId, ticketId } = await store.messages.accept(project, {
-    channelId: "widget",
+    channelId: "messenger",
     chatId,
     userId: null,
     text: "hello",
@@ -95,15 +101,41 @@ async function answer(items: ReplyDraft[], chatId: string = newId()): Promise<Re
   return { project, ticketId, messageId, mode: null, ...finished.replies };
 }
 
-const deliver = (job: ReplyJob, channel = pushing) => deliverReply({ store, log: testLog() }, channel, job);
+/** Sends what waits where the job came from; `mayGoOn` is asked before each reply. */
+const deliver = (
+  { project: of, ticketId }: Pick<ReplyJob, "project" | "ticketId">,
+  channel = pushing,
+  {
+    mayGoOn = () => true,
+    signal = new AbortController().signal,
+  }: { mayGoOn?: () => boolean; signal?: AbortSignal } = {},
+) => deliverReply({ store, log: testLog() }, channel, { project: asProjectId(of), ticketId }, { mayGoOn, signal });
 const textsSent = () => sent.map((item) => item["text"] ?? item["filename"]);
+const later = () => new DeliveryError("later", "too much was sent", { retryAfterMs: 0 });
+/** Fails until it is told otherwise. */
+const failAt = (failing: string, fault: () => Error) => {
+  beforeSend = (what) => (what === failing ? Promise.reject(fault()) : Promise.resolve());
+};
+const undeliveredOf = async ({ ticketId }: ReplyJob) =>
+  (await store.ticketDetails.read(project, ticketId))?.contents.events.flatMap(({ data }) => data["undelivered"] ?? []);
+/** Every reply that waits is due now: what a pause would end with. */
+const endPauses = () => outside.query("UPDATE outboxes SET next_at = now()");
 
 describe("replies of a channel that pushes", () => {
   test("are sent in the order of the chat, each with its context", async () => {
     const job = await answer([text("one"), FILE, text("two")], "visitor-1");
     await deliver(job);
-    const context = (seq: number) => ({ project, ticketId: job.ticketId, replyId: expect.any(String), seq });
-    const metadata = { inReplyTo: job.messageId, markdown: true };
+    const context = (seq: number) => ({
+      project,
+      ticketId: job.ticketId,
+      replyId: expect.any(String),
+      seq,
+      inReplyTo: job.messageId,
+      sentParts: 0,
+      noteSent: expect.any(Function),
+      signal: expect.any(AbortSignal),
+    });
+    const metadata = { markdown: true };
     expect(sent).toEqual([
       { chatId: "visitor-1", text: "one", metadata: { ...context(job.fromSeq), ...metadata } },
       {
@@ -125,33 +157,162 @@ describe("replies of a channel that pushes", () => {
     expect(await store.replies.readRange(project, job)).toBeNull();
   });
 
-  test("that cannot be sent stay, and the next try goes on where this one has stopped", async () => {
+  test("that two processes want to send at once are sent by one of them", async () => {
     const job = await answer([text("one"), text("two"), text("three")]);
-    beforeSend = (what) => (what === "two" ? Promise.reject(new Error("429")) : Promise.resolve());
-    await expect(deliver(job)).rejects.toThrow("429");
-    expect(textsSent()).toEqual(["one"]);
-    beforeSend = () => Promise.resolve();
+    await Promise.all([deliver(job), deliver(job), deliver(job)]);
     await deliver(job);
     expect(textsSent()).toEqual(["one", "two", "three"]);
   });
 
-  test("are each confirmed only once they are sent", async () => {
-    const job = await answer([text("one"), text("two")]);
-    const undelivered: number[] = [];
-    beforeSend = async () => {
-      undelivered.push((await store.replies.readRange(project, job))?.replies.length ?? 0);
-    };
-    await deliver(job);
-    expect(undelivered).toEqual([2, 1]);
-  });
-
-  test("are those of the job only", async () => {
+  test("of an earlier message go before those of a later one, whichever job comes first", async () => {
     const chatId = newId();
     const [first, second] = [await answer([text("one")], chatId), await answer([text("two")], chatId)];
     await deliver(second);
-    expect(textsSent()).toEqual(["two"]);
     await deliver(first);
+    expect(textsSent()).toEqual(["one", "two"]);
+  });
+
+  test("that have to wait stay, and the next try goes on where this one has stopped", async () => {
+    const job = await answer([text("one"), text("two"), text("three")]);
+    failAt("two", later);
+    for (const _ of Array.from({ length: 8 })) await deliver(job);
+    expect(textsSent()).toEqual(["one"]);
+    beforeSend = () => Promise.resolve();
+    await deliver(job);
+    expect(textsSent()).toEqual(["one", "two", "three"]);
+    expect(await undeliveredOf(job)).toEqual([]);
+  });
+
+  test("that are to be tried later are not tried before", async () => {
+    const job = await answer([text("one")]);
+    failAt("one", () => new DeliveryError("later", "too much was sent", { retryAfterMs: 60_000 }));
+    await deliver(job);
+    beforeSend = () => Promise.resolve();
+    await deliver(job);
+    expect(await store.outboxes.listDue("messenger", 200)).not.toContainEqual({ project, ticketId: job.ticketId });
+    expect(sent).toEqual([]);
+    await endPauses();
+    expect(await store.outboxes.listDue("messenger", 200)).toContainEqual({ project, ticketId: job.ticketId });
+    await deliver(job);
+    expect(textsSent()).toEqual(["one"]);
+  });
+
+  test("that were refused five times are given up and said so, and the next ones follow", async () => {
+    const job = await answer([text("one"), text("two")]);
+    failAt("one", () => new Error("a secret of a library"));
+    for (const _ of Array.from({ length: 5 })) {
+      expect(sent).toEqual([]);
+      await deliver(job);
+      await endPauses();
+    }
+    expect(textsSent()).toEqual(["two"]);
+    expect(await undeliveredOf(job)).toEqual([
+      { replyId: expect.any(String), reason: "the channel failed to send it; the log says why", isDead: true },
+    ]);
+    const dead = await store.outboxes.listDead(project, 10);
+    expect(dead).toEqual([
+      expect.objectContaining({
+        ticketId: job.ticketId,
+        text: "one",
+        failure: expect.stringContaining("the log says"),
+      }),
+    ]);
+    beforeSend = () => Promise.resolve();
+    expect(await store.outboxes.sendAgain(project, dead[0]?.replyId ?? "", "operator:1")).not.toBeNull();
+    await deliver(job);
     expect(textsSent()).toEqual(["two", "one"]);
+    expect(await store.outboxes.listDead(project, 10)).toEqual([]);
+  });
+
+  test("that were given up can be sent again, once", async () => {
+    const job = await answer([text("one"), text("two")]);
+    failAt("one", () => new DeliveryError("closed", "the bot was blocked"));
+    await deliver(job);
+    expect(textsSent()).toEqual(["two"]);
+    const [lost] = (await undeliveredOf(job)) as { replyId: string; reason: string; isDead: boolean }[];
+    expect(lost).toMatchObject({ reason: "the bot was blocked", isDead: false });
+    beforeSend = () => Promise.resolve();
+    const other = (await store.projects.ensure("other")).project.id;
+    expect(await store.outboxes.sendAgain(other, lost?.replyId ?? "", "operator:1")).toBeNull();
+    expect(await store.outboxes.sendAgain(project, lost?.replyId ?? "", "operator:1")).toEqual({
+      project,
+      ticketId: job.ticketId,
+    });
+    expect(await store.outboxes.sendAgain(project, lost?.replyId ?? "", "operator:1")).toBeNull();
+    await deliver(job);
+    await deliver(job);
+    expect(textsSent()).toEqual(["two", "one"]);
+  });
+
+  test("of several parts go on after the last part that was noted", async () => {
+    const job = await answer([text("long")]);
+    const parts: (number | undefined)[] = [];
+    const splitting: Channel = {
+      ...pushing,
+      async sendMessage(_chatId, _text, metadata) {
+        parts.push(metadata?.sentParts);
+        await metadata?.noteSent?.((metadata.sentParts ?? 0) + 2);
+        if (parts.length === 1) throw later();
+      },
+    };
+    await deliver(job, splitting);
+    await deliver(job, splitting);
+    await deliver(job, splitting);
+    expect(parts).toEqual([0, 2]);
+  });
+
+  test("are sent no further by a process that has lost its lease", async () => {
+    const job = await answer([text("one"), text("two")]);
+    const faults: unknown[] = [];
+    const slow: Channel = {
+      ...pushing,
+      async sendMessage(_chatId, value, metadata) {
+        sent.push({ text: value });
+        // Another process took over while this one did not get on.
+        await outside.query("UPDATE outboxes SET lease_id = gen_random_uuid() WHERE ticket_id = $1", [job.ticketId]);
+        await metadata?.noteSent?.(1).catch((error: unknown) => {
+          faults.push(error);
+          throw error;
+        });
+      },
+    };
+    await deliver(job, slow);
+    expect(faults).toEqual([expect.any(DeliveryError)]);
+    expect(textsSent()).toEqual(["one"]);
+  });
+
+  test("are begun no more when the process stops, and others can send them at once", async () => {
+    const job = await answer([text("one"), text("two")]);
+    await deliver(job, pushing, { mayGoOn: () => sent.length === 0 });
+    expect(textsSent()).toEqual(["one"]);
+    await deliver(job);
+    expect(textsSent()).toEqual(["one", "two"]);
+  });
+
+  test("that are broken off do not count as tried", async () => {
+    const job = await answer([text("one")]);
+    for (const _ of Array.from({ length: 7 })) {
+      const breaking = new AbortController();
+      beforeSend = () => {
+        breaking.abort();
+        return Promise.reject(new Error("aborted"));
+      };
+      await deliver(job, pushing, { signal: breaking.signal });
+    }
+    beforeSend = () => Promise.resolve();
+    await deliver(job);
+    expect(textsSent()).toEqual(["one"]);
+  });
+
+  test("that kill their process each time become dead letters and hold nothing up", async () => {
+    const job = await answer([text("one"), text("two")]);
+    for (const _ of Array.from({ length: 5 })) {
+      await store.outboxes.claimNext({ project, ticketId: job.ticketId });
+      await outside.query("UPDATE outboxes SET lease_until = now()");
+    }
+    await deliver(job);
+    expect(textsSent()).toEqual(["two"]);
+    expect(await undeliveredOf(job)).toMatchObject([{ isDead: true }]);
   });
 
   test("are not sent in the name of another project", async () => {
@@ -169,24 +330,6 @@ describe("replies of a channel that pushes", () => {
     expect(textsSent()).toEqual(["a.xlsx"]);
     expect(await store.replies.readRange(project, job)).toBeNull();
   });
-});
-
-test("a channel whose receivers collect is only told, and the replies stay for them", async () => {
-  const told: ReplyAnnouncement[] = [];
-  const collecting: Channel = {
-    ...pushing,
-    announce(announcement) {
-      told.push(announcement);
-      return Promise.resolve();
-    },
-  };
-  const job = await answer([text("one"), FILE]);
-  await deliver(job, collecting);
-  const nothing = { ...job, fromSeq: 0, toSeq: 0 };
-  await deliver(nothing, collecting);
-  expect(told).toEqual([job, nothing]);
-  expect(sent).toEqual([]);
-  expect((await store.replies.readRange(project, job))?.replies).toHaveLength(2);
 });
 
 test.each(["api", "widget", "messenger"] as const)(

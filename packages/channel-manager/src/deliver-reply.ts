@@ -1,44 +1,166 @@
-import type { Channel, ReplyContext, ReplyJob } from "@svc/contracts";
+import { DeliveryError } from "@svc/contracts";
+import type { Channel, ReplyContext } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { asProjectId } from "@svc/store";
-import type { Store, StoredReply } from "@svc/store";
+import { OUTBOX_LEASE_MS, isUnavailable } from "@svc/store";
+import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
+
+const TRIES_MAX = 5;
+const RENEW_MS = OUTBOX_LEASE_MS / 4;
+const PAUSE_MAX_MS = 60_000;
+/** The store may be away in the moment in which a reply is sent: only what is noted is not sent again. */
+const NOTE_FOR_MS = 30_000;
+const NOTE_AGAIN_MS = 500;
+
+/** A pause that doubles with each time, with jitter. */
+const pauseMs = (times: number) => Math.min(PAUSE_MAX_MS, 1_000 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2);
 
 /**
- * Hands announced replies to their channel, in the order of the chat. Idempotent: it reads what is not delivered yet,
- * so that a job that comes twice finds nothing; each reply is confirmed once it is sent, and one that was sent in the
- * moment of a crash may be sent again. A channel whose receivers collect their replies is only told.
+ * Sends what waits in a conversation of a channel that pushes, in its order, until nothing is left, something has to
+ * wait, or `mayGoOn` says no; what is being sent is broken off by `signal`. Idempotent: it holds the lease on the
+ * conversation, reads what is not sent yet, and notes each part once it is sent, so that a call that comes twice finds
+ * nothing, or the lease taken. What was sent in the moment of a crash may be sent again: one part of one reply.
  */
 export async function deliverReply(
   { store, log }: { store: Store; log: Log },
   channel: Channel,
-  job: ReplyJob,
+  where: OutboxRef,
+  { mayGoOn, signal }: { mayGoOn: () => boolean; signal: AbortSignal },
 ): Promise<void> {
-  if (channel.announce !== undefined) {
-    await channel.announce(job);
-    return;
+  let leaseId: string | undefined;
+  while (mayGoOn()) {
+    const claimed = await store.outboxes.claimNext(where, leaseId);
+    if (claimed === null) return;
+    ({ leaseId } = claimed);
+    if (!(await deliverOne({ store, log }, channel, claimed, signal))) return;
   }
-  const project = asProjectId(job.project);
-  const outgoing = await store.replies.readRange(project, job);
-  if (outgoing === null) return;
-  for (const reply of outgoing.replies) {
-    await send(channel, outgoing.chatId, reply, {
-      project,
-      ticketId: job.ticketId,
-      replyId: reply.id,
-      seq: reply.seq,
-    });
-    await store.replies.confirm(project, reply.id);
-  }
-  log.debug({ ticketId: job.ticketId, replies: outgoing.replies.length }, "replies handed to their channel");
+  // What is still held here is free at once, and not when the lease runs out.
+  if (leaseId !== undefined) await store.outboxes.release(where, leaseId);
 }
 
-async function send(channel: Channel, chatId: string, reply: StoredReply, context: ReplyContext): Promise<void> {
-  if (reply.type === "message") {
-    await channel.sendMessage(chatId, reply.text, {
-      ...context,
-      markdown: reply.markdown,
+/** Sends one reply; true when the next one can follow. */
+async function deliverOne(
+  { store, log }: { store: Store; log: Log },
+  channel: Channel,
+  claimed: ClaimedReply,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { ticketId, reply, tries } = claimed;
+  const facts = { ticketId, replyId: reply.id, tries };
+  const lost = new AbortController();
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const endRenewing = keepLease({ store, log }, claimed, lost);
+  try {
+    // A process that died each time before it could say so has counted as well.
+    if (tries > TRIES_MAX) throw new DeliveryError("refused", "the process that sent it died each time");
+    await send(channel, claimed, {
+      project: claimed.project,
+      ticketId,
+      replyId: reply.id,
+      seq: reply.seq,
       ...(reply.inReplyTo === null ? {} : { inReplyTo: reply.inReplyTo }),
+      sentParts: claimed.sentParts,
+      signal,
+      async noteSent(parts) {
+        if (await persist(log, () => store.outboxes.noteSent(claimed, parts))) return;
+        lost.abort();
+        throw new DeliveryError("later", "another process sends in this conversation now");
+      },
     });
+    await persist(log, () => store.outboxes.settleDelivered(claimed));
+    log.debug(facts, "a reply is sent");
+    return true;
+  } catch (error) {
+    if (lost.signal.aborted) return false;
+    if (stopping.aborted || isUnavailable(error)) {
+      await giveBack({ store, log }, claimed, { delayMs: 0, counts: false });
+      return false;
+    }
+    return settleFault({ store, log }, claimed, error);
+  } finally {
+    endRenewing();
+  }
+}
+
+/** Notes what becomes of a reply that was not sent; true when the next one of the conversation can follow. */
+async function settleFault(
+  { store, log }: { store: Store; log: Log },
+  claimed: ClaimedReply,
+  error: unknown,
+): Promise<boolean> {
+  const { ticketId, reply, tries, deferrals } = claimed;
+  const fault = error instanceof DeliveryError ? error.fault : "refused";
+  // The text of any other error may hold what only the log may show.
+  const reason = error instanceof DeliveryError ? error.message : "the channel failed to send it; the log says why";
+  const facts = { ticketId, replyId: reply.id, tries, reason };
+  if (fault === "closed") {
+    log.info(facts, "a conversation takes no replies any more");
+    await persist(log, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
+    return true;
+  }
+  if (fault === "refused" && tries >= TRIES_MAX) {
+    log.error({ ...facts, error }, "a reply could not be sent; it is a dead letter");
+    await persist(log, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
+    return true;
+  }
+  const asked = error instanceof DeliveryError ? error.retryAfterMs : null;
+  const counts = fault === "refused";
+  const delayMs = asked ?? pauseMs(counts ? tries : deferrals);
+  if (counts) log.warn({ ...facts, error, inMs: Math.round(delayMs) }, "a reply could not be sent; it is tried again");
+  else log.debug({ ...facts, inMs: Math.round(delayMs) }, "a reply waits");
+  await giveBack({ store, log }, claimed, { delayMs, counts });
+  return false;
+}
+
+/** Gives a reply back for another time; while the store is away, the lease runs out by itself. */
+async function giveBack(
+  { store, log }: { store: Store; log: Log },
+  claimed: ClaimedReply,
+  how: { delayMs: number; counts: boolean },
+): Promise<void> {
+  await store.outboxes.giveBack(claimed, how).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    log.debug({ error, ticketId: claimed.ticketId }, "a reply could not be given back; its lease runs out");
+  });
+}
+
+/** Renews the lease until the answer is called; aborts `lost` when it is another's, or may be. */
+function keepLease(
+  { store, log }: { store: Store; log: Log },
+  claimed: ClaimedReply,
+  lost: AbortController,
+): () => void {
+  let heldUntil = performance.now() + OUTBOX_LEASE_MS;
+  const timer = setInterval(() => {
+    const at = performance.now();
+    store.outboxes
+      .renew(claimed)
+      .then((isHeld) => {
+        if (isHeld) heldUntil = at + OUTBOX_LEASE_MS;
+        else lost.abort();
+      })
+      .catch((error: unknown) => log.debug({ error }, "the lease on a conversation could not be renewed"));
+    if (at > heldUntil - RENEW_MS) lost.abort();
+  }, RENEW_MS);
+  return () => clearInterval(timer);
+}
+
+/** Writes down what was done, also if the store is away for a while: it would be done again else. */
+async function persist<Result>(log: Log, write: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = performance.now() + NOTE_FOR_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() > giveUpAt) throw error;
+      log.debug({ error }, "what was sent could not be noted; trying again");
+      await new Promise((resolve) => setTimeout(resolve, NOTE_AGAIN_MS));
+    }
+  }
+}
+
+async function send(channel: Channel, { chatId, reply }: ClaimedReply, context: ReplyContext): Promise<void> {
+  if (reply.type === "message") {
+    await channel.sendMessage(chatId, reply.text, { ...context, markdown: reply.markdown });
     return;
   }
   // A channel without attachments still says that there is one.

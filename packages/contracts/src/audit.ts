@@ -17,7 +17,7 @@ export const AUDIT_LIMITS = {
 export const auditItemSchema = z.object({
   id: z.string(),
   at: z.iso.datetime(),
-  actor: z.string().describe("`key:<id>`, `command-line`, `anonymous`, or a part of the service."),
+  actor: z.string().describe("`key:<id>`, `operator:<id>`, `command-line`, `anonymous`, or a part of the service."),
   action: z.string().describe("Resource and verb, as in `agents.create`."),
   object: z
     .string()

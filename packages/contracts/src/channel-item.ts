@@ -225,7 +225,6 @@ export const channelStateSchema = z.enum(["running", "stopped", "failing"]);
 export const channelItemSchema = z.object({
   id: channelIdSchema,
   enabled: z.boolean(),
-  isAvailable: z.boolean().describe("False while this version has no app for it."),
   state: channelStateSchema.describe(
     "Of an enabled one: `failing` when any process that holds it is, `running` when all do, else `stopped`. Of one that is switched off: `stopped` when all are.",
   ),

@@ -9,6 +9,34 @@ export interface ReplyContext {
   ticketId: string;
   replyId: string;
   seq: number;
+  /** Id of the message that it answers; absent where it answers none. */
+  inReplyTo?: string;
+  /** Parts of this reply that were sent before, where a channel splits what it sends: these are not sent again. */
+  sentParts?: number;
+  /** Notes for good that so many parts of it are sent, before the next one is. Rejects when another process sends now. */
+  noteSent?: (parts: number) => Promise<void>;
+  /** Aborted when the reply is not to be sent here any more. */
+  signal?: AbortSignal;
+}
+
+/**
+ * What becomes of a reply that could not be sent. `later`: tried again, after `retryAfterMs` or a pause that grows,
+ * without that counting (the receiver's server is away, or too much was sent). `closed`: this chat takes nothing any
+ * more. `refused`: counted; after five tries it is a dead letter, as with any other error.
+ */
+export type DeliveryFault = "later" | "closed" | "refused";
+
+/** A channel could not send a reply. The message is for operators and holds no secret. */
+export class DeliveryError extends Error {
+  readonly fault: DeliveryFault;
+  readonly retryAfterMs: number | null;
+
+  constructor(fault: DeliveryFault, message: string, options: { retryAfterMs?: number | null; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "DeliveryError";
+    this.fault = fault;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
 }
 
 /** News of a conversation: to which message, and how its sender takes replies. */
@@ -23,7 +51,6 @@ export interface ReplyAnnouncement {
 
 /** Send metadata (service document, section 2.4), with the context of the reply besides. */
 export interface SendMetadata extends Partial<ReplyContext> {
-  inReplyTo?: string;
   markdown?: boolean;
 }
 
@@ -82,7 +109,7 @@ export interface Channel {
   stop(): Promise<void>;
   /** Registers the one handler for incoming messages; a second registration throws. */
   onMessage(handler: IncomingHandler): void;
-  /** Resolves when the text is handed over for good; rejects when it has to be tried again. */
+  /** Resolves when the text is handed over for good; rejects with what becomes of it, `DeliveryError`, else it is tried again. */
   sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
   /**
@@ -91,5 +118,9 @@ export interface Channel {
    * told again.
    */
   announce?(reply: ReplyAnnouncement): Promise<void>;
+  /** False while another replica works for this one: nothing is sent here. */
+  isActive?(): boolean;
+  /** What is wrong with a started channel, in words for an operator; null while it works. */
+  findFault?(): string | null;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

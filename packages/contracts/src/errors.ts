@@ -54,6 +54,24 @@ export const ERRORS = {
     mend: "Use a key that has the scope that the answer names.",
     also: '`WWW-Authenticate: Bearer error="insufficient_scope"` with the `scope`',
   },
+  not_signed_in: {
+    status: 401,
+    title: "Not signed in",
+    when: "A call of the operator console has no session, or its session has ended.",
+    mend: "Sign in again.",
+  },
+  sign_in_failed: {
+    status: 401,
+    title: "Sign-in failed",
+    when: "E-mail address and password do not belong together, or the operator may not sign in.",
+    mend: "Check both; an administrator sets a new password with `svc operators password`.",
+  },
+  csrf_refused: {
+    status: 403,
+    title: "Not from this console",
+    when: "A call of the operator console that changes something lacks the token of its session, or comes from another site.",
+    mend: "Send `x-svc-csrf` as `GET /session` says it; load the page again.",
+  },
   project_mismatch: {
     status: 403,
     title: "Project mismatch",

@@ -36,10 +36,12 @@ export type {
   CannedReplyVariable,
   RenderedReply,
 } from "./canned-reply.ts";
+export { DeliveryError } from "./channel.ts";
 export type {
   AcceptedMessage,
   CallbackTarget,
   Channel,
+  DeliveryFault,
   IncomingContext,
   IncomingHandler,
   OutgoingAttachment,
@@ -152,6 +154,7 @@ export {
   kbHitSchema,
   kbInputSchema,
   kbItemSchema,
+  passageItemSchema,
   kbNameSchema,
   kbSearchSchema,
   kbsSearchSchema,
@@ -163,6 +166,7 @@ export type {
   FileFacts,
   ImportItem,
   KbChange,
+  PassageItem,
   KbHit,
   KbInput,
   KbItem,
@@ -203,8 +207,15 @@ export {
   metaSchema,
 } from "./message-request.ts";
 export type { DrainQuery, MessageMode, MessageRequest } from "./message-request.ts";
-export { OPERATOR_LIMITS, operatorChangeSchema, operatorInputSchema, operatorSchema } from "./operator.ts";
-export type { Operator, OperatorChange, OperatorInput, OperatorRole } from "./operator.ts";
+export {
+  OPERATOR_LIMITS,
+  operatorChangeSchema,
+  operatorInputSchema,
+  operatorLinkSchema,
+  operatorRoleSchema,
+  operatorSchema,
+} from "./operator.ts";
+export type { Operator, OperatorChange, OperatorInput, OperatorLink, OperatorRole } from "./operator.ts";
 export {
   ISSUE_CHAT_PREFIX,
   ISSUE_LIMITS,
@@ -235,7 +246,7 @@ export {
   projectNameSchema,
 } from "./project.ts";
 export type { ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "./project.ts";
-export { REPLY_QUEUES } from "./queues.ts";
+export { PUSHING_CHANNELS, REPLY_QUEUES } from "./queues.ts";
 export type {
   DeliveryJob,
   IncomingJob,
@@ -252,6 +263,17 @@ export { REPLAY_LIMITS, replayInputSchema, replayItemSchema, replayResultSchema 
 export type { ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "./replay.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
+export {
+  CSRF_HEADER,
+  SESSION_LIMITS,
+  linkSchema,
+  linkUseSchema,
+  passwordChangeSchema,
+  presenceSchema,
+  sessionSchema,
+  signInSchema,
+} from "./session.ts";
+export type { ConsoleEvents, LinkAnswer, LinkUse, PasswordChange, Presence, SessionAnswer, SignIn } from "./session.ts";
 export { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";
 export type { RequiredScope, Scope } from "./scopes.ts";
 export type { RunningService, Service, Stop } from "./service.ts";
@@ -277,6 +299,7 @@ export type { MessageState, StageMove, TicketStage, TicketStatus } from "./ticke
 export {
   TICKET_LIMITS,
   ticketChangeSchema,
+  ticketCountSchema,
   ticketDetailSchema,
   ticketItemSchema,
   ticketPrioritySchema,
@@ -284,6 +307,7 @@ export {
 export type {
   PossibleDuplicateItem,
   TicketChange,
+  TicketCount,
   TicketDetail,
   TicketDraft,
   TicketEvent,

@@ -123,6 +123,24 @@ export const importItemSchema = z.object({
 });
 export type ImportItem = z.infer<typeof importItemSchema>;
 
+const passageSchema = z.object({
+  id: z.string(),
+  headingPath: z.array(z.string()).describe("The headings that it stands under, the outermost first."),
+  text: z.string(),
+  page: z.int().nullable().describe("Of a PDF."),
+});
+
+/** A passage in its document: what a source of an answer stands in. */
+export const passageItemSchema = z.object({
+  id: z.string(),
+  kbId: z.string(),
+  documentId: z.string(),
+  title: z.string(),
+  url: z.string().nullable(),
+  passages: z.array(passageSchema).describe("It and up to 20 before and after it, in their order."),
+});
+export type PassageItem = z.infer<typeof passageItemSchema>;
+
 /** A passage that `GET /api/v1/admin/kb/:id/search` found. */
 export const kbHitSchema = z.object({
   documentId: z.uuid(),

@@ -34,6 +34,13 @@ export const operatorSchema = z.object({
 });
 export type Operator = z.infer<typeof operatorSchema>;
 
+/** What a link consists of with which an operator chooses a password. */
+export const operatorLinkSchema = z.object({
+  token: z.string().describe("To be put behind the console's address, as `/link#<token>`. It is shown this once."),
+  expiresAt: z.iso.datetime(),
+});
+export type OperatorLink = z.infer<typeof operatorLinkSchema>;
+
 const emailSchema = z
   .string()
   .max(OPERATOR_LIMITS.emailMaxChars, { error: `at most ${OPERATOR_LIMITS.emailMaxChars} characters` })

@@ -49,7 +49,7 @@ describe("a new project", () => {
   test("needs a name only, and may have every setting", () => {
     for (const project of [
       { name: "north" },
-      { name: "north", handoffText: "", tablesAsXlsx: false, retentionDays: null },
+      { name: "north", handoffText: "", greeting: "", tablesAsXlsx: false, retentionDays: null },
       { name: "north", handoffText: "One\n\ttwo 🙂 <b>", tablesAsXlsx: true, retentionDays: 36_500 },
     ]) {
       expect(projectInputSchema.parse(project)).toEqual(project);
@@ -59,6 +59,7 @@ describe("a new project", () => {
   test.each<[field: string, values: unknown[]]>([
     ["name", [undefined, null, 1, "", []]],
     ["handoffText", [null, 1, [], "a\u0000", "\ud800", "x".repeat(5_001)]],
+    ["greeting", [null, 1, [], "a\u0000", "\ud800", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, 1, "true", []]],
     ["retentionDays", [0, -1, 1.5, 36_501, "7", true, [], Number.NaN, JSON.parse("1e309")]],
   ])("is refused for a bad %s", (field, values) => {

@@ -5,6 +5,8 @@ import { textUpTo } from "./well-formed.ts";
 export const PROJECT_LIMITS = {
   /** Characters (Unicode code points) of the hand-off text. */
   handoffTextMaxChars: 5_000,
+  /** Characters of the greeting of the messenger. */
+  greetingMaxChars: 4_000,
   /** Days that something may be kept: about a hundred years. */
   retentionMaxDays: 36_500,
   /** Calls of language models at once, in each process. */
@@ -36,6 +38,11 @@ const projectSettings = {
   handoffText: textUpTo(PROJECT_LIMITS.handoffTextMaxChars)
     .optional()
     .describe("What a customer reads when a person has to answer; may be empty. The service's own text at first."),
+  greeting: textUpTo(PROJECT_LIMITS.greetingMaxChars)
+    .optional()
+    .describe(
+      "What a customer of the messenger reads who starts the bot. Empty, as at first: the service's own text, in the customer's language where it has that.",
+    ),
   tablesAsXlsx: z
     .boolean()
     .optional()
@@ -75,6 +82,7 @@ export const projectItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
   handoffText: z.string(),
+  greeting: z.string(),
   tablesAsXlsx: z.boolean(),
   retentionDays: z.int().nullable(),
   modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),

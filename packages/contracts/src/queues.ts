@@ -62,6 +62,9 @@ export interface QueueJobs {
 }
 export type QueueName = keyof QueueJobs;
 
+/** Channels that send their replies out; the receivers of the others collect theirs. */
+export const PUSHING_CHANNELS = ["messenger"] as const satisfies ChannelId[];
+
 /** The reply queue of each channel. */
 export const REPLY_QUEUES = {
   api: "replies-api",

@@ -159,6 +159,13 @@ export const ticketDetailSchema = ticketItemSchema.extend({
 });
 export type TicketDetail = z.infer<typeof ticketDetailSchema>;
 
+/** How many tickets meet some filters. */
+export const ticketCountSchema = z.object({
+  count: z.int().describe("At most 1000."),
+  isMore: z.boolean().describe("True where there may be more than these."),
+});
+export type TicketCount = z.infer<typeof ticketCountSchema>;
+
 /** Label of a ticket: one line, without the white space around it. */
 export const ticketTagSchema = lineUpTo(TICKET_LIMITS.tagMaxChars, "invalid_line").transform((tag) => tag.trim());
 

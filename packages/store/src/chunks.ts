@@ -61,6 +61,17 @@ export interface NumberedDocument {
   termCount: number;
 }
 
+/** A passage with where it stands. */
+export interface PassageRecord {
+  id: string;
+  kbId: string;
+  documentId: string;
+  ordinal: number;
+  headingPath: string[];
+  text: string;
+  page: number | null;
+}
+
 /** A passage as it is shown. */
 export interface FoundChunk {
   chunkId: string;
@@ -232,6 +243,37 @@ export function chunksTable(db: Db) {
               ],
         ),
       };
+    },
+
+    /**
+     * A passage of this project with the ones around it in its document, in their order; none where the passage is gone,
+     * as when its document was read anew.
+     */
+    async listAround(project: ProjectId, id: string, distance: number): Promise<PassageRecord[]> {
+      const rows = await db.query<{
+        id: string;
+        kb_id: string;
+        document_id: string;
+        ordinal: number;
+        heading_path: string[];
+        text: string;
+        page: number | null;
+      }>(
+        `SELECT c.id, c.kb_id, c.document_id, c.ordinal, c.heading_path, c.text, c.page
+         FROM chunks a JOIN chunks c ON c.document_id = a.document_id
+           AND c.ordinal BETWEEN a.ordinal - $3 AND a.ordinal + $3
+         WHERE a.project_id = $1 AND a.id = $2 ORDER BY c.ordinal`,
+        [project, id, distance],
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        kbId: row.kb_id,
+        documentId: row.document_id,
+        ordinal: row.ordinal,
+        headingPath: row.heading_path,
+        text: row.text,
+        page: row.page,
+      }));
     },
 
     /** The passages of documents of this project, in their order. */

@@ -1,6 +1,13 @@
 import type { Db } from "./db.ts";
 import { eraseGapsOfTickets } from "./gaps.ts";
-import { HOOK_BODIES, LOOSE_BODIES, TABLES_OF_PROJECTS, TICKET_ROWS } from "./held-data.ts";
+import {
+  HOOK_BODIES,
+  LOOSE_BODIES,
+  LOOSE_UPDATES,
+  MESSENGER_UPDATES,
+  TABLES_OF_PROJECTS,
+  TICKET_ROWS,
+} from "./held-data.ts";
 import type { BodyOwner, HeldRows } from "./held-data.ts";
 import { asProjectId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -130,6 +137,7 @@ export function erasuresTable(db: Db) {
       );
       counts[kind] = (counts[kind] ?? 0) + (gone?.count ?? 0);
     }
+    await tx.query("DELETE FROM outboxes WHERE ticket_id = $1", [ticketId]);
     if (keepsPlace) {
       await tx.query(
         `UPDATE chats SET chat_id = '', lease_id = NULL, lease_until = NULL, review_id = NULL,
@@ -205,6 +213,15 @@ export function erasuresTable(db: Db) {
     );
   }
 
+  /** Updates of the messenger that were given up belong to no conversation where no message came before them. */
+  async function purgeUpdates(project: ProjectId, retentionDays: number): Promise<void> {
+    await db.query(
+      `DELETE FROM messenger_updates
+       WHERE project_id = $1 AND state = 'dead' AND received_at < now() - make_interval(days => $2)`,
+      [project, retentionDays],
+    );
+  }
+
   /** Calls of models that were made for no conversation; the others go with theirs. Locks only what it deletes. */
   async function purgeModelCalls(project: ProjectId, retentionDays: number): Promise<void> {
     await db.query(
@@ -254,10 +271,13 @@ export function erasuresTable(db: Db) {
     },
 
     /**
-     * The bodies of hooks that name somebody and belong to none of these conversations, as `read` shows them. Each hook
-     * has twenty bodies at most.
+     * The bodies of hooks that name somebody and updates of the messenger, which belong to none of these conversations,
+     * as `read` shows them. Each hook has twenty bodies at most.
      */
-    async *readBodies(project: ProjectId, { userId, chatId, ticketIds }: BodyOwner): AsyncGenerator<HeldRecords> {
+    async *readLoose(
+      project: ProjectId,
+      { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+    ): AsyncGenerator<HeldRecords> {
       const rows = await db.query<{ id: string }>(`SELECT x.id FROM hook_bodies x WHERE ${LOOSE_BODIES}`, [
         project,
         userId,
@@ -266,17 +286,35 @@ export function erasuresTable(db: Db) {
       ]);
       const ids = rows.map(({ id }) => id);
       yield* readRows({ ...HOOK_BODIES, where: "x.project_id = $1 AND x.id = ANY ($2::uuid[])" }, project, ids);
+      const updates = await db.query<{ message_id: string }>(
+        `SELECT x.message_id FROM messenger_updates x WHERE ${LOOSE_UPDATES}`,
+        [project, userId, messengerChatId, ticketIds],
+      );
+      yield* readRows(
+        { ...MESSENGER_UPDATES, where: "x.project_id = $1 AND x.message_id = ANY ($2::uuid[])" },
+        project,
+        updates.map((row) => row.message_id),
+      );
     },
 
-    /** Erases what `readBodies` reads, so that nobody can try it again. Before the conversations, whose chats it needs. */
-    async eraseBodies(project: ProjectId, { userId, chatId, ticketIds }: BodyOwner): Promise<HeldCounts> {
+    /** Erases what `readLoose` reads, so that nobody can try it again. Before the conversations, whose chats it needs. */
+    async eraseLoose(
+      project: ProjectId,
+      { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
+    ): Promise<HeldCounts> {
       const gone = await db.query(`DELETE FROM hook_bodies x WHERE ${LOOSE_BODIES} RETURNING 1`, [
         project,
         userId,
         chatId,
         ticketIds,
       ]);
-      return { ...NOTHING, hookBodies: gone.length };
+      const updates = await db.query(`DELETE FROM messenger_updates x WHERE ${LOOSE_UPDATES} RETURNING 1`, [
+        project,
+        userId,
+        messengerChatId,
+        ticketIds,
+      ]);
+      return { ...NOTHING, hookBodies: gone.length, messengerUpdates: updates.length };
     },
 
     /**
@@ -300,8 +338,8 @@ export function erasuresTable(db: Db) {
     /**
      * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
      * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
-     * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, and calls of
-     * models that belong to no conversation.
+     * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of the
+     * messenger that were given up, and calls of models that belong to no conversation.
      */
     async purgeIdle(
       { project, retentionDays }: Omit<DuePurge, "name">,
@@ -309,6 +347,7 @@ export function erasuresTable(db: Db) {
     ): Promise<{ erased: number; next: string | null }> {
       if (after === null) {
         await purgeBodies(project, retentionDays);
+        await purgeUpdates(project, retentionDays);
         await purgeModelCalls(project, retentionDays);
       }
       const chats = await db.query<{ ticket_id: string; is_idle: boolean }>(

@@ -35,6 +35,19 @@ export const HOOK_BODIES: HeldRows = {
   pageRows: 5,
 };
 
+/** What Telegram has handed over and no message was made of yet; a settled one says nothing any more. */
+export const MESSENGER_UPDATES: HeldRows = {
+  kind: "messengerUpdates",
+  table: "messenger_updates",
+  where: OF_TICKET,
+  of: "ticket",
+  place: "x.message_id",
+  placeType: "uuid",
+  shown: `x.message_id AS "messageId", x.state, x.user_id AS "userId", x.chat_id AS "chatId", x.body, x.failure,
+    x.received_at AS "receivedAt"`,
+  pageRows: 100,
+};
+
 /**
  * All that belongs to a conversation, in the order in which it is erased: as every statement on these tables locks their
  * rows, so that two seldom wait for each other.
@@ -231,6 +244,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
     shown: `x.read_seq AS "readSeq", x.score, x.comment, x.rated_at AS "ratedAt", x.updated_at AS "updatedAt"`,
     pageRows: 1,
   },
+  MESSENGER_UPDATES,
   {
     kind: "deliveryAttempts",
     table: "delivery_attempts",
@@ -254,10 +268,13 @@ export const TICKET_ROWS: readonly HeldRows[] = [
   },
 ];
 
-/** Whose bodies of hooks are meant: of a user, of a chat, and of the chats of conversations. */
+/** Whose bodies of hooks and updates of the messenger are meant: of a user, of a chat, and of the chats of conversations. */
 export interface BodyOwner {
   userId: string | null;
+  /** Of the API channel. */
   chatId: string | null;
+  /** Of the messenger. */
+  messengerChatId: string | null;
   ticketIds: readonly string[];
 }
 
@@ -272,6 +289,14 @@ export const LOOSE_BODIES = `x.project_id = $1 AND (x.ticket_id IS NULL OR x.tic
     UNION ALL SELECT b.id FROM chats c JOIN hook_bodies b ON b.project_id = c.project_id AND b.chat_id = c.chat_id
       WHERE c.project_id = $1 AND c.ticket_id = ANY ($4::uuid[]) AND c.channel_id = 'api' AND c.chat_id <> ''
   )`;
+
+/**
+ * SQL that is true for an update `x` of the messenger, of the project $1, that the user $2 has sent or that came in the
+ * chat $3, and that belongs to none of the conversations $4: no message was made of it, so that its conversation may not
+ * be there.
+ */
+export const LOOSE_UPDATES = `x.project_id = $1 AND x.state IN ('waiting', 'dead')
+  AND (x.user_id = $2 OR x.chat_id = $3) AND x.ticket_id <> ALL ($4::uuid[])`;
 
 /**
  * What becomes of a table's rows when their project is deleted: they go with its conversations, with its knowledge bases,
@@ -304,9 +329,12 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   ingests: "knowledge bases",
   kbs: "knowledge bases",
   messages: "tickets",
+  messenger_updates: "itself",
   model_calls: "itself",
   model_days: "itself",
+  operator_presence: "parent",
   operator_roles: "itself",
+  outboxes: "tickets",
   proposals: "itself",
   replies: "tickets",
   reviews: "tickets",

@@ -20,6 +20,9 @@ export function newId(): string {
 /** Namespace of ticket ids, made once for this product. */
 const TICKET_NAMESPACE = "5f6ac4f1-8a6e-5c0b-9d55-3f0c8a1d7e42";
 
+/** Namespace of the ids of files that come with their message, likewise. */
+const FILE_NAMESPACE = "0b1c7f58-6a0e-5d27-bb1d-6f9f7c3a54d1";
+
 /** Namespace of the ids of submitted issues, likewise. */
 const ISSUE_NAMESPACE = "7c0d5f2e-93b1-5e64-8a47-1f6b2d90c3e8";
 
@@ -29,6 +32,11 @@ const ISSUE_NAMESPACE = "7c0d5f2e-93b1-5e64-8a47-1f6b2d90c3e8";
  */
 export function ticketIdOf(homeProject: ProjectId, channelId: ChannelId, chatId: string): string {
   return v5(JSON.stringify([homeProject, channelId, chatId]), TICKET_NAMESPACE);
+}
+
+/** The file at this place of a message that brings its files along: fetched again, it is the same one. */
+export function messageFileIdOf(messageId: string, index: number): string {
+  return v5(`${messageId}/${index}`, FILE_NAMESPACE);
 }
 
 /** The chat of a submitted issue: one for each id that its callers have given it, in each project. */

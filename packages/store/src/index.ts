@@ -17,7 +17,15 @@ export type { ReplicaState } from "./channel-states.ts";
 export { LEASE_MS } from "./chats.ts";
 export type { LeaseRef } from "./chats.ts";
 export type { ChunkEmbedding, ClaimedChunk, EmbeddedKb, EmbeddingModel } from "./chunk-embeddings.ts";
-export type { FoundChunk, IndexedChunks, NewChunk, NumberedDocument, PostingBlock, SearchedKb } from "./chunks.ts";
+export type {
+  FoundChunk,
+  IndexedChunks,
+  NewChunk,
+  NumberedDocument,
+  PassageRecord,
+  PostingBlock,
+  SearchedKb,
+} from "./chunks.ts";
 export { isUnavailable } from "./db.ts";
 export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
 export type {
@@ -40,7 +48,7 @@ export type { Hook, HookBody, HookBodyResult, HookEvent, HookPatch, HookWrite, N
 export { ALIVE_MS } from "./instances.ts";
 export { IDEMPOTENCY_HOURS } from "./idempotency-keys.ts";
 export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency-keys.ts";
-export { asProjectId, issueChatIdOf, issueMessageIdOf, newId, ticketIdOf } from "./ids.ts";
+export { asProjectId, issueChatIdOf, issueMessageIdOf, messageFileIdOf, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
 export { INGEST_LEASE_MS } from "./ingests.ts";
 export type { ClaimedIngest, DocumentPutter, DueIngest, IngestKind, NewIngest, QueuedIngest } from "./ingests.ts";
@@ -48,12 +56,17 @@ export { ProjectGoneError } from "./issues.ts";
 export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./issues.ts";
 export type { Kb, KbState } from "./kbs.ts";
 export type { ClaimedMessage, DeadLetter, DueMessage, NewMessage } from "./messages.ts";
+export type { DeadUpdate, NewMessengerUpdate, SentMessage, SettledState, WaitingUpdate } from "./messenger-updates.ts";
 export { migrateStore, readSchemaState } from "./migrate.ts";
 export type { SchemaState } from "./migrate.ts";
 export { MODEL_PULL_LEASE_MS } from "./model-pulls.ts";
 export type { ClaimedModelPull, DueModelPull, ModelPullEnd, ModelPullRecord, ModelPullState } from "./model-pulls.ts";
 export { openStore } from "./open-store.ts";
 export type { Store } from "./open-store.ts";
+export type { LinkRecord } from "./operator-links.ts";
+export type { PresencePlace, ViewerRecord } from "./operator-presence.ts";
+export type { SessionLimits, SessionRecord } from "./operator-sessions.ts";
+export { emailKeyOf } from "./operators.ts";
 export type { NewRole, OperatorFields, OperatorOutcome, OperatorRecord } from "./operators.ts";
 export { packWords, unpackWords } from "./packed-words.ts";
 export {
@@ -74,6 +87,8 @@ export type { ModelAllowance, ModelCall, ModelCallRecord, ModelSums } from "./mo
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./projects.ts";
 export type { NewProposal, OperatorAnswer, ProposalOutcome, ProposalRecord, ProposalTarget } from "./proposals.ts";
+export type { ClaimedReply, DeadReply, OutboxRef, Undelivered } from "./outboxes.ts";
+export { OUTBOX_LEASE_MS } from "./outboxes.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
 export type {
   ClaimedReview,
@@ -90,7 +105,17 @@ export type {
 } from "./reviews.ts";
 export { ToolCallDecidedError } from "./reviews.ts";
 export type { PreparedDocument } from "./put-documents.ts";
+export { LEFT_OUT } from "./copied-tables.ts";
+export type { CopiedTable } from "./copied-tables.ts";
+export { countStoreRows } from "./count-store-rows.ts";
+export { putStoreCopy } from "./put-store-copy.ts";
+export type { PutOptions, PutResult } from "./put-store-copy.ts";
+export { StoreCopyError } from "./store-copy-error.ts";
+export type { StoreCopyFault } from "./store-copy-error.ts";
+export { takeStoreCopy } from "./take-store-copy.ts";
+export type { StoreCopy, StoreCopyHead } from "./take-store-copy.ts";
 export { readPostgresVersion } from "./read-postgres-version.ts";
+export { createSealer } from "./sealer.ts";
 export type { Sealer } from "./sealer.ts";
 export { createTurns } from "./take-turns.ts";
 export { LeaseLostError } from "./tickets.ts";
@@ -104,4 +129,5 @@ export type { TicketRecord } from "./ticket-record.ts";
 export type { TicketText, WordQuery } from "./ticket-texts.ts";
 export type { UnfinishedReply, UnfinishedText } from "./unfinished-replies.ts";
 export type { ChatEntry, ChatView, PlaceRange, ReservedMessage } from "./visitors.ts";
-export type { FileContent, NewWidgetFile } from "./widget-files.ts";
+export type { FileContent, KeptFile, NewWidgetFile } from "./widget-files.ts";
+export type { TicketChangeRecord } from "./ticket-changes.ts";

@@ -2,6 +2,12 @@ import type { Db } from "./db.ts";
 import type { Sealer } from "./sealer.ts";
 
 const CHECK_TEXT = "svc secret key check";
+
+/** True when this sealer has the secret key with which the check of an installation was sealed. */
+export function opensSecretKeyCheck(sealer: Sealer, sealed: string): boolean {
+  return sealer.open({ sealed }) === CHECK_TEXT;
+}
+
 /** Number of the advisory lock that an initialisation holds; nothing else of ours takes it. */
 const INITIALIZE_LOCK = 7_305_416;
 
@@ -18,7 +24,7 @@ export function installationTable(db: Db) {
       ]);
       const rows = await db.query<{ secret_key_check: string }>("SELECT secret_key_check FROM installation");
       const sealed = rows[0]?.secret_key_check;
-      return sealed !== undefined && sealer.open({ sealed }) === CHECK_TEXT;
+      return sealed !== undefined && opensSecretKeyCheck(sealer, sealed);
     },
 
     /**

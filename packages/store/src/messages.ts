@@ -370,6 +370,24 @@ export function messagesTable(db: Db, leases: Db) {
       return rows[0]?.state ?? null;
     },
 
+    /** What the channel has said about a message; null when this project has no such message. */
+    async findMeta(project: ProjectId, messageId: string): Promise<Record<string, unknown> | null> {
+      const rows = await db.query<{ channel_meta: Record<string, unknown> }>(
+        "SELECT channel_meta FROM messages WHERE id = $2 AND project_id = $1",
+        [project, messageId],
+      );
+      return rows[0]?.channel_meta ?? null;
+    },
+
+    /** The same of the newest message of a conversation; null when it has none. */
+    async findLastMeta(project: ProjectId, ticketId: string): Promise<Record<string, unknown> | null> {
+      const rows = await db.query<{ channel_meta: Record<string, unknown> }>(
+        "SELECT channel_meta FROM messages WHERE ticket_id = $2 AND project_id = $1 ORDER BY seq DESC LIMIT 1",
+        [project, ticketId],
+      );
+      return rows[0]?.channel_meta ?? null;
+    },
+
     /** What a sync call has sent, and into which chat; null when this project has no such message. */
     async findSyncCall(project: ProjectId, messageId: string): Promise<{ chatId: string; text: string } | null> {
       const rows = await db.query<{ chat_id: string; text: string }>(

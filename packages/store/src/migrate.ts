@@ -1,19 +1,6 @@
-import { readdir } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import type { Log } from "@svc/log";
 import pg from "pg";
-
-const DIRECTORY = fileURLToPath(new URL("../migrations", import.meta.url));
-const TABLE = "schema_migrations";
-
-/** Names of the migrations that this version brings, in order. */
-async function bundledMigrations(): Promise<string[]> {
-  const files = await readdir(DIRECTORY);
-  return files
-    .filter((file) => file.endsWith(".sql"))
-    .map((file) => file.slice(0, -".sql".length))
-    .sort();
-}
+import { MIGRATIONS_DIRECTORY, MIGRATIONS_TABLE, bundledMigrations } from "./migrations.ts";
 
 /** How the schema of a database stands to this version of the program. */
 export type SchemaState = "current" | "older" | "newer";
@@ -23,9 +10,11 @@ export async function readSchemaState(url: string): Promise<SchemaState> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {
-    const exists = await client.query<{ there: string | null }>("SELECT to_regclass($1)::text AS there", [TABLE]);
+    const exists = await client.query<{ there: string | null }>("SELECT to_regclass($1)::text AS there", [
+      MIGRATIONS_TABLE,
+    ]);
     if (exists.rows[0]?.there == null) return "older";
-    const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${TABLE}`);
+    const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
     const bundled = await bundledMigrations();
     const applied = new Set(rows.map((row) => row.name));
     if (bundled.some((name) => !applied.has(name))) return "older";
@@ -44,8 +33,8 @@ export async function migrateStore(url: string, log: Log): Promise<void> {
   const { runner } = await import("node-pg-migrate");
   await runner({
     databaseUrl: url,
-    dir: DIRECTORY,
-    migrationsTable: TABLE,
+    dir: MIGRATIONS_DIRECTORY,
+    migrationsTable: MIGRATIONS_TABLE,
     direction: "up",
     checkOrder: true,
     advisoryLockMode: "wait",

@@ -25,15 +25,22 @@ import { issuesTable } from "./issues.ts";
 import { kbsTable } from "./kbs.ts";
 import { messagesTable } from "./messages.ts";
 import { operatorRepliesOf } from "./operator-replies.ts";
+import { messengerUpdatesTable } from "./messenger-updates.ts";
 import { modelPullsTable } from "./model-pulls.ts";
 import { modelCallsTable } from "./model-calls.ts";
+import { operatorLinksTable } from "./operator-links.ts";
+import { operatorPresenceTable } from "./operator-presence.ts";
+import { operatorSessionsTable } from "./operator-sessions.ts";
 import { operatorsTable } from "./operators.ts";
+import { outboxesTable } from "./outboxes.ts";
 import { projectsTable } from "./projects.ts";
 import { proposalsTable } from "./proposals.ts";
 import { repliesTable } from "./replies.ts";
 import { reviewsTable } from "./reviews.ts";
 import { createSealer } from "./sealer.ts";
+import { serviceLeasesTable } from "./service-leases.ts";
 import { statsOf } from "./stats.ts";
+import { ticketChangesOf } from "./ticket-changes.ts";
 import { ticketDetailsTable } from "./ticket-details.ts";
 import { ticketIndexTable } from "./ticket-index.ts";
 import { ticketListTable } from "./ticket-list.ts";
@@ -81,15 +88,22 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     issues: issuesTable(db),
     kbs: kbsTable(db),
     messages: messagesTable(hot, leases),
+    messengerUpdates: messengerUpdatesTable(hot),
     operatorReplies: operatorRepliesOf(db),
     modelPulls: modelPullsTable(db),
     modelCalls: modelCallsTable(db),
+    operatorLinks: operatorLinksTable(db),
+    operatorPresence: operatorPresenceTable(db),
+    operatorSessions: operatorSessionsTable(db),
     operators: operatorsTable(db),
+    outboxes: outboxesTable(hot),
     projects: projectsTable(db),
     proposals: proposalsTable(db),
     replies: repliesTable(hot),
     reviews: reviewsTable(db, hot, leases),
+    serviceLeases: serviceLeasesTable(leases),
     stats: statsOf(reports),
+    ticketChanges: ticketChangesOf(db),
     ticketDetails: ticketDetailsTable(db),
     ticketIndex: ticketIndexTable(db),
     ticketList: ticketListTable(db),

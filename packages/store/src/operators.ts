@@ -72,8 +72,8 @@ class LastAdministratorError extends Error {
   }
 }
 
-/** One person, however the address is written. */
-const keyOf = (email: string): string => email.normalize("NFC").toLowerCase();
+/** What an e-mail address is compared by: one person, however it is written. */
+export const emailKeyOf = (email: string): string => email.normalize("NFC").toLowerCase();
 
 /** People who work with the product. */
 export function operatorsTable(db: Db) {
@@ -130,14 +130,14 @@ export function operatorsTable(db: Db) {
     find,
 
     /** The operator with this e-mail address, in any case of its letters, or null. */
-    findByEmail: (email: string): Promise<OperatorRecord | null> => findOne(db, "o.email_key", keyOf(email)),
+    findByEmail: (email: string): Promise<OperatorRecord | null> => findOne(db, "o.email_key", emailKeyOf(email)),
 
     /** What a password is compared with; null for an unknown address, one without a password, and a disabled one. */
     async findPassword(email: string): Promise<{ id: string; passwordHash: string } | null> {
       const rows = await db.query<{ id: string; password_hash: string }>(
         `SELECT id, password_hash FROM operators
          WHERE email_key = $1 AND password_hash IS NOT NULL AND disabled_at IS NULL`,
-        [keyOf(email)],
+        [emailKeyOf(email)],
       );
       const row = rows[0];
       return row === undefined ? null : { id: row.id, passwordHash: row.password_hash };
@@ -150,7 +150,7 @@ export function operatorsTable(db: Db) {
         const rows = await tx.query(
           `INSERT INTO operators (id, email, email_key, name, password_hash) VALUES ($1, $2, $3, $4, $5)
            ON CONFLICT (email_key) DO NOTHING RETURNING id`,
-          [id, operator.email, keyOf(operator.email), operator.name, operator.passwordHash ?? null],
+          [id, operator.email, emailKeyOf(operator.email), operator.name, operator.passwordHash ?? null],
         );
         if (rows.length === 0) return null;
         await setRoles(tx, id, operator.roles ?? []);
@@ -186,7 +186,7 @@ export function operatorsTable(db: Db) {
           [
             id,
             fields.email ?? null,
-            fields.email === undefined ? null : keyOf(fields.email),
+            fields.email === undefined ? null : emailKeyOf(fields.email),
             fields.name ?? null,
             fields.passwordHash !== undefined,
             fields.passwordHash ?? null,
@@ -196,6 +196,11 @@ export function operatorsTable(db: Db) {
         );
         if (rows.length === 0) return false;
         if (fields.roles !== undefined) await setRoles(tx, id, fields.roles);
+        // Who is shut out, or may have lost the password to somebody, is signed out everywhere for good.
+        if (fields.disabled === true || fields.passwordHash !== undefined) {
+          await tx.query("DELETE FROM operator_sessions WHERE operator_id = $1", [id]);
+          await tx.query("DELETE FROM operator_links WHERE operator_id = $1", [id]);
+        }
         return true;
       }),
 

@@ -19,6 +19,8 @@ export interface Project {
   /** What a customer reads when a person has to answer; may be empty. */
   handoffText: string;
   /** Each Markdown table of an answer also comes as an XLSX file. */
+  /** What a customer of the messenger reads who starts the bot; empty: the service's own text. */
+  greeting: string;
   tablesAsXlsx: boolean;
   retentionDays: number | null;
   modelLimits: ModelLimits;
@@ -30,6 +32,7 @@ export interface Project {
 export interface NewProject {
   name: string;
   handoffText?: string | undefined;
+  greeting?: string | undefined;
   tablesAsXlsx?: boolean | undefined;
   retentionDays?: number | null | undefined;
   modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
@@ -60,6 +63,7 @@ interface ProjectRow {
   id: string;
   name: string;
   handoff_text: string;
+  greeting: string;
   tables_as_xlsx: boolean;
   retention_days: number | null;
   model_concurrency: number | null;
@@ -69,7 +73,7 @@ interface ProjectRow {
 }
 
 const COLUMNS =
-  "id, name, handoff_text, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version";
+  "id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version";
 
 /** What a deleted project is called until it is gone: no name that can be asked for has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -115,13 +119,14 @@ export function projectsTable(db: Db) {
   async function insert(project: NewProject): Promise<Project | null> {
     const rows = await db.query<ProjectRow>(
       `INSERT INTO projects (
-         id, name, handoff_text, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7)
+         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day
+       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
       [
         newId(),
         project.name,
         project.handoffText ?? DEFAULT_HANDOFF_TEXT,
+        project.greeting ?? "",
         project.tablesAsXlsx ?? true,
         project.retentionDays ?? null,
         project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
@@ -191,6 +196,7 @@ export function projectsTable(db: Db) {
       const columns = {
         name: change.name,
         handoff_text: change.handoffText,
+        greeting: change.greeting,
         tables_as_xlsx: change.tablesAsXlsx,
         retention_days: change.retentionDays,
         model_concurrency: change.modelLimits?.concurrency,
@@ -243,7 +249,7 @@ export function projectsTable(db: Db) {
         ]);
         if (widget.length > 0) return "in_use";
         await tx.query(
-          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = ''
+          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', greeting = ''
            WHERE id = $1`,
           [id],
         );
@@ -281,6 +287,7 @@ function asProject(row: ProjectRow): Project {
     id: asProjectId(row.id),
     name: row.name,
     handoffText: row.handoff_text,
+    greeting: row.greeting,
     tablesAsXlsx: row.tables_as_xlsx,
     retentionDays: row.retention_days,
     modelLimits: { concurrency: row.model_concurrency, tokensPerDay: row.model_tokens_per_day },

@@ -1,4 +1,4 @@
-import { PERSON_PROMISED } from "@svc/contracts";
+import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
 import type {
   ChannelId,
   MessageMode,
@@ -627,6 +627,13 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
         ],
       );
     }
+    await tx.query(
+      `INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq)
+       SELECT ticket_id, project_id, channel_id, last_seq FROM chats
+       WHERE ticket_id = $2 AND project_id = $1 AND channel_id = ANY ($3::text[])
+       ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq`,
+      [project, ticketId, PUSHING_CHANNELS],
+    );
   }
 
   const moveOf = (from: TicketStage, to: TicketStage, why: string): StageMove[] =>

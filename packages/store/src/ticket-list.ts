@@ -243,5 +243,24 @@ export function ticketListTable(db: Db) {
         next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticket_id } : null,
       };
     },
+
+    /** How many tickets meet the filters, up to `max`: then it is `max` or more. Words are not looked at. */
+    async count(project: ProjectId, query: TicketPageQuery, max: number): Promise<number> {
+      const fresh = await db.query<{ ticket_id: string }>(LIST_FRESH);
+      const parameters = createParameters([project, fresh.map((row) => row.ticket_id)]);
+      const conditions = ["s.project_id = $1", ...conditionsOf(project, query, parameters)].join(" AND ");
+      const limit = parameters.add(max);
+      // Both parts as in a page: along an index, which ends at the limit, and the few that are taken from their own rows.
+      const rows = await db.query<{ count: number }>(
+        `SELECT count(*)::integer AS count FROM (
+           (SELECT 1 FROM ticket_list s WHERE ${conditions} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})
+           UNION ALL
+           (SELECT 1 FROM (SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY ($2::uuid[])) s
+            WHERE ${conditions} LIMIT ${limit})
+           LIMIT ${limit}) AS found`,
+        parameters.values,
+      );
+      return rows[0]?.count ?? 0;
+    },
   };
 }

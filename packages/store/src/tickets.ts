@@ -1,3 +1,4 @@
+import { PUSHING_CHANNELS } from "@svc/contracts";
 import type { ChannelId, ReplyAuthor, ReplyDraft, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
@@ -161,7 +162,7 @@ export function ticketsTable(db: Db, leases: Db) {
     ), chat AS (
       UPDATE chats c SET lease_id = NULL, lease_until = NULL, last_seq = c.last_seq + r.reply_count
       FROM mine JOIN run r USING (ticket_id, lease_id) WHERE c.ticket_id = mine.ticket_id AND c.lease_id = mine.lease_id
-      RETURNING c.ticket_id, mine.lease_id, c.last_seq
+      RETURNING c.ticket_id, c.project_id, c.channel_id, mine.lease_id, c.last_seq
     ), rest AS (
       SELECT r.lease_id, r.stage = 'done' AND (
         SELECT true FROM messages m
@@ -200,6 +201,11 @@ export function ticketsTable(db: Db, leases: Db) {
         $23::jsonb[], $24::text[], $25::text[], $26::bytea[])
         AS i (id, lease_id, place, author, type, text, markdown, sources, filename, mime, content)
       JOIN run r USING (lease_id) JOIN chat USING (lease_id)
+    ), outbox AS (
+      INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq)
+      SELECT chat.ticket_id, chat.project_id, chat.channel_id, chat.last_seq FROM chat JOIN run r USING (lease_id)
+      WHERE r.reply_count > 0 AND chat.channel_id = ANY ('{${PUSHING_CHANNELS.join(",")}}')
+      ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq
     )
     SELECT chat.lease_id, chat.last_seq, message.seq FROM chat JOIN message USING (ticket_id)`;
 

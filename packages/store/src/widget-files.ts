@@ -16,6 +16,15 @@ export interface NewWidgetFile extends FileContent {
   ticketId: string;
 }
 
+/** A file that came with a message whose id is known already. */
+export interface KeptFile extends NewWidgetFile {
+  id: string;
+  messageId: string;
+}
+
+/** What the files of a chat that come with their messages may be together in a day, in bytes. */
+const DAILY_MAX_BYTES = 200 * 1024 * 1024;
+
 /** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
 const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
 /** Files that one step of the sweeper goes through. */
@@ -49,6 +58,17 @@ export function widgetFilesTable(db: Db) {
       SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files WHERE project_id = $2 AND message_id IS NULL
     ) + octet_length($6::bytea) <= $8
     RETURNING id`;
+
+  // A repeat finds its own file, which counts as any other. The sum is not locked: two at once may pass the limit by one.
+  const KEEP = `
+    INSERT INTO widget_files (id, project_id, ticket_id, message_id, filename, mime, content)
+    SELECT $1, $2, $3, $4, $5, $6, $7
+    WHERE (
+      SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files
+      WHERE ticket_id = $3 AND project_id = $2 AND created_at > now() - interval '1 day'
+    ) + octet_length($7::bytea) <= $8
+    ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id
+    RETURNING 1`;
 
   // Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
   const TAKE = `
@@ -92,6 +112,26 @@ export function widgetFilesTable(db: Db) {
       const values = [newId(), project, ticketId, filename, mime, content, maxBytes.chat, maxBytes.project];
       const [row] = await db.query<{ id: string }>(INSERT, values);
       return row?.id ?? null;
+    },
+
+    /**
+     * Keeps a file for a message that is about to be committed; false when its chat has sent too much today. Safe to
+     * repeat. A file whose message never comes is removed after a day, like any other.
+     */
+    async keep(project: ProjectId, file: KeptFile, dailyMaxBytes: number = DAILY_MAX_BYTES): Promise<boolean> {
+      const { id, ticketId, messageId, filename, mime, content } = file;
+      const values = [id, project, ticketId, messageId, filename, mime, content, dailyMaxBytes];
+      return (await db.query(KEEP, values)).length > 0;
+    },
+
+    /** Name, type and size of a file that is kept for this message, or null. */
+    async findKept(project: ProjectId, messageId: string, fileId: string): Promise<WidgetFile | null> {
+      const [row] = await db.query<FileRow>(
+        `SELECT id, filename, mime, octet_length(content) AS size_bytes FROM widget_files
+         WHERE project_id = $1 AND message_id = $2 AND id = $3`,
+        [project, messageId, fileId],
+      );
+      return row === undefined ? null : asFile(row);
     },
 
     /**

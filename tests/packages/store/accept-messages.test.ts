@@ -56,6 +56,17 @@ test("an accepted message is committed with everything that it came with", async
   ]);
 });
 
+test("what the channel has said about a message is found again, and that of the newest one of its chat", async () => {
+  const project = await db.newProject();
+  const { messages } = db.store;
+  const first = await messages.accept(project, newMessage({ chatId: "c", channelMeta: { topic: 1 } }));
+  await messages.accept(project, newMessage({ chatId: "c", channelMeta: { topic: 2 } }));
+  expect(await messages.findMeta(project, first.messageId)).toEqual({ topic: 1 });
+  expect(await messages.findLastMeta(project, first.ticketId)).toEqual({ topic: 2 });
+  expect(await messages.findMeta(project, newId())).toBeNull();
+  expect(await messages.findLastMeta(project, newId())).toBeNull();
+});
+
 test("concurrent messages of many chats, from two processes, are each committed once, at dense places", async () => {
   const project = await db.newProject();
   const another = db.openAnother();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { LeaseLostError, TABLES_OF_PROJECTS, TICKET_ROWS, newId, ticketIdOf } from "@svc/store";
-import type { HeldCounts, ProjectId, Store } from "@svc/store";
+import type { BodyOwner, HeldCounts, ProjectId, Store } from "@svc/store";
 import { repositoryPath } from "@svc/testing";
 import { findInDatabase } from "../../journeys/support/find-in-database.ts";
 import { Client } from "pg";
@@ -102,8 +102,9 @@ describe("no table is forgotten:", () => {
       `SELECT DISTINCT table_name::text AS name FROM information_schema.columns
        WHERE table_schema = 'public' AND column_name IN ('ticket_id', 'message_id', 'delivery_id')`,
     );
-    // The row of an erased chat stays, without its chat_id; the queue of what is to be indexed has nothing but ids.
-    const erased = new Set([...TICKET_ROWS.map(({ table }) => table), "chats", "ticket_text_queue"]);
+    // The row of an erased chat stays, without its chat_id; the queue of what is to be indexed has nothing but ids. What
+    // says up to where replies are sent goes with the replies, and has nothing but places.
+    const erased = new Set([...TICKET_ROWS.map(({ table }) => table), "chats", "ticket_text_queue", "outboxes"]);
     const others = tables.map(({ name }) => name).filter((name) => !erased.has(name));
     const cascading = await db.sql<{ name: string }>(
       `SELECT conrelid::regclass::text AS name FROM pg_constraint
@@ -343,18 +344,18 @@ test("bodies of hooks that no message was made of are found by user, by chat and
   const ofChat = await addFailedBody(project, hookId, { chatId: "c-1" });
   const ofOther = await addFailedBody(project, hookId, { userId: "u-2", chatId: "c-2" });
   const theirs = await addFailedBody(stranger, await newHook(stranger), { userId: "u-1", chatId: "c-1" });
-  const user = { userId: "u-1", chatId: null, ticketIds: [ticketId] };
-  const found = async (owner: typeof user | { userId: null; chatId: string; ticketIds: string[] }) => {
+  const user = { userId: "u-1", chatId: null, messengerChatId: null, ticketIds: [ticketId] };
+  const found = async (owner: BodyOwner) => {
     const ids: unknown[] = [];
-    for await (const { records } of db.store.erasures.readBodies(project, owner)) {
+    for await (const { records } of db.store.erasures.readLoose(project, owner)) {
       ids.push(...records.map(({ id }) => id));
     }
     return ids;
   };
   expect(await found(user)).toEqual([ofUser, ofChat]);
-  expect(await found({ userId: null, chatId: "c-2", ticketIds: [] })).toEqual([ofOther]);
-  expect(counted(await db.store.erasures.eraseBodies(project, user))).toEqual({ hookBodies: 2 });
-  expect(counted(await db.store.erasures.eraseBodies(project, user))).toEqual({});
+  expect(await found({ userId: null, chatId: "c-2", messengerChatId: null, ticketIds: [] })).toEqual([ofOther]);
+  expect(counted(await db.store.erasures.eraseLoose(project, user))).toEqual({ hookBodies: 2 });
+  expect(counted(await db.store.erasures.eraseLoose(project, user))).toEqual({});
   const left = await db.sql<{ id: string }>("SELECT id FROM hook_bodies WHERE id = ANY ($1) ORDER BY id", [
     [ofUser, ofChat, ofOther, theirs],
   ]);

@@ -23,6 +23,8 @@ test("a stranger finds, claims and changes nothing of a message", async () => {
   const { store } = db;
   const { messageId, ticketId } = await store.messages.accept(owner, newMessage());
   expect(await store.messages.findState(stranger, messageId)).toBeNull();
+  expect(await store.messages.findMeta(stranger, messageId)).toBeNull();
+  expect(await store.messages.findLastMeta(stranger, ticketId)).toBeNull();
   expect(await store.messages.claim(stranger, ticketId)).toBeNull();
 
   const claimed = await claimNow(store, owner, ticketId);

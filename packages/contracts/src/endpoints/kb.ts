@@ -9,6 +9,7 @@ import {
   kbHitSchema,
   kbInputSchema,
   kbItemSchema,
+  passageItemSchema,
 } from "../kb.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -140,6 +141,16 @@ export const kbEndpoints = {
     summary: "Delete a document",
     scope: "kb:write",
     answers: [itemAnswer(documentItemSchema)],
+  },
+  getPassage: {
+    method: "GET",
+    path: "/api/v1/admin/passages/{id}",
+    tag,
+    summary: "Read a passage in its document",
+    description:
+      "The `chunkId` of a source, or of a search's hit. A passage is gone when its document was read anew or deleted.",
+    scope: "kb:read",
+    answers: [itemAnswer(passageItemSchema)],
   },
   listImports: {
     method: "GET",

@@ -1,4 +1,4 @@
-import { operatorChangeSchema, operatorInputSchema, operatorSchema } from "../operator.ts";
+import { operatorChangeSchema, operatorInputSchema, operatorLinkSchema, operatorSchema } from "../operator.ts";
 import { createdAnswer, itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -61,5 +61,15 @@ export const operatorEndpoints = {
     scope: "admin:*",
     ifMatch: true,
     answers: [itemAnswer(operatorSchema)],
+  },
+  createOperatorLink: {
+    method: "POST",
+    path: `${PATH}/{id}/link`,
+    tag,
+    summary: "Make a link with which an operator chooses a password",
+    description:
+      "It can be used once and within a day; an earlier one is void. All sessions of the operator end when it is used.",
+    scope: "admin:*",
+    answers: [itemAnswer(operatorLinkSchema)],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ticketChangeSchema, ticketDetailSchema, ticketItemSchema } from "../ticket-item.ts";
+import { ticketChangeSchema, ticketCountSchema, ticketDetailSchema, ticketItemSchema } from "../ticket-item.ts";
 import { TICKET_SORTS, ticketFilters } from "../ticket-query.ts";
 import { itemAnswer, listAnswer, listQuerySchema } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -51,6 +51,17 @@ export const ticketEndpoints = {
     query: filterQuery,
     answers: [listAnswer(ticketItemSchema)],
     example: { query: { status: "open", sort: "-priority", limit: "20" } },
+  },
+  countTickets: {
+    method: "GET",
+    path: `${PATH}/count`,
+    tag,
+    summary: "Count tickets by filters",
+    description: "The filters of the list, but without words and other projects: how many there are, up to 1000.",
+    scope: "tickets:read",
+    query: filterQuery.omit({ q: true, sort: true, limit: true, cursor: true, allProjects: true }),
+    answers: [itemAnswer(ticketCountSchema)],
+    example: { query: { needsReview: "1" } },
   },
   getTicket: {
     method: "GET",

@@ -1,0 +1,38 @@
+/** What a file begins with, by what it then is. Archives and office documents look alike and stay archives. */
+const SIGNATURES: readonly { mime: string; offset: number; bytes: readonly number[] }[] = [
+  { mime: "image/png", offset: 0, bytes: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] },
+  { mime: "image/jpeg", offset: 0, bytes: [0xff, 0xd8, 0xff] },
+  { mime: "image/gif", offset: 0, bytes: [0x47, 0x49, 0x46, 0x38] },
+  { mime: "image/webp", offset: 8, bytes: [0x57, 0x45, 0x42, 0x50] },
+  { mime: "application/pdf", offset: 0, bytes: [0x25, 0x50, 0x44, 0x46, 0x2d] },
+  { mime: "application/zip", offset: 0, bytes: [0x50, 0x4b, 0x03, 0x04] },
+  { mime: "application/gzip", offset: 0, bytes: [0x1f, 0x8b] },
+  { mime: "audio/mpeg", offset: 0, bytes: [0x49, 0x44, 0x33] },
+  { mime: "audio/ogg", offset: 0, bytes: [0x4f, 0x67, 0x67, 0x53] },
+  { mime: "audio/wav", offset: 8, bytes: [0x57, 0x41, 0x56, 0x45] },
+  { mime: "video/mp4", offset: 4, bytes: [0x66, 0x74, 0x79, 0x70] },
+  { mime: "video/webm", offset: 0, bytes: [0x1a, 0x45, 0xdf, 0xa3] },
+];
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+// oxlint-disable-next-line no-control-regex -- These are the characters that no text has.
+const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
+
+function isText(content: Buffer): boolean {
+  try {
+    return !BINARY.test(UTF8.decode(content));
+  } catch {
+    // The decoder throws for what is no UTF-8, and that is all that is asked.
+    return false;
+  }
+}
+
+/**
+ * The media type of a file by its content: one that shows nothing and runs nothing, whatever its sender calls it. Text of
+ * any kind, HTML and SVG among it, is `text/plain`; what is not known is `application/octet-stream`.
+ */
+export function sniffMime(content: Buffer): string {
+  const known = SIGNATURES.find(({ offset, bytes }) => bytes.every((byte, index) => content[offset + index] === byte));
+  if (known !== undefined) return known.mime;
+  return content.length > 0 && isText(content) ? "text/plain" : "application/octet-stream";
+}

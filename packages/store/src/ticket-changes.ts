@@ -1,0 +1,69 @@
+import type { TicketStage, TicketStatus } from "@svc/contracts";
+import type { Db } from "./db.ts";
+
+/** Something that has happened to a ticket, told to whoever looks at lists of them. */
+export interface TicketChangeRecord {
+  /** Of the event; grows with time, but for events of transactions that end late. */
+  id: number;
+  ticketId: string;
+  /** The project that works on the ticket now, and the one that the event was written in. */
+  project: string;
+  eventProject: string;
+  version: number;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  actor: string;
+  /** The stages that it has gone to by this, in their order. */
+  stages: TicketStage[];
+}
+
+interface ChangeRow {
+  id: number;
+  ticket_id: string;
+  project_id: string;
+  event_project_id: string;
+  version: number;
+  status: TicketStatus;
+  stage: TicketStage;
+  assignee: string | null;
+  actor: string;
+  stages: TicketStage[];
+}
+
+/** What happens to the tickets of all projects, as it happens. */
+export function ticketChangesOf(db: Db) {
+  return {
+    /** The newest event there is; 0 without any. */
+    async findNewest(): Promise<number> {
+      const rows = await db.query<{ id: number | null }>("SELECT max(id) AS id FROM ticket_events");
+      return rows[0]?.id ?? 0;
+    },
+
+    /** Events after this one but those that are known, oldest first, with their tickets as they are now. */
+    async listAfter(id: number, known: readonly number[], limit: number): Promise<TicketChangeRecord[]> {
+      // Along the primary key; tickets are looked up one by one.
+      const rows = await db.query<ChangeRow>(
+        `SELECT e.id, e.ticket_id, t.project_id, e.project_id AS event_project_id, t.version, t.status, t.stage,
+           t.assignee, e.actor,
+           ARRAY(SELECT move ->> 'to' FROM jsonb_array_elements(e.moves) WITH ORDINALITY AS m (move, place)
+                 ORDER BY place) AS stages
+         FROM (SELECT * FROM ticket_events WHERE id > $1 AND id <> ALL ($2::bigint[]) ORDER BY id LIMIT $3) e
+         JOIN tickets t ON t.id = e.ticket_id ORDER BY e.id`,
+        [id, known, limit],
+      );
+      return rows.map((row) => ({
+        id: row.id,
+        ticketId: row.ticket_id,
+        project: row.project_id,
+        eventProject: row.event_project_id,
+        version: row.version,
+        status: row.status,
+        stage: row.stage,
+        assignee: row.assignee,
+        actor: row.actor,
+        stages: row.stages,
+      }));
+    },
+  };
+}
