@@ -1,5 +1,21 @@
 export { channelConformance } from "./channel-conformance.ts";
 export type { ChannelUnderTest, ItemToSend, SentItem } from "./channel-conformance.ts";
+export type {
+  ChatFault,
+  FakeBot,
+  FileFields,
+  OfferedFile,
+  SentAction,
+  SentMessage,
+  WrittenMessage,
+} from "./bot-api/fake-bot.ts";
+export type { RateViolation } from "./bot-api/find-rate-violations.ts";
+export { RICH_LIMITS, parseRichHtml } from "./bot-api/parse-rich-html.ts";
+export type { RichText } from "./bot-api/parse-rich-html.ts";
+export { parseTelegramHtml } from "./bot-api/parse-telegram-html.ts";
+export type { TelegramEntity, TelegramText } from "./bot-api/parse-telegram-html.ts";
+export type { UploadedFile } from "./bot-api/read-payload.ts";
+export type { BotUpdate } from "./bot-api/update-queue.ts";
 export { spawnChild } from "./child-process.ts";
 export type { ChildProcess, Exit } from "./child-process.ts";
 export { countRedisKeysWith } from "./count-redis-keys-with.ts";
@@ -19,6 +35,15 @@ export { startCuttingProxy } from "./start-cutting-proxy.ts";
 export type { CutDecision, CuttingProxy, RequestHead } from "./start-cutting-proxy.ts";
 export { startEmbeddingServer } from "./start-embedding-server.ts";
 export type { EmbeddingServer, EmbeddingServerOptions, EmbeddingServerRequest } from "./start-embedding-server.ts";
+export { startFakeBotApi } from "./start-fake-bot-api.ts";
+export type {
+  BotApiCall,
+  BotApiFault,
+  BotApiOutcome,
+  BotApiServerKind,
+  FakeBotApi,
+  FaultScript,
+} from "./start-fake-bot-api.ts";
 export { startFakeModel } from "./start-fake-model.ts";
 export type { FakeModel, ModelManners, ModelRequest, ModelScript } from "./start-fake-model.ts";
 export { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama } from "./start-fake-ollama.ts";

@@ -25,7 +25,7 @@ export interface CompositionOptions {
 }
 
 /** Apps that only some tests need. */
-export type FurtherApp = "widget" | "tool-server";
+export type FurtherApp = "widget" | "messenger" | "tool-server" | "console";
 
 /** One process of a composition, which can be killed and started again with the same settings and ports. */
 export interface CompositionProcess {
@@ -38,6 +38,8 @@ export interface CompositionProcess {
   /** Where its widget and its tool server answer, once they are enabled; absent when it has none. */
   readonly widgetUrl?: string;
   readonly toolsUrl?: string;
+  /** Where its console answers; absent when it has none. */
+  readonly consoleUrl?: string;
   /** What it has written since it was last started. */
   output(): string;
   /** Resolves when it is gone. SIGTERM by default. */
@@ -55,6 +57,8 @@ export interface Composition {
   readonly widgetUrls: string[];
   /** Base URLs of every replica of the tool server. */
   readonly toolsUrls: string[];
+  /** Base URLs of every replica of the console. */
+  readonly consoleUrls: string[];
   /** An administrator's key. */
   readonly adminKey: string;
   readonly processes: CompositionProcess[];
@@ -67,7 +71,7 @@ const API_HEALTH_PATH = "/api/v1/health";
 const HEALTH_PATH = "/healthz";
 
 /** What a process serves besides its health. */
-type Surface = "api" | "widget" | "tools";
+type Surface = "api" | "widget" | "tools" | "console";
 
 interface AppPlan {
   app: string;
@@ -75,13 +79,21 @@ interface AppPlan {
   count: number;
 }
 
+/** What each of the further apps serves. */
+const SURFACES: Readonly<Record<FurtherApp, readonly Surface[]>> = {
+  widget: ["widget"],
+  messenger: [],
+  "tool-server": ["tools"],
+  console: ["console"],
+};
+
 /** What each composition runs; all of it is started at once. */
 const APPS = {
-  standalone: () => [{ app: "standalone", surfaces: ["api", "widget", "tools"], count: 1 }],
+  standalone: () => [{ app: "standalone", surfaces: ["api", "widget", "tools", "console"], count: 1 }],
   separate: (count: number, further: readonly FurtherApp[]) => [
     { app: "api", surfaces: ["api"], count },
     { app: "pipeline", surfaces: [], count },
-    ...further.map((app): AppPlan => ({ app, surfaces: [app === "widget" ? "widget" : "tools"], count })),
+    ...further.map((app): AppPlan => ({ app, surfaces: SURFACES[app], count })),
   ],
 } satisfies Record<CompositionName, (replicas: number, further: readonly FurtherApp[]) => AppPlan[]>;
 
@@ -129,6 +141,7 @@ export async function startComposition(options: CompositionOptions): Promise<Com
     apiUrls: processes.flatMap(({ apiUrl }) => apiUrl ?? []),
     widgetUrls: processes.flatMap(({ widgetUrl }) => widgetUrl ?? []),
     toolsUrls: processes.flatMap(({ toolsUrl }) => toolsUrl ?? []),
+    consoleUrls: processes.flatMap(({ consoleUrl }) => consoleUrl ?? []),
     adminKey,
     processes,
     stop,
@@ -164,6 +177,7 @@ async function startApp(options: {
   const apiUrl = urlOf("api", env.SVC_API_PORT);
   const widgetUrl = urlOf("widget", env.SVC_WIDGET_PORT);
   const toolsUrl = urlOf("tools", env.SVC_TOOLS_PORT);
+  const consoleUrl = urlOf("console", env.SVC_CONSOLE_PORT);
   const healthUrl =
     apiUrl === undefined ? `http://127.0.0.1:${env.SVC_METRICS_PORT}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
   const launch = async () => {
@@ -186,6 +200,7 @@ async function startApp(options: {
     ...(apiUrl === undefined ? {} : { apiUrl }),
     ...(widgetUrl === undefined ? {} : { widgetUrl }),
     ...(toolsUrl === undefined ? {} : { toolsUrl }),
+    ...(consoleUrl === undefined ? {} : { consoleUrl }),
     output: () => child.output(),
     kill: (signal) => child.kill(signal),
     async start() {

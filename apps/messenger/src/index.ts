@@ -1,0 +1,1 @@
+export { messengerService } from "./service.ts";

@@ -1,0 +1,180 @@
+import type { Log } from "@svc/log";
+import { isUnavailable, ticketIdOf } from "@svc/store";
+import type { NewMessengerUpdate, ProjectId, Store } from "@svc/store";
+import { readOrigin } from "../read/read-update.ts";
+import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApi } from "../telegram/bot-api.ts";
+import type { FaultKeeper } from "./bot-fault.ts";
+import { backoffMs, waitMs } from "./wait-ms.ts";
+
+/** What the poller works with. */
+export interface PollContext {
+  api: Pick<BotApi, "call">;
+  store: Pick<Store, "messengerUpdates">;
+  log: Log;
+  project: ProjectId;
+  botId: number;
+  faults: FaultKeeper;
+  /** Called when updates were stored. */
+  onStored: () => void;
+}
+
+/** How long Telegram waits for an update before it answers that there is none, and how long its answer may take. */
+const POLL_SECONDS = 25;
+const POLL_TIMEOUT_MS = 35_000;
+const BATCH = 100;
+/** What is answered here; Telegram keeps all else to itself. */
+const ALLOWED_UPDATES = ["message", "edited_message"];
+
+const PAUSES = { firstMs: 1_000, maxMs: 30_000 } as const;
+/** A token that was refused is not asked about more often; a new one is taken at once. */
+const UNAUTHORIZED_PAUSE_MS = 60_000;
+const STORE_PAUSE_MS = 500;
+/** A server that does not wait for an update before it says that there is none is not asked more often. */
+const EMPTY_PAUSE_MS = 500;
+
+/** The number of an update; null for what is none. */
+function updateIdOf(update: unknown): number | null {
+  if (typeof update !== "object" || update === null || !("update_id" in update)) return null;
+  return typeof update.update_id === "number" && Number.isSafeInteger(update.update_id) ? update.update_id : null;
+}
+
+function asNew(project: ProjectId, updateId: number, update: unknown): NewMessengerUpdate {
+  const origin = readOrigin(update);
+  return {
+    updateId,
+    origin:
+      origin === null
+        ? null
+        : {
+            chatId: origin.chatId,
+            userId: origin.userId,
+            ticketId: ticketIdOf(project, "messenger", origin.chatId),
+          },
+    body: JSON.stringify(update),
+    excerpt: origin?.excerpt ?? "",
+    albumId: origin?.albumId ?? null,
+  };
+}
+
+/** How long to wait after a failed call. */
+function pauseAfter({ kind, retryAfterMs }: BotApiError, failures: number): number {
+  if (kind === "unauthorized") return UNAUTHORIZED_PAUSE_MS;
+  return Math.max(retryAfterMs ?? 0, backoffMs(failures, PAUSES));
+}
+
+/** Notes a failed call and waits as long as it asks for. Rejects with what is no failure of the Bot API. */
+export async function sitOut(
+  { faults, log }: Pick<PollContext, "faults" | "log">,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!(error instanceof BotApiError)) throw error;
+  if (signal.aborted) return;
+  faults.fail(error);
+  const { kind, code, description } = error;
+  log[faults.failures() === 1 ? "warn" : "debug"]({ kind, code, description }, "a call of the Bot API failed");
+  await waitMs(pauseAfter(error, faults.failures()), signal);
+}
+
+/**
+ * Fetches updates until the signal is aborted. Each is committed before Telegram is told, with the next call, that it has
+ * arrived: whatever breaks off where, it comes again, and is there once. An offset is sent only to confirm what was just
+ * stored: Telegram may begin to count anew after a quiet week, and an old offset would then confirm what nobody has seen.
+ */
+export async function pollUpdates(context: PollContext, signal: AbortSignal): Promise<void> {
+  const { api, store, log, project, botId, faults, onStored } = context;
+  let offset: number | undefined;
+
+  async function fetchBatch(): Promise<{ updateId: number; update: unknown }[]> {
+    const payload = {
+      ...(offset === undefined ? {} : { offset }),
+      limit: BATCH,
+      timeout: POLL_SECONDS,
+      allowed_updates: ALLOWED_UPDATES,
+    };
+    const updates = await api.call<unknown>("getUpdates", payload, { signal, timeoutMs: POLL_TIMEOUT_MS });
+    const batch = Array.isArray(updates)
+      ? updates.flatMap((update: unknown) => {
+          const updateId = updateIdOf(update);
+          return updateId === null ? [] : [{ updateId, update }];
+        })
+      : null;
+    if (batch === null || (batch.length === 0 && Array.isArray(updates) && updates.length > 0)) {
+      throw new BotApiError({ kind: "unreachable", code: null, description: "The answer holds no updates" });
+    }
+    return batch;
+  }
+
+  /** One row that the store does not take must not keep the others away: what it says is given up, with a line in the log. */
+  async function insertSingly(updates: readonly NewMessengerUpdate[]): Promise<void> {
+    for (const update of updates) {
+      try {
+        await store.messengerUpdates.insertMany(project, botId, [update]);
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        log.error({ error, updateId: update.updateId }, "an update cannot be stored; it is left out");
+        await store.messengerUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
+      }
+    }
+  }
+
+  async function insert(updates: readonly NewMessengerUpdate[]): Promise<void> {
+    try {
+      await store.messengerUpdates.insertMany(project, botId, updates);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      await insertSingly(updates);
+    }
+  }
+
+  /** Commits what came, for as long as it takes; false when it has to be left to the next one who asks. */
+  async function keep(batch: readonly { updateId: number; update: unknown }[]): Promise<boolean> {
+    while (!signal.aborted) {
+      try {
+        await insert(batch.map(({ updateId, update }) => asNew(project, updateId, update)));
+        return true;
+      } catch (error) {
+        const text = "updates could not be stored; they are not confirmed, and tried again";
+        log[isUnavailable(error) ? "debug" : "error"]({ error }, text);
+        await waitMs(STORE_PAUSE_MS, signal);
+      }
+    }
+    return false;
+  }
+
+  while (!signal.aborted) {
+    try {
+      const askedAt = performance.now();
+      const batch = await fetchBatch();
+      faults.succeed();
+      if (batch.length === 0) {
+        offset = undefined;
+        await waitMs(Math.max(0, askedAt + EMPTY_PAUSE_MS - performance.now()), signal);
+        continue;
+      }
+      if (!(await keep(batch))) return;
+      offset = Math.max(...batch.map(({ updateId }) => updateId)) + 1;
+      onStored();
+    } catch (error) {
+      if (isWebhookConflict(error)) await removeWebhook();
+      else await sitOut(context, error, signal);
+    }
+  }
+  if (offset !== undefined) log.debug({}, "the last updates are stored and not confirmed; the next poller skips them");
+
+  /** Long polling is what this service does: a webhook that was set for the bot keeps it from its messages. */
+  async function removeWebhook(): Promise<void> {
+    log.warn({}, "a webhook is set for the bot, which keeps its messages away; it is removed");
+    try {
+      await api.call("deleteWebhook", { drop_pending_updates: false }, { signal });
+    } catch (error) {
+      await sitOut(context, error, signal);
+    }
+  }
+}
+
+/** Telegram answers so while a webhook is set for the bot. */
+function isWebhookConflict(error: unknown): boolean {
+  return error instanceof BotApiError && error.kind === "conflict" && /webhook/i.test(error.description);
+}

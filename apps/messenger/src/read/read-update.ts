@@ -1,0 +1,212 @@
+import { LIMITS } from "@svc/contracts";
+import { cleanLine, cleanText } from "./clean-text.ts";
+import { describeContent } from "./describe-content.ts";
+import { mentionsBot, plainText, readCommand } from "./entity-text.ts";
+import type { MarkedText } from "./entity-text.ts";
+import { listFiles } from "./list-files.ts";
+import type { WantedFile } from "./list-files.ts";
+import { ownTexts } from "./own-texts.ts";
+import { updateSchema } from "./update-schema.ts";
+import type { Bot, Content, RepliedMessage, TelegramMessage } from "./update-schema.ts";
+
+/** What is kept of Telegram's side of a message, as `channelMeta.telegram`. */
+export interface TelegramMeta {
+  messageId: number;
+  chatType: string;
+  chatTitle?: string;
+  threadId?: number;
+  from: { name: string; username?: string; languageCode?: string };
+  replyTo?: { messageId: number; text?: string };
+  /** Of a correction: the message that it corrects, which is the same one. */
+  edits?: number;
+  /** The other parts of an album. */
+  albumMessageIds?: number[];
+}
+
+/** Where an answer of the bot itself goes. */
+export interface AnswerPlace {
+  chatId: string;
+  threadId: number | null;
+  /** Only in groups, where it has to be told who is answered. */
+  replyToMessageId: number | null;
+}
+
+/** What an update is to the service. */
+export type Reading =
+  | { kind: "ignored" }
+  | { kind: "command"; command: "start" | "help"; place: AnswerPlace; languageCode: string | undefined }
+  | {
+      kind: "message";
+      userId: string | null;
+      text: string;
+      timestampMs: number;
+      telegram: TelegramMeta;
+      files: WantedFile[];
+      /** Where the message was edited: which one it is, and its text with a word that it corrects. */
+      correction: { messageId: number; text: string } | null;
+    };
+
+const IGNORED: Reading = { kind: "ignored" };
+const OWN_COMMANDS = ["start", "help"] as const;
+const GROUPS: readonly string[] = ["group", "supergroup"];
+const CHAT_TYPES: readonly string[] = ["private", ...GROUPS];
+
+const NAME_CHARS = 200;
+/** So much of a message that is replied to is quoted. */
+const QUOTE_CHARS = 500;
+const EXCERPT_CHARS = 200;
+/** Quotes, files that did not come and the like are said besides; what was written has the place that is left. */
+const TEXT_MAX_CHARS = LIMITS.textMaxChars - 2_000;
+
+function markedText(content: Content): MarkedText {
+  if (content.text !== undefined) return { text: content.text, entities: content.entities ?? [] };
+  return { text: content.caption ?? "", entities: content.caption_entities ?? [] };
+}
+
+/** The message of an update, and whether it was edited; null for updates of another kind. */
+function messageOf(update: unknown): { message: TelegramMessage; isEdit: boolean } | null {
+  const parsed = updateSchema.safeParse(update);
+  if (!parsed.success) return null;
+  const { message, edited_message: edited } = parsed.data;
+  if (message !== undefined) return { message, isEdit: false };
+  return edited === undefined ? null : { message: edited, isEdit: true };
+}
+
+/** What has to be known of an update before it is read, to store it: its chat, who wrote, how it begins, its album. */
+export function readOrigin(
+  update: unknown,
+): { chatId: string; userId: string | null; excerpt: string; albumId: string | null } | null {
+  const found = messageOf(update);
+  if (found === null || !CHAT_TYPES.includes(found.message.chat.type)) return null;
+  const { message, isEdit } = found;
+  return {
+    chatId: String(message.chat.id),
+    userId: userIdOf(message),
+    excerpt: cleanText(markedText(message).text, EXCERPT_CHARS),
+    albumId: isEdit || message.media_group_id === undefined ? null : cleanLine(message.media_group_id, EXCERPT_CHARS),
+  };
+}
+
+/** Who wrote: a person, or the chat in whose name somebody did. */
+function userIdOf({ from, sender_chat: sender }: TelegramMessage): string | null {
+  if (sender !== undefined) return String(sender.id);
+  return from === undefined ? null : String(from.id);
+}
+
+/** A reply to what the bot has said. A message in a topic names the one that opened the topic, which is no reply. */
+function repliesToBot({ reply_to_message: replied }: TelegramMessage, bot: Bot): boolean {
+  return replied?.from?.id === bot.id && replied.forum_topic_created === undefined;
+}
+
+/** What is quoted before the message: what its sender has marked, or in a group what it asks the bot about. */
+function quoteOf(message: TelegramMessage, bot: Bot, isGroup: boolean): string {
+  const { reply_to_message: replied, quote } = message;
+  if (replied === undefined || replied.forum_topic_created !== undefined) return "";
+  const isByHand = quote?.is_manual === true;
+  if (!isByHand && (!isGroup || replied.from?.id === bot.id)) return "";
+  return cleanText((isByHand ? quote.text : textOfReplied(replied)).trim(), QUOTE_CHARS);
+}
+
+function textOfReplied(replied: RepliedMessage): string {
+  const { text } = markedText(replied);
+  return text === "" ? (describeContent(replied) ?? "") : text;
+}
+
+const asQuote = (text: string) => text.replace(/^/gm, "> ");
+
+function metaOf(messages: readonly TelegramMessage[], first: TelegramMessage): TelegramMeta {
+  const { chat, from, sender_chat: sender, reply_to_message: replied, message_thread_id: threadId } = first;
+  const name = sender?.title ?? `${from?.first_name ?? ""} ${from?.last_name ?? ""}`;
+  const excerpt = replied === undefined ? "" : cleanText(textOfReplied(replied).trim(), EXCERPT_CHARS);
+  const others = messages.slice(1).map(({ message_id: id }) => id);
+  return {
+    messageId: first.message_id,
+    chatType: cleanLine(chat.type, EXCERPT_CHARS),
+    ...(chat.title === undefined ? {} : { chatTitle: cleanLine(chat.title, NAME_CHARS) }),
+    ...(threadId === undefined || first.is_topic_message !== true ? {} : { threadId }),
+    from: {
+      name: cleanLine(name, NAME_CHARS),
+      ...(from?.username === undefined ? {} : { username: cleanLine(from.username, NAME_CHARS) }),
+      ...(from?.language_code === undefined ? {} : { languageCode: cleanLine(from.language_code, 35) }),
+    },
+    ...(replied === undefined || replied.forum_topic_created !== undefined
+      ? {}
+      : { replyTo: { messageId: replied.message_id, ...(excerpt === "" ? {} : { text: excerpt }) } }),
+    ...(others.length === 0 ? {} : { albumMessageIds: others }),
+  };
+}
+
+/** All that one message says: its text, and a line for what else it is. */
+function wordsOf(message: TelegramMessage, bot: Bot): string {
+  const described = describeContent(message);
+  const text = plainText(markedText(message), bot);
+  return [text, ...(described === null ? [] : [described])].filter((part) => part !== "").join("\n");
+}
+
+/** True where nobody who could be answered wrote: other bots, and what a channel posts into its group by itself. */
+const isMachine = ({ from, sender_chat: sender, is_automatic_forward: isForward }: TelegramMessage) =>
+  isForward === true || (from?.is_bot === true && sender === undefined);
+
+function timestampOf({ date }: TelegramMessage, receivedAt: Date): number {
+  const ms = (date ?? 0) * 1_000;
+  return Number.isSafeInteger(ms) && ms > 0 ? ms : receivedAt.getTime();
+}
+
+/**
+ * Reads an update, or the updates of one album: what the service makes of it. In a group only what speaks to the bot, by
+ * its name or as a reply to it, is more than ignored; so is nothing of channels, of other bots and of services.
+ */
+export function readUpdate(updates: readonly unknown[], { bot, receivedAt }: { bot: Bot; receivedAt: Date }): Reading {
+  const found = updates.flatMap((update) => messageOf(update) ?? []);
+  const messages = found.map(({ message }) => message);
+  const [first] = messages;
+  if (first === undefined || !CHAT_TYPES.includes(first.chat.type) || isMachine(first)) return IGNORED;
+  const isGroup = GROUPS.includes(first.chat.type);
+  const isEdit = found[0]?.isEdit === true;
+  const marked = messages.map(markedText);
+  const isAddressed =
+    !isGroup || messages.some((message) => repliesToBot(message, bot)) || marked.some((text) => mentionsBot(text, bot));
+  if (!isAddressed) return IGNORED;
+
+  const telegram = metaOf(messages, first);
+  const place: AnswerPlace = {
+    chatId: String(first.chat.id),
+    threadId: telegram.threadId ?? null,
+    replyToMessageId: isGroup ? first.message_id : null,
+  };
+  const languageCode = first.from?.language_code;
+  const command = isEdit ? null : readCommand(markedText(first), bot);
+  const own = OWN_COMMANDS.find((known) => known === command);
+  if (own !== undefined) return { kind: "command", command: own, place, languageCode };
+
+  const files = messages.flatMap(listFiles);
+  const words = cleanText(
+    messages
+      .map((message) => wordsOf(message, bot))
+      .filter((part) => part !== "")
+      .join("\n"),
+    TEXT_MAX_CHARS,
+  );
+  const quote = quoteOf(first, bot, isGroup);
+  if (words === "" && files.length === 0 && quote === "") {
+    // The bot's name alone asks what it is there for. All else are services: a new member, a new title.
+    const saysName = marked.some((text) => mentionsBot(text, bot));
+    return saysName && !isEdit ? { kind: "command", command: "help", place, languageCode } : IGNORED;
+  }
+  // A place that is shared live changes every few seconds.
+  if (isEdit && first.location !== undefined) return IGNORED;
+
+  const plain = [quote === "" ? "" : asQuote(quote), words].filter((part) => part !== "").join("\n\n");
+  const correction = isEdit
+    ? { messageId: first.message_id, text: `${ownTexts(languageCode).correction}: ${plain}`.trim() }
+    : null;
+  return {
+    kind: "message",
+    userId: userIdOf(first),
+    text: plain,
+    timestampMs: timestampOf(first, receivedAt),
+    telegram,
+    files,
+    correction,
+  };
+}

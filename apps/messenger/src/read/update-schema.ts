@@ -1,0 +1,136 @@
+import { z } from "zod";
+
+/** What is there and of another form than expected is as good as absent: one odd field must not lose a message. */
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+
+const text = z.string();
+const id = z.int();
+
+const userSchema = z.object({
+  id,
+  is_bot: optional(z.boolean()),
+  first_name: optional(text),
+  last_name: optional(text),
+  username: optional(text),
+  language_code: optional(text),
+});
+
+const chatSchema = z.object({ id, type: z.string(), title: optional(text) });
+
+const entitySchema = z.object({
+  type: z.string(),
+  offset: z.int(),
+  length: z.int(),
+  url: optional(text),
+  user: optional(userSchema),
+});
+/** A marked part of a text; offset and length count UTF-16 code units. */
+export type Entity = z.infer<typeof entitySchema>;
+
+const entitiesSchema = optional(
+  z.array(z.unknown()).transform((entities) =>
+    entities.flatMap((entity) => {
+      const parsed = entitySchema.safeParse(entity);
+      return parsed.success ? [parsed.data] : [];
+    }),
+  ),
+);
+
+const fileSchema = z.object({
+  file_id: z.string().min(1),
+  /** The same for the same file, whoever sends it when. */
+  file_unique_id: optional(text),
+  file_name: optional(text),
+  mime_type: optional(text),
+  file_size: optional(z.int()),
+  /** Of photos, which come in several sizes. */
+  width: optional(z.int()),
+  height: optional(z.int()),
+});
+/** A file as the Bot API names it. */
+export type FileRef = z.infer<typeof fileSchema>;
+
+const photosSchema = optional(
+  z.array(z.unknown()).transform((sizes) =>
+    sizes.flatMap((size) => {
+      const parsed = fileSchema.safeParse(size);
+      return parsed.success ? [parsed.data] : [];
+    }),
+  ),
+);
+
+const locationSchema = z.object({ latitude: z.number(), longitude: z.number() });
+
+/** What a message says and carries; the same of one that is replied to. */
+const content = {
+  text: optional(text),
+  caption: optional(text),
+  entities: entitiesSchema,
+  caption_entities: entitiesSchema,
+  photo: photosSchema,
+  document: optional(fileSchema),
+  voice: optional(fileSchema),
+  audio: optional(fileSchema.extend({ performer: optional(text), title: optional(text) })),
+  video: optional(fileSchema),
+  video_note: optional(fileSchema),
+  animation: optional(fileSchema),
+  sticker: optional(z.object({ emoji: optional(text) })),
+  location: optional(locationSchema),
+  venue: optional(z.object({ location: locationSchema, title: optional(text), address: optional(text) })),
+  contact: optional(z.object({ phone_number: optional(text), first_name: optional(text), last_name: optional(text) })),
+  poll: optional(
+    z.object({
+      question: text,
+      options: z.array(z.object({ text })).catch([]),
+    }),
+  ),
+  dice: optional(z.object({ emoji: optional(text), value: optional(z.int()) })),
+  story: optional(z.object({})),
+  checklist: optional(z.object({ title: optional(text) })),
+  game: optional(z.object({ title: optional(text) })),
+  paid_media: optional(z.object({})),
+};
+
+/** Whatever came in a message. */
+export type Content = z.infer<z.ZodObject<typeof content>>;
+
+const repliedSchema = z.object({
+  message_id: id,
+  from: optional(userSchema),
+  /** Of the message that opens a topic: every message of the topic "replies" to it. */
+  forum_topic_created: optional(z.object({})),
+  ...content,
+});
+export type RepliedMessage = z.infer<typeof repliedSchema>;
+
+const messageSchema = z.object({
+  message_id: id,
+  chat: chatSchema,
+  date: optional(z.number()),
+  from: optional(userSchema),
+  /** Who wrote in the name of a chat: an anonymous administrator, or a channel. */
+  sender_chat: optional(z.object({ id, title: optional(text) })),
+  is_automatic_forward: optional(z.boolean()),
+  message_thread_id: optional(id),
+  is_topic_message: optional(z.boolean()),
+  media_group_id: optional(text),
+  reply_to_message: optional(repliedSchema),
+  quote: optional(z.object({ text, is_manual: optional(z.boolean()) })),
+  ...content,
+});
+/** A message of the Bot API, as far as it is read here. */
+export type TelegramMessage = z.infer<typeof messageSchema>;
+
+/**
+ * An update of the Bot API (https://core.telegram.org/bots/api#update), as far as it is answered here. Fields that are not
+ * known are left out, and those of another form than documented are taken for absent.
+ */
+export const updateSchema = z.object({
+  message: optional(messageSchema),
+  edited_message: optional(messageSchema),
+});
+export type TelegramUpdate = z.infer<typeof updateSchema>;
+
+/** What `getMe` tells of the bot. */
+export const botSchema = z.object({ id, username: z.string().optional().catch(undefined) });
+export type Bot = z.infer<typeof botSchema>;

@@ -1,0 +1,111 @@
+import type { Log } from "@svc/log";
+import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
+import type { Pace } from "./create-pace.ts";
+import { cutAfterGrace } from "./cut-after-grace.ts";
+import { deliveryErrorOf, isGone } from "./delivery-error-of.ts";
+
+/** Where in a chat a message goes. What Telegram does not know any more is left out then. */
+export interface Place {
+  chatId: string;
+  /** Topic of a forum. */
+  threadId: number | null;
+  /** The message that is quoted. */
+  replyToMessageId: number | null;
+}
+
+/** One message, as a method of the Bot API and what it takes besides where it goes. */
+export interface Sending {
+  method: string;
+  payload: object;
+  timeoutMs?: number;
+}
+
+/**
+ * Sends one message at the pace that Telegram allows. A group that has become a supergroup is written to there; a topic
+ * or a quoted message that is gone is left out.
+ *
+ * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
+ * @throws DeliveryError for all else that can go wrong.
+ */
+export type SendInChat = (place: Place, sending: Sending, signal: AbortSignal | undefined) => Promise<void>;
+
+/** Failures that another form of the same message may avoid. */
+const OF_THE_FORM = new Set<BotApiErrorKind>(["bad_request", "too_large"]);
+
+/** What Telegram says of a topic, or of a quoted message, that is gone. */
+const GONE_TOPIC = /message thread|topic_|topic (?:is|was)/i;
+const GONE_QUOTE = /message to (?:be replied|reply)|replied message|reply_/i;
+
+/** Where Telegram wants a pause and does not say how long. */
+const PAUSE_MS = 5_000;
+
+/** Makes the function that all messages of a bot go through. */
+export function createChatCaller(
+  { api, pace, log }: { api: BotApi; pace: Pace; log: Log },
+  stopping: AbortSignal,
+): SendInChat {
+  /** Groups that have become supergroups. Lost with the process: it costs one call then. */
+  const moved = new Map<string, string>();
+
+  async function sendOnce(place: Place, sending: Sending, signal: AbortSignal | undefined): Promise<void> {
+    const chatId = moved.get(place.chatId) ?? place.chatId;
+    const payload = { chat_id: chatId, ...sending.payload, ...placing(place) };
+    const options = sending.timeoutMs === undefined ? {} : { timeoutMs: sending.timeoutMs };
+    try {
+      await pace.run(
+        chatId,
+        async () =>
+          await cutAfterGrace([signal, stopping], (cut) =>
+            api.call(sending.method, payload, { ...options, signal: cut }),
+          ),
+        signal,
+      );
+    } catch (error) {
+      if (error instanceof BotApiError && error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? PAUSE_MS);
+      throw error;
+    }
+  }
+
+  return async function sendInChat(place, sending, signal) {
+    const tries: Place[] = [place];
+    for (let next = tries.pop(); next !== undefined; next = tries.pop()) {
+      try {
+        await sendOnce(next, sending, signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof BotApiError)) throw error;
+        const other = adapt(next, error, moved);
+        log.debug({ method: sending.method, code: error.code, description: error.description }, "a call failed");
+        if (other !== null) tries.push(other);
+        else if (OF_THE_FORM.has(error.kind) && !isGone(error)) throw error;
+        else throw deliveryErrorOf(error);
+      }
+    }
+  };
+}
+
+function placing({ threadId, replyToMessageId }: Place): object {
+  return {
+    ...(threadId === null ? {} : { message_thread_id: threadId }),
+    ...(replyToMessageId === null
+      ? {}
+      : { reply_parameters: { message_id: replyToMessageId, allow_sending_without_reply: true } }),
+  };
+}
+
+/** The place without what Telegram has complained about; null where the failure is about something else. */
+function adapt(place: Place, error: BotApiError, moved: Map<string, string>): Place | null {
+  if (error.migrateToChatId !== undefined && !moved.has(place.chatId)) {
+    moved.set(place.chatId, error.migrateToChatId);
+    // Messages of the group have other numbers there.
+    return { ...place, replyToMessageId: null };
+  }
+  if (error.kind !== "bad_request") return null;
+  if (place.threadId !== null && GONE_TOPIC.test(error.description)) return { ...place, threadId: null };
+  if (place.replyToMessageId !== null && GONE_QUOTE.test(error.description)) {
+    return { ...place, replyToMessageId: null };
+  }
+  return null;
+}

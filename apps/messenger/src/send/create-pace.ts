@@ -1,0 +1,140 @@
+import { DeliveryError } from "@svc/contracts";
+
+/** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
+export const TELEGRAM_PACE = {
+  /** Between the end of one message to a chat and the begin of the next one. */
+  chatGapMs: 1_000,
+  /** Between the begins of two messages to any chats: somewhat less than 30 a second, since answers vary in speed. */
+  gapMs: 36,
+  /** A message that had to wait longer is put off instead, so that it holds up no other chat. */
+  waitMaxMs: 3_000,
+};
+
+/** Lets messages through no faster than Telegram takes them. */
+export interface Pace {
+  /**
+   * Runs `send` when the chat and the whole bot may send; one at a time in a chat.
+   *
+   * @throws DeliveryError `later` when that is too far off, or `signal` is aborted while it waits.
+   */
+  run: <Result>(chatId: string, send: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
+  /**
+   * Telegram wants a pause in this chat. When it wants one in another chat while the first lasts, the bot as a whole is
+   * too fast, and all chats pause.
+   */
+  pause: (chatId: string, pauseMs: number) => void;
+  /** True while nothing is sent to the chat because Telegram wants a pause. */
+  isPaused: (chatId: string) => boolean;
+  /** Turns away what waits, and all that comes later; resolves when what is being sent has ended. */
+  stop: () => Promise<void>;
+}
+
+interface ChatPace {
+  freeAt: number;
+  pausedUntil: number;
+  /** The message that is sent now, or waits, and all before it. */
+  last: Promise<void>;
+  waiting: number;
+}
+
+/** A chat that was not written to for this long is forgotten. */
+const FORGET_MS = 60_000;
+
+/** The pace of one bot. Times are in milliseconds of `now`. */
+export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now() } = {}): Pace {
+  const chats = new Map<string, ChatPace>();
+  /** When the next turn may be, after all that were given out. */
+  let freeAt = 0;
+  /** When the last turn was taken. */
+  let lastAt = -Infinity;
+  let pausedUntil = 0;
+  let forgetAt = 0;
+  const stopping = new AbortController();
+
+  function paceOf(chatId: string): ChatPace {
+    if (now() > forgetAt) {
+      for (const [id, { freeAt: chatFreeAt, pausedUntil: until, waiting }] of chats) {
+        if (waiting === 0 && now() > Math.max(chatFreeAt, until)) chats.delete(id);
+      }
+      forgetAt = now() + FORGET_MS;
+    }
+    const known = chats.get(chatId);
+    if (known !== undefined) return known;
+    const chat: ChatPace = { freeAt: 0, pausedUntil: 0, last: Promise.resolve(), waiting: 0 };
+    chats.set(chatId, chat);
+    return chat;
+  }
+
+  /** @throws DeliveryError when it would be a long wait. */
+  async function waitUntil(at: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+    const waitMs = at - now();
+    if (waitMs > limits.waitMaxMs) throw new DeliveryError("later", "Telegram wants a pause", { retryAfterMs: waitMs });
+    // Timers may fire somewhat early, which Telegram would see.
+    do await wait(Math.ceil(Math.max(0, at - now())), signals);
+    while (now() < at);
+  }
+
+  /** Waits until the chat may be written to, and takes the next moment in which the bot may write then. */
+  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+    for (;;) {
+      // Turns are not given out ahead to chats that have to wait: the others would wait with them.
+      await waitUntil(Math.max(chat.freeAt, chat.pausedUntil), signals);
+      const at = Math.max(now(), freeAt, pausedUntil);
+      if (at - now() <= limits.waitMaxMs) freeAt = at + limits.gapMs;
+      await waitUntil(at, signals);
+      // On a busy machine turns come late, and then too close to each other.
+      while (now() < lastAt + limits.gapMs) await waitUntil(lastAt + limits.gapMs, signals);
+      // A pause may have been asked for in the meantime; the turn is lost then.
+      if (now() < Math.max(chat.pausedUntil, pausedUntil)) continue;
+      lastAt = now();
+      return;
+    }
+  }
+
+  return {
+    async run(chatId, send, signal) {
+      const chat = paceOf(chatId);
+      chat.waiting += 1;
+      const sending = chat.last.then(async () => {
+        await waitForTurn(chat, [signal, stopping.signal]);
+        try {
+          return await send();
+        } finally {
+          chat.freeAt = now() + limits.chatGapMs;
+        }
+      });
+      // Whoever comes next waits for the end alone; what went wrong is the caller's.
+      const end = () => {
+        chat.waiting -= 1;
+      };
+      chat.last = sending.then(end, end);
+      return await sending;
+    },
+    pause(chatId, pauseMs) {
+      const until = now() + pauseMs;
+      const isOtherPaused = [...chats].some(([id, chat]) => id !== chatId && chat.pausedUntil > now());
+      const chat = paceOf(chatId);
+      chat.pausedUntil = Math.max(chat.pausedUntil, until);
+      if (isOtherPaused) pausedUntil = Math.max(pausedUntil, until);
+    },
+    isPaused: (chatId) => Math.max(pausedUntil, chats.get(chatId)?.pausedUntil ?? 0) > now(),
+    async stop() {
+      stopping.abort();
+      await Promise.all([...chats.values()].map(async ({ last }) => await last));
+    },
+  };
+}
+
+async function wait(waitMs: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+  const brokenOff = () => new DeliveryError("later", "the sending was broken off", { retryAfterMs: 0 });
+  if (signals.some((signal) => signal?.aborted ?? false)) throw brokenOff();
+  const end = new AbortController();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, waitMs);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(brokenOff());
+    };
+    for (const signal of signals) signal?.addEventListener("abort", stop, { once: true, signal: end.signal });
+  }).finally(() => end.abort());
+}

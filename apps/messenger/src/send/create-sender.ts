@@ -1,0 +1,152 @@
+import type { Channel, ReplyContext } from "@svc/contracts";
+import type { Log } from "@svc/log";
+import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api-error.ts";
+import { composeMessage } from "./compose-message.ts";
+import type { ComposedMessage } from "./compose-message.ts";
+import { createChatCaller } from "./create-chat-caller.ts";
+import type { Place, Sending } from "./create-chat-caller.ts";
+import { createPace } from "./create-pace.ts";
+import type { Pace } from "./create-pace.ts";
+import { createTyping } from "./create-typing.ts";
+import { deliveryErrorOf } from "./delivery-error-of.ts";
+import { explainRefusedFile, fileSendings } from "./file-sendings.ts";
+import { findPlace, isGroup } from "./find-place.ts";
+import type { PlaceStore } from "./find-place.ts";
+import { renderHtml } from "./render-html.ts";
+import type { StyledText } from "./styled-text.ts";
+
+/** Everything that goes out to the chats of one bot. All of it rejects with `DeliveryError`. */
+export interface Sender extends Required<Pick<Channel, "sendMessage" | "sendAttachment" | "markTyping">> {
+  /** Sends a text that is no reply of the pipeline, such as the greeting. */
+  say: (
+    chatId: string,
+    text: string,
+    to: { threadId: number | null; replyToMessageId: number | null; signal?: AbortSignal },
+  ) => Promise<void>;
+  /** Ends "typing" and what waits for its turn; what is on its way has two seconds to arrive. */
+  stop: () => Promise<void>;
+}
+
+/** A server that does not know rich messages is asked again after this time: it may have been replaced. */
+const RICH_AGAIN_MS = 6 * 3_600_000;
+
+/** No previews under answers: the first of their sources would fill the screen. */
+const NO_PREVIEW = { link_preview_options: { is_disabled: true } };
+
+type Context = Partial<Pick<ReplyContext, "inReplyTo" | "sentParts" | "noteSent" | "signal">>;
+
+/**
+ * The sender of one bot. A text goes out as a rich message where that shows more and the server knows them, else as
+ * HTML, else as plain text, so that it always arrives; in parts where it is long, of which those that were sent are
+ * noted.
+ */
+export function createSender({
+  api,
+  store,
+  log,
+  pace = createPace(),
+}: {
+  api: BotApi;
+  store: PlaceStore;
+  log: Log;
+  pace?: Pace;
+}): Sender {
+  const stopping = new AbortController();
+  const sendInChat = createChatCaller({ api, pace, log }, stopping.signal);
+  const typing = createTyping({ api, pace, log });
+  let lacksRichUntil = 0;
+
+  async function sendRich(
+    place: Place,
+    rich: NonNullable<ComposedMessage["rich"]>,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (performance.now() < lacksRichUntil) return false;
+    try {
+      await sendInChat(place, { method: "sendRichMessage", payload: { rich_message: rich } }, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error;
+      if (isUnknownMethod(error)) lacksRichUntil = performance.now() + RICH_AGAIN_MS;
+      else log.warn({ code: error.code, description: error.description }, "a rich message was refused");
+      return false;
+    }
+  }
+
+  /** Sends the first of these forms that Telegram takes; answers why it took none, else null. */
+  async function sendAny(
+    place: Place,
+    sendings: readonly Sending[],
+    signal: AbortSignal | undefined,
+  ): Promise<BotApiError | null> {
+    let refusal: BotApiError | null = null;
+    for (const sending of sendings) {
+      try {
+        await sendInChat(place, sending, signal);
+        return null;
+      } catch (error) {
+        if (!(error instanceof BotApiError)) throw error;
+        log.warn({ method: sending.method, code: error.code, description: error.description }, "a form was refused");
+        refusal = error;
+      }
+    }
+    return refusal;
+  }
+
+  async function sendText(place: Place, text: string, isMarkdown: boolean, context: Context): Promise<void> {
+    const { rich, parts } = composeMessage(text, isMarkdown, log);
+    const sentParts = context.sentParts ?? 0;
+    // Parts are counted as ordinary messages: what began as such goes on as such.
+    if (sentParts === 0 && rich !== null && (await sendRich(place, rich, context.signal))) return;
+    for (const [index, part] of parts.entries()) {
+      if (index < sentParts) continue;
+      // One message quotes what it answers; the others follow it.
+      const partPlace = index === 0 ? place : { ...place, replyToMessageId: null };
+      const refusal = await sendAny(partPlace, textSendings(part), context.signal);
+      if (refusal !== null) throw deliveryErrorOf(refusal);
+      if (index + 1 < parts.length) await context.noteSent?.(index + 1);
+    }
+    if (parts.length === 0) log.debug("a reply shows nothing and is not sent");
+  }
+
+  return {
+    async sendMessage(chatId, text, metadata = {}) {
+      const place = await findPlace(store, chatId, metadata);
+      await sendText(place, text, metadata.markdown ?? false, metadata);
+      typing.end(chatId, metadata.inReplyTo ?? null);
+    },
+    async sendAttachment(chatId, attachment, context) {
+      // The text before it has quoted what they answer.
+      const place = { ...(await findPlace(store, chatId, context ?? {})), replyToMessageId: null };
+      const sendings = fileSendings(attachment);
+      const refusal = await sendAny(place, sendings, context?.signal);
+      if (refusal !== null && refusal.kind !== "too_large") throw deliveryErrorOf(refusal);
+      if (refusal === null && sendings.length > 0) return;
+      await sendText(place, explainRefusedFile(attachment), false, context ?? {});
+    },
+    async markTyping(chatId, context) {
+      const threadId = isGroup(chatId) ? (await findPlace(store, chatId, context ?? {})).threadId : null;
+      typing.begin(chatId, threadId);
+    },
+    async say(chatId, text, { threadId, replyToMessageId, signal }) {
+      await sendText({ chatId, threadId, replyToMessageId }, text, false, signal === undefined ? {} : { signal });
+    },
+    async stop() {
+      stopping.abort();
+      typing.stop();
+      await pace.stop();
+    },
+  };
+}
+
+const isUnknownMethod = ({ code, description }: BotApiError): boolean =>
+  code === 404 || /method not found|unknown method/i.test(description);
+
+/** The forms of one part: with its formats, and as its words alone. */
+function textSendings(part: StyledText): Sending[] {
+  const plain: Sending = { method: "sendMessage", payload: { text: part.text, ...NO_PREVIEW } };
+  const html = renderHtml(part);
+  if (!html.includes("<")) return [plain];
+  return [{ method: "sendMessage", payload: { text: html, parse_mode: "HTML", ...NO_PREVIEW } }, plain];
+}

@@ -1,0 +1,89 @@
+import { afterEach, expect, test } from "@jest/globals";
+import { testLog, waitFor } from "@svc/testing";
+import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { BotApiErrorKind } from "../telegram/bot-api-error.ts";
+import { createTyping } from "./create-typing.ts";
+import type { Typing } from "./create-typing.ts";
+
+let typing: Typing;
+
+afterEach(() => typing.stop());
+
+let clock = 0;
+
+function start({ failure }: { failure?: BotApiErrorKind } = {}) {
+  const shown: string[] = [];
+  const call: BotApi["call"] = <Result>(_: string, payload: object) => {
+    shown.push(String(Reflect.get(payload, "chat_id")));
+    if (failure !== undefined) return Promise.reject(new BotApiError({ kind: failure, code: 0, description: "x" }));
+    return Promise.resolve(true as Result);
+  };
+  const api: BotApi = { call, download: () => Promise.reject(new Error("not asked for")) };
+  const pace = { isPaused: () => false, pause: () => {} };
+  typing = createTyping({ api, pace, log: testLog(), times: { againMs: 10, longestMs: 60_000 }, now: () => clock });
+  return shown;
+}
+
+/** Waits until another chat's typing was shown a few times: what has ended was not shown meanwhile. */
+async function expectEnded(shown: string[], chatId: string): Promise<void> {
+  typing.begin("witness", null);
+  const before = shown.filter((id) => id === chatId).length;
+  await waitFor(() => shown.filter((id) => id === "witness").length > 3, { what: "typing elsewhere" });
+  typing.end("witness", null);
+  expect(shown.filter((id) => id === chatId)).toHaveLength(before);
+}
+
+test("typing is shown again and again until the reply is there", async () => {
+  const shown = start();
+  typing.begin("1", null);
+  await waitFor(() => shown.length > 2, { what: "typing" });
+  typing.end("1", "m1");
+  await expectEnded(shown, "1");
+});
+
+test("a message that waits behind another keeps it up, and several replies to one message count once", async () => {
+  const shown = start();
+  typing.begin("1", null);
+  typing.begin("1", null);
+  typing.end("1", "m1");
+  typing.end("1", "m1");
+  const before = shown.length;
+  await waitFor(() => shown.length > before + 1, { what: "typing goes on" });
+  typing.end("1", "m2");
+  await expectEnded(shown, "1");
+});
+
+test("a person's reply ends it", async () => {
+  const shown = start();
+  typing.begin("1", null);
+  typing.begin("1", null);
+  typing.end("1", null);
+  await expectEnded(shown, "1");
+});
+
+test("nobody sees it for ever", async () => {
+  const shown = start();
+  typing.begin("1", null);
+  await waitFor(() => shown.length > 1, { what: "typing" });
+  clock += 60_001;
+  await expectEnded(shown, "1");
+});
+
+test.each<BotApiErrorKind>(["forbidden", "unauthorized", "bad_request"])(
+  "it ends when Telegram says %s",
+  async (failure) => {
+    const shown = start({ failure });
+    typing.begin("1", null);
+    await waitFor(() => shown.length === 1, { what: "the call" });
+    typing.begin("2", null);
+    await waitFor(() => shown.includes("2"), { what: "the other call" });
+    expect(shown.filter((id) => id === "1")).toHaveLength(1);
+  },
+);
+
+test("it goes on when the Bot API fails", async () => {
+  const shown = start({ failure: "unreachable" });
+  typing.begin("1", null);
+  await waitFor(() => shown.length > 2, { what: "typing" });
+});

@@ -1,0 +1,98 @@
+import type { Log } from "@svc/log";
+import type { BotApi } from "../telegram/bot-api.ts";
+import { BotApiError } from "../telegram/bot-api-error.ts";
+import type { Pace } from "./create-pace.ts";
+
+/** Telegram shows "typing" for five seconds; nobody waits for an answer longer than a minute. */
+const TYPING_TIMES = { againMs: 4_500, longestMs: 60_000 };
+
+/** Shows "typing" in chats until what was asked is answered. */
+export interface Typing {
+  /** A message of the chat is being answered from now on. */
+  begin: (chatId: string, threadId: number | null) => void;
+  /** A reply is sent. `inReplyTo` is the message that it answers; null ends it all, as a person's reply does. */
+  end: (chatId: string, inReplyTo: string | null) => void;
+  stop: () => void;
+}
+
+interface TypingChat {
+  threadId: number | null;
+  /** When each message that waits for its answer is given up, the oldest first. */
+  waitsUntil: number[];
+  lastAnswered: string | null;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Nothing that goes wrong here ever matters to anything else. */
+export function createTyping({
+  api,
+  pace,
+  log,
+  times = TYPING_TIMES,
+  now = () => performance.now(),
+}: {
+  api: BotApi;
+  pace: Pick<Pace, "isPaused" | "pause">;
+  log: Log;
+  times?: typeof TYPING_TIMES;
+  now?: () => number;
+}): Typing {
+  const chats = new Map<string, TypingChat>();
+  const stopping = new AbortController();
+
+  function forget(chatId: string): void {
+    clearTimeout(chats.get(chatId)?.timer);
+    chats.delete(chatId);
+  }
+
+  async function show(chatId: string, chat: TypingChat): Promise<void> {
+    const payload = {
+      chat_id: chatId,
+      action: "typing",
+      ...(chat.threadId === null ? {} : { message_thread_id: chat.threadId }),
+    };
+    try {
+      if (!pace.isPaused(chatId)) await api.call("sendChatAction", payload, { signal: stopping.signal });
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error;
+      log.debug({ code: error.code, description: error.description }, "typing could not be shown");
+      if (error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? times.againMs);
+      else if (error.kind !== "unreachable" && chats.get(chatId) === chat) forget(chatId);
+    }
+  }
+
+  function again(chatId: string, chat: TypingChat): void {
+    chat.waitsUntil = chat.waitsUntil.filter((until) => until > now());
+    if (chat.waitsUntil.length === 0) {
+      forget(chatId);
+      return;
+    }
+    chat.timer = setTimeout(() => again(chatId, chat), times.againMs);
+    show(chatId, chat).catch((error: unknown) => log.warn({ error }, "typing could not be shown"));
+  }
+
+  return {
+    begin(chatId, threadId) {
+      if (stopping.signal.aborted) return;
+      const known = chats.get(chatId);
+      const chat = known ?? { threadId, waitsUntil: [], lastAnswered: null, timer: undefined };
+      chat.threadId = threadId;
+      chat.waitsUntil.push(now() + times.longestMs);
+      if (known !== undefined) return;
+      chats.set(chatId, chat);
+      again(chatId, chat);
+    },
+    end(chatId, inReplyTo) {
+      const chat = chats.get(chatId);
+      if (chat === undefined) return;
+      // A message may be answered by several replies: the first of them counts.
+      if (inReplyTo !== null && inReplyTo !== chat.lastAnswered) chat.waitsUntil.shift();
+      chat.lastAnswered = inReplyTo;
+      if (inReplyTo === null || chat.waitsUntil.length === 0) forget(chatId);
+    },
+    stop() {
+      stopping.abort();
+      for (const chatId of chats.keys()) forget(chatId);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { escapeHtml, languageName } from "./escape-html.ts";
+import type { Style, StyledText } from "./styled-text.ts";
+
+/** One format around a stretch of text. Two stretches share it when their keys are the same. */
+interface Format {
+  key: string;
+  open: string;
+  close: string;
+}
+
+const tag = (name: string): Format => ({ key: name, open: `<${name}>`, close: `</${name}>` });
+
+/**
+ * The formats around a stretch, from the outside in, as Telegram lets them nest: quotations hold all, preformatted text
+ * and code hold nothing and are in nothing but quotations, links may be bold and so on.
+ */
+export function nestingOf(style: Style): Format[] {
+  const formats: Format[] = [];
+  if (style.quote !== null) formats.push({ ...tag("blockquote"), key: `quote ${style.quote}` });
+  if (style.pre !== null) return [...formats, preformatted(style.pre)];
+  if (style.link !== null) {
+    const open = `<a href="${escapeHtml(style.link)}">`;
+    formats.push({ key: open, open, close: "</a>" });
+  } else if (style.isCode) return [...formats, tag("code")];
+  if (style.isBold) formats.push(tag("b"));
+  if (style.isItalic) formats.push(tag("i"));
+  if (style.isStruck) formats.push(tag("s"));
+  return formats;
+}
+
+function preformatted({ block, language }: NonNullable<Style["pre"]>): Format {
+  const name = languageName(language);
+  const key = `pre ${block}`;
+  if (name === null) return { ...tag("pre"), key };
+  return { key, open: `<pre><code class="language-${name}">`, close: "</code></pre>" };
+}
+
+/** A text in the HTML that `sendMessage` takes: every tag is closed, in order, and the text alone is between them. */
+export function renderHtml({ text, runs }: StyledText): string {
+  const out: string[] = [];
+  let open: Format[] = [];
+  const closeTo = (depth: number) => {
+    for (const format of open.slice(depth).toReversed()) out.push(format.close);
+    open = open.slice(0, depth);
+  };
+  for (const run of runs) {
+    const formats = nestingOf(run.style);
+    const shared = formats.findIndex((format, depth) => format.key !== open[depth]?.key);
+    closeTo(shared === -1 ? formats.length : shared);
+    for (const format of formats.slice(open.length)) {
+      out.push(format.open);
+      open.push(format);
+    }
+    out.push(escapeHtml(text.slice(run.start, run.end)));
+  }
+  closeTo(0);
+  return out.join("");
+}

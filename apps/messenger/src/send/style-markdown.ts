@@ -1,0 +1,222 @@
+import type { List, ListItem, PhrasingContent, RootContent, Table } from "mdast";
+import { toString } from "mdast-util-to-string";
+import { checkMarkOf } from "./check-mark-of.ts";
+import { isLineBreak } from "./is-line-break.ts";
+import { layOutTable } from "./lay-out-table.ts";
+import type { MarkdownDocument } from "./parse-markdown.ts";
+import { safeLink, shownAddress } from "./safe-link.ts";
+import { PLAIN } from "./styled-text.ts";
+import type { Style, StyledText } from "./styled-text.ts";
+import { createStyledWriter } from "./styled-writer.ts";
+import type { StyledWriter } from "./styled-writer.ts";
+
+const BULLET = "• ";
+const RULE = "———";
+
+/** Wide enough to be seen where letters have all widths. */
+const INDENT = "    ";
+
+interface Context {
+  writer: StyledWriter;
+  definitions: MarkdownDocument["definitions"];
+}
+
+/**
+ * A Markdown document as a text with styles, with everything in it that has words: headings bold, lists with bullets or
+ * numbers, tables as columns where a phone shows them, else row by row, pictures and links that lead nowhere as words.
+ * The same document gives the same text always.
+ */
+export function styleMarkdown(document: MarkdownDocument): StyledText {
+  const writer = createStyledWriter();
+  const context = { writer, definitions: document.definitions };
+  let isAfterHeading = false;
+  for (const block of document.root.children) {
+    writer.breakLines(2);
+    // A heading stays with what it heads.
+    if (!isAfterHeading) writer.beginBlock();
+    writeBlock(context, block, PLAIN);
+    isAfterHeading = block.type === "heading";
+  }
+  return writer.finish();
+}
+
+function writeBlocks(context: Context, blocks: readonly RootContent[], style: Style, gap: number): void {
+  for (const [index, block] of blocks.entries()) {
+    if (index > 0) context.writer.breakLines(gap);
+    writeBlock(context, block, style);
+  }
+}
+
+function writeBlock(context: Context, block: RootContent, style: Style): void {
+  const { writer } = context;
+  switch (block.type) {
+    case "heading":
+      writeInlines(context, block.children, { ...style, isBold: true });
+      return;
+    case "paragraph":
+      writeInlines(context, block.children, style);
+      return;
+    case "code":
+      writer.breakLines(1);
+      writer.write(block.value, { ...style, pre: { block: writer.nextNumber(), language: block.lang ?? null } });
+      writer.breakLines(1);
+      return;
+    case "blockquote":
+      writer.breakLines(1);
+      // Quotations do not nest in Telegram: the outermost one holds them all.
+      writeBlocks(context, block.children, { ...style, quote: style.quote ?? writer.nextNumber() }, 2);
+      writer.breakLines(1);
+      return;
+    case "list":
+      writeList(context, block, style);
+      return;
+    case "table":
+      writer.breakLines(1);
+      writeTable(context, block, style);
+      writer.breakLines(1);
+      return;
+    case "thematicBreak":
+      writer.write(RULE, style);
+      return;
+    case "footnoteDefinition":
+      writer.write(`[${block.label ?? block.identifier}] `, style);
+      writeBlocks(context, block.children, style, 2);
+      return;
+    case "definition":
+      // It is shown where it is referred to; what nobody refers to is not shown by Markdown.
+      return;
+    case "html":
+    case "yaml":
+      writer.write(block.value, style);
+      return;
+    case "listItem":
+      writeItem(context, block, BULLET, style);
+      return;
+    case "tableRow":
+    case "tableCell":
+      writer.write(toString(block), style);
+      return;
+    default:
+      writeInline(context, block, style);
+  }
+}
+
+function writeList(context: Context, list: List, style: Style): void {
+  const first = list.start ?? 1;
+  for (const [index, item] of list.children.entries()) {
+    if (index > 0) context.writer.breakLines(list.spread === true ? 2 : 1);
+    writeItem(context, item, list.ordered === true ? `${first + index}. ` : BULLET, style);
+  }
+}
+
+function writeItem(context: Context, item: ListItem, marker: string, style: Style): void {
+  const { writer } = context;
+  const checkMark = checkMarkOf(item);
+  writer.write((marker === BULLET && checkMark !== "" ? "" : marker) + checkMark, style);
+  writer.indented(INDENT, () => {
+    for (const [index, child] of item.children.entries()) {
+      if (index > 0) writer.breakLines(item.spread === true && child.type === "paragraph" ? 2 : 1);
+      writeBlock(context, child, style);
+    }
+  });
+}
+
+function writeTable(context: Context, table: Table, style: Style): void {
+  const { writer } = context;
+  const columns = layOutTable(table);
+  if (columns !== null) {
+    writer.write(columns, { ...style, pre: { block: writer.nextNumber(), language: null } });
+    return;
+  }
+  const [header, ...rows] = table.children;
+  if (header === undefined) return;
+  const shown = rows.length === 0 ? [header] : rows;
+  for (const [index, row] of shown.entries()) {
+    if (index > 0) writer.breakLines(2);
+    for (const [place, cell] of row.children.entries()) {
+      if (place > 0) writer.breakLines(1);
+      const name = row === header ? undefined : header.children[place];
+      if (name !== undefined && name.children.length > 0) {
+        writeInlines(context, name.children, { ...style, isBold: true });
+        writer.write(": ", { ...style, isBold: true });
+      }
+      if (cell.children.length === 0) writer.write("–", style);
+      else writeInlines(context, cell.children, style);
+    }
+  }
+}
+
+function writeInlines(context: Context, nodes: readonly PhrasingContent[], style: Style): void {
+  for (const node of nodes) writeInline(context, node, style);
+}
+
+function writeInline(context: Context, node: PhrasingContent, style: Style): void {
+  const { writer } = context;
+  switch (node.type) {
+    case "text":
+      writer.write(node.value, style);
+      return;
+    case "strong":
+      writeInlines(context, node.children, { ...style, isBold: true });
+      return;
+    case "emphasis":
+      writeInlines(context, node.children, { ...style, isItalic: true });
+      return;
+    case "delete":
+      writeInlines(context, node.children, { ...style, isStruck: true });
+      return;
+    case "inlineCode":
+      writer.write(node.value, { ...style, isCode: true });
+      return;
+    case "break":
+      writer.write("\n", style);
+      return;
+    case "html":
+      writer.write(isLineBreak(node.value) ? "\n" : node.value, style);
+      return;
+    case "link":
+      writeLink(context, node.url, () => writeInlines(context, node.children, linked(node.url, style)), {
+        label: toString(node),
+        style,
+      });
+      return;
+    case "linkReference": {
+      const url = context.definitions.get(node.identifier)?.url ?? "";
+      writeLink(context, url, () => writeInlines(context, node.children, linked(url, style)), {
+        label: toString(node),
+        style,
+      });
+      return;
+    }
+    case "image":
+      writePicture(context, node.url, node.alt ?? "", style);
+      return;
+    case "imageReference":
+      writePicture(context, context.definitions.get(node.identifier)?.url ?? "", node.alt ?? "", style);
+      return;
+    case "footnoteReference":
+      writer.write(`[${node.label ?? node.identifier}]`, style);
+      return;
+  }
+}
+
+/** A link within a link is none of its own. */
+const linked = (url: string, style: Style): Style => ({ ...style, link: style.link ?? safeLink(url) });
+
+/** The words of a link, and after them where it leads, if Telegram cannot be given the link. */
+function writeLink(
+  { writer }: Context,
+  url: string,
+  writeLabel: () => void,
+  { label, style }: { label: string; style: Style },
+): void {
+  const target = linked(url, style);
+  const address = shownAddress(url);
+  if (label === "") writer.write(address, target);
+  else writeLabel();
+  if (target.link === null && label !== "" && address !== "" && label !== address) writer.write(` (${address})`, style);
+}
+
+function writePicture(context: Context, url: string, alt: string, style: Style): void {
+  writeLink(context, url, () => context.writer.write(alt, linked(url, style)), { label: alt, style });
+}

@@ -1,0 +1,34 @@
+import type { Log } from "@svc/log";
+import { isUnavailable } from "@svc/store";
+import type { Store } from "@svc/store";
+
+const EVERY_MS = 10 * 60_000;
+
+/** Forgets the updates that can come no more, now and then; replicas share the work. */
+export function startPruning({ store, log }: { store: Pick<Store, "messengerUpdates">; log: Log }): {
+  stop: () => Promise<void>;
+} {
+  let isStopped = false;
+  let pruning: Promise<void> = Promise.resolve();
+
+  async function prune(): Promise<void> {
+    try {
+      let isMore = !isStopped;
+      while (isMore) isMore = (await store.messengerUpdates.prune()) && !isStopped;
+    } catch (error) {
+      log[isUnavailable(error) ? "debug" : "error"]({ error }, "old updates could not be removed; it is tried again");
+    }
+  }
+
+  const timer = setInterval(() => {
+    pruning = pruning.then(prune);
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await pruning;
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { BotApiRefusal } from "./bot-api-refusal.ts";
+
+/** An update as the Bot API hands it out. */
+export type BotUpdate = { update_id: number } & Record<string, unknown>;
+
+/** How a poller asks (https://core.telegram.org/bots/api#getupdates). */
+export interface UpdateRequest {
+  offset: number;
+  limit: number;
+  timeoutS: number;
+  allowedUpdates: readonly string[] | undefined;
+  /** Aborted when the poller has gone. */
+  signal: AbortSignal;
+}
+
+/** The updates of one bot that have not been confirmed. */
+export interface UpdateQueue {
+  /** Adds updates at once; those of kinds that the poller has not asked for are dropped, unless told otherwise. */
+  push: (updates: readonly BotUpdate[], options: { isUnasked: boolean }) => void;
+  /** Confirms what lies before the offset and answers what there is, or waits for it. */
+  get: (request: UpdateRequest) => Promise<BotUpdate[]>;
+  pending: () => BotUpdate[];
+  isPolled: () => boolean;
+  /** Ends the poll that waits, if there is one. */
+  endPoll: (refusal: BotApiRefusal) => void;
+}
+
+interface LongPoll {
+  limit: number;
+  answer: (updates: BotUpdate[]) => void;
+  refuse: (refusal: BotApiRefusal) => void;
+}
+
+/** Who asks for the same again within this time gets one update only, as there. */
+const HASTE_MS = 500;
+
+export const terminatedByOther = (): BotApiRefusal =>
+  new BotApiRefusal(
+    409,
+    "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
+  );
+
+/** What is left of an update besides its id names its kind. */
+const kindOf = (update: BotUpdate): string => Object.keys(update).find((name) => name !== "update_id") ?? "";
+
+export function createUpdateQueue(): UpdateQueue {
+  let queue: BotUpdate[] = [];
+  let allowed: readonly string[] | undefined;
+  let poll: LongPoll | null = null;
+  let previous = { offset: Number.NaN, atMs: 0 };
+
+  function endPoll(refusal: BotApiRefusal): void {
+    poll?.refuse(refusal);
+  }
+
+  function wait({ limit, timeoutS, signal }: UpdateRequest): Promise<BotUpdate[]> {
+    // The poll that came last goes on.
+    endPoll(terminatedByOther());
+    return new Promise((resolve, reject) => {
+      const settle = (end: () => void) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+        if (poll === own) poll = null;
+        end();
+      };
+      const own: LongPoll = {
+        limit,
+        answer: (updates) => settle(() => resolve(updates)),
+        refuse: (refusal) => settle(() => reject(refusal)),
+      };
+      const leave = () => own.answer([]);
+      const timer = setTimeout(leave, timeoutS * 1_000);
+      signal.addEventListener("abort", leave, { once: true });
+      poll = own;
+    });
+  }
+
+  return {
+    push(updates, { isUnasked }) {
+      queue.push(...updates.filter((update) => isUnasked || (allowed?.includes(kindOf(update)) ?? true)));
+      if (poll !== null && queue.length > 0) poll.answer(queue.slice(0, poll.limit));
+    },
+    async get(request) {
+      if (request.allowedUpdates !== undefined) {
+        allowed = request.allowedUpdates.length === 0 ? undefined : request.allowedUpdates;
+      }
+      const { offset } = request;
+      const now = performance.now();
+      const isHasty = offset === previous.offset && now < previous.atMs + HASTE_MS;
+      previous = { offset, atMs: now };
+      if (offset < 0) queue = queue.slice(offset);
+      else if (offset > 0) queue = queue.filter((update) => update.update_id >= offset);
+      const found = queue.slice(0, isHasty ? 1 : request.limit);
+      return found.length > 0 || request.timeoutS === 0 ? found : await wait(request);
+    },
+    pending: () => [...queue],
+    isPolled: () => poll !== null,
+    endPoll,
+  };
+}

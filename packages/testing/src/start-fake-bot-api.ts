@@ -1,0 +1,282 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { BotApiRefusal, tooManyRequests } from "./bot-api/bot-api-refusal.ts";
+import { BOT_METHODS } from "./bot-api/bot-methods.ts";
+import type { MethodCall } from "./bot-api/bot-methods.ts";
+import { createFakeBot, newToken } from "./bot-api/fake-bot.ts";
+import type { BotState, FakeBot } from "./bot-api/fake-bot.ts";
+import { MESSAGES_A_SECOND, SECOND_MS, findRateViolations } from "./bot-api/find-rate-violations.ts";
+import type { RateViolation } from "./bot-api/find-rate-violations.ts";
+import { readPayload } from "./bot-api/read-payload.ts";
+import { holdResource } from "./held-resources.ts";
+import { listenOnLoopback } from "./listen-on-loopback.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+
+/**
+ * What goes wrong with a call. `error` is answered so, with no effect. `garbage` is no answer of the Bot API. `slow` is
+ * done late. `silent` is never answered and `cut` is cut off: before it was done, or after where `hasEffect` is true.
+ */
+export type BotApiFault =
+  | { kind: "error"; code: number; description: string; retryAfterS?: number }
+  | { kind: "garbage"; status?: number; body?: string }
+  | { kind: "slow"; delayMs: number }
+  | { kind: "silent"; hasEffect?: boolean }
+  | { kind: "cut"; hasEffect?: boolean };
+
+/** A call that reached the fake whole. */
+export interface BotApiCall {
+  /** Which one it is of all calls, from 0. */
+  index: number;
+  /** As it was called, such as `sendMessage`. */
+  method: string;
+  botId: number;
+  /** Null where it concerns no chat. */
+  chatId: string | null;
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** How a call ended: the status that it was answered with, or null where nobody heard of it. */
+export interface BotApiOutcome {
+  call: BotApiCall;
+  status: number | null;
+  /** What an error said. */
+  description: string | null;
+}
+
+/** Chooses what goes wrong with a call; null lets it live. */
+export type FaultScript = (call: BotApiCall) => BotApiFault | null;
+
+/** Who serves the API: Telegram; or a self-hosted server with `--local`, whose files lie on this disk or on its own. */
+export type BotApiServerKind = "cloud" | "local" | "local-elsewhere";
+
+/** A Bot API with bots of its own. */
+export interface FakeBotApi {
+  /** For `SVC_TELEGRAM_API_ROOT`, as in http://127.0.0.1:20123. */
+  readonly url: string;
+  /** Registers a bot, as @BotFather does. */
+  addBot: (options?: { id?: number; username?: string; token?: string }) => FakeBot;
+  /** Every further call goes wrong as the script says; null heals it. Calls that are held in silence stay so. */
+  failWith: (script: FaultScript | BotApiFault | null) => void;
+  /** Whether `sendRichMessage` is known here; it is. */
+  setRichMessages: (isKnown: boolean) => void;
+  /** Whether more than a message a second to a chat, or 30 to all, is refused with 429; it is not. */
+  setFloodControl: (isOn: boolean) => void;
+  /** Calls that were dealt with, in the order in which they were. */
+  readonly outcomes: readonly BotApiOutcome[];
+  /** Where more than Telegram allows was sent and took effect; messages may come so much closer than they were sent. */
+  rateViolations: (toleranceMs?: number) => RateViolation[];
+  /** Cuts what is open and frees the port. Safe to call twice. */
+  close: () => Promise<void>;
+}
+
+const FIRST_BOT_ID = 7_100_000_001;
+const TOLERANCE_MS = 100;
+const TOKEN_FORM = /^\d{1,20}:[\w-]{1,100}$/;
+const CALL_PATH = /^\/bot([^/]+)\/([^/?]+)$/;
+const FILE_PATH = /^\/file\/bot([^/]+)\/(.+)$/;
+const NOT_FOUND = new BotApiRefusal(404, "Not Found");
+/** Where a self-hosted server keeps the files of its bots. */
+const SERVER_FOLDER = "/var/lib/telegram-bot-api";
+
+function sendJson(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
+}
+
+function sendRefusal(response: ServerResponse, { code, message, parameters }: BotApiRefusal): void {
+  const retryAfter = parameters?.retry_after;
+  sendJson(
+    response,
+    code,
+    { ok: false, error_code: code, description: message, ...(parameters === undefined ? {} : { parameters }) },
+    retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
+  );
+}
+
+/**
+ * Starts Telegram's Bot API (https://core.telegram.org/bots/api), as far as a service of messages needs it, on a port of
+ * 127.0.0.1: its protocol to the letter, its refusals in its own words, and whatever goes wrong with it at will. A test
+ * file that does not close it fails.
+ */
+export async function startFakeBotApi(options: { server?: BotApiServerKind } = {}): Promise<FakeBotApi> {
+  const { server: kind = "cloud" } = options;
+  const folder = kind === "local" ? await makeTemporaryFolder("bot-api") : null;
+  const states = new Map<string, BotState>();
+  const outcomes: BotApiOutcome[] = [];
+  const delays = new Set<() => void>();
+  let script: FaultScript = () => null;
+  let hasRichMessages = true;
+  let hasFloodControl = false;
+  let nextBotId = FIRST_BOT_ID;
+  let nextIndex = 0;
+
+  const allSent = () => [...states.values()].map(({ sent }) => sent);
+
+  /** @throws BotApiRefusal for a token that is none of a bot. */
+  function findBot(token: string): BotState {
+    if (!TOKEN_FORM.test(token)) throw NOT_FOUND;
+    const bot = states.get(token);
+    if (bot === undefined || bot.isRevoked) throw new BotApiRefusal(401, "Unauthorized");
+    return bot;
+  }
+
+  /** @throws BotApiRefusal where this message would be one too many. */
+  function controlFlood(bot: BotState, chatId: string): void {
+    const now = performance.now();
+    const recent = bot.sent.slice(-MESSAGES_A_SECOND).filter(({ atMs }) => now - atMs < SECOND_MS - TOLERANCE_MS);
+    if (recent.length < MESSAGES_A_SECOND && !recent.some((message) => message.chatId === chatId)) return;
+    throw tooManyRequests(1);
+  }
+
+  function wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        delays.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, delayMs);
+      delays.add(end);
+    });
+  }
+
+  /** Does what a call asks for. */
+  async function perform(call: Omit<MethodCall, "filePathOf" | "isLocal">): Promise<unknown> {
+    const name = call.method.toLowerCase();
+    const isUnknown = !Object.hasOwn(BOT_METHODS, name) || (name === "sendrichmessage" && !hasRichMessages);
+    const method = isUnknown ? undefined : BOT_METHODS[name];
+    if (method === undefined) throw new BotApiRefusal(404, "Not Found: method not found");
+    if (hasFloodControl && name.startsWith("send") && name !== "sendchataction") {
+      controlFlood(call.bot, String(call.fields["chat_id"]));
+    }
+    const root = folder === null ? SERVER_FOLDER : folder.path;
+    const isLocal = kind !== "cloud";
+    const filePathOf = (path: string) => (isLocal ? join(root, call.bot.token, path) : path);
+    return await method({ ...call, filePathOf, isLocal });
+  }
+
+  async function answerCall(
+    request: IncomingMessage,
+    response: ServerResponse,
+    address: { token: string; method: string; query: URLSearchParams },
+  ): Promise<void> {
+    const { token, method, query } = address;
+    const payload = await readPayload(request, query);
+    const bot = findBot(token);
+    const chatId = payload.fields["chat_id"];
+    const call: BotApiCall = {
+      index: nextIndex++,
+      method,
+      botId: bot.id,
+      chatId: typeof chatId === "string" || typeof chatId === "number" ? String(chatId) : null,
+      fields: payload.fields,
+    };
+    const note = (status: number | null, description: string | null = null) =>
+      void outcomes.push({ call, status, description });
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const run = () => perform({ ...payload, bot, method, signal: gone.signal });
+
+    const fault = script(call);
+    try {
+      if (fault?.kind === "error") {
+        const { code, description, retryAfterS } = fault;
+        throw new BotApiRefusal(
+          code,
+          description,
+          retryAfterS === undefined ? undefined : { retry_after: retryAfterS },
+        );
+      }
+      if (fault?.kind === "garbage") {
+        const { status = 200, body = "<html><title>Service unavailable" } = fault;
+        note(status, "garbage");
+        response.writeHead(status, { "Content-Type": "text/html" }).end(body);
+        return;
+      }
+      if (fault?.kind === "silent" || fault?.kind === "cut") {
+        if (fault.hasEffect === true) await run();
+        note(null, fault.kind);
+        if (fault.kind === "cut") response.destroy();
+        return;
+      }
+      if (fault?.kind === "slow") {
+        await wait(fault.delayMs);
+        if (response.destroyed) {
+          note(null, "given up by the caller");
+          return;
+        }
+      }
+      const result = await run();
+      note(200);
+      sendJson(response, 200, { ok: true, result });
+    } catch (error) {
+      if (!(error instanceof BotApiRefusal)) throw error;
+      note(error.code, error.message);
+      sendRefusal(response, error);
+    }
+  }
+
+  function answerFile(response: ServerResponse, token: string, path: string): void {
+    // A server with --local serves no files of itself; whoever runs it puts a file server beside it.
+    const files = kind === "local" ? [] : [...findBot(token).files.values()];
+    const file = files.find((candidate) => candidate.path === decodeURIComponent(path));
+    if (file === undefined) throw NOT_FOUND;
+    response.writeHead(200, { "Content-Type": "application/octet-stream" }).end(file.bytes);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake.invalid");
+    try {
+      const [, token = "", method = ""] = CALL_PATH.exec(pathname) ?? [];
+      if (method !== "") {
+        return await answerCall(request, response, { token: decodeURIComponent(token), method, query: searchParams });
+      }
+      const [, fileToken = "", path = ""] = FILE_PATH.exec(pathname) ?? [];
+      if (path === "") throw NOT_FOUND;
+      answerFile(response, decodeURIComponent(fileToken), path);
+    } catch (error) {
+      if (!(error instanceof BotApiRefusal)) throw error;
+      sendRefusal(response, error);
+    }
+  }
+
+  const server = createServer((request, response) => {
+    // A call that was cut while it came is nobody's any more; a fault of the fake shows as a cut.
+    answer(request, response).catch(() => response.destroy());
+  });
+  const port = await listenOnLoopback(server);
+  const url = `http://127.0.0.1:${port}`;
+  let closing: Promise<void> | undefined;
+  const close = () =>
+    (closing ??= (async () => {
+      letGo();
+      for (const end of delays) end();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await folder?.remove();
+    })());
+  const letGo = holdResource(`a fake Bot API at ${url}`, close);
+
+  return {
+    url,
+    addBot({ id = nextBotId++, username = `support_${id}_bot`, token = newToken(id) } = {}) {
+      const { bot, state } = createFakeBot({ id, token, username }, folder?.path ?? null);
+      states.set(token, state);
+      return bot;
+    },
+    failWith(chosen) {
+      script = typeof chosen === "function" ? chosen : () => chosen;
+    },
+    setRichMessages(isKnown) {
+      hasRichMessages = isKnown;
+    },
+    setFloodControl(isOn) {
+      hasFloodControl = isOn;
+    },
+    outcomes,
+    rateViolations: (toleranceMs = TOLERANCE_MS) => allSent().flatMap((sent) => findRateViolations(sent, toleranceMs)),
+    close,
+  };
+}
