@@ -1,3 +1,4 @@
+import { addAdminRoutes, createHookIntake } from "@svc/admin";
 import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
@@ -9,24 +10,21 @@ import {
   createDenialAudit,
   createRateLimit,
   crossOrigin,
+  findRoute,
   listen,
   methodNotAllowed,
 } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import { followTexts } from "@svc/queue";
-import { createFetchGuard } from "@svc/runtime";
+import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
-import { addAdminRoutes } from "./admin/add-admin-routes.ts";
 import { createApiChannel } from "./api-channel.ts";
 import { startCallbacks } from "./callbacks/start-callbacks.ts";
-import { createWebhookGuard } from "./callbacks/webhook-guard.ts";
 import { createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
-import { findRoute } from "./find-route.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
-import { createHookIntake } from "./hooks/take-hook-body.ts";
 import { settleNews } from "./modes.ts";
 import { serveOpenapi } from "./openapi/serve-openapi.ts";
 import { createPersister } from "./persist.ts";
@@ -92,7 +90,7 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
-    const takeHookBody = createHookIntake(context);
+    const takeHookBody = createHookIntake({ ...context, receive: channel.receive });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());
 
@@ -127,7 +125,6 @@ export function apiService(resources: Resources): Service {
       routes.route("/api/v1/messages").post(postMessage(context)).all(methodNotAllowed("POST"));
       routes.route("/api/v1/messages/:chatId").get(drainMessages(context)).all(methodNotAllowed("GET", "HEAD"));
       addAdminRoutes(routes, {
-        config,
         store,
         queues,
         embeddings,

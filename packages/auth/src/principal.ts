@@ -6,8 +6,10 @@ import type { Project, ProjectId } from "@svc/store";
 export interface Principal {
   /** What stands in logs and events: the kind and id of who asks, never a secret. */
   actor: string;
-  /** Id of the API key; null for someone who works on the machine itself. */
+  /** Id of the API key; null for operators, and for someone who works on the machine itself. */
   keyId: string | null;
+  /** Id of the operator who is signed in; absent for keys, and for the machine itself. */
+  operatorId?: string;
   /** Requests a minute from one address; null for no limit. */
   rateLimit: number | null;
   scopes: readonly Scope[];
@@ -35,8 +37,16 @@ export function isAdministrator(principal: Principal): boolean {
 }
 
 /** Throws `insufficient_scope` when the principal lacks a scope. */
-export function requireScope(principal: Pick<Principal, "scopes">, scope: RequiredScope): void {
+export function requireScope(principal: Pick<Principal, "scopes" | "operatorId">, scope: RequiredScope): void {
   if (grantsScope(principal.scopes, scope)) return;
+  if (principal.operatorId !== undefined) {
+    throw new ServiceError(
+      "insufficient_scope",
+      scope === "admin:*"
+        ? "Only an administrator of every project may do this."
+        : `Your role in this project does not allow ${scope}. Ask an administrator for another one.`,
+    );
+  }
   throw new ServiceError("insufficient_scope", `This key lacks ${scope}. Use a key that has it.`, {
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   });

@@ -57,6 +57,16 @@ export function authenticated(authenticate: Authenticate, rateLimit?: RateLimit)
   };
 }
 
+/**
+ * Notes who asks, of a request that was let on by another check than that of keys: `principalOf` and `askerOf` know it
+ * then. `checkAgain` does the check again, for what is answered for long.
+ */
+export function setPrincipal(response: Response, principal: Principal, checkAgain: () => Promise<Principal>): void {
+  const target = response as Response & WithPrincipal;
+  target[PRINCIPAL] = { ...principal, requestId: String(response.getHeader("X-Request-Id")) };
+  target[CHECK_AGAIN] = checkAgain;
+}
+
 /** The principal of an authenticated request. */
 export function principalOf(response: Response): Principal {
   const principal = (response as Response & WithPrincipal)[PRINCIPAL];
@@ -74,12 +84,16 @@ export async function checkKeyAgain(response: Response): Promise<Principal> {
   return checkAgain();
 }
 
-/** Who asks, where that is known: the valid key that was shown, and the project where it may work there. */
+/**
+ * Who asks, where that is known: the valid key that was shown or the operator who is signed in, and the project where
+ * they may work there.
+ */
 export function askerOf(response: Response): {
-  keyId: string | null;
+  actor: string | null;
   project: { id: Principal["project"]; name: string } | null;
 } {
-  const { [PRINCIPAL]: principal, [KEY_ID]: keyId = null } = response as Response & WithPrincipal;
+  const { [PRINCIPAL]: principal, [KEY_ID]: keyId } = response as Response & WithPrincipal;
+  const actor = principal?.actor ?? (keyId === undefined ? null : `key:${keyId}`);
   const project = principal === undefined ? null : { id: principal.project, name: principal.projectName };
-  return { keyId, project };
+  return { actor, project };
 }

@@ -81,13 +81,13 @@ export function createDenialAudit({
 
   return {
     note(request, response, error) {
-      const { keyId, project } = askerOf(response);
+      const { actor, project } = askerOf(response);
       const route = findRoute(request.path);
       const said = { action: "http.denied", object: route === null ? null : `${request.method} ${route}` };
       const requestId = String(response.getHeader("X-Request-Id"));
       const event = { ...said, project, result: error.code, requestId, count: 1 };
-      if (keyId === null) count("anonymous", { ...event, actor: "anonymous", network: clientNetwork(request) });
-      else count("key", { ...event, actor: `key:${keyId}`, network: null });
+      if (actor === null) count("anonymous", { ...event, actor: "anonymous", network: clientNetwork(request) });
+      else count("key", { ...event, actor, network: null });
     },
 
     async close() {

@@ -1,10 +1,11 @@
-export { askerOf, authenticated, checkKeyAgain, principalOf } from "./authenticated.ts";
+export { askerOf, authenticated, checkKeyAgain, principalOf, setPrincipal } from "./authenticated.ts";
 export { clientAddress, upgradeAddress } from "./client-address.ts";
 export { clientNetwork } from "./client-network.ts";
 export { createApp } from "./create-app.ts";
 export { crossOrigin } from "./cross-origin.ts";
 export { createDenialAudit } from "./denial-audit.ts";
 export type { DenialAudit } from "./denial-audit.ts";
+export { findRoute } from "./find-route.ts";
 export { answerHealth, healthListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
 export { parseJson, readBodyBytes, readJsonBody, readJsonBytes } from "./json-body.ts";
@@ -18,4 +19,5 @@ export { invalidRequest, methodNotAllowed, notFound, problemAnswer, problemHandl
 export { createRateLimit } from "./rate-limit.ts";
 export type { RateLimit } from "./rate-limit.ts";
 export { requestId } from "./request-id.ts";
+export { streamFault } from "./stream-fault.ts";
 export { wantsEventStream } from "./wants-event-stream.ts";

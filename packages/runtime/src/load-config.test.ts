@@ -226,6 +226,7 @@ describe("a value in a file", () => {
       SVC_LLM_PRICES: '{"small":{"input":0.1,"output":0.2}}',
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",
       SVC_OLLAMA_BASE_URL: "http://localhost:11434",
+      SVC_TELEGRAM_API_ROOT: "http://bots.internal:8081",
     };
     const value = good[name] ?? "1234";
     // An address for embeddings needs a model beside it.

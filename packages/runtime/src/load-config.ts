@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
+import type { OperatorRole } from "@svc/contracts";
 import type { z } from "zod";
 import { SETTINGS } from "./settings-schema.ts";
 import type { SettingName } from "./settings-schema.ts";
@@ -12,6 +13,17 @@ export interface EmbeddingsConfig {
   baseUrl: string;
   model: string;
   apiKey?: string;
+}
+
+/** An OpenID Connect provider by which operators sign in. */
+export interface OidcConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What people know it by. */
+  name: string;
+  /** The role of who signs in and is no operator yet; undefined where only operators are let in. */
+  createRole: { project: string; role: OperatorRole } | undefined;
 }
 
 /** What the environment says, with defaults; the store and the secret key may still be missing. */
@@ -35,6 +47,10 @@ export interface EarlyConfig {
   embeddings: EmbeddingsConfig | undefined;
   /** Servers with language models; undefined where agents quote only. */
   models: ModelsConfig | undefined;
+  /** Where Telegram's Bot API is, or a Bot API server of one's own. */
+  telegramApiRoot: string;
+  /** Single sign-on of operators; undefined where they sign in by password only. */
+  oidc: OidcConfig | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
   queuePrefix: string;
   isProduction: boolean;
@@ -94,6 +110,10 @@ export function readEnvironment(env: Environment): EarlyConfig {
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
     faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has");
   }
+  for (const name of ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET"] as const) {
+    const isThere = values[name] !== undefined || faults.some((fault) => fault.startsWith(name));
+    if (values.SVC_OIDC_ISSUER !== undefined && !isThere) faults.push(`${name} is required with SVC_OIDC_ISSUER`);
+  }
   if (faults.length > 0) throw new ConfigError(faults);
   // Every name was parsed by its own schema just above.
   const parsed = values as Values;
@@ -118,6 +138,8 @@ export function readEnvironment(env: Environment): EarlyConfig {
     fetchAllow: parsed.SVC_FETCH_ALLOW ?? [],
     embeddings: embeddingsOf(parsed),
     models: modelsOf(parsed),
+    telegramApiRoot: parsed.SVC_TELEGRAM_API_ROOT,
+    oidc: oidcOf(parsed),
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
     isProduction: parsed.NODE_ENV === "production",
@@ -128,6 +150,12 @@ function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
   const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
   if (baseUrl === undefined || model === undefined) return undefined;
   return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+function oidcOf(values: Values): EarlyConfig["oidc"] {
+  const { SVC_OIDC_ISSUER: issuer, SVC_OIDC_CLIENT_ID: clientId, SVC_OIDC_CLIENT_SECRET: clientSecret } = values;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, name: values.SVC_OIDC_NAME, createRole: values.SVC_OIDC_CREATE_ROLE };
 }
 
 const ANTHROPIC_HOST = "api.anthropic.com";

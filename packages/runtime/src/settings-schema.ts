@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { operatorRoleSchema } from "@svc/contracts";
 import { LOG_LEVELS } from "@svc/log";
 import { z } from "zod";
 
@@ -81,6 +82,23 @@ const prices = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const oidcText = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: "printable ASCII" });
+
+/** A role in a project or in all of them, as `svc operators create --role` takes it. */
+const createRole = z
+  .string()
+  .regex(/^(?:\*|[a-z0-9][a-z0-9-]{0,62}):(?:administrator|operator|viewer)$/, {
+    error: "a project (or *), a colon and one of administrator, operator, viewer",
+  })
+  .transform((text) => {
+    const [project = "", role = ""] = text.split(":");
+    return { project, role: operatorRoleSchema.parse(role) };
+  });
+
+/** True for a URL of this machine itself, which needs no certificate. */
+const isLoopbackUrl = (text: string) =>
+  URL.canParse(text) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(text).hostname);
+
 /** False also for what is no URL: that fault is told by another check. */
 function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== "" || new URL(text).password !== "");
@@ -162,7 +180,7 @@ export const SETTINGS = {
   },
   SVC_CONSOLE_PORT: {
     schema: port.default(31418),
-    description: "Port of the operator console (of a later version).",
+    description: "Port of the operator console.",
     defaultText: "`31418`",
     isSecret: false,
   },
@@ -290,6 +308,52 @@ export const SETTINGS = {
     description:
       "An Ollama server, as in `http://localhost:11434`, whose models agents name as in `ollama:llama3.2:3b`, and to which models can be pulled. Where `SVC_LLM_BASE_URL` is an Ollama, this needs no setting.",
     defaultText: "none",
+    isSecret: false,
+  },
+  SVC_TELEGRAM_API_ROOT: {
+    schema: apiBase.default("https://api.telegram.org"),
+    description:
+      "Where Telegram's Bot API is; another address for a Bot API server of one's own. The bot token is part of every address that is called there.",
+    defaultText: "`https://api.telegram.org`",
+    isSecret: false,
+  },
+  SVC_OIDC_ISSUER: {
+    schema: apiBase
+      .refine((text) => text.startsWith("https:") || isLoopbackUrl(text), {
+        error: "a URL that begins with https://, but on this machine itself",
+      })
+      .optional(),
+    description:
+      "An OpenID Connect provider by which operators sign in to the console, as in `https://login.example.com`. An operator whose e-mail address it vouches for (`email_verified`) is signed in. Register `<console>/oidc/callback` there as the redirect URI.",
+    defaultText: "none: operators sign in by password",
+    isSecret: false,
+  },
+  SVC_OIDC_CLIENT_ID: {
+    schema: oidcText.optional(),
+    description: "What the provider knows the console by. Required with `SVC_OIDC_ISSUER`.",
+    defaultText: "none",
+    isSecret: false,
+  },
+  SVC_OIDC_CLIENT_SECRET: {
+    schema: oidcText.optional(),
+    description: "The secret that belongs to `SVC_OIDC_CLIENT_ID`. Required with `SVC_OIDC_ISSUER`.",
+    defaultText: "none",
+    isSecret: true,
+  },
+  SVC_OIDC_NAME: {
+    schema: z
+      .string()
+      .regex(/^[^\p{C}]{1,60}$/u, { error: "1 to 60 characters" })
+      .default("Single sign-on"),
+    description: "What the button on the sign-in page says.",
+    defaultText: "`Single sign-on`",
+    isSecret: false,
+  },
+  SVC_OIDC_CREATE_ROLE: {
+    schema: createRole.optional(),
+    description:
+      "The role of whoever signs in by the provider and is no operator yet, as `shop:operator`, or `*:viewer` for every project. They become one by that.",
+    defaultText: "none: only operators are let in",
     isSecret: false,
   },
   SVC_LOG_LEVEL: {

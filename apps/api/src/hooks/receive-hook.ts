@@ -1,4 +1,5 @@
 import { HOOK_HEADERS, HOOK_LIMITS, LIMITS, ServiceError } from "@svc/contracts";
+import type { TakenBody } from "@svc/admin";
 import { isUuid } from "@svc/operations";
 import { methodNotAllowed, readBodyBytes } from "@svc/http";
 import type { RateLimit } from "@svc/http";
@@ -8,7 +9,6 @@ import type { Request, RequestHandler, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
 import { jsonAnswer, sendAnswer } from "../idempotency.ts";
 import { queuedAsync, queuedWebhook } from "../modes.ts";
-import type { TakenBody } from "./take-hook-body.ts";
 import { isProven } from "./verify-proof.ts";
 
 /** What the route works with. */

@@ -1,5 +1,5 @@
 import type { AcceptedEvent, PendingAnswer, SyncAnswer } from "@svc/contracts";
-import { openEventStream } from "@svc/http";
+import { openEventStream, streamFault } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { KeptAnswer } from "@svc/store";
@@ -9,7 +9,6 @@ import type { CallNames, CallWriter } from "../call-writer.ts";
 import { sendAnswer } from "../idempotency.ts";
 import { drainUrlOf } from "../reply-json.ts";
 import { growText, textOf } from "./grow-text.ts";
-import { streamFault } from "./stream-fault.ts";
 
 /** What a sync call was answered; null for errors and for other modes, which are no streams. */
 function syncBodyOf({ status, body }: KeptAnswer): SyncAnswer | PendingAnswer | null {

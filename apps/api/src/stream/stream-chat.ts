@@ -1,7 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { checkKeyAgain, openEventStream } from "@svc/http";
+import { checkKeyAgain, openEventStream, streamFault } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { DrainLimits, DrainPage, ProjectId, StoredReply, UnfinishedReply } from "@svc/store";
@@ -9,7 +9,6 @@ import type { Request, Response } from "express";
 import type { ApiContext } from "../api-context.ts";
 import { replyJson } from "../reply-json.ts";
 import { growText } from "./grow-text.ts";
-import { streamFault } from "./stream-fault.ts";
 
 /** A stream that lasts longer ends, and its reader comes again: so that new settings and new replicas are used. */
 const MAX_STREAM_MS = 600_000;

@@ -9,6 +9,7 @@ import {
   getDocument,
   getImport,
   getKb,
+  getPassage,
   listDocuments,
   listImports,
   listKbs,
@@ -55,6 +56,7 @@ export function kbHandlers(): AdminHandlers<typeof kbEndpoints> {
       const item = await createKb(context, principal, (await body()) as KbInput);
       return { item, location: `${PATH}/${item.id}`, version: item.version };
     },
+    getPassage: async (context, { principal, param }) => ({ item: await getPassage(context, principal, param()) }),
     async getKb(context, { principal, param }) {
       const item = await getKb(context, principal, param());
       return { item, version: item.version };

@@ -1,12 +1,31 @@
 import { LIMITS, ServiceError, countChars, isMalformedText } from "@svc/contracts";
-import type { CallbackTarget, FieldFault, Sealed } from "@svc/contracts";
+import type {
+  AcceptedMessage,
+  ApiSettings,
+  CallbackTarget,
+  FieldFault,
+  IncomingContext,
+  IncomingMessage,
+  Sealed,
+} from "@svc/contracts";
 import { createMappingCache, mapBody } from "@svc/operations";
 import type { MappedBody } from "@svc/operations";
+import type { AddressGuard } from "@svc/outbound";
 import { newId } from "@svc/store";
-import type { Hook, HookBodyResult, NewHookBody } from "@svc/store";
-import type { ApiContext } from "../api-context.ts";
+import type { Hook, HookBodyResult, NewHookBody, Store } from "@svc/store";
 import { createSlowHooks } from "./create-slow-hooks.ts";
 import { readHookBody } from "./read-hook-body.ts";
+
+/** What makes messages of hooks' bodies. */
+export interface HookIntakeContext {
+  store: Store;
+  /** Decides which callback URLs may be named. */
+  guard: AddressGuard;
+  /** The settings of the HTTP API, as they are now. */
+  readSettings: () => Promise<ApiSettings>;
+  /** Hands a message over; rejects with channel_disabled while the channel is switched off. */
+  receive: (message: IncomingMessage, context: IncomingContext) => Promise<AcceptedMessage>;
+}
 
 /** What became of a body, with what its sender is told besides. */
 export interface TakenBody extends HookBodyResult {
@@ -80,7 +99,7 @@ function unmapped(mapped: MappedBody): TakenBody {
  * The secret that signs callbacks of a hook. Settings are remembered for a second; before a body is refused for them they
  * are read anew, so that a hook works as soon as the secret is set.
  */
-async function findWebhookSecret({ store, readSettings }: ApiContext, hook: Hook): Promise<Sealed | null> {
+async function findWebhookSecret({ store, readSettings }: HookIntakeContext, hook: Hook): Promise<Sealed | null> {
   if (hook.mapping.webhookUrl == null) return null;
   const { webhookSecret } = await readSettings();
   return webhookSecret ?? (await store.channelsConfig.read()).api.config.webhookSecret;
@@ -88,7 +107,7 @@ async function findWebhookSecret({ store, readSettings }: ApiContext, hook: Hook
 
 /** Commits the message that a body was mapped to; safe to repeat, as its ids are given. */
 async function accept(
-  { store, channel, readSettings }: ApiContext,
+  { store, receive, readSettings }: HookIntakeContext,
   hook: Hook,
   bodyId: string,
   mapped: MappedBody & { text: string },
@@ -109,7 +128,7 @@ async function accept(
       ? null
       : { url: new URL(webhookUrl).href, deliveryId: newId(), apiKeyId: null, sealedSecret, timeoutMs };
   const user = userId === null ? {} : { userId };
-  const { ticketId } = await channel.receive(
+  const { ticketId } = await receive(
     {
       channelId: "api",
       chatId,
@@ -130,7 +149,7 @@ async function accept(
  * or the event's first call has named it, so that trying again never makes a second one. Rejects with channel_disabled
  * and unavailable, after which the same may be tried again.
  */
-export function createHookIntake(context: ApiContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
+export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
   const mappings = createMappingCache();
   const slowHooks = createSlowHooks();
   return async (hook, { id, contentType, headers, content }) => {

@@ -1,6 +1,6 @@
 import type { TicketChange, TicketListInput, ticketEndpoints } from "@svc/contracts";
 import { ENDPOINTS } from "@svc/contracts";
-import { getTicket, getTicketFile, listTickets, updateTicket } from "@svc/operations";
+import { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "@svc/operations";
 import type { AdminHandlers } from "./admin-handler.ts";
 
 /** What the list is asked besides what every list is asked. */
@@ -14,6 +14,10 @@ export const ticketHandlers: AdminHandlers<typeof ticketEndpoints> = {
     const filters = Object.fromEntries(FILTERS.map((name) => [name, query(name)]));
     const input = { ...filters, ...listQuery() } as TicketListInput;
     return { list: await listTickets(context, principal, input) };
+  },
+  async countTickets(context, { principal, query }) {
+    const filters = Object.fromEntries(["q", ...FILTERS].map((name) => [name, query(name)]));
+    return { item: await countTickets(context, principal, filters) };
   },
   async getTicket(context, { principal, param }) {
     const item = await getTicket(context, principal, param());

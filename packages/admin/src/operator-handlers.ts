@@ -1,5 +1,12 @@
 import type { OperatorChange, OperatorInput, operatorEndpoints } from "@svc/contracts";
-import { createOperator, deleteOperator, getOperator, listOperators, updateOperator } from "@svc/operations";
+import {
+  createOperator,
+  createOperatorLink,
+  deleteOperator,
+  getOperator,
+  listOperators,
+  updateOperator,
+} from "@svc/operations";
 import type { AdminHandlers } from "./admin-handler.ts";
 
 /** People who work with the product. */
@@ -21,5 +28,8 @@ export const operatorHandlers: AdminHandlers<typeof operatorEndpoints> = {
   },
   deleteOperator: async (context, { principal, param, ifMatch }) => ({
     item: await deleteOperator(context, principal, param(), ifMatch()),
+  }),
+  createOperatorLink: async (context, { principal, param }) => ({
+    item: await createOperatorLink(context, principal, param()),
   }),
 };

@@ -1,7 +1,7 @@
 import { createAddressGuard, createReceiverLookup } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import { ownPortsOf } from "@svc/runtime";
-import type { Config } from "@svc/runtime";
+import type { Config } from "./load-config.ts";
+import { ownPortsOf } from "./own-ports.ts";
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
 

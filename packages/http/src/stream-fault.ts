@@ -1,6 +1,6 @@
 import { ServiceError } from "@svc/contracts";
-import { problemAnswer } from "@svc/http";
 import type { Request, Response } from "express";
+import { problemAnswer } from "./problem.ts";
 
 /** The data of an event `error`: the problem that would have been the answer. What is no error of ours says nothing. */
 export function streamFault(request: Request, response: Response, error: unknown): unknown {

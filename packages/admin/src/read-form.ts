@@ -1,5 +1,5 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import { invalidForm, parseForm } from "../parse-form.ts";
+import { invalidForm, parseForm } from "./parse-form.ts";
 
 /** A file of a form. */
 export interface FormFile {

@@ -2,13 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ServiceError } from "@svc/contracts";
 import type { ModelPull } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { checkKeyAgain, openEventStream, problemAnswer } from "@svc/http";
+import { checkKeyAgain, openEventStream, problemAnswer, streamFault } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { findPull, pullModel } from "@svc/operations";
 import { isUnavailable } from "@svc/store";
 import type { ModelPullRecord, ModelPullState } from "@svc/store";
 import type { AdminAnswer, AdminCall, AdminContext } from "./admin-handler.ts";
-import { streamFault } from "../stream/stream-fault.ts";
 import { asModelPull } from "./as-model-pull.ts";
 
 /** How often it is looked how far a pull is. */

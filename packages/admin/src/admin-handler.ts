@@ -1,20 +1,18 @@
 import type { Principal } from "@svc/auth";
 import type { Endpoint, ListInput, ListPage } from "@svc/contracts";
-import type { ExpectedVersions, IngestDeps, TakeHookBody } from "@svc/operations";
+import type { ExecuteDeps, ExpectedVersions, IngestDeps, ModelDeps, TakeHookBody } from "@svc/operations";
 import type { AddressGuard } from "@svc/outbound";
-import type { Resources } from "@svc/runtime";
 import type { Request, Response } from "express";
 
 /** What the handlers of administration work with. */
-export type AdminContext = IngestDeps &
-  Pick<Resources, "config" | "store" | "queues" | "embeddings" | "models" | "catalogue" | "openTools" | "log"> & {
-    /** Aborted when the process stops: what goes on for long ends then, and its client asks another replica. */
-    closing: AbortSignal;
-    /** Decides which callback URLs may be named. */
-    guard: AddressGuard;
-    /** Makes a message of a hook's body. */
-    takeHookBody: TakeHookBody;
-  };
+export interface AdminContext extends IngestDeps, ModelDeps, Required<ExecuteDeps> {
+  /** Aborted when the process stops: what goes on for long ends then, and its client asks another replica. */
+  closing: AbortSignal;
+  /** Decides which callback URLs may be named. */
+  guard: AddressGuard;
+  /** Makes a message of a hook's body. */
+  takeHookBody: TakeHookBody;
+}
 
 /** One call of an endpoint, whose key has the scope. What it says is for the operation to check. */
 export interface AdminCall {
