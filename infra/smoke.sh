@@ -16,7 +16,7 @@ trap 'status=$?; [ $status = 0 ] || compose logs --tail=40 || true; down; exit $
 {
   echo 'version: "3.8"'
   echo 'services:'
-  for service in migrate api pipeline widget tool-server; do
+  for service in migrate api pipeline widget messenger tool-server console; do
     printf '  %s:\n    build:\n      context: .\n      dockerfile: infra/docker/Dockerfile\n' "$service"
     [ -z "${BUILD_NETWORK:-}" ] || printf '      network: %s\n' "$BUILD_NETWORK"
   done
@@ -82,7 +82,7 @@ found=$(mcp '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc
 case "$found" in *'"chunkId"'*) ;; *) echo "the search found nothing: $found" >&2; exit 1 ;; esac
 svc tools call svc_list_agents --url http://tool-server:31417
 echo "== readiness of every app"
-for service in api pipeline widget tool-server; do
+for service in api pipeline widget messenger tool-server console; do
   compose exec -T "$service" node -e \
     "fetch('http://127.0.0.1:9464/readyz').then(async (a) => { console.log('$service', a.status, await a.text()); process.exit(a.ok ? 0 : 1); })"
 done

@@ -98,13 +98,13 @@ describe("channels", () => {
     const channels = await readChannels();
     expect(channels.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
       { id: "api", port: Number(instance.env.SVC_API_PORT), ...running },
-      { id: "messenger", enabled: false, port: null, state: "not_available", since: null, detail: null },
+      { id: "messenger", enabled: false, port: null, state: "stopped", since: expect.any(String), detail: null },
       { id: "widget", port: Number(instance.env.SVC_WIDGET_PORT), ...running },
     ]);
     const { stdout } = await run("channels", "list");
     expect(stdout).toMatch(/^CHANNEL +ENABLED +PORT +STATE\n/);
     expect(stdout).toMatch(/\napi +yes +\d+ +running since /);
-    expect(stdout).toMatch(/\nmessenger +no +- +not in this version yet\n/);
+    expect(stdout).toMatch(/\nmessenger +no +- +stopped\n/);
   });
 
   test("disable and enable are followed by the running product without a restart, and may be repeated", async () => {
@@ -123,12 +123,25 @@ describe("channels", () => {
     expect(await api()).toMatchObject({ enabled: true, state: "running" });
   });
 
-  test("enable refuses a channel that this version has no app for, and disable one that does not exist", async () => {
-    expect(await run("channels", "enable", "messenger")).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("the channel messenger is not in this version yet"),
-    });
+  test("disable refuses a channel that does not exist", async () => {
     expect((await run("channels", "disable", "fax")).code).toBe(2);
+  });
+
+  test("the messenger says what it lacks, and takes its token as a name with a text, which is shown nowhere", async () => {
+    const messenger = async () => (await readChannels()).find(({ id }) => id === "messenger");
+    expect((await run("channels", "enable", "messenger")).code).toBe(0);
+    const lacking = await waitFor(
+      async () => {
+        const found = await messenger();
+        return found?.state === "failing" ? found : null;
+      },
+      { what: "the messenger to say that it has no token" },
+    );
+    expect(lacking.detail).toContain("No bot token is set");
+    expect((await run("channels", "set", "messenger", "botToken=no-token")).code).toBe(0);
+    await waitFor(async () => /is none/.test((await messenger())?.detail ?? ""), { what: "the token to be refused" });
+    expect((await run("channels", "show", "messenger")).stdout).not.toContain("no-token");
+    expect((await run("channels", "disable", "messenger")).code).toBe(0);
   });
 
   describe("the widget", () => {
@@ -192,7 +205,7 @@ describe("channels", () => {
     test.each([
       ["no settings", [], "Give the settings as JSON"],
       ["both ways at once", ["{}", "--file", "-"], "one of the two"],
-      ["no JSON", ["color=#fff"], "no JSON"],
+      ["no JSON", ["color: #fff"], "no JSON"],
       ["no object", ["[1]"], "no JSON object"],
       ["a setting that is not one", ['{"colour":"#2f6f4f"}'], "colour"],
       ["a value that is none", ['{"color":"red"}'], "/config/color"],

@@ -106,9 +106,9 @@ describe("svc projects", () => {
     const find = async (name: string) => (await jsonOf<{ item: ProjectItem }>("projects", "show", name)).item;
     const before = await find("clinic");
     expect(before).toMatchObject({ handoffText: "A nurse will answer you.", retentionDays: 90, tablesAsXlsx: true });
-    await svc("projects", "change", "clinic", "--retention", "forever", "--tables", "off");
+    await svc("projects", "change", "clinic", "--retention", "forever", "--tables", "off", "--greeting", "Good day.");
     await svc("projects", "rename", "clinic", "surgery");
-    const after = { ...before, name: "surgery", retentionDays: null, tablesAsXlsx: false };
+    const after = { ...before, name: "surgery", greeting: "Good day.", retentionDays: null, tablesAsXlsx: false };
     expect(await find("surgery")).toEqual({ ...after, version: before.version + 2 });
     expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +for ever +no +A nurse will answer you\.\n/);
   });

@@ -251,6 +251,7 @@ describe("the product, started with one command on a new folder", () => {
       "Webhook secret",
       "Widget",
       "Widget sites",
+      "Console",
       "Knowledge",
       "Models",
       "Queues",

@@ -44,13 +44,8 @@ describe("channels", () => {
       },
       { what: "every process to say how it is doing" },
     );
-    expect(one).toMatchObject({ enabled: true, isAvailable: true, state: "running", error: null });
-    expect(await read("messenger")).toMatchObject({
-      enabled: false,
-      isAvailable: false,
-      state: "stopped",
-      since: null,
-    });
+    expect(one).toMatchObject({ enabled: true, state: "running", error: null });
+    expect(await read("messenger")).toMatchObject({ enabled: false, state: "stopped" });
   });
 
   test("are switched off and on while they run, on every replica", async () => {
@@ -162,7 +157,7 @@ describe("channels", () => {
     ],
     ["widget", "signed ids without a secret", { config: { requireIdentity: true } }, ["/config/requireIdentity"]],
     ["widget", "a secret that is too short", { config: { identitySecret: "short" } }, ["/config/identitySecret"]],
-    ["messenger", "a channel that this version has not", { enabled: true }, ["/enabled"]],
+    ["messenger", "a token that is no text", { enabled: true, config: { botToken: 5 } }, ["/config/botToken"]],
     ["api", "no object", [], [""]],
   ])("400: %s refuses %s, and changes nothing", async (id, _what, json, pointers) => {
     const before = await read(id);

@@ -250,6 +250,7 @@ describe("what a project has kept for longer than it wants", () => {
       ["messages", "created_at"],
       ["replies", "created_at"],
       ["hook_bodies", "received_at"],
+      ["messenger_updates", "received_at"],
     ]) {
       await queryDatabase(
         product.databaseUrl,

@@ -76,7 +76,13 @@ const drain = (key: string, project?: string, replica = 0) =>
 
 describe("a project that is made", () => {
   test("has the settings that were said, and is there on every replica", async () => {
-    const made = await create({ name: "east", handoffText: "", tablesAsXlsx: false, retentionDays: 30 });
+    const made = await create({
+      name: "east",
+      handoffText: "",
+      greeting: "Hi <b>",
+      tablesAsXlsx: false,
+      retentionDays: 30,
+    });
     const item = projectOf(made);
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -85,6 +91,7 @@ describe("a project that is made", () => {
         id: expect.any(String),
         name: "east",
         handoffText: "",
+        greeting: "Hi <b>",
         tablesAsXlsx: false,
         retentionDays: 30,
         modelLimits: { concurrency: 8, tokensPerDay: null },
@@ -225,6 +232,7 @@ describe("400 names the field:", () => {
     ["name", [undefined, null, 5, [], {}, "", "Default", "a b", "-a", "a_b", "ä", "a/b", "../x", "n".repeat(64)]],
     ["name", ["'; DROP TABLE projects; --", "<script>alert(1)</script>", "a\u0000", "\ud800", "n".repeat(500_000)]],
     ["handoffText", [null, 5, [], {}, "a\u0000", "\ud800", "x".repeat(5_001)]],
+    ["greeting", [null, 5, [], {}, "a\u0000", "\ud800", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, 1, "true", [], {}]],
     ["retentionDays", [0, -1, 1.5, 36_501, "30", true, [], {}]],
     ["modelLimits", [null, 5, []]],
@@ -368,6 +376,7 @@ describe("a project that is changed", () => {
   const FAULTS: [field: string, values: unknown[]][] = [
     ["name", [null, 5, "", "A b", "n".repeat(64), "'; DROP TABLE projects; --"]],
     ["handoffText", [null, 5, "a\u0000", "x".repeat(5_001)]],
+    ["greeting", [null, 5, "a\u0000", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, "true"]],
     ["retentionDays", [0, -1, 1.5, 36_501, "30"]],
     ["version", [2]],

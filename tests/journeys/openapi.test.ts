@@ -27,7 +27,14 @@ const TITLED = ALL.map(([name, endpoint]): [string, Operation, Endpoint] => [
   endpoint,
 ]);
 /** Errors that only the widget's server and the tool server answer, which have no operation in this description. */
-const OF_OTHER_SERVERS = ["too_many_files", "origin_not_allowed", "invalid_identity"];
+const OF_OTHER_SERVERS = [
+  "too_many_files",
+  "origin_not_allowed",
+  "invalid_identity",
+  "not_signed_in",
+  "sign_in_failed",
+  "csrf_refused",
+];
 const KEYED = TITLED.filter(([, , { isPublic }]) => isPublic !== true);
 
 let product: Product;

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgents } from "./commands/agents.ts";
 import { addAsk } from "./commands/ask.ts";
 import { addAudit } from "./commands/audit.ts";
+import { addBackup } from "./commands/backup.ts";
 import { addChannels } from "./commands/channels.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addDeliveries } from "./commands/deliveries.ts";
@@ -18,14 +18,17 @@ import { addPrivacy } from "./commands/privacy.ts";
 import { addProjects } from "./commands/projects.ts";
 import { addOperators } from "./commands/operators.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addStart } from "./commands/start.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTickets } from "./commands/tickets.ts";
 import { addToolCalls } from "./commands/tool-calls.ts";
 import { addTools } from "./commands/tools.ts";
 import { addUp } from "./commands/up.ts";
+import { addUpgrade } from "./commands/upgrade.ts";
 import { addWebhook } from "./commands/webhook.ts";
 import { EXIT_MEANINGS } from "./exit-codes.ts";
+import { readVersion } from "./read-version.ts";
 import type { OutputStream } from "./terminal.ts";
 
 /** In the order in which the help shows them. */
@@ -34,6 +37,9 @@ const COMMANDS = [
   addStart,
   addInit,
   addMigrate,
+  addUpgrade,
+  addBackup,
+  addRestore,
   addAsk,
   addTickets,
   addToolCalls,
@@ -55,11 +61,6 @@ const COMMANDS = [
   addReplay,
   addDoctor,
 ];
-
-function readVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
-}
 
 function afterHelp({ self, startWith }: Cli): string {
   const codes = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);

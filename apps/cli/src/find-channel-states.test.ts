@@ -5,7 +5,7 @@ import { judgeChannel } from "./find-channel-states.ts";
 const URL = "http://127.0.0.1:31416";
 const SINCE = "2026-11-21T10:00:00.000Z";
 const noted = { state: "stopped", since: null, error: null } as const;
-const api = { id: "api", isAvailable: true, ...noted } as const;
+const api = { id: "api", ...noted } as const;
 
 const ours = (channels: Record<string, RunningChannel> | null, status: "pass" | "fail" = "pass"): ApiState => ({
   kind: "ours",
@@ -53,7 +53,6 @@ describe("the state of a channel", () => {
   test("of a channel that another process holds is what that process has noted", () => {
     const widget = {
       id: "widget",
-      isAvailable: true,
       state: "failing",
       since: SINCE,
       error: "the port is taken",
@@ -63,11 +62,5 @@ describe("the state of a channel", () => {
       since: SINCE,
       detail: "the port is taken",
     });
-  });
-
-  test("is not available in a version without its app, whatever runs", () => {
-    const widget = { id: "widget", isAvailable: false, ...noted } as const;
-    expect(judgeChannel(widget, URL, { kind: "nothing" }).state).toBe("not_available");
-    expect(judgeChannel(widget, URL, ours({})).state).toBe("not_available");
   });
 });

@@ -14,9 +14,9 @@ export interface ChannelReport {
   port: number | null;
   /**
    * `running`, `stopped` and `failing` are what the running product says; `not_running`: nothing runs that could say
-   * so; `unknown`: it does not tell; `not_available`: this version has no app for the channel.
+   * so; `unknown`: it does not tell.
    */
-  state: RunningChannel["state"] | "not_running" | "unknown" | "not_available";
+  state: RunningChannel["state"] | "not_running" | "unknown";
   /** Since when it is in that state (RFC 3339). */
   since: string | null;
   /** Why it is in that state, in words. */
@@ -36,11 +36,10 @@ const WITHOUT_ANSWER: Record<Exclude<ApiState["kind"], "ours">, (url: string) =>
 
 /** What a look at the API's address says of one channel. */
 export function judgeChannel(
-  { id, isAvailable, state, since, error }: Pick<ChannelItem, "id" | "isAvailable" | "state" | "since" | "error">,
+  { id, state, since, error }: Pick<ChannelItem, "id" | "state" | "since" | "error">,
   url: string,
   probe: ApiState,
 ): Found {
-  if (!isAvailable) return found("not_available", null);
   if (probe.kind !== "ours") return WITHOUT_ANSWER[probe.kind](url);
   if (probe.status === "fail") return found("unknown", `the product at ${url} is not healthy`);
   if (probe.channels === null) {

@@ -48,8 +48,13 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
   try {
     return await readAll(createReadStream(resolve(cli.folder, file)), expectation);
   } catch (error) {
-    const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-    const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
-    throw reason === undefined ? error : bad(`${safeLine(file)} cannot be read: ${reason}.`, error);
+    throw explainReadFault(file, error);
   }
+}
+
+/** Why a file could not be read, as CliError `bad_input`; an error of another kind stays what it is. */
+export function explainReadFault(file: string, error: unknown): unknown {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
+  return reason === undefined ? error : bad(`${safeLine(file)} cannot be read: ${reason}.`, error);
 }

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { apiService } from "@svc/api";
+import { consoleService } from "@svc/console";
 import { createLog } from "@svc/log";
-import { ensureLocalKey, initialize, localKeyFile, revokeLocalKeys } from "@svc/operations";
+import { messengerService } from "@svc/messenger";
+import { ensureLocalKey, initialize, localKeyFile, makeFirstLink, revokeLocalKeys } from "@svc/operations";
 import type { Initialized } from "@svc/operations";
 import { pipelineService } from "@svc/pipeline";
 import { closeResources, loadConfig, migrateAll, openResources, readEnvironment, runServices } from "@svc/runtime";
@@ -19,6 +21,8 @@ export interface Standalone extends Running {
   initialized: Initialized;
   /** How a shell can name a key for a call: a literal, a file, or a variable. */
   keyForShell: string;
+  /** Where the first administrator of the console chooses a password; null where there is one. */
+  firstAdministratorUrl: string | null;
   /** To be called once the first administrator's key has been shown. */
   noteAdminKeyShown(): Promise<void>;
 }
@@ -63,10 +67,21 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       await closeResources(resources);
       throw error;
     }
-    const services = [pipelineService, apiService, widgetService, toolServerService].map((make) => make(resources));
+    const services = [
+      pipelineService,
+      apiService,
+      widgetService,
+      messengerService,
+      toolServerService,
+      consoleService,
+    ].map((make) => make(resources));
     const running = await runServices(services, resources, { afterStop: () => infrastructure.stop() });
+    const consoleUrl = running.urls["Console"];
+    // The link is a way in: it is made only for whoever starts the product, and is void with the next start.
+    const link = consoleUrl === undefined ? null : await makeFirstLink(resources);
+    const firstAdministratorUrl = link === null ? null : `${consoleUrl}/link#${link.token}`;
     const noteAdminKeyShown = () => resources.store.installation.markAdminKeyShown();
-    return { ...running, config, initialized, keyForShell, noteAdminKeyShown };
+    return { ...running, config, initialized, keyForShell, firstAdministratorUrl, noteAdminKeyShown };
   } catch (error) {
     await infrastructure.stop();
     throw error;

@@ -1,12 +1,11 @@
+import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import { clientAddress } from "@svc/http";
 import type { FileContent } from "@svc/store";
 import type { RequestHandler, Response } from "express";
-import { cleanFileName } from "./clean-file-name.ts";
 import { readFormFile } from "./read-form-file.ts";
 import { countBytes } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./read-visitor.ts";
-import { sniffMime } from "./sniff-mime.ts";
 import type { WidgetContext } from "./widget-context.ts";
 
 /** Files that a process takes at once, and from one address: each is held in memory until it is stored. */

@@ -4,7 +4,7 @@ export { createClient } from "./create-client.ts";
 export type { Client } from "./create-client.ts";
 export type { DrainOptions } from "./drain-chat.ts";
 export { OPERATIONS } from "./operations.ts";
-export type { CallInput, CallOutput, OperationName } from "./operation-types.ts";
+export type { CallArguments, CallInput, CallOutput, OperationName } from "./operation-types.ts";
 export type { PullNews, PullOptions } from "./pull-model.ts";
 export type { SendOptions, SentMessage } from "./send-message.ts";
 export { ServiceFault } from "./service-fault.ts";

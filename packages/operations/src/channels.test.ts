@@ -31,13 +31,13 @@ afterAll(async () => {
 const holderOf = (scopes: Scope[]): Principal => ({ ...administrator, scopes });
 
 describe("the channels", () => {
-  test("are all listed, those of this version first, switched on or not", async () => {
+  test("are all listed, switched on or not", async () => {
     const nobody = { enabled: false, state: "stopped", since: null, error: null, replicas: [] };
     expect(await listChannels({ store }, administrator)).toMatchObject({
       items: [
-        { id: "widget", isAvailable: true, ...nobody },
-        { id: "api", isAvailable: true, ...nobody },
-        { id: "messenger", isAvailable: false, ...nobody },
+        { id: "messenger", ...nobody },
+        { id: "widget", ...nobody },
+        { id: "api", ...nobody },
       ],
       nextCursor: null,
     });
@@ -64,15 +64,6 @@ describe("a channel", () => {
     expect(items.filter((item) => item.enabled)).toMatchObject([{ id: "api" }]);
     expect([await set(false), await set(false)]).toEqual([true, false]);
     expect((await store.channelsConfig.read()).enabled).toEqual([]);
-  });
-
-  test("that this version has no app for is not switched on, but may be switched off", async () => {
-    await expect(setChannelEnabled({ store }, administrator, "messenger", true)).rejects.toMatchObject({
-      code: "invalid_request",
-      message: expect.stringContaining("is not in this version yet"),
-    });
-    await store.channelsConfig.setEnabled("messenger", true);
-    expect(await setChannelEnabled({ store }, administrator, "messenger", false)).toBe(true);
   });
 
   test.each<Scope[]>([["channels:*"], ["channels:write", "messages:*"]])(

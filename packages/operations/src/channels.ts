@@ -26,8 +26,6 @@ import type { ExpectedVersions } from "./kbs.ts";
 import { nextWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";
 
-const IS_AVAILABLE: Record<ChannelId, boolean> = { api: true, widget: true, messenger: false };
-
 const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
 
 /** The settings of each channel as they are shown to a principal. */
@@ -148,7 +146,6 @@ function asItem(
   return {
     id,
     enabled,
-    isAvailable: IS_AVAILABLE[id],
     ...stateOf(replicas, enabled),
     replicas: replicas.map(({ state, since, error }) => ({ state, since: since.toISOString(), error })),
     config: SHOWN[id](settings, principal),
@@ -170,16 +167,13 @@ async function readItem(store: Store, id: ChannelId, principal: Principal): Prom
 
 /**
  * Every channel of the service with its settings, secrets masked, and how it is doing; also those that are switched
- * off. Those of this version come first. The settings of a widget of another project are shown to administrators only.
+ * off. The settings of a widget of another project are shown to administrators only.
  * Scope channels:read.
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
   requireScope(principal, "channels:read");
   const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
-  const items = CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)).sort(
-    (one, other) => Number(other.isAvailable) - Number(one.isAvailable),
-  );
-  return { items, nextCursor: null };
+  return { items: CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
@@ -191,8 +185,7 @@ export async function getChannel({ store }: { store: Store }, principal: Princip
 /**
  * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
  * expected versions; a running product follows within two seconds, on every replica. Scope admin:*. Throws not_found,
- * version_conflict with the present `ETag`, and invalid_request with every fault of the input, also when a channel is to
- * be switched on that this version has no app for.
+ * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
 export const updateChannel = audited(
   "channels.update",
@@ -206,11 +199,6 @@ export const updateChannel = audited(
     requireScope(principal, "admin:*");
     const id = idOf(channelId);
     const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
-    if (enabled === true && !IS_AVAILABLE[id]) {
-      const available = CHANNEL_IDS.filter((other) => IS_AVAILABLE[other]).join(", ");
-      const detail = `the channel ${id} is not in this version yet, so it cannot be enabled; there is: ${available}`;
-      throw invalidInput([{ pointer: "/enabled", code: "not_available", detail }], "The channel");
-    }
     for (;;) {
       const settings = await store.channelsConfig.read();
       const { version } = settings;

@@ -89,7 +89,41 @@ async function deadLetter(text = "hello"): Promise<{ messageId: string; ticketId
   return { messageId, ticketId };
 }
 
+/** An update of the messenger that was given up. */
+async function deadUpdate(): Promise<string> {
+  const origin = { ticketId: newId(), chatId: "77", userId: "5" };
+  const body = JSON.stringify({ update_id: 1 });
+  const botId = Number.parseInt(newId().slice(-8), 16);
+  await store.messengerUpdates.insertMany(project.id, botId, [
+    { updateId: 1, origin, body, excerpt: "hello bot", albumId: null },
+  ]);
+  await store.messengerUpdates.bury(botId, [1], "it is broken");
+  const [letter] = await store.messengerUpdates.listDead(project.id, 1);
+  return letter?.messageId ?? "";
+}
+
 describe("the dead letters of a project", () => {
+  test("are also updates of the messenger, which are taken again without the pipeline's queue", async () => {
+    const [{ messageId }, update] = [await deadLetter(), await deadUpdate()];
+    expect(await list()).toEqual([
+      expect.objectContaining({
+        kind: "update",
+        messageId: update,
+        channelId: "messenger",
+        chatId: "77",
+        text: "hello bot",
+        failure: "it is broken",
+      }),
+      expect.objectContaining({ kind: "message", messageId }),
+    ]);
+    const other = (await store.projects.ensure("other")).project;
+    await expect(retry(update, principal(["admin:*"], other))).rejects.toMatchObject({ code: "not_found" });
+    await retry(update);
+    expect(await list()).toEqual([expect.objectContaining({ messageId })]);
+    expect(published).toEqual([]);
+    await expect(retry(update)).rejects.toMatchObject({ code: "not_found" });
+  });
+
   test("are listed newest first, with what was said and why it failed", async () => {
     expect(await list()).toEqual([]);
     const [older, newer] = [await deadLetter("first"), await deadLetter("second")];

@@ -11,10 +11,33 @@ import { leaveToSweeper } from "./leave-to-sweeper.ts";
 
 const LIST_LIMIT = 200;
 
-/** The messages that failed five times, of tickets of the principal's project, newest first. Scope tickets:read. */
-export async function listDeadLetters({ store }: { store: Store }, principal: Principal): Promise<DeadLetter[]> {
+/**
+ * What was given up after five tries: a message in the pipeline, an update of Telegram that became none, or a reply that
+ * could not be sent. `messageId` is its id: of an update that of the message that it would be, of a reply its own.
+ */
+export interface DeadLetterItem extends DeadLetter {
+  kind: "message" | "update" | "reply";
+}
+
+/**
+ * What was given up after five tries, newest first: messages and replies of tickets of the principal's project, and updates
+ * of the messenger that came in to it. Scope tickets:read.
+ */
+export async function listDeadLetters({ store }: { store: Store }, principal: Principal): Promise<DeadLetterItem[]> {
   requireScope(principal, "tickets:read");
-  return store.messages.listDeadLetters(principal.project, LIST_LIMIT);
+  const { project } = principal;
+  const [messages, updates, replies] = await Promise.all([
+    store.messages.listDeadLetters(project, LIST_LIMIT),
+    store.messengerUpdates.listDead(project, LIST_LIMIT),
+    store.outboxes.listDead(project, LIST_LIMIT),
+  ]);
+  return [
+    ...messages.map((letter): DeadLetterItem => ({ kind: "message", ...letter })),
+    ...updates.map((update): DeadLetterItem => ({ kind: "update", channelId: "messenger", ...update })),
+    ...replies.map(({ replyId, ...reply }): DeadLetterItem => ({ kind: "reply", messageId: replyId, ...reply })),
+  ]
+    .toSorted((one, other) => other.failedAt.getTime() - one.failedAt.getTime())
+    .slice(0, LIST_LIMIT);
 }
 
 /** Decides that a dead letter is tried again; where it came in, or null when it is none. */
@@ -35,7 +58,8 @@ async function revive(
 }
 
 /**
- * Sends a dead letter through the pipeline again, with five fresh tries. Scope tickets:write. Throws not_found when
+ * Sends a dead letter through the pipeline again, with five fresh tries; an update of the messenger is taken again by the
+ * replica that works for its bot, a reply is sent by its channel. Scope tickets:write. Throws not_found when
  * the project has no such dead letter, also when somebody else has sent it again in the meantime.
  */
 export const retryDeadLetter = audited(
@@ -47,7 +71,15 @@ export const retryDeadLetter = audited(
   ): Promise<void> {
     requireScope(principal, "tickets:write");
     const revived = await revive(store, principal, messageId);
-    if (revived === null) throw noDeadLetter();
+    if (revived === null) {
+      const { project, actor } = principal;
+      const isAgain =
+        isUuid(messageId) &&
+        ((await store.messengerUpdates.revive(project, messageId)) ||
+          (await store.outboxes.sendAgain(project, messageId, actor)) !== null);
+      if (isAgain) return;
+      throw noDeadLetter();
+    }
     await leaveToSweeper(log, { messageId }, () => publishIncoming(queues, [{ ...revived, attempts: 0 }]));
   },
 );

@@ -5,6 +5,7 @@ import { KB_LIMITS, ServiceError, documentInputSchema, documentStatusSchema, fil
 import type {
   DocumentItem,
   DocumentItemStatus,
+  PassageItem,
   DocumentRequest,
   FileFacts,
   ImportItem,
@@ -112,6 +113,31 @@ export async function getDocument(
   requireScope(principal, "kb:read");
   await requireKb(store, principal, kbId);
   return asItem(await readDocument(store, principal, kbId, id));
+}
+
+/** Passages before and after the one that is read. */
+const PASSAGES_AROUND = 20;
+
+/**
+ * A passage in its document, as a source of an answer names it, with those around it. Scope kb:read. Throws not_found,
+ * also when the document was read anew since.
+ */
+export async function getPassage({ store }: { store: Store }, principal: Principal, id: string): Promise<PassageItem> {
+  requireScope(principal, "kb:read");
+  const passages = isUuid(id) ? await store.chunks.listAround(principal.project, id, PASSAGES_AROUND) : [];
+  const found = passages.find((passage) => passage.id === id.toLowerCase());
+  const document =
+    found === undefined ? null : await store.documents.find(principal.project, found.kbId, found.documentId);
+  if (found === undefined || document === null) {
+    throw new ServiceError(
+      "not_found",
+      "There is no such passage in this project; its document may have been read anew.",
+    );
+  }
+  const { kbId, documentId } = found;
+  const { title, url } = asItem(document);
+  const shown = passages.map(({ id: own, headingPath, text, page }) => ({ id: own, headingPath, text, page }));
+  return { id: found.id, kbId, documentId, title, url, passages: shown };
 }
 
 /**

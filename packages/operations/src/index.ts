@@ -1,6 +1,7 @@
 export { listAuditEvents, verifyAudit } from "./audit.ts";
 export { audited, isAudited } from "./audited.ts";
 export { createAgent, deleteAgent, executeAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
+export type { ExecuteDeps } from "./agents.ts";
 export {
   createCannedReply,
   deleteCannedReply,
@@ -12,6 +13,7 @@ export {
 export type { CannedReplyListInput } from "./canned-replies.ts";
 export { getChannel, listChannels, setChannelEnabled, updateChannel } from "./channels.ts";
 export { listDeadLetters, retryDeadLetter } from "./dead-letters.ts";
+export type { DeadLetterItem } from "./dead-letters.ts";
 export { checkInput } from "./check-input.ts";
 export { getDelivery, listDeliveries, replayDelivery } from "./deliveries.ts";
 export type { DeliveryListInput } from "./deliveries.ts";
@@ -21,6 +23,7 @@ export {
   deleteDocument,
   getDocument,
   getImport,
+  getPassage,
   listDocuments,
   listImports,
   requireUploadTarget,
@@ -61,10 +64,12 @@ export { summarizeNotes } from "./notes.ts";
 export type { NotesDeps } from "./notes.ts";
 export {
   createOperator,
+  createOperatorLink,
   deleteOperator,
   findOperator,
   getOperator,
   listOperators,
+  makeFirstLink,
   updateOperator,
 } from "./operators.ts";
 export { erasePersonalData, exportPersonalData, writePersonalData } from "./privacy.ts";
@@ -87,6 +92,6 @@ export type { ReplayOptions } from "./replay.ts";
 export { reviewTicket } from "./reviews.ts";
 export type { ReviewDeps } from "./reviews.ts";
 export { getStats } from "./stats.ts";
-export { getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
+export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { decideToolCall, getToolCall, listToolCalls } from "./tool-calls.ts";
 export type { ToolCallListInput } from "./tool-calls.ts";

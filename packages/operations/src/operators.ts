@@ -1,7 +1,7 @@
-import { hashPassword, requireScope } from "@svc/auth";
+import { hashPassword, makeLink, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { ServiceError, operatorChangeSchema, operatorInputSchema } from "@svc/contracts";
-import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput } from "@svc/contracts";
+import type { ListInput, ListPage, Operator, OperatorChange, OperatorInput, OperatorLink } from "@svc/contracts";
 import type { NewRole, OperatorOutcome, OperatorRecord, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
@@ -166,3 +166,35 @@ export const deleteOperator = audited(
   undefined,
   { isGlobal: true },
 );
+
+/**
+ * Makes a link with which an operator chooses a password, once and within a day; an earlier one is void. The address is
+ * the console's, with the token as `/link#<token>`. Scope admin:*. Throws not_found, also for one who may not sign in.
+ */
+export const createOperatorLink = audited(
+  "operators.link",
+  async function createOperatorLink(
+    { store }: { store: Store },
+    principal: Principal,
+    id: string,
+  ): Promise<OperatorLink> {
+    requireScope(principal, "admin:*");
+    const record = await readOperator(store, id);
+    if (record.disabledAt !== null) {
+      throw new ServiceError("not_found", "This operator is disabled: enable them first.");
+    }
+    const { token, expiresAt } = await makeLink(store, record.id);
+    return { token, expiresAt: expiresAt.toISOString() };
+  },
+  undefined,
+  { isGlobal: true },
+);
+
+/**
+ * Makes the link with which somebody becomes the first administrator of the console; null where anybody can sign in by
+ * password already. For whoever works on the machine itself: no endpoint does this.
+ */
+export async function makeFirstLink({ store }: { store: Store }): Promise<{ token: string; expiresAt: Date } | null> {
+  if (!(await store.operatorLinks.isFirstMissing())) return null;
+  return makeLink(store, null);
+}

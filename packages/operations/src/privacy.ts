@@ -17,7 +17,7 @@ export interface PersonalData {
   subject: string;
   /** One for each conversation. Reading rejects with `unavailable` when the store breaks off. */
   tickets: AsyncIterable<{ ticketId: string; parts: AsyncIterable<HeldRecords> }>;
-  /** What belongs to none of them: bodies of hooks that no message was made of. Read after them. */
+  /** What belongs to none of them: what came in and no message was made of. Read after them. */
   parts: AsyncIterable<HeldRecords>;
 }
 
@@ -33,7 +33,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     `${kind}:${store.sealer.fingerprint(JSON.stringify([project, kind, id]))}`;
   if (userId !== undefined) {
     const ticketIds = await store.erasures.findTicketsOfUser(project, userId);
-    return { subject: named("user", userId), userId, chatId: null, ticketIds };
+    return { subject: named("user", userId), userId, chatId: null, messengerChatId: null, ticketIds };
   }
   if (visitorId !== undefined) {
     const ticketId = ticketIdOf(project, "widget", visitorChatId(visitorId));
@@ -41,6 +41,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
       subject: named("visitor", visitorId.toLowerCase()),
       userId: null,
       chatId: null,
+      messengerChatId: null,
       ticketIds: await store.erasures.findTickets(project, [ticketId]),
     };
   }
@@ -51,6 +52,7 @@ async function seek(store: Store, { project }: Principal, input: PrivacySubject)
     userId: null,
     // Hooks write in chats of the API.
     chatId: channels.includes("api") ? (chatId ?? null) : null,
+    messengerChatId: channels.includes("messenger") ? (chatId ?? null) : null,
     ticketIds: await store.erasures.findTickets(project, ticketIds),
   };
 }
@@ -78,7 +80,7 @@ export const exportPersonalData = audited(
       project: principal.projectName,
       subject,
       tickets: readTickets(store, principal, owner.ticketIds),
-      parts: store.erasures.readBodies(principal.project, owner),
+      parts: store.erasures.readLoose(principal.project, owner),
     };
   },
   (_args, result) => result?.subject ?? null,
@@ -139,7 +141,7 @@ export const erasePersonalData = audited(
     requireScope(principal, "privacy:write");
     const { subject, ...owner } = await seek(store, principal, input);
     // First what could become a message again.
-    let counts = await store.erasures.eraseBodies(principal.project, owner);
+    let counts = await store.erasures.eraseLoose(principal.project, owner);
     for (const ticketId of owner.ticketIds) {
       counts = addCounts(counts, (await store.erasures.erase(principal.project, ticketId)) ?? {});
     }

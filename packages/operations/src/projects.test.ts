@@ -51,6 +51,7 @@ describe("a project that is made", () => {
       id: expect.any(String),
       name: `a-${mark}`,
       handoffText: expect.stringMatching(/\S/),
+      greeting: "",
       tablesAsXlsx: true,
       retentionDays: null,
       modelLimits: { concurrency: 8, tokensPerDay: null },
@@ -64,7 +65,7 @@ describe("a project that is made", () => {
 
   test("has the settings that were said, also where they say no", async () => {
     const modelLimits = { concurrency: null, tokensPerDay: 5_000 };
-    const settings = { handoffText: "", tablesAsXlsx: false, retentionDays: 30, modelLimits };
+    const settings = { handoffText: "", greeting: "Hi.", tablesAsXlsx: false, retentionDays: 30, modelLimits };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });
 

@@ -6,6 +6,7 @@ import type {
   ListPage,
   PossibleDuplicateItem,
   TicketChange,
+  TicketCount,
   TicketDetail,
   TicketEvent,
   TicketItem,
@@ -178,6 +179,26 @@ export async function listTickets(
     items: tickets.map((ticket) => asTicketItem(ticket, principal)),
     nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
   };
+}
+
+/** Tickets that are counted at most. */
+const COUNT_MAX = 1_000;
+
+/**
+ * How many tickets of the principal's project meet the filters, up to 1000. Scope tickets:read. Throws invalid_request
+ * with every fault of the input, and for words and the Inbox of all projects, which are not counted.
+ */
+export async function countTickets(
+  { store }: { store: Store },
+  principal: Principal,
+  input: Omit<TicketListInput, "limit" | "cursor" | "sort">,
+): Promise<TicketCount> {
+  requireScope(principal, "tickets:read");
+  const uncounted = (["q", "allProjects"] as const).filter((name) => input[name] !== undefined);
+  const faults = uncounted.map((name) => ({ pointer: `/${name}`, code: "invalid", detail: "is not counted" }));
+  const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
+  const count = await store.ticketList.count(principal.project, { ...query, words: null }, COUNT_MAX);
+  return { count, isMore: count >= COUNT_MAX };
 }
 
 /** What belongs to one project, and is not looked for in all of them. */

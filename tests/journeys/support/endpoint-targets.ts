@@ -98,6 +98,19 @@ export const TARGETS = {
       return { id, docId: documentId };
     },
   },
+  /** One that was read already. */
+  passage: {
+    async make(product, project) {
+      const kbId = await kb(product, project);
+      const documentId = await post(product, project, `/admin/kb/${kbId}/documents`, { text: "We ship.", key: "a" });
+      const find = () =>
+        queryDatabase<{ id: string }>(product.databaseUrl, "SELECT id FROM chunks WHERE document_id = $1", [
+          documentId,
+        ]);
+      const id = await waitFor(async () => (await find())[0]?.id ?? null, { what: "the document to be read" });
+      return { id };
+    },
+  },
   ticketFile: {
     async make(product, project) {
       const { id } = await ticketInReview(product, project);

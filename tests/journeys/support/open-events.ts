@@ -30,6 +30,8 @@ export interface EventRequest {
   headers: Record<string, string>;
   /** Sent by POST. */
   json?: unknown;
+  /** Which events are read; those of the HTTP API where absent. */
+  types?: readonly string[];
 }
 
 const TYPES = ["accepted", "typing", "delta", "reply", "progress", "done", "error"];
@@ -39,7 +41,7 @@ const open = new Set<EventSource>();
  * Reads a stream with an EventSource, which connects again by itself when it is cut and says which event it has got last.
  * What is answered to a POST is over with `done` or `error`.
  */
-export function openEvents({ url, headers, json }: EventRequest): EventReader {
+export function openEvents({ url, headers, json, types = TYPES }: EventRequest): EventReader {
   const events: ReceivedEvent[] = [];
   const answers: Response[] = [];
   let connections = 0;
@@ -59,7 +61,7 @@ export function openEvents({ url, headers, json }: EventRequest): EventReader {
     source.close();
     open.delete(source);
   };
-  for (const type of TYPES) {
+  for (const type of types) {
     source.addEventListener(type, (event) => {
       // What the EventSource itself says of its connection has no data.
       if (!("data" in event) || typeof event.data !== "string") return;

@@ -134,6 +134,21 @@ export async function plantCanary(product: Product, projectName: string): Promis
   await store.visitors.reserve(project, ticketId, `id-${name}`);
   await store.visitors.rate(project, ticketId, { score: 5, comment: `${name} is happy` });
 
+  // Updates of the messenger that were given up: one of a conversation that is there, one of none.
+  const botId = Number.parseInt(newId().slice(-10), 16);
+  await store.messengerUpdates.insertMany(
+    project,
+    botId,
+    [ticketId, newId()].map((of, index) => ({
+      updateId: index,
+      origin: { ticketId: of, chatId: `telegram ${name}`, userId },
+      body: JSON.stringify({ message: { text: name } }),
+      excerpt: name,
+      albumId: null,
+    })),
+  );
+  await store.messengerUpdates.bury(botId, [0, 1], name);
+
   // A hook of a platform, whose body is kept.
   const hook = await call("/admin/hooks", {
     json: {

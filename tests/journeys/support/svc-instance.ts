@@ -7,7 +7,13 @@ import { SVC_MAIN } from "./run-svc.ts";
 
 /** A data folder and ports, for `svc up` and for the commands that work on it. */
 export interface SvcInstance {
-  env: { SVC_DATA_DIR: string; SVC_API_PORT: string; SVC_WIDGET_PORT: string; SVC_TOOLS_PORT: string };
+  env: {
+    SVC_DATA_DIR: string;
+    SVC_API_PORT: string;
+    SVC_WIDGET_PORT: string;
+    SVC_TOOLS_PORT: string;
+    SVC_CONSOLE_PORT: string;
+  };
   url: string;
 }
 
@@ -30,8 +36,13 @@ export async function removeFolders(): Promise<void> {
 
 /** A port for each app that listens, as environment variables. */
 export async function freePorts(): Promise<Omit<SvcInstance["env"], "SVC_DATA_DIR">> {
-  const [api, widget, tools] = await Promise.all([freePort(), freePort(), freePort()]);
-  return { SVC_API_PORT: String(api), SVC_WIDGET_PORT: String(widget), SVC_TOOLS_PORT: String(tools) };
+  const [api, widget, tools, console] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  return {
+    SVC_API_PORT: String(api),
+    SVC_WIDGET_PORT: String(widget),
+    SVC_TOOLS_PORT: String(tools),
+    SVC_CONSOLE_PORT: String(console),
+  };
 }
 
 /** A data folder and ports that nobody has used yet. */

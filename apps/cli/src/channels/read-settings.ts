@@ -5,9 +5,12 @@ import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readInput } from "../read-input.ts";
 
+/** One setting whose value is a text, as in `botToken=123456:ABC`. */
+const ASSIGNMENT = /^([A-Za-z]+)=(.*)$/s;
+
 /**
- * The change of settings that a command gives, as JSON: on the command line, or in a file (`-` is standard input), which is the
- * place for secrets. What is in them is checked where the channel is changed. Throws CliError `bad_input`.
+ * The change of settings that a command gives, as JSON, or as `name=text` for one: on the command line, or in a file (`-`
+ * is standard input), which is the place for secrets. What is in them is checked where the channel is changed. Throws CliError `bad_input`.
  */
 export async function readSettings(
   cli: Cli,
@@ -20,6 +23,8 @@ export async function readSettings(
   const what = "the settings";
   const text =
     settings ?? new TextDecoder().decode(await readInput(cli, file, { what, maxBytes: LIMITS.bodyMaxBytes }));
+  const [, name, value] = ASSIGNMENT.exec(text.trim()) ?? [];
+  if (name !== undefined) return { config: { [name]: value ?? "" } };
   let given: unknown;
   try {
     given = JSON.parse(text);

@@ -10,14 +10,13 @@ const CHANNELS = ["api", "widget", "messenger"] as const;
 type ChannelName = (typeof CHANNELS)[number];
 
 function describeState({ terminal }: Cli, { state, since, detail }: ChannelReport): string {
-  const { green, red, dim } = terminal.paint;
+  const { green, red } = terminal.paint;
   const texts: Record<ChannelReport["state"], string> = {
     running: green(`running${since === null ? "" : ` since ${since}`}`),
     stopped: "stopped",
     failing: red("failing"),
     not_running: "not running",
     unknown: "unknown",
-    not_available: dim("not in this version yet"),
   };
   return detail === null ? texts[state] : `${texts[state]}: ${safeLine(detail)}`;
 }
@@ -110,7 +109,7 @@ export function addChannels(program: Command, cli: Cli): void {
       "after",
       `
 How a channel is doing is asked from the API that runs on this machine (port SVC_API_PORT). With --json, "state" is
-running, stopped, failing, not_running, unknown or not_available.
+running, stopped, failing, not_running or unknown.
 
 Examples:
   ${cli.self} channels list
@@ -128,7 +127,7 @@ Examples:
     .command("set")
     .description("change settings of a channel; a running product follows within a second")
     .addArgument(channelArgument())
-    .argument("[settings]", "a JSON object with what is to change; the rest stays as it is")
+    .argument("[settings]", "a JSON object with what is to change, or name=text; the rest stays as it is")
     .option("--file <file>", "read the settings from a file, or from standard input (-): the way for secrets")
     .addOption(jsonOption())
     .addHelpText(
@@ -138,7 +137,9 @@ The names are those of "${cli.self} channels show". docs/widget.md says what the
 
 Examples:
   ${cli.self} channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'
-  ${cli.self} channels set widget --file settings.json`,
+  ${cli.self} channels set widget --file settings.json
+  ${cli.self} channels set messenger botToken=123456:ABC-DEF
+  ${cli.self} channels set messenger --file - < token.txt   (token.txt has the line botToken=…)`,
     )
     .action((id: ChannelName, settings: string | undefined, { file }: { file?: string }) =>
       set(cli, { id, settings, file }),

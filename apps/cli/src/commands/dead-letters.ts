@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DeadLetter } from "@svc/store";
+import type { DeadLetterItem } from "@svc/operations";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -21,7 +21,7 @@ async function list(cli: Cli, projectName: string): Promise<void> {
   );
   cli.terminal.show({ ok: true, project: projectName, items }, () => {
     if (items.length === 0) return "There are no dead letters.";
-    const rows = items.map((letter: DeadLetter) => [
+    const rows = items.map((letter: DeadLetterItem) => [
       letter.messageId,
       `${letter.failedAt.toISOString().slice(0, 19)}Z`,
       `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
@@ -58,11 +58,11 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
   );
 }
 
-/** `svc dead-letters list|retry`: the messages that failed five times. */
+/** `svc dead-letters list|retry`: what failed five times. */
 export function addDeadLetters(program: Command, cli: Cli): void {
   const deadLetters = program
     .command("dead-letters")
-    .description("messages that failed five times")
+    .description("messages, updates of the messenger and replies that failed five times")
     .usage("<list|retry> [options]");
   deadLetters
     .command("list")

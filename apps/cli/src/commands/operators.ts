@@ -154,12 +154,36 @@ async function change(cli: Cli, named: string, { name, role, disable, enable }: 
 
 const NAMED = "the id or the e-mail address";
 
-/** `svc operators create|list|change|remove|password`: people who work with the product. */
+/** The address at which somebody chooses a password with this token. */
+async function linkUrl(cli: Cli, token: string): Promise<string> {
+  const [{ readEnvironment }, { localUrl }] = await Promise.all([import("@svc/runtime"), import("@svc/contracts")]);
+  const { bindHost, ports } = readEnvironment(cli.env);
+  return `${localUrl(bindHost ?? "127.0.0.1", ports.console)}/link#${token}`;
+}
+
+const LINK_USE = "It can be used once, within a day. Behind a proxy, put the console's own address in front of /link.";
+
+async function link(cli: Cli, named: string | undefined): Promise<void> {
+  const { createOperatorLink, findOperator, makeFirstLink } = await import("@svc/operations");
+  const made = await onOperators(cli, async (store, principal) => {
+    if (named === undefined) return makeFirstLink({ store });
+    const { id } = await findOperator({ store }, principal, named);
+    return createOperatorLink({ store }, principal, id);
+  });
+  if (made === null) {
+    throw new CliError("not_needed", EXIT.usage, "Somebody can sign in already. Name an operator to make a link for.");
+  }
+  const url = await linkUrl(cli, made.token);
+  const expiresAt = new Date(made.expiresAt).toISOString();
+  cli.terminal.show({ ok: true, url, expiresAt }, () => `${url}\n${LINK_USE}`);
+}
+
+/** `svc operators create|list|change|remove|password|link`: people who work with the product. */
 export function addOperators(program: Command, cli: Cli): void {
   const operators = program
     .command("operators")
-    .description("people who work with the product: create, list, change and remove them, set their passwords")
-    .usage("<create|list|change|remove|password> [options]");
+    .description("people who work with the product: create, list, change and remove them, let them in")
+    .usage("<create|list|change|remove|password|link> [options]");
   operators
     .command("create")
     .description("make an operator")
@@ -224,4 +248,14 @@ Examples:
       `\nExamples:\n  ${cli.self} operators password ann@example.com\n  pass show svc/ann | ${cli.self} operators password ann@example.com`,
     )
     .action((named: string) => setPassword(cli, named));
+  operators
+    .command("link")
+    .description("make a link with which an operator chooses a password, or without one somebody becomes the first")
+    .argument("[operator]", `${NAMED}; left out, the first administrator of the console`)
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `\n${LINK_USE} An earlier link for the same is void.\n\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
+    )
+    .action((named: string | undefined) => link(cli, named));
 }

@@ -28,6 +28,10 @@ function addSettings(command: Command): Command {
       ),
     )
     .option("--handoff-file <file>", "file with that text; - for standard input")
+    .option(
+      "--greeting <text>",
+      'what a customer of the messenger reads who starts the bot; "" for the service\'s own text',
+    )
     .addOption(
       new Option("--tables <on|off>", "whether tables of answers also come as XLSX files").choices(["on", "off"]),
     )

@@ -9,6 +9,8 @@ const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Serv
   api: async () => (await import("@svc/api")).apiService,
   pipeline: async () => (await import("@svc/pipeline")).pipelineService,
   widget: async () => (await import("@svc/widget")).widgetService,
+  messenger: async () => (await import("@svc/messenger")).messengerService,
+  console: async () => (await import("@svc/console")).consoleService,
   "tool-server": async () => (await import("@svc/tool-server")).toolServerService,
 };
 

@@ -46,12 +46,12 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
     import("@svc/widget"),
     import("../render-facts.ts"),
   ]);
-  const { config, initialized, urls } = product;
+  const { config, initialized, urls, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const dataDir = resolve(config.dataDir);
   const curl = curlLine(product);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
-  terminal.show({ ok: true, urls, adminKey, dataDir, curl, pid: process.pid }, () => {
+  terminal.show({ ok: true, urls, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid }, () => {
     const addresses = Object.entries(urls).flatMap(([service, url]): [string, string][] => {
       const [name, path] = BELOW[service] ?? [];
       const isThere = name !== undefined && (hasDemo || service !== "Widget");
@@ -61,6 +61,14 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
       ...addresses,
+      ...(firstAdministratorUrl === null
+        ? []
+        : [
+            [
+              "Sign up",
+              `${firstAdministratorUrl}\nOpen it to become the console's first administrator: once, within a day.`,
+            ] as [string, string],
+          ]),
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
       ["Data folder", dataDir],
       ...(adminKey === null

@@ -10,6 +10,7 @@ import type { Database } from "../with-database.ts";
 import { onDatabase } from "../with-resources.ts";
 import { checkApi } from "./check-api.ts";
 import { checkConfiguration } from "./check-configuration.ts";
+import { checkConsole } from "./check-console.ts";
 import { checkDataFolder } from "./check-data-folder.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkEmbeddings } from "./check-embeddings.ts";
@@ -57,6 +58,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
       ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
+      ...(await look("Console", async () => [await checkConsole(cli, config, resources.store)])),
       ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
       ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),
       ...(await look("Models", () => checkModels(resources.models, () => probeApi(apiUrlOf(config), key)))),

@@ -8,6 +8,7 @@ export interface ProjectOptions {
   handoffText?: string;
   /** A file with the hand-off text. */
   handoffFile?: string;
+  greeting?: string;
   tables?: "on" | "off";
   /** Days. */
   retention?: number | "forever";
@@ -32,7 +33,7 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
 
 /** What the options say of a project, but for its name. */
 export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
-  const { handoffText, handoffFile, tables, retention } = options;
+  const { handoffText, handoffFile, greeting, tables, retention } = options;
   const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
     handoffFile === undefined
@@ -40,6 +41,7 @@ export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<Pro
       : new TextDecoder().decode(await readInput(cli, handoffFile, input)).trimEnd();
   return {
     ...(text === undefined ? {} : { handoffText: text }),
+    ...(greeting === undefined ? {} : { greeting }),
     ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
     ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),
     ...modelLimitsOf(options),

@@ -20,6 +20,9 @@ function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: Pro
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
+const describeGreeting = ({ greeting }: ProjectItem) =>
+  greeting === "" ? "the service's own" : safeLine(greeting, TEXT_CHARS);
+
 /** Projects as a table. */
 export function renderProjects(projects: readonly ProjectItem[], { width }: Terminal): string {
   const rows = projects.map((project) => [
@@ -39,6 +42,7 @@ export function renderProject(project: ProjectItem): string {
     ["id", project.id],
     ["made", project.createdAt],
     ["hand-off text", describeHandoff(project)],
+    ["greeting", describeGreeting(project)],
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
     ["conversations kept", describeRetention(project)],
     ["language models", describeModelLimits(project)],

@@ -1,0 +1,38 @@
+import { localUrl } from "@svc/contracts";
+import type { EarlyConfig } from "@svc/runtime";
+import type { Store } from "@svc/store";
+import type { Cli } from "../cli.ts";
+import type { Check } from "./check.ts";
+
+const TIMEOUT_MS = 3_000;
+
+/** What answers at the console's address: a console, something else, or nothing. */
+async function probeConsole(url: string): Promise<"ours" | "other" | "nothing"> {
+  try {
+    const answer = await fetch(`${url}/sign-in-ways`, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await answer.text();
+    return answer.ok && text.startsWith('{"ok":true,"password":true') ? "ours" : "other";
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof DOMException) return "nothing";
+    throw error;
+  }
+}
+
+/** Checks whether the operator console answers at its port, and says how the first administrator gets in. */
+export async function checkConsole(
+  { startWith, self }: Cli,
+  { bindHost, ports }: Pick<EarlyConfig, "bindHost" | "ports">,
+  store: Store,
+): Promise<Check> {
+  const url = localUrl(bindHost ?? "127.0.0.1", ports.console);
+  const name = "Console";
+  const hint = `; nobody can sign in by password yet: ${self} operators link`;
+  const isOpen = !(await store.operatorLinks.isFirstMissing());
+  const advice = "Stop it, or choose another port with SVC_CONSOLE_PORT.";
+  const found: Record<Awaited<ReturnType<typeof probeConsole>>, Check> = {
+    ours: { name, status: "ok", detail: `${url} answers${isOpen ? "" : hint}` },
+    other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    nothing: { name, status: "warn", detail: `does not run at ${url}`, advice: `Start it with: ${startWith}` },
+  };
+  return found[await probeConsole(url)];
+}

@@ -1,0 +1,25 @@
+import type { SessionCheck } from "@svc/auth";
+import type { Log } from "@svc/log";
+import type { RateLimit } from "@svc/http";
+import type { Queues } from "@svc/queue";
+import type { Store } from "@svc/store";
+import type { EventHub } from "./events/create-event-hub.ts";
+import type { OidcClient } from "./session/open-oidc.ts";
+import type { SignInLimit } from "./session/create-sign-in-limit.ts";
+import type { SessionCookie } from "./session/session-cookie.ts";
+
+/** What the console's own routes work with. */
+export interface ConsoleContext {
+  store: Store;
+  queues: Queues;
+  log: Log;
+  sessions: SessionCheck;
+  cookie: SessionCookie;
+  rateLimit: RateLimit;
+  signInLimit: SignInLimit;
+  hub: EventHub;
+  /** Single sign-on; null where none is configured. */
+  oidc: OidcClient | null;
+  /** Aborted when the process stops. */
+  closing: AbortSignal;
+}

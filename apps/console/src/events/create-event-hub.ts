@@ -1,0 +1,170 @@
+import type { Log } from "@svc/log";
+import type { Queues } from "@svc/queue";
+import { createBriefCache, isUnavailable } from "@svc/store";
+import type { Store, TicketChangeRecord } from "@svc/store";
+
+/** Something that is told to whoever may see it. Projects are named by id. */
+export type HubEvent =
+  | { kind: "change"; change: TicketChangeRecord }
+  /** Who looks at a ticket now, each in the project of their role. */
+  | { kind: "presence"; ticketId: string; viewers: Viewer[] }
+  /** Events may have been missed: everything should be looked at anew. */
+  | { kind: "lost" };
+
+export interface Viewer {
+  operatorId: string;
+  name: string;
+  isTyping: boolean;
+  project: string;
+}
+
+/** What happens to tickets, and who looks at them, as it happens, on whichever replica. */
+export interface EventHub {
+  /** Calls `tell` with each event, until the answer is called. */
+  subscribe(tell: (event: HubEvent) => void): () => void;
+  /** Tells all replicas to look who is at these tickets. */
+  notePresence(ticketIds: readonly string[]): void;
+  /** The name of a project; null for one that is gone. */
+  findProjectName(id: string): Promise<string | null>;
+  close(): void;
+}
+
+/** Topic of the wake-ups that say at which tickets operators have come or gone. */
+const PRESENCE_TOPIC = "console-presence";
+const LOOK_MS = 400;
+/** An event of a transaction that has lasted longer is told with the next one of its ticket. */
+const LATE_MS = 5_000;
+const SWEEP_MS = 5_000;
+const NAMES_MS = 2_000;
+const PAGE = 500;
+/** More than so many at once are not told one by one. */
+const MAX_BEHIND = 5_000;
+
+/** What was told already, of the last seconds: a transaction may end after one that has begun later. */
+function createTold(newest: number) {
+  const times = new Map<number, number>();
+  let floor = newest;
+  return {
+    floor: () => floor,
+    known: () => [...times.keys()],
+    add: (id: number) => times.set(id, performance.now()),
+    /** Forgets what is too old to matter. */
+    trim() {
+      const until = performance.now() - LATE_MS;
+      for (const [id, at] of times) {
+        if (at > until) continue;
+        times.delete(id);
+        floor = Math.max(floor, id);
+      }
+    },
+    jumpTo(id: number) {
+      times.clear();
+      floor = id;
+    },
+  };
+}
+
+/**
+ * Makes what feeds the event streams of a process. The events of tickets are read from the store a few times a second, by
+ * one query for all streams, and only while there are any: so nothing is lost with a wake-up, whoever has changed a
+ * ticket.
+ */
+export function createEventHub({ store, queues, log }: { store: Store; queues: Queues; log: Log }): EventHub {
+  const listeners = new Set<(event: HubEvent) => void>();
+  const names = createBriefCache<{ name: string }>(NAMES_MS);
+  let told: ReturnType<typeof createTold> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let sweptAt = 0;
+  let isAway = false;
+
+  const tellAll = (event: HubEvent) => {
+    for (const tell of listeners) tell(event);
+  };
+
+  async function readChanges(): Promise<void> {
+    if (told === null) {
+      told = createTold(await store.ticketChanges.findNewest());
+      return;
+    }
+    for (let count = 0; ;) {
+      const changes = await store.ticketChanges.listAfter(told.floor(), told.known(), PAGE);
+      for (const change of changes) {
+        told.add(change.id);
+        tellAll({ kind: "change", change });
+      }
+      count += changes.length;
+      if (changes.length < PAGE) break;
+      if (count >= MAX_BEHIND) {
+        told.jumpTo(await store.ticketChanges.findNewest());
+        tellAll({ kind: "lost" });
+        break;
+      }
+    }
+    told.trim();
+  }
+
+  async function tellPresence(ticketIds: readonly string[]): Promise<void> {
+    const viewers = await store.operatorPresence.list(ticketIds);
+    for (const id of ticketIds) {
+      const own = viewers.filter(({ ticketId }) => ticketId === id);
+      tellAll({ kind: "presence", ticketId: id, viewers: own });
+    }
+  }
+
+  const note = (error: unknown, what: string) => {
+    if (isUnavailable(error)) log.debug({ error }, what);
+    else log.warn({ error }, what);
+  };
+
+  function notePresence(ticketIds: readonly string[]): void {
+    if (ticketIds.length > 0) queues.wakeUps.send(PRESENCE_TOPIC, [...ticketIds]);
+  }
+
+  async function look(): Promise<void> {
+    try {
+      await readChanges();
+      if (performance.now() - sweptAt > SWEEP_MS) {
+        sweptAt = performance.now();
+        notePresence(await store.operatorPresence.sweep());
+      }
+      if (isAway) tellAll({ kind: "lost" });
+      isAway = false;
+    } catch (error) {
+      isAway = true;
+      note(error, "the events of tickets could not be read; trying again");
+    }
+    if (listeners.size > 0 && !isClosed) timer = setTimeout(() => void look(), LOOK_MS);
+    else {
+      timer = undefined;
+      told = null;
+    }
+  }
+
+  const silence = queues.wakeUps.listen(PRESENCE_TOPIC, (ids) => {
+    if (listeners.size === 0) return;
+    tellPresence(ids).catch((error: unknown) => note(error, "who looks at a ticket could not be read"));
+  });
+
+  return {
+    subscribe(tell) {
+      listeners.add(tell);
+      if (timer === undefined && !isClosed) timer = setTimeout(() => void look(), 0);
+      return () => listeners.delete(tell);
+    },
+    notePresence,
+    async findProjectName(id) {
+      const found = await names.get(id, async () => {
+        const project = (await store.projects.list()).find((one) => one.id === id);
+        return project === undefined ? null : { name: project.name };
+      });
+      return found?.name ?? null;
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      silence();
+      listeners.clear();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { scopesOfRoles } from "@svc/auth";
+import { ServiceError, grantsScope, presenceSchema } from "@svc/contracts";
+import type { ConsoleEvents } from "@svc/contracts";
+import { openEventStream } from "@svc/http";
+import type { EventStream } from "@svc/http";
+import { isUnavailable } from "@svc/store";
+import type { OperatorRecord } from "@svc/store";
+import type { RequestHandler } from "express";
+import type { ConsoleContext } from "../console-context.ts";
+import { sessionOf } from "../session/signed-in.ts";
+import type { HubEvent } from "./create-event-hub.ts";
+
+/** A session that has ended, and roles that were taken away, are noticed within this time. */
+const CHECK_MS = 1_000;
+/** A stream that lasts longer ends, and the page comes again: so that new replicas are used. */
+const MAX_STREAM_MS = 900_000;
+/** Streams of one operator in this process: each tab has one. */
+const MAX_STREAMS = 30;
+/** Tickets of which it is remembered that their viewers were told. */
+const MAX_TOLD = 500;
+
+/** Whether an operator may look at the tickets of a project, by its name. */
+const maySee = ({ roles }: OperatorRecord, projectName: string): boolean =>
+  grantsScope(scopesOfRoles(roles, projectName), "tickets:read");
+
+/** Sends what of an event an operator may see. */
+function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream, whose: () => OperatorRecord) {
+  const told = new Set<string>();
+  const send = <Name extends keyof ConsoleEvents>(name: Name, data: ConsoleEvents[Name]) => stream.send(name, data);
+  const sees = async (project: string): Promise<string | null> => {
+    const name = await hub.findProjectName(project);
+    return name !== null && maySee(whose(), name) ? name : null;
+  };
+
+  return {
+    send,
+    async tell(event: HubEvent): Promise<void> {
+      if (event.kind === "lost") {
+        send("hello", { operatorId: whose().id });
+        return;
+      }
+      if (event.kind === "change") {
+        const { ticketId, version, status, stage, assignee, actor, stages, project, eventProject } = event.change;
+        const name = await sees(project);
+        if (name !== null) {
+          send("ticket", { ticketId, project: name, version, status, stage, assignee, actor, what: stages });
+        }
+        const former = eventProject === project ? null : await sees(eventProject);
+        if (former !== null) send("gone", { ticketId, project: former });
+        return;
+      }
+      const { ticketId } = event;
+      const seen = await Promise.all(
+        event.viewers.map(async (viewer) => ((await sees(viewer.project)) === null ? [] : [viewer])),
+      );
+      const viewers = seen.flat().map(({ operatorId, name, isTyping }) => ({ operatorId, name, isTyping }));
+      // That nobody is there (any more) is told to whom somebody was.
+      if (viewers.length === 0 && !told.delete(ticketId)) return;
+      if (viewers.length > 0) {
+        if (told.size >= MAX_TOLD) told.clear();
+        told.add(ticketId);
+      }
+      send("presence", { ticketId, viewers });
+    },
+  };
+}
+
+const tabSchema = presenceSchema.shape.tab;
+
+/**
+ * `GET /events?tab=`: what happens to the tickets that the operator may see, and who looks at them. Ends when the session
+ * does. `hello` comes first, and again when events may have been missed.
+ */
+export function streamEvents(context: ConsoleContext): RequestHandler {
+  const { sessions, hub, store, log, closing } = context;
+  const open = new Map<string, number>();
+
+  return async (request, response) => {
+    const session = sessionOf(response);
+    const { id: operatorId } = session.operator;
+    const count = open.get(operatorId) ?? 0;
+    if (count >= MAX_STREAMS) {
+      throw new ServiceError("rate_limited", "Too many tabs of the console are open. Close some of them.", {
+        headers: { "Retry-After": "10" },
+      });
+    }
+    const given = tabSchema.safeParse(request.query["tab"]);
+    const place = { sessionId: session.id, tab: given.success ? given.data : "main" };
+    open.set(operatorId, count + 1);
+
+    let operator = session.operator;
+    const stream = openEventStream(response, { signal: closing });
+    const teller = createTeller(context, stream, () => operator);
+    // One after the other, so that events keep their order.
+    let telling: Promise<void> = Promise.resolve();
+    const unsubscribe = hub.subscribe((event) => {
+      telling = telling
+        .then(() => teller.tell(event))
+        .catch((error: unknown) => {
+          // What was not told is told anew when the page comes again.
+          log.debug({ error }, "an event could not be told");
+          stream.end();
+        });
+    });
+    teller.send("hello", { operatorId });
+
+    const check = setInterval(() => {
+      sessions.getSession(session.token).then(
+        (live) => {
+          operator = live.operator;
+        },
+        (error: unknown) => {
+          if (!isUnavailable(error)) stream.end();
+        },
+      );
+    }, CHECK_MS);
+    const deadline = setTimeout(() => stream.end(), MAX_STREAM_MS);
+    await stream.closed;
+    clearInterval(check);
+    clearTimeout(deadline);
+    unsubscribe();
+    const left = (open.get(operatorId) ?? 1) - 1;
+    if (left > 0) open.set(operatorId, left);
+    else open.delete(operatorId);
+    try {
+      const ticketId = await store.operatorPresence.remove(place);
+      if (ticketId !== null) hub.notePresence([ticketId]);
+    } catch (error) {
+      // Whoever says nothing more is forgotten soon.
+      log.debug({ error }, "that somebody has left a ticket could not be noted");
+    }
+  };
+}

@@ -1,0 +1,1 @@
+export { consoleService } from "./service.ts";

@@ -1,0 +1,140 @@
+import { addAdminRoutes } from "@svc/admin";
+import { createSessionCheck } from "@svc/auth";
+import { ServiceError, localUrl } from "@svc/contracts";
+import type { RunningService, Service } from "@svc/contracts";
+import {
+  answerHealth,
+  createApp,
+  createDenialAudit,
+  createRateLimit,
+  findRoute,
+  listen,
+  methodNotAllowed,
+} from "@svc/http";
+import { isAudited } from "@svc/operations";
+import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
+import type { Resources } from "@svc/runtime";
+import type { Express } from "express";
+import type { ConsoleContext } from "./console-context.ts";
+import { createEventHub } from "./events/create-event-hub.ts";
+import { postPresence } from "./events/post-presence.ts";
+import { streamEvents } from "./events/stream-events.ts";
+import { checkPage } from "./session/check-page.ts";
+import { createSignInLimit } from "./session/create-sign-in-limit.ts";
+import { addOidcRoutes } from "./session/oidc-routes.ts";
+import { openOidc } from "./session/open-oidc.ts";
+import { createSessionCookie } from "./session/session-cookie.ts";
+import { addSessionRoutes } from "./session/session-routes.ts";
+import { inProject, signedIn } from "./session/signed-in.ts";
+import { createBodyTaker } from "./take-hook-bodies.ts";
+import { securityHeaders } from "./web/security-headers.ts";
+import { addWebRoutes } from "./web/serve-web.ts";
+
+const CLOSE_DEADLINE_MS = 3_000;
+
+/** What only pages of the console call. */
+const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];
+/** The console's own paths, where a refused call is told in the audit trail. */
+const OWN_PATHS = ["/session", "/sessions", "/session/password", "/link", "/link/look", "/events", "/presence"];
+
+/**
+ * The operator console: its pages, the session of whoever is signed in, and behind it the same administration endpoints
+ * that the HTTP API serves to keys. It has no rule of its own: what an operator may do is what their roles are as scopes.
+ */
+export function consoleService(resources: Resources): Service {
+  const { config, store, queues, log, embeddings, models, catalogue, openTools } = resources;
+
+  async function start(): Promise<RunningService> {
+    const settings = await store.channelsConfig.read();
+    const host = config.bindHost ?? "127.0.0.1";
+    const closing = new AbortController();
+    let isDraining = false;
+    const hub = createEventHub({ store, queues, log });
+    const context: ConsoleContext = {
+      store,
+      queues,
+      log,
+      sessions: createSessionCheck({ store, log }),
+      cookie: createSessionCookie(config.publicUrls),
+      rateLimit: createRateLimit(queues.counters),
+      signInLimit: createSignInLimit(queues.counters),
+      hub,
+      oidc: config.oidc === undefined ? null : openOidc(config.oidc),
+      closing: closing.signal,
+    };
+    const guard = createWebhookGuard(config, config.bindHost ?? settings.api.config.bindHost);
+
+    async function findFault(): Promise<string | null> {
+      if (isDraining) return "stopping";
+      return (await store.ping()) ? null : "the store cannot be reached";
+    }
+
+    const addRoutes = (routes: Express) => {
+      routes.use((request, response, next) => {
+        if (isDraining) response.setHeader("Connection", "close");
+        if (!answerHealth(request.path, response, { findFault })) next();
+      });
+      routes.use(securityHeaders);
+      routes.use(OWN_CALLS, checkPage(config.publicUrls));
+      routes.post("/link", checkPage(config.publicUrls));
+      addSessionRoutes(routes, context);
+      if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, config.publicUrls);
+      const check = signedIn(context);
+      const choose = inProject(context);
+      routes.route("/events").get(check, streamEvents(context)).all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
+      routes.use("/api/v1", check, choose);
+      addAdminRoutes(routes, {
+        store,
+        queues,
+        embeddings,
+        models,
+        log,
+        fetchGuard: createFetchGuard(config),
+        guard,
+        takeHookBody: createBodyTaker(resources, guard),
+        catalogue,
+        openTools,
+        closing: closing.signal,
+      });
+      routes.use("/api", () => {
+        throw new ServiceError("not_found", "There is no such endpoint in the console.");
+      });
+      addWebRoutes(routes);
+    };
+    const denials = createDenialAudit({
+      store,
+      log,
+      findRoute: (path) => (OWN_PATHS.includes(path) ? path : findRoute(path)),
+    });
+    const app = createApp(log, addRoutes, {
+      trustProxy: config.trustProxy,
+      onDenial(request, response, error) {
+        // That nobody is signed in is what every page asks first; an operation that refuses a call, and a sign-in, have
+        // left their own rows.
+        if (error.code === "not_signed_in" || error.code === "sign_in_failed" || isAudited(error)) return;
+        denials.note(request, response, error);
+      },
+    });
+    const listening = await listen(app, { host, port: config.ports.console, setting: "SVC_CONSOLE_PORT" });
+    log.info({ host, port: listening.port }, "the console listens");
+
+    const drain = () => {
+      isDraining = true;
+      closing.abort();
+    };
+    return {
+      urls: { Console: localUrl(host, listening.port) },
+      findFault,
+      drain,
+      async stop() {
+        drain();
+        hub.close();
+        await listening.close(CLOSE_DEADLINE_MS);
+        await denials.close();
+      },
+    };
+  }
+
+  return { name: "console", start };
+}

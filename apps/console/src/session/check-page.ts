@@ -1,0 +1,38 @@
+import { ServiceError } from "@svc/contracts";
+import type { Request, RequestHandler } from "express";
+
+/** Methods that change nothing by themselves. */
+const SAFE = new Set(["GET", "HEAD"]);
+
+/** True for a method that may change something. */
+export const isChange = (request: Request): boolean => !SAFE.has(request.method);
+
+const fromElsewhere = () =>
+  new ServiceError("csrf_refused", "This call comes from another site. Open the console itself, and load it again.");
+
+/** The host of an origin, in lower case; null for what has none, as `null`. */
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host.toLowerCase() : null);
+
+/**
+ * Lets only calls on that come from a page of the console itself, as far as the browser says (`Sec-Fetch-Site`,
+ * `Origin`). Programs that are no browser say nothing of that, and nobody can make them call. `publicUrls` are the
+ * addresses under which the console is reached through a proxy that names another host.
+ */
+export function checkPage(publicUrls: readonly string[]): RequestHandler {
+  const known = new Set(publicUrls.map((url) => new URL(url).host.toLowerCase()));
+  return (request, _response, next) => {
+    const site = request.headers["sec-fetch-site"];
+    // `none`: typed into the address bar, or opened from a bookmark.
+    const isOwn = site === undefined || site === "same-origin" || (site === "none" && !isChange(request));
+    if (!isOwn) throw fromElsewhere();
+    const { origin } = request.headers;
+    if (origin !== undefined) {
+      const host = hostOf(origin);
+      const own = request.headers.host?.toLowerCase();
+      if (host === null || (host !== own && host !== request.host?.toLowerCase() && !known.has(host))) {
+        throw fromElsewhere();
+      }
+    }
+    next();
+  };
+}

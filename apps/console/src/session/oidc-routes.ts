@@ -1,0 +1,131 @@
+import { auditSession, beginSession } from "@svc/auth";
+import { OPERATOR_LIMITS, ServiceError, operatorInputSchema } from "@svc/contracts";
+import { methodNotAllowed } from "@svc/http";
+import type { OperatorRecord } from "@svc/store";
+import type { IRouter, Request, RequestHandler, Response } from "express";
+import { z } from "zod";
+import type { ConsoleContext } from "../console-context.ts";
+import type { OidcClient, OidcPerson } from "./open-oidc.ts";
+import { readCookie } from "./session-cookie.ts";
+import { endFormer, placeOf } from "./session-routes.ts";
+
+const PATH = "/oidc";
+/** What is remembered while somebody is at the provider, sealed. It is sent when the provider sends the browser back. */
+const COOKIE = "svc_oidc";
+const LIFETIME_MS = 600_000;
+
+const checkSchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  until: z.number(),
+});
+
+/** Why somebody is sent back to the sign-in page, which says it in their language. */
+type Fault = "refused" | "unknown_operator" | "unavailable" | "rate_limited";
+
+/** What no name of a person has. */
+const CONTROLS = /[\p{C}]+/gu;
+
+/** A name as operators have it. */
+const nameOf = ({ name }: OidcPerson) =>
+  Array.from(name.replaceAll(CONTROLS, " ").trim()).slice(0, OPERATOR_LIMITS.nameMaxChars).join("") || "?";
+
+/** The routes of single sign-on. */
+export function addOidcRoutes(
+  routes: IRouter,
+  context: ConsoleContext,
+  oidc: OidcClient,
+  publicUrls: readonly string[],
+): void {
+  const { store, cookie, signInLimit, log } = context;
+  const options = (request: Request) =>
+    ({ httpOnly: true, sameSite: "lax", path: PATH, secure: cookie.isSecure(request) }) as const;
+
+  /** The address that the provider sends the browser back to: as it is known from outside. */
+  function redirectUriOf(request: Request): string {
+    const host = (request.headers.host ?? "").toLowerCase();
+    const known = publicUrls.find((url) => new URL(url).host.toLowerCase() === host);
+    const scheme = cookie.isSecure(request) ? "https" : "http";
+    return `${known === undefined ? `${scheme}://${host}` : new URL(known).origin}${PATH}/callback`;
+  }
+
+  const sendBack = (response: Response, fault: Fault) =>
+    response.set("Cache-Control", "no-store").redirect(303, `/sign-in?fault=${fault}`);
+
+  /** The operator with this e-mail address; a new one where the settings say which role that has. */
+  async function findOperator(person: OidcPerson): Promise<OperatorRecord | null> {
+    const known = await store.operators.findByEmail(person.email);
+    if (known !== null || oidc.createRole === undefined) return known;
+    const { project, role } = oidc.createRole;
+    const found = project === "*" ? null : await store.projects.findByName(project);
+    const { success, data } = operatorInputSchema.safeParse({ email: person.email, name: nameOf(person) });
+    if (!success || (project !== "*" && found === null)) {
+      log.warn(
+        { project },
+        "nobody was made at a first single sign-on: SVC_OIDC_CREATE_ROLE names no project, or the address is none",
+      );
+      return null;
+    }
+    const roles = [{ project: found?.id ?? null, role }];
+    const made = await store.operators.insert({ ...data, roles, passwordHash: null });
+    if (made === null) return store.operators.findByEmail(person.email);
+    const about = { object: made.id, project: null, result: "ok", requestId: null };
+    await store.audit.append({ ...about, actor: "single-sign-on", action: "operators.create" });
+    return made;
+  }
+
+  function faultOf(error: unknown): Fault {
+    if (!(error instanceof ServiceError)) throw error;
+    log.info({ error }, "a single sign-on was refused");
+    if (error.code === "unavailable" || error.code === "rate_limited") return error.code;
+    return "refused";
+  }
+
+  const start = (): RequestHandler => async (request, response) => {
+    try {
+      const end = await signInLimit.begin(request, null);
+      try {
+        const { url, check } = await oidc.begin(redirectUriOf(request));
+        const { sealed } = store.sealer.seal(JSON.stringify({ ...check, until: Date.now() + LIFETIME_MS }));
+        response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
+        response.set("Cache-Control", "no-store").redirect(303, url.href);
+      } finally {
+        end();
+      }
+    } catch (error) {
+      sendBack(response, faultOf(error));
+    }
+  };
+
+  function readCheck(request: Request) {
+    const text = store.sealer.open({ sealed: readCookie(request, COOKIE) ?? "" });
+    const parsed = text === null ? null : checkSchema.safeParse(JSON.parse(text));
+    return parsed?.success === true && parsed.data.until > Date.now() ? parsed.data : null;
+  }
+
+  const callback = (): RequestHandler => async (request, response) => {
+    const place = placeOf(request, response);
+    try {
+      const check = readCheck(request);
+      response.clearCookie(COOKIE, options(request));
+      if (check === null) return sendBack(response, "refused");
+      const person = await oidc.finish(new URL(request.originalUrl, "http://localhost"), check);
+      const operator = await findOperator(person);
+      if (operator === null) {
+        await auditSession(store, "session.sign_in", null, "sign_in_failed", place);
+        return sendBack(response, "unknown_operator");
+      }
+      const token = await beginSession(store, operator.id, place);
+      await endFormer(context, request);
+      cookie.set(request, response, token);
+      response.set("Cache-Control", "no-store").redirect(303, "/");
+    } catch (error) {
+      sendBack(response, faultOf(error));
+    }
+  };
+
+  routes.route(`${PATH}/start`).get(start()).all(methodNotAllowed("GET", "HEAD"));
+  routes.route(`${PATH}/callback`).get(callback()).all(methodNotAllowed("GET", "HEAD"));
+}

@@ -1,0 +1,137 @@
+import { auditSession, changePassword, csrfTokenOf, endSession, getLink, signIn, useLink } from "@svc/auth";
+import type { SignInPlace } from "@svc/auth";
+import { LIMITS, SESSION_LIMITS, linkUseSchema, passwordChangeSchema, signInSchema } from "@svc/contracts";
+import type { LinkAnswer, SessionAnswer } from "@svc/contracts";
+import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
+import { checkInput } from "@svc/operations";
+import type { IRouter, Request, RequestHandler, Response } from "express";
+import type { ConsoleContext } from "../console-context.ts";
+import { sessionOf, signedIn } from "./signed-in.ts";
+
+const linkLookSchema = linkUseSchema.pick({ token: true });
+
+/** From where a request comes, as the audit trail keeps it. */
+export function placeOf(request: Request, response: Response): SignInPlace {
+  return { network: clientNetwork(request), requestId: String(response.getHeader("X-Request-Id")) };
+}
+
+/** Who a session is of, for its own page. Throws not_signed_in. */
+async function describe({ sessions }: ConsoleContext, token: string): Promise<SessionAnswer> {
+  const { operator, createdAt } = await sessions.getSession(token);
+  const { id, name, email, hasPassword, roles } = operator;
+  return {
+    ok: true,
+    operator: { id, name, email, hasPassword, roles },
+    projects: await sessions.listProjects(operator),
+    isAdministrator: sessions.administersAll(roles),
+    csrf: csrfTokenOf(token),
+    expiresAt: new Date(createdAt.getTime() + SESSION_LIMITS.totalSeconds * 1_000).toISOString(),
+  };
+}
+
+/** Puts the token of a new session into the browser, in the place of an older one, and says who it is of. */
+async function answerSession(
+  context: ConsoleContext,
+  request: Request,
+  response: Response,
+  token: string,
+): Promise<void> {
+  const answer = await describe(context, token);
+  context.cookie.set(request, response, token);
+  response.status(200).set("Cache-Control", "no-store").json(answer);
+}
+
+/** Ends the session that a browser has had before it begins another one: no token outlives a sign-in. */
+export async function endFormer({ cookie, store }: ConsoleContext, request: Request): Promise<void> {
+  const token = cookie.read(request);
+  if (token !== undefined) await endSession(store, token);
+}
+
+/** The routes of signing in and out; those of pages that nobody is signed in on come first. */
+export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
+  const { store, signInLimit, cookie, oidc } = context;
+  const check = signedIn(context);
+  const noContent = (response: Response) => response.status(204).set("Cache-Control", "no-store").end();
+
+  const postSession = (): RequestHandler => async (request, response) => {
+    const input = checkInput(signInSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The sign-in");
+    const end = await signInLimit.begin(request, input.email);
+    try {
+      const token = await signIn(store, input, placeOf(request, response));
+      await endFormer(context, request);
+      await answerSession(context, request, response, token);
+    } finally {
+      end();
+    }
+  };
+  const getSession = (): RequestHandler => async (_request, response) => {
+    response.set("Cache-Control", "no-store").json(await describe(context, sessionOf(response).token));
+  };
+  const deleteSession = (): RequestHandler => async (request, response) => {
+    const { id, operatorId } = sessionOf(response);
+    await store.operatorSessions.remove(id);
+    cookie.clear(request, response);
+    noContent(response);
+    await auditSession(store, "session.sign_out", operatorId, "ok", placeOf(request, response));
+  };
+  const deleteSessions = (): RequestHandler => async (request, response) => {
+    const { operatorId } = sessionOf(response);
+    await store.operatorSessions.removeOf(operatorId);
+    cookie.clear(request, response);
+    noContent(response);
+    await auditSession(store, "session.sign_out_everywhere", operatorId, "ok", placeOf(request, response));
+  };
+  const postPassword = (): RequestHandler => async (request, response) => {
+    const { operator } = sessionOf(response);
+    const input = checkInput(passwordChangeSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
+    const end = await signInLimit.begin(request, operator.email);
+    try {
+      const token = await changePassword(store, operator, input, placeOf(request, response));
+      await answerSession(context, request, response, token);
+    } finally {
+      end();
+    }
+  };
+  const lookAtLink = (): RequestHandler => async (request, response) => {
+    const { token } = checkInput(linkLookSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
+    const end = await signInLimit.begin(request, null);
+    try {
+      const { operatorId, email, expiresAt } = await getLink(store, token);
+      const kind = operatorId === null ? "first-administrator" : "password";
+      const answer: LinkAnswer = { ok: true, kind, email, expiresAt: expiresAt.toISOString() };
+      response.status(200).set("Cache-Control", "no-store").json(answer);
+    } finally {
+      end();
+    }
+  };
+  const postLink = (): RequestHandler => async (request, response) => {
+    const input = checkInput(linkUseSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
+    const end = await signInLimit.begin(request, null);
+    try {
+      const token = await useLink(store, input, placeOf(request, response));
+      await endFormer(context, request);
+      await answerSession(context, request, response, token);
+    } finally {
+      end();
+    }
+  };
+
+  routes
+    .route("/session")
+    .post(postSession())
+    .get(check, getSession())
+    .delete(check, deleteSession())
+    .all(methodNotAllowed("GET", "HEAD", "POST", "DELETE"));
+  routes.route("/sessions").delete(check, deleteSessions()).all(methodNotAllowed("DELETE"));
+  routes.route("/session/password").post(check, postPassword()).all(methodNotAllowed("POST"));
+  routes.route("/link/look").post(lookAtLink()).all(methodNotAllowed("POST"));
+  // The page itself is read at the same address.
+  routes.route("/link").post(postLink());
+  routes
+    .route("/sign-in-ways")
+    .get((_request, response) => {
+      const way = oidc === null ? null : { name: oidc.name, startUrl: "/oidc/start" };
+      response.set("Cache-Control", "no-store").json({ ok: true, password: true, oidc: way });
+    })
+    .all(methodNotAllowed("GET", "HEAD"));
+}

@@ -1,0 +1,94 @@
+import { isCsrfTokenOf, notSignedIn } from "@svc/auth";
+import type { LiveSession } from "@svc/auth";
+import { CSRF_HEADER, ServiceError } from "@svc/contracts";
+import { clientAddress, setPrincipal } from "@svc/http";
+import type { Request, RequestHandler, Response } from "express";
+import type { ConsoleContext } from "../console-context.ts";
+import { isChange } from "./check-page.ts";
+
+const SESSION = Symbol("session");
+interface WithSession {
+  [SESSION]?: LiveSession;
+}
+
+/** Calls with a cookie that is none (any more), of one address in a minute: each costs a look into the store. */
+const MISSES = { limit: 300, windowSeconds: 60 };
+
+type CheckContext = Pick<ConsoleContext, "sessions" | "cookie" | "rateLimit" | "queues">;
+
+/** One value of a header; a header that was sent twice is a fault, since two readers could take different ones. */
+function single(request: Request, name: string): string | undefined {
+  const values = request.headersDistinct[name];
+  if (values !== undefined && values.length > 1) {
+    throw new ServiceError("invalid_request", `The header ${name} was sent more than once. Send it once.`);
+  }
+  return values?.[0];
+}
+
+/** The live session of a request. Throws not_signed_in, and rate_limited for too many that are none. */
+async function getSession({ sessions, cookie, queues }: CheckContext, request: Request): Promise<LiveSession> {
+  const token = cookie.read(request);
+  if (token === undefined) throw notSignedIn();
+  const name = `session-misses:${clientAddress(request)}`;
+  const { remaining, resetMs } = await queues.counters.look(name, MISSES);
+  try {
+    return await sessions.getSession(token);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "not_signed_in") throw error;
+    await queues.counters.count(name, MISSES);
+    if (remaining > 0) throw error;
+    const seconds = String(Math.max(1, Math.ceil(resetMs / 1_000)));
+    throw new ServiceError("rate_limited", `Too many sessions that are none. Try again in ${seconds} s.`, {
+      headers: { "Retry-After": seconds },
+    });
+  }
+}
+
+/**
+ * Lets only requests of somebody on who is signed in, and changes only with the token of the session; the session is then
+ * read with `sessionOf`. Throws not_signed_in and csrf_refused.
+ */
+export function signedIn(context: CheckContext): RequestHandler {
+  return async (request, response: Response & WithSession, next) => {
+    const session = await getSession(context, request);
+    if (isChange(request) && !isCsrfTokenOf(session.token, single(request, CSRF_HEADER))) {
+      throw new ServiceError(
+        "csrf_refused",
+        `This call lacks the token of its session (${CSRF_HEADER}). Load the page again.`,
+      );
+    }
+    response[SESSION] = session;
+    next();
+  };
+}
+
+/** The session of a request that has passed `signedIn`. */
+export function sessionOf(response: Response): LiveSession {
+  const session = (response as Response & WithSession)[SESSION];
+  if (session === undefined) throw new Error("this route has no check of the session before it");
+  return session;
+}
+
+/**
+ * After `signedIn`: what the operator may do in the project that `x-svc-project` names, which the answer says; requests
+ * are counted. The principal is then read with `principalOf`. Throws project_mismatch, not_found and rate_limited.
+ */
+export function inProject({ sessions, rateLimit }: CheckContext): RequestHandler {
+  return async (request, response, next) => {
+    const session = sessionOf(response);
+    const wanted = single(request, "x-svc-project");
+    const principal = await sessions.choosePrincipal(session, wanted);
+    setPrincipal(response, principal, async () =>
+      sessions.choosePrincipal(await sessions.getSession(session.token), wanted),
+    );
+    response.setHeader("x-svc-project", principal.projectName);
+    const { rateLimit: limit, projectName } = principal;
+    await rateLimit.admit(
+      request,
+      response,
+      { keyId: `operator-${session.operator.id}`, rateLimit: limit, projectName },
+      "You may make",
+    );
+    next();
+  };
+}

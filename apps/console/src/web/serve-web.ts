@@ -1,0 +1,169 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { extname } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { ServiceError } from "@svc/contracts";
+import type { Express, Request, RequestHandler, Response } from "express";
+import { contentPolicy } from "./security-headers.ts";
+
+/** Where the build puts the pages. */
+const WEB_DIR = new URL("../../dist-web/", import.meta.url);
+
+/** Names of files; nothing else is ever looked for. A part never begins with a dot. */
+const NAME = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}\/){0,3}[A-Za-z0-9_-][A-Za-z0-9_.@-]{0,149}$/;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".webmanifest": "application/manifest+json; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".woff2": "font/woff2",
+  ".txt": "text/plain; charset=utf-8",
+};
+/** What is smaller when compressed. */
+const COMPRESSED = new Set([".html", ".js", ".css", ".json", ".webmanifest", ".svg", ".txt"]);
+
+/** What has a hash in its name never changes. */
+const IMMUTABLE = "public, max-age=31536000, immutable";
+/** Everything else is asked for anew each time, by its ETag. */
+const REVALIDATED = "no-cache";
+
+/** What stands in the page for a value that is new with each answer. */
+const NONCE_MARK = "__CSP_NONCE__";
+
+const compressGzip = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+
+interface WebFile {
+  changedAt: number;
+  etag: string;
+  type: string;
+  plain: Buffer;
+  /** Null where it would not be smaller. */
+  gzip: Buffer | null;
+  br: Buffer | null;
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["ENOENT", "EISDIR", "ENOTDIR"].includes(String(error.code));
+
+/** Reads files of the build, each once as long as it does not change. */
+function createWebFiles(folder: URL) {
+  const known = new Map<string, WebFile>();
+
+  async function readOr<Else>(url: URL, otherwise: () => Promise<Else>): Promise<Buffer | Else> {
+    try {
+      return await readFile(url);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return otherwise();
+    }
+  }
+
+  async function read(name: string): Promise<WebFile | null> {
+    const url = new URL(name, folder);
+    const { mtimeMs: changedAt } = await stat(url);
+    const before = known.get(name);
+    if (before?.changedAt === changedAt) return before;
+    const extension = extname(name);
+    const plain = await readFile(url);
+    const isText = COMPRESSED.has(extension);
+    const file: WebFile = {
+      changedAt,
+      etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
+      type: TYPES[extension] ?? "application/octet-stream",
+      plain,
+      // What the build has compressed already is better than what can be done while somebody waits.
+      gzip: isText ? await readOr(new URL(`${name}.gz`, folder), () => compressGzip(plain, { level: 9 })) : null,
+      br: isText ? await readOr(new URL(`${name}.br`, folder), () => compressBrotli(plain, BROTLI)) : null,
+    };
+    known.set(name, file);
+    return file;
+  }
+
+  return {
+    /** A file of the build; null when there is none of this name. */
+    async find(name: string): Promise<WebFile | null> {
+      if (!NAME.test(name) || TYPES[extname(name)] === undefined) return null;
+      try {
+        return await read(name);
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/** True when a caller has the version of this `ETag` already (RFC 9110, section 13.1.2). */
+function hasEtag(request: Request, etag: string): boolean {
+  const given = request.headers["if-none-match"]?.split(",").map((value) => value.trim().replace(/^W\//, ""));
+  return given !== undefined && given.includes(etag);
+}
+
+function send(request: Request, response: Response, file: WebFile, cacheControl: string): void {
+  const coding = request.acceptsEncodings(["br", "gzip", "identity"]);
+  const coded = coding === "br" || coding === "gzip" ? file[coding] : null;
+  const etag = coded === null ? `"${file.etag}"` : `"${file.etag}-${String(coding)}"`;
+  response.set({
+    "Content-Type": file.type,
+    "Cache-Control": cacheControl,
+    ETag: etag,
+    ...(coded === null ? {} : { "Content-Encoding": String(coding) }),
+  });
+  response.vary("Accept-Encoding");
+  if (hasEtag(request, etag)) response.status(304).end();
+  else response.send(coded ?? file.plain);
+}
+
+/** The page itself; with a new nonce, where it asks for one. */
+function sendPage(request: Request, response: Response, file: WebFile): void {
+  const text = file.plain.toString("utf8");
+  if (!text.includes(NONCE_MARK)) return send(request, response, file, REVALIDATED);
+  const nonce = randomBytes(16).toString("base64");
+  response.set({
+    "Content-Type": file.type,
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": contentPolicy(nonce),
+  });
+  response.send(text.replaceAll(NONCE_MARK, nonce));
+}
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Console</title></head>
+<body><h1>The console's pages are not built here</h1>
+<p>The server runs, but there are no pages to show. Build them with <code>npm run build</code>, then load this page
+again.</p></body></html>
+`;
+
+/** What is no page of the console. */
+const notFound = () => new ServiceError("not_found", "There is nothing at this address of the console.");
+
+/**
+ * The pages of the console and what they load. An address without a dot in its last part is one of the page itself, which
+ * knows what to show there. Files below `assets/` have a hash in their names and are kept for good.
+ */
+export function addWebRoutes(routes: Express, folder: URL = WEB_DIR): void {
+  const files = createWebFiles(folder);
+  const answer = (): RequestHandler => async (request, response) => {
+    if (request.method !== "GET" && request.method !== "HEAD") throw notFound();
+    const name = request.path.slice(1);
+    const isFile = (name.split("/").pop() ?? "").includes(".");
+    if (isFile) {
+      const file = name === "index.html" ? null : await files.find(name);
+      if (file === null) throw notFound();
+      return send(request, response, file, name.startsWith("assets/") ? IMMUTABLE : REVALIDATED);
+    }
+    const page = await files.find("index.html");
+    if (page !== null) return sendPage(request, response, page);
+    response.status(503).set({ "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" });
+    response.send(NOT_BUILT);
+  };
+  routes.use(answer());
+}

@@ -1,0 +1,37 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
+import type { Connection } from "./connection.ts";
+
+/** Ids of the channels. */
+export type ChannelId = keyof ChannelConfigs;
+
+/** A channel with the settings that it has. */
+export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config"> & { id: Id; config: ChannelConfigs[Id] };
+
+/** While its page is open, a channel is asked for how it is doing this often: it follows a change within two seconds. */
+const FOLLOW_MS = 2_000;
+
+/** All channels with their settings and how they are doing, followed. */
+export const channelsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["channels", project],
+    refetchInterval: FOLLOW_MS,
+    queryFn: async ({ signal }): Promise<ChannelItem[]> =>
+      (await connection.call("listChannels", project, { signal })).items,
+  });
+
+/** The channel with this id out of all. */
+export function channelOf<Id extends ChannelId>(channels: readonly ChannelItem[], id: Id): ChannelOf<Id> | undefined {
+  // The server answers each channel with the settings of its own kind.
+  return channels.find((channel) => channel.id === id) as ChannelOf<Id> | undefined;
+}
+
+/** Changes a channel, if its settings still have this version. Throws version_conflict where they have not. */
+export async function changeChannel(
+  connection: Connection,
+  { project, id, version }: { project: string; id: ChannelId; version: number },
+  change: ChannelChange,
+): Promise<ChannelItem> {
+  const answer = await connection.call("updateChannel", project, { params: { id }, body: change, ifMatch: version });
+  return answer.item;
+}

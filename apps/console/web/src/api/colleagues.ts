@@ -1,0 +1,23 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Connection } from "./connection.ts";
+
+/** Somebody who works in a project. */
+export interface Colleague {
+  id: string;
+  name: string;
+}
+
+const STALE_MS = 60_000;
+
+/** Who has a role in a project: for assigning, for mentions, and for the names of those who did something. */
+export const colleaguesQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["colleagues", project],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<Colleague[]> => {
+      const { items } = (await connection.send("GET", "/session/colleagues", { project, signal })) as {
+        items: Colleague[];
+      };
+      return items;
+    },
+  });

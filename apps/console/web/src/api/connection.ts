@@ -1,0 +1,123 @@
+import { OPERATIONS, ServiceFault } from "@svc/client";
+import type { CallArguments, CallOutput, OperationName } from "@svc/client";
+import { readFault } from "./read-fault.ts";
+
+/** What is sent beside method and path. */
+export interface Request {
+  project?: string | null;
+  query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  body?: unknown;
+  form?: FormData;
+  /** The version that the change is made for. */
+  ifMatch?: number | string;
+  signal?: AbortSignal;
+}
+
+/** What the types of an operation's input come down to. */
+interface LooseInput extends Omit<Request, "project"> {
+  params?: Readonly<Record<string, string>>;
+}
+
+/** Whether the server answers. */
+export type Reach = "reached" | "away";
+
+/** The way to the console's server. All calls throw ServiceFault, and the signal's reason when that aborts. */
+export interface Connection {
+  /** Calls an operation of the HTTP API by its name, for a project; null where it is about none. */
+  call: <Name extends OperationName>(
+    name: Name,
+    project: string | null,
+    ...input: CallArguments<Name>
+  ) => Promise<CallOutput<Name>>;
+  /** Makes any call of the console's server and answers its JSON; null where it has none. */
+  send: (method: string, path: string, request?: Request) => Promise<unknown>;
+  /** The bytes of a file of the server's. */
+  fetchFile: (path: string, project: string) => Promise<ArrayBuffer>;
+  /** What calls that change something prove by that this page makes them; null when signed out. */
+  setCsrf: (csrf: string | null) => void;
+}
+
+interface ConnectionOptions {
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Is told whenever the server has answered, or has not. */
+  onReach: (reach: Reach) => void;
+  /** Is told when the session is over. */
+  onSignedOut: () => void;
+}
+
+/** How long an answer may take before the server counts as away. An agent that is tried out may think for long. */
+const TIMEOUT_MS = 90_000;
+/** A proxy that answers for a server that is away. */
+const AWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+const fill = (path: string, params: Readonly<Record<string, string>>) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+
+function urlOf(path: string, query: Request["query"] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** Makes the connection; it keeps nothing open. */
+export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOptions): Connection {
+  let csrf: string | null = null;
+
+  async function ask(method: string, path: string, request: Request): Promise<Response> {
+    const { project = null, query, body, form, ifMatch, signal } = request;
+    const headers: Record<string, string> = {
+      Accept: "application/json, */*;q=0.5",
+      ...(project === null ? {} : { "x-svc-project": project }),
+      ...(method === "GET" || csrf === null ? {} : { "x-svc-csrf": csrf }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(ifMatch === undefined ? {} : { "If-Match": typeof ifMatch === "number" ? `"${ifMatch}"` : ifMatch }),
+    };
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      return await fetch(urlOf(path, query), {
+        method,
+        headers,
+        credentials: "same-origin",
+        redirect: "error",
+        cache: "no-store",
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        ...(form === undefined ? {} : { body: form }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    } catch (cause) {
+      if (signal?.aborted === true) throw signal.reason;
+      onReach("away");
+      throw new ServiceFault("unreachable", "The server cannot be reached.", { cause });
+    }
+  }
+
+  async function send(method: string, path: string, request: Request = {}): Promise<unknown> {
+    const answer = await ask(method, path, request);
+    const text = await answer.text();
+    onReach(AWAY_STATUSES.has(answer.status) && text === "" ? "away" : "reached");
+    if (answer.ok) return text === "" ? null : (JSON.parse(text) as unknown);
+    const fault = readFault(answer.status, text, answer.headers);
+    if (answer.status === 401 && !(method === "POST" && path === "/session")) onSignedOut();
+    throw fault;
+  }
+
+  return {
+    send,
+    async fetchFile(path, project) {
+      const answer = await ask("GET", path, { project });
+      onReach("reached");
+      if (answer.ok) return answer.arrayBuffer();
+      if (answer.status === 401) onSignedOut();
+      throw readFault(answer.status, await answer.text(), answer.headers);
+    },
+    async call<Name extends OperationName>(name: Name, project: string | null, ...[input]: CallArguments<Name>) {
+      const { params = {}, ...rest }: LooseInput = input ?? {};
+      const [method = "", path = ""] = OPERATIONS[name].split(" ");
+      // The server and these types are made from the same table of endpoints.
+      return (await send(method, fill(path, params), { ...rest, project })) as CallOutput<Name>;
+    },
+    setCsrf(next) {
+      csrf = next;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { ConsoleEvents } from "@svc/contracts";
+
+/** What the server tells by itself; `hello` when the line is open, so that what was missed can be read. */
+export type LiveEvents = ConsoleEvents;
+export type TicketNews = LiveEvents["ticket"];
+export type PresenceNews = LiveEvents["presence"];
+type LiveName = keyof LiveEvents;
+
+/** The line by which the server tells what happens, over all its replicas. */
+export interface Live {
+  on: <Name extends LiveName>(name: Name, listener: (news: LiveEvents[Name]) => void) => () => void;
+  /** Opens the line, and opens it again whenever it is cut, until `close`. */
+  open: () => void;
+  close: () => void;
+}
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 10_000;
+
+/** The data of an event, which the console's own server has written; null where something else came. */
+function read<Name extends LiveName>(data: unknown): LiveEvents[Name] | null {
+  if (typeof data !== "string") return null;
+  try {
+    return JSON.parse(data) as LiveEvents[Name] | null;
+  } catch {
+    // What is no JSON is none of the server's events.
+    return null;
+  }
+}
+
+/** Makes the line over `url`, closed. `onCut` hears when it is cut. */
+export function createLive(url: string, onCut: () => void): Live {
+  const listeners: { [Name in LiveName]: Set<(news: LiveEvents[Name]) => void> } = {
+    hello: new Set(),
+    ticket: new Set(),
+    gone: new Set(),
+    presence: new Set(),
+  };
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+
+  function follow<Name extends LiveName>(opened: EventSource, name: Name) {
+    opened.addEventListener(name, ({ data }: MessageEvent) => {
+      failures = 0;
+      const news = read<Name>(data);
+      if (news !== null) for (const listener of listeners[name]) listener(news);
+    });
+  }
+
+  function connect() {
+    const opened = new EventSource(url);
+    source = opened;
+    follow(opened, "hello");
+    follow(opened, "ticket");
+    follow(opened, "gone");
+    follow(opened, "presence");
+    opened.addEventListener("error", () => {
+      // The browser's own way of opening it again ends for good at the first answer that is no stream.
+      opened.close();
+      if (source !== opened) return;
+      source = null;
+      onCut();
+      const longestMs = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS);
+      failures += 1;
+      timer = setTimeout(connect, longestMs * (0.5 + Math.random() / 2));
+    });
+  }
+
+  return {
+    on(name, listener) {
+      listeners[name].add(listener);
+      return () => listeners[name].delete(listener);
+    },
+    open() {
+      if (source !== null) return;
+      clearTimeout(timer);
+      connect();
+    },
+    close() {
+      clearTimeout(timer);
+      source?.close();
+      source = null;
+      failures = 0;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { queryOptions } from "@tanstack/react-query";
+import { ServiceFault } from "@svc/client";
+import type { RequiredScope, SessionAnswer } from "@svc/contracts";
+import type { Connection } from "./connection.ts";
+
+/** Who is signed in, and what they may do in which project. */
+export type Session = SessionAnswer;
+
+/** How one can sign in besides e-mail and password. */
+export interface SignInWays {
+  oidc: { name: string; startUrl: string } | null;
+}
+
+async function begin(connection: Connection, path: string, body: unknown): Promise<Session> {
+  const session = (await connection.send("POST", path, { body })) as Session;
+  connection.setCsrf(session.csrf);
+  return session;
+}
+
+/** The session of this browser; null when nobody is signed in. */
+export const sessionQuery = (connection: Connection) =>
+  queryOptions({
+    queryKey: ["session"],
+    staleTime: Infinity,
+    gcTime: Infinity,
+    queryFn: async ({ signal }): Promise<Session | null> => {
+      try {
+        const session = (await connection.send("GET", "/session", { signal })) as Session;
+        connection.setCsrf(session.csrf);
+        return session;
+      } catch (fault) {
+        if (fault instanceof ServiceFault && fault.status === 401) return null;
+        throw fault;
+      }
+    },
+  });
+
+/** Signs in. Throws ServiceFault where e-mail and password do not fit, or too many tries were made. */
+export const signIn = (connection: Connection, email: string, password: string): Promise<Session> =>
+  begin(connection, "/session", { email, password });
+
+/** Chooses a password by a link's token, and signs in; the first administrator says who they are, too. */
+export const openByLink = (
+  connection: Connection,
+  input: { token: string; password: string; name?: string; email?: string },
+): Promise<Session> => begin(connection, "/link", input);
+
+/** Changes one's own password; every other session of this person ends. */
+export const changePassword = (connection: Connection, currentPassword: string, newPassword: string): Promise<Session> =>
+  begin(connection, "/session/password", { currentPassword, newPassword });
+
+/** True when the session may do in this project what needs the scope. The server decides anew at each call. */
+export function mayDo({ projects }: Session, project: string, scope: RequiredScope): boolean {
+  const granted = projects.find(({ name }) => name === project)?.scopes ?? [];
+  const [resource] = scope.split(":");
+  if (granted.includes("admin:*") || granted.includes(scope)) return true;
+  return scope !== "admin:*" && granted.includes(`${resource}:*`);
+}
+
+/** What stands for an operator as actor and assignee. */
+export const actorOf = (operatorId: string) => `operator:${operatorId}`;

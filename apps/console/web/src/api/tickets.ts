@@ -1,0 +1,45 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { CallOutput } from "@svc/client";
+import type { ReviewAction, ReviewInput, TicketDetail, TicketItem } from "@svc/contracts";
+import type { Connection } from "./connection.ts";
+
+const STALE_MS = 15_000;
+
+/** A ticket with what was said and done. */
+export const ticketQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["ticket", project, id],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<TicketDetail> =>
+      (await connection.call("getTicket", project, { params: { id }, signal })).item,
+  });
+
+/** Decides about a ticket; throws version_conflict where it is not the one that was looked at. */
+export async function decide<Action extends ReviewAction>(
+  connection: Connection,
+  { id, project, version }: { id: string; project: string; version: number | null },
+  action: Action,
+  body: ReviewInput<Action>,
+): Promise<TicketItem> {
+  const path = `/api/v1/admin/tickets/${encodeURIComponent(id)}/${action}`;
+  const ifMatch = version === null ? {} : { ifMatch: version };
+  const answer = await connection.send("POST", path, { project, body, ...ifMatch });
+  // All decisions answer the ticket.
+  return (answer as CallOutput<"approveDraft">).item;
+}
+
+type Pages = InfiniteData<{ items: TicketItem[]; nextCursor: string | null }>;
+
+/** Shows a ticket as it is now wherever it is shown: in its lists and on its own page. What is older is left out. */
+export function showTicket(queryClient: QueryClient, project: string, item: TicketItem): void {
+  queryClient.setQueryData<TicketDetail>(["ticket", project, item.id], (known) =>
+    known === undefined || known.version > item.version ? known : { ...known, ...item },
+  );
+  queryClient.setQueriesData<Pages>({ queryKey: ["tickets", project] }, (known) => {
+    const isThere = known?.pages.some(({ items }) => items.some(({ id }) => id === item.id));
+    if (known === undefined || isThere !== true) return known;
+    const replace = (other: TicketItem) => (other.id === item.id && other.version <= item.version ? item : other);
+    return { ...known, pages: known.pages.map((page) => ({ ...page, items: page.items.map(replace) })) };
+  });
+}

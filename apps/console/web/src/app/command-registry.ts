@@ -1,0 +1,103 @@
+import { useEffect, useRef } from "react";
+import type { TextKey } from "../i18n/text-table.ts";
+import { matchKeys, nameKey } from "./match-keys.ts";
+import { useServices } from "./services.ts";
+
+/** Chapters of the list of keys. */
+export type CommandGroup = "general" | "go" | "list" | "ticket" | "bulk" | "page";
+
+/** Something that can be done now: by its keys, and from the palette. */
+export interface Command {
+  id: string;
+  /** What it does, as the palette and the list of keys show it. */
+  title: string;
+  group: CommandGroup;
+  /** As in `j`, `g i` or `mod+k`; none for what the palette alone offers. */
+  keys?: string;
+  run: () => void;
+}
+
+/** Titles of the chapters. */
+export const GROUP_TITLES = {
+  general: "keys.general",
+  go: "keys.go",
+  list: "keys.list",
+  ticket: "keys.ticket",
+  bulk: "keys.bulk",
+  page: "keys.page",
+} as const satisfies Record<CommandGroup, TextKey>;
+
+/** The commands of all that is shown now. */
+export interface CommandRegistry {
+  /** Adds what `read` answers at any time, until the answer is called. */
+  add: (read: () => readonly Command[]) => () => void;
+  /** All commands, the later registered of two with the same id. */
+  list: () => Command[];
+  /** Runs what a key stands for. True when it was for a command. */
+  press: (event: KeyboardEvent, hasSingleKeys: boolean) => boolean;
+}
+
+/** How long the second key of a sequence is waited for. */
+const SEQUENCE_MS = 1_200;
+
+const EDITABLE = "input, textarea, select, [contenteditable], [role=menu], [role=listbox], [role=combobox]";
+const PRESSABLE = "a[href], button, summary, [role=button], [role=tab], [role=checkbox]";
+
+/** Whether a key belongs to what has the focus, and not to a command. */
+function isTaken(event: KeyboardEvent, name: string): boolean {
+  const { target } = event;
+  if (!(target instanceof Element) || name.startsWith("mod+")) return false;
+  if (target.closest(EDITABLE) !== null && !target.matches("input[type=checkbox], input[type=radio]")) return true;
+  return ["Enter", " ", "Spacebar"].includes(name) && target.closest(PRESSABLE) !== null;
+}
+
+/** Makes a registry without commands. */
+export function createCommandRegistry(): CommandRegistry {
+  const sources = new Set<() => readonly Command[]>();
+  let pressed: string[] = [];
+  let pressedAt = 0;
+
+  const list = () => {
+    const byId = new Map<string, Command>();
+    for (const read of sources) for (const command of read()) byId.set(command.id, command);
+    return [...byId.values()];
+  };
+
+  return {
+    add(read) {
+      sources.add(read);
+      return () => sources.delete(read);
+    },
+    list,
+    press(event, hasSingleKeys) {
+      const name = nameKey(event);
+      if (event.defaultPrevented || event.isComposing || ["Control", "Meta", "Shift", "Alt"].includes(event.key)) {
+        return false;
+      }
+      if (isTaken(event, name) || document.querySelector("dialog:modal") !== null) return false;
+      if (!hasSingleKeys && !name.startsWith("mod+") && name.length === 1 && name !== "?") return false;
+      const commands = list();
+      const keys = commands.map((command) => command.keys);
+      const isSoon = event.timeStamp - pressedAt < SEQUENCE_MS;
+      const together = isSoon ? [...pressed, name] : [name];
+      const found = matchKeys(together, keys);
+      const match = found.kind === "none" && together.length > 1 ? matchKeys([name], keys) : found;
+      pressed = match.kind === "begin" ? together : [];
+      pressedAt = event.timeStamp;
+      if (match.kind !== "hit") return match.kind === "begin";
+      event.preventDefault();
+      commands[match.index]?.run();
+      return true;
+    },
+  };
+}
+
+/** Offers commands for as long as the component is there. */
+export function useCommands(commands: readonly Command[]): void {
+  const { commands: registry } = useServices();
+  const current = useRef(commands);
+  useEffect(() => {
+    current.current = commands;
+  });
+  useEffect(() => registry.add(() => current.current), [registry]);
+}

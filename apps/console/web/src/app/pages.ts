@@ -1,0 +1,38 @@
+import type { RequiredScope } from "@svc/contracts";
+import { Inbox, Plug } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import { linkOptions } from "@tanstack/react-router";
+import type { LinkOptions } from "@tanstack/react-router";
+import type { TextKey } from "../i18n/text-table.ts";
+
+/** A page that the navigation shows. */
+export interface Page {
+  id: string;
+  title: TextKey;
+  icon: LucideIcon;
+  /** Where it is: its route in router.tsx. */
+  link: (project: string) => LinkOptions;
+  keys: string;
+  /** What somebody must be allowed to see it. */
+  scope: RequiredScope;
+}
+
+/** The pages of the navigation, in their order. The router has them, and the pages that they lead to. */
+export const PAGES: readonly Page[] = [
+  {
+    id: "inbox",
+    title: "nav.inbox",
+    icon: Inbox,
+    link: (project) => linkOptions({ to: "/$project/inbox/$view", params: { project, view: "review" } }),
+    keys: "g i",
+    scope: "tickets:read",
+  },
+  {
+    id: "integrations",
+    title: "nav.integrations",
+    icon: Plug,
+    link: (project) => linkOptions({ to: "/$project/integrations", params: { project } }),
+    keys: "g t",
+    scope: "channels:read",
+  },
+];

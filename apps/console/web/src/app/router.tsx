@@ -1,0 +1,132 @@
+import {
+  Outlet,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { sessionQuery } from "../api/session.ts";
+import { readInboxSearch } from "../inbox/inbox-search.ts";
+import { findView } from "../inbox/views.ts";
+import { ErrorPage, MissingPage } from "./error-page.tsx";
+import { PageSkeleton } from "./page-skeleton.tsx";
+import type { Services } from "./services.ts";
+import { Shell } from "./shell.tsx";
+
+const rootRoute = createRootRouteWithContext<Services>()({ component: Outlet, notFoundComponent: MissingPage });
+
+/** Where one comes to without saying where to go. */
+const homeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/",
+  async beforeLoad({ context: { queryClient, connection, storage } }) {
+    const session = await queryClient.ensureQueryData(sessionQuery(connection));
+    if (session === null) throw redirect({ to: "/sign-in" });
+    const last = storage.getItem("console.project");
+    const project = (session.projects.find(({ name }) => name === last) ?? session.projects[0])?.name ?? "default";
+    throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
+  },
+});
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-in",
+  validateSearch: (search: Record<string, unknown>): { to?: string; problem?: string } => {
+    const to = textOf(search["to"]);
+    const problem = textOf(search["problem"]);
+    return {
+      // Only a page of this console: never another site.
+      ...(to !== undefined && /^\/(?![/\\])/.test(to) ? { to } : {}),
+      ...(problem === undefined ? {} : { problem }),
+    };
+  },
+  component: lazyRouteComponent(() => import("../sign-in/sign-in-page.tsx"), "SignInPage"),
+});
+
+const linkRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/link",
+  component: lazyRouteComponent(() => import("../sign-in/link-page.tsx"), "LinkPage"),
+});
+
+const projectRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/$project",
+  async beforeLoad({ context: { queryClient, connection, storage }, params: { project }, location: { href } }) {
+    const session = await queryClient.ensureQueryData(sessionQuery(connection));
+    if (session === null) throw redirect({ to: "/sign-in", search: { to: href } });
+    if (session.projects.some(({ name }) => name === project)) storage.setItem("console.project", project);
+  },
+  component: Shell,
+});
+
+const projectHomeRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/",
+  beforeLoad({ params: { project } }) {
+    throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
+  },
+});
+
+const inboxRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "inbox/$view",
+  validateSearch: readInboxSearch,
+  beforeLoad({ params: { project, view } }) {
+    if (findView(view) === null) throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
+  },
+  component: lazyRouteComponent(() => import("../inbox/inbox-page.tsx"), "InboxPage"),
+});
+
+const ticketRoute = createRoute({
+  getParentRoute: () => inboxRoute,
+  path: "$ticketId",
+  component: lazyRouteComponent(() => import("../ticket/ticket-page.tsx"), "TicketPage"),
+});
+
+const integrationsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "integrations",
+  component: lazyRouteComponent(() => import("../integrations/integrations-page.tsx"), "IntegrationsPage"),
+});
+
+const integrationRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "integrations/$integration",
+  component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
+});
+
+const routeTree = rootRoute.addChildren([
+  homeRoute,
+  signInRoute,
+  linkRoute,
+  projectRoute.addChildren([
+    projectHomeRoute,
+    inboxRoute.addChildren([ticketRoute]),
+    integrationsRoute,
+    integrationRoute,
+  ]),
+]);
+
+/** The pages of the console by their addresses. Each page's script is fetched when it is first opened. */
+export function createAppRouter(services: Services) {
+  return createRouter({
+    routeTree,
+    context: services,
+    defaultPendingComponent: PageSkeleton,
+    defaultErrorComponent: ErrorPage,
+    defaultNotFoundComponent: MissingPage,
+    defaultPendingMs: 150,
+    // The list of the inbox keeps its own place.
+    scrollRestoration: false,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,44 @@
+import { useQuery } from "@tanstack/react-query";
+import { ServiceFault } from "@svc/client";
+import { colleaguesQuery } from "../api/colleagues.ts";
+import { actorOf } from "../api/session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { useServices } from "./services.ts";
+import { useProject, useSession } from "./use-session.ts";
+
+/** Somebody whom a ticket can be given to. */
+export interface Person {
+  /** What the server calls them, as in `operator:…`. */
+  actor: string;
+  name: string;
+  isMe: boolean;
+}
+
+/** Who works in the project, oneself first, and the names of those who did something. */
+export function usePeople(): { people: Person[]; nameOf: (actor: string) => string; me: string } {
+  const { connection } = useServices();
+  const { operator } = useSession();
+  const project = useProject();
+  const { t } = useTexts();
+  const { data: colleagues = [] } = useQuery({
+    ...colleaguesQuery(connection, project),
+    retry: (count, fault) => !(fault instanceof ServiceFault && fault.status === 404) && count < 3,
+  });
+  const me = actorOf(operator.id);
+  const others = colleagues
+    .filter(({ id }) => id !== operator.id)
+    .map(({ id, name }) => ({ actor: actorOf(id), name, isMe: false }));
+  const people = [{ actor: me, name: operator.name, isMe: true }, ...others];
+  const names = new Map(people.map(({ actor, name }) => [actor, name]));
+  return {
+    people,
+    me,
+    nameOf(actor) {
+      const name = names.get(actor);
+      if (name !== undefined) return name;
+      if (actor.startsWith("operator:")) return t("people.someone");
+      if (actor.startsWith("key:")) return t("people.key");
+      return actor === "pipeline" ? t("people.pipeline") : actor;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { MailOpen } from "lucide-react";
+import { useDeferredValue, useMemo, useState } from "react";
+import { useCommands } from "../app/command-registry.ts";
+import { usePeople } from "../app/use-names.ts";
+import { useProject, useSession } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { useIsWide } from "../ui/use-is-wide.ts";
+import { BulkBar } from "./bulk-bar.tsx";
+import { InboxContext } from "./inbox-context.ts";
+import type { InboxPlace } from "./inbox-context.ts";
+import { queryOf } from "./inbox-search.ts";
+import { ListHead } from "./list-head.tsx";
+import { TicketList } from "./ticket-list.tsx";
+import { useTicketList } from "./use-ticket-list.ts";
+import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
+import { ViewSidebar } from "./view-sidebar.tsx";
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The inbox: its views, the list of tickets, and the ticket that is open. */
+export function InboxPage() {
+  const { t } = useTexts();
+  const project = useProject();
+  const { isAdministrator } = useSession();
+  const { me } = usePeople();
+  const { view: viewId } = useParams({ from: "/$project/inbox/$view" });
+  const { ticketId = null } = useParams({ strict: false });
+  const search = useSearch({ from: "/$project/inbox/$view" });
+  const navigate = useNavigate();
+  const isWide = useIsWide();
+  const [cursorId, setCursorId] = useState<string | null>(null);
+  const [selection, setSelection] = useState<{ of: string; ids: ReadonlySet<string> }>({ of: "", ids: NONE });
+
+  const view = findView(viewId) ?? VIEWS[0];
+  const filters = view?.filters(me) ?? {};
+  const goesOverAll = viewId === SHARED_VIEW && isAdministrator;
+  const query = useDeferredValue(
+    JSON.stringify(queryOf({ ...filters, ...(goesOverAll ? { allProjects: "1" } : {}) }, search)),
+  );
+  const asked = useMemo(() => JSON.parse(query) as ReturnType<typeof queryOf>, [query]);
+  const list = useTicketList(project, asked);
+  const { items } = list;
+
+  // What is selected belongs to the list in which it was.
+  const listName = `${project} ${query}`;
+  const selected = selection.of === listName ? selection.ids : NONE;
+  const select = (ids: ReadonlySet<string>) => setSelection({ of: listName, ids });
+  const toggle = (id: string) => {
+    const ids = new Set(selected);
+    if (!ids.delete(id)) ids.add(id);
+    select(ids);
+  };
+
+  const open = (id: string, isReplacing = false) =>
+    void navigate({
+      to: "/$project/inbox/$view/$ticketId",
+      params: { project, view: viewId, ticketId: id },
+      search,
+      replace: isReplacing,
+    });
+  const close = () => void navigate({ to: "/$project/inbox/$view", params: { project, view: viewId }, search });
+  const currentId = ticketId ?? cursorId;
+  const place: InboxPlace = {
+    view: viewId,
+    search,
+    items,
+    move(by) {
+      const at = items.findIndex(({ id }) => id === currentId);
+      const next = at < 0 ? items[0] : items[Math.min(Math.max(at + by, 0), items.length - 1)];
+      if (next === undefined) return;
+      setCursorId(next.id);
+      if (isWide || ticketId !== null) open(next.id, ticketId !== null);
+    },
+    advance(doneId) {
+      const at = items.findIndex(({ id }) => id === doneId);
+      const next = items[at + 1] ?? items[at - 1];
+      if (at < 0 || next === undefined || next.id === doneId) return close();
+      setCursorId(next.id);
+      if (isWide) open(next.id, true);
+      else close();
+    },
+  };
+
+  useCommands([
+    { id: "next", title: t("command.next"), group: "list", keys: "j", run: () => place.move(1) },
+    { id: "previous", title: t("command.previous"), group: "list", keys: "k", run: () => place.move(-1) },
+    { id: "next-arrow", title: t("command.next"), group: "list", keys: "ArrowDown", run: () => place.move(1) },
+    { id: "previous-arrow", title: t("command.previous"), group: "list", keys: "ArrowUp", run: () => place.move(-1) },
+    {
+      id: "open",
+      title: t("command.open"),
+      group: "list",
+      keys: "Enter",
+      run: () => currentId !== null && open(currentId),
+    },
+    {
+      id: "close",
+      title: t("command.close"),
+      group: "list",
+      keys: "Escape",
+      run: () => (selected.size > 0 ? select(NONE) : ticketId === null ? setCursorId(null) : close()),
+    },
+    {
+      id: "select",
+      title: t("command.select"),
+      group: "bulk",
+      keys: "x",
+      run: () => currentId !== null && toggle(currentId),
+    },
+    {
+      id: "select-all",
+      title: t("command.selectAll"),
+      group: "bulk",
+      keys: "mod+shift+a",
+      run: () => select(new Set(items.map(({ id }) => id))),
+    },
+    ...VIEWS.map(({ id, title }, index) => ({
+      id: `view-${id}`,
+      title: t("command.view", { view: t(title) }),
+      group: "go" as const,
+      keys: `g ${index + 1}`,
+      run: () => void navigate({ to: "/$project/inbox/$view", params: { project, view: id } }),
+    })),
+  ]);
+
+  return (
+    <InboxContext value={place}>
+      <h1 className="sr-only">{t("nav.inbox")}</h1>
+      <div className="flex h-full">
+        <ViewSidebar current={viewId} search={search} />
+        <section
+          aria-label={t("inbox.list")}
+          className={`relative flex min-w-0 flex-col border-line bg-surface lg:w-92 lg:shrink-0 lg:border-r 2xl:w-104 ${ticketId === null ? "max-lg:flex-1" : "max-lg:hidden"}`}
+        >
+          <ListHead viewId={viewId} search={search} isLoading={list.isFetching && !list.isFetchingNextPage} />
+          <TicketList
+            list={list}
+            currentId={currentId}
+            selected={selected}
+            onToggle={toggle}
+            empty={view?.empty ?? "empty.all"}
+            isFiltered={Object.keys(search).length > 0}
+          />
+          {selected.size > 0 && (
+            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onClear={() => select(NONE)} />
+          )}
+        </section>
+        <section
+          aria-label={t("inbox.ticket")}
+          className={`min-w-0 flex-1 ${ticketId === null ? "max-lg:hidden" : ""}`}
+        >
+          {ticketId === null ? (
+            <EmptyState icon={MailOpen} title={t("inbox.nothingOpen")} text={t("inbox.nothingOpenText")} />
+          ) : (
+            <Outlet />
+          )}
+        </section>
+      </div>
+    </InboxContext>
+  );
+}

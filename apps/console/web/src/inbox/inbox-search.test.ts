@@ -1,0 +1,23 @@
+import { describe, expect, test } from "@jest/globals";
+import { chosenFilters, queryOf, readInboxSearch } from "./inbox-search.ts";
+
+describe("the inbox's filters", () => {
+  test("are read out of an address, and nothing else is", () => {
+    expect(readInboxSearch({ q: "refund", priority: "high", evil: "x", __proto__: { tag: "y" } })).toEqual({
+      q: "refund",
+      priority: "high",
+    });
+  });
+
+  test("take a number for its text, and nothing that is empty, too long or no text", () => {
+    expect(readInboxSearch({ q: 4711, tag: " ", userId: "x".repeat(501), language: ["en"] })).toEqual({ q: "4711" });
+  });
+
+  test("are counted without words and order", () => {
+    expect(chosenFilters({ q: "a", sort: "priority", tag: "b" })).toEqual(["tag"]);
+  });
+
+  test("cannot take away what a view stands for", () => {
+    expect(queryOf({ status: "spam" }, { status: "open", q: "watches" })).toEqual({ status: "spam", q: "watches" });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "@jest/globals";
+import type { TicketItem } from "@svc/contracts";
+import type { TicketNews } from "../api/live.ts";
+import { mergeHead } from "./merge-head.ts";
+
+const ticket = (id: string, version = 1): TicketItem => ({
+  id,
+  homeProject: "default",
+  project: "default",
+  channelId: "api",
+  chatId: id,
+  userId: null,
+  subject: id,
+  status: "open",
+  stage: "review",
+  priority: "normal",
+  assignee: null,
+  agentId: null,
+  confidence: null,
+  language: null,
+  tags: [],
+  channel_meta: {},
+  version,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  updatedAt: "2026-01-01T00:00:00.000Z",
+  firstReplyAt: null,
+  resolvedAt: null,
+});
+const tickets = (...ids: string[]) => ids.map((id) => ticket(id));
+const idsOf = ({ items }: { items: TicketItem[] }) => items.map(({ id }) => id);
+const newsOf = (...ids: string[]) =>
+  new Map<string, TicketNews>(
+    ids.map((ticketId) => [
+      ticketId,
+      { ticketId, project: "default", version: 2, status: "resolved", stage: "done", assignee: null, actor: "x", what: [] },
+    ]),
+  );
+
+describe("a list of tickets whose head was read anew", () => {
+  const list = { items: tickets("a", "b", "c", "d"), nextCursor: "more" };
+
+  test("has what is new at its head and each ticket once", () => {
+    const merged = mergeHead(list, { items: tickets("c", "a"), nextCursor: "head" }, { news: newsOf("c") });
+    expect(idsOf(merged)).toEqual(["c", "a", "b", "d"]);
+    expect(merged.nextCursor).toBe("more");
+  });
+
+  test("loses what has changed and is not in the head: it belongs to another view now", () => {
+    const merged = mergeHead(list, { items: tickets("a", "b"), nextCursor: "head" }, { news: newsOf("d") });
+    expect(idsOf(merged)).toEqual(["a", "b", "c"]);
+  });
+
+  test("keeps the place of what has changed where it is in another order, as the news say it is", () => {
+    const merged = mergeHead(list, { items: tickets("a", "b"), nextCursor: "head" }, { news: newsOf("d"), sort: "priority" });
+    expect(idsOf(merged)).toEqual(["a", "b", "c", "d"]);
+    expect(merged.items[3]).toMatchObject({ status: "resolved", stage: "done", version: 2 });
+  });
+
+  test("keeps what is newer than the news", () => {
+    const newer = { ...list, items: [...tickets("a"), ticket("d", 9)] };
+    const merged = mergeHead(newer, { items: tickets("a"), nextCursor: "head" }, { news: newsOf("d"), sort: "priority" });
+    expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
+  });
+
+  test("is the head where that is all there is, or where nothing is left of the list", () => {
+    expect(idsOf(mergeHead(list, { items: tickets("d"), nextCursor: null }, { news: newsOf() }))).toEqual(["d"]);
+    expect(idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { news: newsOf() }))).toEqual(["x", "y"]);
+  });
+});

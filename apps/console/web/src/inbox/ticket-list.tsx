@@ -1,0 +1,150 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { PartyPopper, SearchX } from "lucide-react";
+import { useEffect, useLayoutEffect, useRef } from "react";
+import { ticketQuery } from "../api/tickets.ts";
+import { useServices } from "../app/services.ts";
+import { usePeople } from "../app/use-names.ts";
+import { useProject } from "../app/use-session.ts";
+import type { TextKey } from "../i18n/text-table.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { useInbox } from "./inbox-context.ts";
+import { TicketRow } from "./ticket-row.tsx";
+import type { useTicketList } from "./use-ticket-list.ts";
+
+const ROW_PX = 78;
+/** The next page is asked for so many rows before its place comes into sight. */
+const AHEAD_ROWS = 40;
+const OVERSCAN_ROWS = 8;
+
+function RowSkeleton() {
+  return (
+    <div className="flex h-full flex-col justify-center gap-2 border-b border-line px-4">
+      <Skeleton className="h-3 w-28" />
+      <Skeleton className="h-3.5 w-full" />
+      <Skeleton className="h-3 w-40" />
+    </div>
+  );
+}
+
+/** The tickets of the list; as many as there are, only those in sight are drawn. */
+export function TicketList({
+  list,
+  currentId,
+  selected,
+  onToggle,
+  empty,
+  isFiltered,
+}: {
+  list: ReturnType<typeof useTicketList>;
+  currentId: string | null;
+  selected: ReadonlySet<string>;
+  onToggle: (id: string) => void;
+  /** What is said where there is no ticket. */
+  empty: TextKey;
+  isFiltered: boolean;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const queryClient = useQueryClient();
+  const { nameOf } = usePeople();
+  const { view, search } = useInbox();
+  const { error, fetchNextPage, hasNextPage, isError, isFetchingNextPage, isPending, items, refetch } = list;
+  const scroller = useRef<HTMLDivElement>(null);
+  const count = items.length + (hasNextPage ? 3 : 0);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN_ROWS,
+    getItemKey: (index) => items[index]?.id ?? `place-${index}`,
+  });
+  const rows = virtual.getVirtualItems();
+  const lastRow = rows.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && !isError && lastRow + AHEAD_ROWS >= items.length) void fetchNextPage();
+  }, [fetchNextPage, hasNextPage, isError, isFetchingNextPage, items.length, lastRow]);
+
+  // What comes in at the top must not move what is read further down.
+  const topId = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const before = topId.current;
+    topId.current = items[0]?.id;
+    if (element === null || before === undefined || before === items[0]?.id || element.scrollTop < ROW_PX) return;
+    const at = items.findIndex(({ id }) => id === before);
+    if (at > 0) element.scrollTop += at * ROW_PX;
+  }, [items]);
+
+  const currentIndex = items.findIndex(({ id }) => id === currentId);
+  useEffect(() => {
+    if (currentIndex >= 0) virtual.scrollToIndex(currentIndex, { align: "auto" });
+    // The place follows the ticket that is chosen, not the list as it changes.
+  }, [currentId]);
+  const nextId = currentIndex < 0 ? undefined : items[currentIndex + 1]?.id;
+  const prefetch = (id: string) => void queryClient.prefetchQuery(ticketQuery(connection, project, id));
+  useEffect(() => {
+    if (nextId !== undefined) void queryClient.prefetchQuery(ticketQuery(connection, project, nextId));
+  }, [connection, nextId, project, queryClient]);
+
+  if (isError && items.length === 0) {
+    return (
+      <div className="p-3">
+        <FaultNotice fault={error} onRetry={() => void refetch()} />
+      </div>
+    );
+  }
+  if (!isPending && items.length === 0) {
+    return isFiltered ? (
+      <EmptyState icon={SearchX} title={t("empty.filteredTitle")} text={t("empty.filtered")} />
+    ) : (
+      <EmptyState icon={PartyPopper} title={t("empty.title")} text={t(empty)} />
+    );
+  }
+  return (
+    <div ref={scroller} aria-busy={isPending} className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
+      {isPending ? (
+        <div aria-label={t("ui.loading")} role="status">
+          {[0, 1, 2, 3, 4, 5, 6, 7].map((row) => (
+            <div key={row} style={{ height: ROW_PX }}>
+              <RowSkeleton />
+            </div>
+          ))}
+        </div>
+      ) : (
+        <ul style={{ height: virtual.getTotalSize() }} className="relative w-full">
+          {rows.map(({ index, key, start }) => {
+            const ticket = items[index];
+            return (
+              <li
+                key={key}
+                style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
+                className="absolute inset-x-0 top-0"
+              >
+                {ticket === undefined ? (
+                  <RowSkeleton />
+                ) : (
+                  <TicketRow
+                    ticket={ticket}
+                    project={project}
+                    view={view}
+                    search={search}
+                    assigneeName={ticket.assignee === null ? null : nameOf(ticket.assignee)}
+                    isCurrent={ticket.id === currentId}
+                    isSelected={selected.has(ticket.id)}
+                    onToggle={onToggle}
+                    onPoint={prefetch}
+                  />
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </div>
+  );
+}

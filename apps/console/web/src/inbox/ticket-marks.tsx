@@ -1,0 +1,88 @@
+import { ArrowUp, Bot, ChevronsUp, Globe, MessageCircle, Send } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
+import type { ChannelId, TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
+import type { TextKey } from "../i18n/text-table.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import type { Tone } from "../ui/badge.tsx";
+
+interface Channel {
+  icon: LucideIcon;
+  title: TextKey;
+}
+
+const CHANNELS = {
+  api: { icon: Globe, title: "channel.api" },
+  widget: { icon: MessageCircle, title: "channel.widget" },
+  messenger: { icon: Send, title: "channel.messenger" },
+} as const satisfies Record<ChannelId, Channel>;
+
+/** The channel that a ticket came in by. */
+export const channelOf = (id: ChannelId): Channel => CHANNELS[id];
+
+/** The channel as an icon, which says its name. */
+export function ChannelMark({ id }: { id: ChannelId }) {
+  const { t } = useTexts();
+  const { icon: Icon, title } = CHANNELS[id];
+  return (
+    <span role="img" aria-label={t(title)} title={t(title)} className="inline-flex shrink-0 text-faint">
+      <Icon aria-hidden className="size-3.5" />
+    </span>
+  );
+}
+
+const CLOSED = {
+  resolved: { tone: "ok", title: "state.resolved" },
+  spam: { tone: "bad", title: "state.spam" },
+} as const;
+
+const STAGES = {
+  received: { tone: "accent", title: "state.received" },
+  triage: { tone: "accent", title: "state.triage" },
+  retrieval: { tone: "accent", title: "state.retrieval" },
+  agent: { tone: "accent", title: "state.agent" },
+  review: { tone: "warn", title: "state.review" },
+  delivering: { tone: "accent", title: "state.delivering" },
+  done: { tone: "plain", title: "state.done" },
+  failed: { tone: "bad", title: "state.failed" },
+} as const satisfies Record<TicketStage, { tone: Tone; title: TextKey }>;
+
+/** What state a ticket is in, in one word: closed, or where the pipeline is with it. */
+export function stateOf({ status, stage }: { status: TicketStatus; stage: TicketStage }): { tone: Tone; title: TextKey } {
+  if (status === "resolved" || status === "spam") return CLOSED[status];
+  return stage === "done" && status === "pending" ? { tone: "plain", title: "state.waiting" } : STAGES[stage];
+}
+
+/** The state as a badge. */
+export function StateMark({ ticket }: { ticket: Pick<TicketItem, "status" | "stage"> }) {
+  const { t } = useTexts();
+  const { tone, title } = stateOf(ticket);
+  return <Badge tone={tone}>{t(title)}</Badge>;
+}
+
+/** A priority above the normal one, as an icon. */
+export function PriorityMark({ priority }: { priority: TicketPriority }) {
+  const { t } = useTexts();
+  if (priority === "normal" || priority === "low") return null;
+  const Icon = priority === "urgent" ? ChevronsUp : ArrowUp;
+  const label = t(`priority.${priority}`);
+  return (
+    <span role="img" aria-label={label} title={label} className={priority === "urgent" ? "text-bad" : "text-warn"}>
+      <Icon aria-hidden className="size-3.5" />
+    </span>
+  );
+}
+
+/** How sure the agent is, in percent. */
+export function ConfidenceMark({ confidence }: { confidence: number | null }) {
+  const { t, percent } = useTexts();
+  if (confidence === null || confidence === 0) return null;
+  const label = t("ticket.confidence", { share: percent(confidence) });
+  return (
+    <span title={label} className="inline-flex items-center gap-1 text-2xs font-medium text-muted tabular-nums">
+      <Bot aria-hidden className="size-3.5 text-faint" />
+      <span className="sr-only">{label}</span>
+      <span aria-hidden>{percent(confidence)}</span>
+    </span>
+  );
+}

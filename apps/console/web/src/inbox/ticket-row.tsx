@@ -1,0 +1,91 @@
+import { Link } from "@tanstack/react-router";
+import type { TicketItem } from "@svc/contracts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Avatar } from "../ui/avatar.tsx";
+import type { InboxSearch } from "./inbox-search.ts";
+import { ChannelMark, ConfidenceMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
+
+/** A ticket in the list. */
+export function TicketRow({
+  ticket,
+  project,
+  view,
+  search,
+  assigneeName,
+  isCurrent,
+  isSelected,
+  onToggle,
+  onPoint,
+}: {
+  ticket: TicketItem;
+  project: string;
+  view: string;
+  search: InboxSearch;
+  assigneeName: string | null;
+  isCurrent: boolean;
+  isSelected: boolean;
+  onToggle: (id: string) => void;
+  /** Is told when the ticket is likely to be opened next. */
+  onPoint: (id: string) => void;
+}) {
+  const { t } = useTexts();
+  const { channelId, confidence, id, priority, subject, tags, updatedAt, userId } = ticket;
+  const subjectText = subject === "" ? t("ticket.noSubject") : subject;
+  const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
+  return (
+    <div
+      className={`group relative h-full border-b border-line ${isSelected ? "bg-accent-soft" : isCurrent ? "bg-hover" : ""}`}
+    >
+      {isCurrent && <span aria-hidden className="absolute inset-y-0 left-0 w-0.75 bg-accent" />}
+      <Link
+        to="/$project/inbox/$view/$ticketId"
+        params={{ project, view, ticketId: id }}
+        search={search}
+        aria-current={isCurrent ? "true" : undefined}
+        onPointerEnter={() => onPoint(id)}
+        className="flex h-full flex-col justify-center gap-0.5 py-2 pr-3.5 pl-9 hover:bg-hover focus-visible:-outline-offset-2"
+      >
+        <span className="flex items-center gap-1.5 text-xs text-muted">
+          <ChannelMark id={channelId} />
+          <span dir="auto" className="min-w-0 flex-1 truncate">
+            {userId ?? t("ticket.unknownCustomer")}
+          </span>
+          <PriorityMark priority={priority} />
+          <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
+        </span>
+        <span
+          dir="auto"
+          className={`truncate text-sm ${isWaitingForPerson ? "font-semibold text-ink" : "font-medium text-ink"}`}
+        >
+          {subjectText}
+        </span>
+        <span className="flex h-5 items-center gap-1.5 overflow-hidden">
+          <StateMark ticket={ticket} />
+          <ConfidenceMark confidence={confidence} />
+          {tags.slice(0, 3).map((tag) => (
+            <span key={tag} className="max-w-24 truncate text-2xs text-faint">
+              #{tag}
+            </span>
+          ))}
+          <span className="flex-1" />
+          {assigneeName !== null && (
+            <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
+          )}
+        </span>
+      </Link>
+      <label className="absolute inset-y-0 left-0 flex w-9 items-center justify-center">
+        <input
+          type="checkbox"
+          checked={isSelected}
+          onChange={() => onToggle(id)}
+          aria-label={t("inbox.select", { subject: subjectText })}
+          className={`size-4 accent-(--accent) ${isSelected ? "" : "opacity-0 group-hover:opacity-100 focus-visible:opacity-100 max-lg:opacity-100"}`}
+        />
+        {!isSelected && isWaitingForPerson && (
+          <span aria-hidden className="absolute size-1.5 rounded-full bg-accent group-hover:hidden max-lg:hidden" />
+        )}
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import { channelOf } from "../api/channels.ts";
+import { placesQuery } from "../api/places.ts";
+import type { Place } from "../api/places.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import type { ChannelItem } from "@svc/contracts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { Switch } from "../ui/switch.tsx";
+import { StateLine } from "./channel-state.tsx";
+import { describeFacts } from "./describe-facts.ts";
+import { INTEGRATIONS } from "./integrations.ts";
+import type { Integration } from "./integrations.ts";
+import { useChannelSwitch, useChannels } from "./use-channel.ts";
+
+function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
+  const { t } = useTexts();
+  const { isBusy, set } = useChannelSwitch(channel.id, name);
+  const mayDo = useRights();
+  return (
+    <Switch
+      label={t("integrations.isOn", { name })}
+      hidesLabel
+      isOn={channel.enabled}
+      isDisabled={isBusy || !mayDo("admin:*")}
+      onChange={set}
+    />
+  );
+}
+
+function Card({ integration, channels, places }: { integration: Integration; channels: ChannelItem[]; places: Place[] }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const project = useProject();
+  const { icon: Icon, id, place: placeId, text, title } = integration;
+  const name = t(title);
+  const channel = id === "tool-server" ? undefined : channelOf(channels, id);
+  const place = places.find((other) => other.id === placeId);
+  const doing = channel ?? { enabled: null, state: place?.state ?? null, since: place?.since ?? null };
+  const error = (channel ?? place)?.error ?? null;
+  const address = place === undefined ? [] : [{ label: t("integrations.address"), value: place.url + integration.path }];
+  const facts = [...address, ...(channel === undefined ? [] : describeFacts(channel, texts))];
+  return (
+    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge sm:p-5">
+      <div className="flex items-start gap-3.5">
+        <span className="flex size-10 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
+          <Icon aria-hidden className="size-5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="text-base font-semibold">
+            <Link
+              to="/$project/integrations/$integration"
+              params={{ project, integration: id }}
+              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
+            >
+              {name}
+            </Link>
+          </h2>
+          <p className="text-sm text-muted">{t(text)}</p>
+        </div>
+        <div className="relative z-10">{channel !== undefined && <CardSwitch channel={channel} name={name} />}</div>
+      </div>
+      <div className="mt-4">
+        <StateLine doing={doing} />
+      </div>
+      {error !== null && (
+        <div className="mt-2.5">
+          <Notice look="bad">{error}</Notice>
+        </div>
+      )}
+      {facts.length > 0 && (
+        <dl className="mt-3.5 grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 gap-y-1 text-sm">
+          {facts.map(({ label, value }) => (
+            <div key={label} className="contents">
+              <dt className="text-muted">{label}</dt>
+              <dd className="min-w-0 truncate" title={value}>
+                {value}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <p aria-hidden className="mt-auto flex items-center gap-0.5 pt-4 text-sm font-medium text-accent">
+        {t("integrations.open")}
+        <ChevronRight className="size-4" />
+      </p>
+    </li>
+  );
+}
+
+/** All ways in and out, with how each is doing. */
+export function IntegrationsPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const channels = useChannels();
+  const places = useQuery(placesQuery(connection, project));
+  return (
+    <PageFrame title={t("nav.integrations")} text={t("integrations.text")}>
+      {channels.isError && channels.data === undefined ? (
+        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+      ) : (
+        <ul className="grid gap-4 lg:grid-cols-2" aria-busy={channels.isPending}>
+          {Object.values(INTEGRATIONS).map((integration) =>
+            channels.data === undefined ? (
+              <li key={integration.id}>
+                <Skeleton className="h-56 w-full rounded-xl" />
+              </li>
+            ) : (
+              <Card
+                key={integration.id}
+                integration={integration}
+                channels={channels.data}
+                places={places.data ?? []}
+              />
+            ),
+          )}
+        </ul>
+      )}
+    </PageFrame>
+  );
+}

@@ -1,0 +1,190 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import type { SubmitEvent } from "react";
+import type { ProjectItem } from "@svc/contracts";
+import type { ChannelOf } from "../api/channels.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Field } from "../ui/field.tsx";
+import { OutLink } from "../ui/markdown.tsx";
+import { Section } from "../ui/page-frame.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { TextArea } from "../ui/text-area.tsx";
+import { ArrivalTest } from "./arrival-test.tsx";
+import { useChannelChange } from "./use-channel.ts";
+
+function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDisabled: boolean }) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const change = useChannelChange();
+  const formId = useId();
+  const [token, setToken] = useState("");
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const [isRemoving, setRemoving] = useState(false);
+  const isSet = channel.config.botToken !== null;
+
+  async function save(botToken: string | null) {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      // Whoever gives a token wants the bot to run.
+      await change("messenger", { config: { botToken }, ...(botToken === null ? {} : { enabled: true }) });
+      setToken("");
+      toasts.show({ kind: "done", text: t(botToken === null ? "messenger.removed" : "messenger.saved") });
+    } catch (cause) {
+      setFault(describeFault(cause, t));
+    } finally {
+      setBusy(false);
+      setRemoving(false);
+    }
+  }
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (token.trim() !== "") void save(token.trim());
+  }
+
+  return (
+    <Section
+      title={t("messenger.token")}
+      actions={<Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>}
+    >
+      {!isSet && (
+        <ol className="mb-4 list-decimal space-y-1 pl-5 text-sm text-muted [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
+          <li>
+            {t("messenger.step1")} <OutLink href="https://t.me/BotFather">@BotFather</OutLink>
+          </li>
+          <li>{t("messenger.step2")}</li>
+          <li>{t("messenger.step3")}</li>
+        </ol>
+      )}
+      <form id={formId} onSubmit={submit} className="flex flex-wrap items-start gap-2">
+        <Field
+          label={t(isSet ? "messenger.otherToken" : "messenger.giveToken")}
+          hint={t("messenger.tokenHint")}
+          fault={fault}
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          value={token}
+          disabled={isDisabled}
+          placeholder="123456789:AA…"
+          onChange={({ currentTarget }) => setToken(currentTarget.value)}
+          className="min-w-0 flex-1 basis-64"
+        />
+        <div className="flex gap-2 sm:pt-6">
+          {isSet && (
+            <Button look="danger" disabled={isDisabled} onClick={() => setRemoving(true)}>
+              {t("secret.remove")}
+            </Button>
+          )}
+          <Button type="submit" look="primary" isBusy={isBusy} disabled={isDisabled || token.trim() === ""}>
+            {t(isSet ? "messenger.replace" : "messenger.connect")}
+          </Button>
+        </div>
+      </form>
+      {isRemoving && (
+        <ConfirmDialog
+          title={t("secret.removeTitle", { name: t("messenger.token") })}
+          action={t("secret.remove")}
+          isBusy={isBusy}
+          onConfirm={() => void save(null)}
+          onClose={() => setRemoving(false)}
+        >
+          {t("messenger.removeText")}
+        </ConfirmDialog>
+      )}
+    </Section>
+  );
+}
+
+function Greeting() {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const [typed, setTyped] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const [isBusy, setBusy] = useState(false);
+  const queryKey = ["project", project];
+  const item = useQuery({
+    queryKey,
+    queryFn: async ({ signal }): Promise<ProjectItem | null> => {
+      const { items } = await connection.call("listProjects", null, { query: { q: project }, signal });
+      return items.find(({ name }) => name === project) ?? null;
+    },
+  });
+  const saved = item.data?.greeting ?? "";
+  const shown = typed ?? saved;
+
+  async function save(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (item.data == null || typed === null) return;
+    setBusy(true);
+    setFault(undefined);
+    try {
+      const { id, version } = item.data;
+      const answer = await connection.call("updateProject", null, {
+        params: { id },
+        body: { greeting: typed.trim() },
+        ifMatch: version,
+      });
+      queryClient.setQueryData(queryKey, answer.item);
+      setTyped(null);
+      toasts.show({ kind: "done", text: t("integrations.saved") });
+    } catch (cause) {
+      setFault(describeFault(cause, t));
+      await item.refetch();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Section title={t("messenger.greeting")} text={t("messenger.greetingText", { project })}>
+      {item.isPending && <Skeleton className="h-20 w-full" />}
+      {item.isError && <FaultNotice fault={item.error} onRetry={() => void item.refetch()} />}
+      {item.isSuccess && (
+        <form onSubmit={(event) => void save(event)} className="flex flex-col gap-2.5">
+          <TextArea
+            label={t("messenger.greetingLabel")}
+            hint={t("messenger.greetingHint")}
+            fault={fault}
+            rows={3}
+            maxLength={4_000}
+            value={shown}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          <div className="flex justify-end">
+            <Button type="submit" isBusy={isBusy} disabled={shown === saved}>
+              {t("ui.save")}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Section>
+  );
+}
+
+/** The messenger: the token of its bot, its greeting, and a message to try it with. */
+export function MessengerPart({ channel }: { channel: ChannelOf<"messenger"> }) {
+  const { t } = useTexts();
+  const mayDo = useRights();
+  const isAdministrator = mayDo("admin:*");
+  return (
+    <div className="flex max-w-3xl flex-col gap-4">
+      <Token channel={channel} isDisabled={!isAdministrator} />
+      {channel.config.botToken !== null && (
+        <ArrivalTest channelId="messenger" text={t("messenger.tryText")}>
+          <p className="text-sm text-muted">{t("messenger.tryHow")}</p>
+        </ArrivalTest>
+      )}
+      {isAdministrator && <Greeting />}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useBlocker } from "@tanstack/react-router";
+import { useCommands } from "../app/command-registry.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Notice } from "../ui/notice.tsx";
+import type { SettingsForm } from "./use-channel.ts";
+
+/** What is shown while a form has changes: to save them, or to leave it at what was. Nobody leaves them by mistake. */
+export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
+  const { t } = useTexts();
+  const { conflicts, discard, fault, isBusy, isDirty, save } = form;
+  const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: isDirty, withResolver: true });
+  useCommands(isDirty ? [{ id: "save", title: t("ui.save"), group: "page", keys: "mod+s", run: save }] : []);
+  return (
+    <>
+      {isDirty && (
+        <div className="animate-appear sticky bottom-4 z-20 mt-4 flex flex-col gap-2.5 rounded-xl border border-line bg-raised p-3 shadow-pop">
+          {conflicts.length > 0 && (
+            <Notice look="warn">{t("integrations.conflict", { fields: conflicts.map(String).join(", ") })}</Notice>
+          )}
+          {fault !== null && <Notice look="bad">{describeFault(fault, t)}</Notice>}
+          <div className="flex items-center gap-2">
+            <p role="status" className="min-w-0 flex-1 truncate pl-1 text-sm text-muted">
+              {t("integrations.unsaved")}
+            </p>
+            <Button look="quiet" onClick={discard}>
+              {t("integrations.discard")}
+            </Button>
+            <Button look="primary" isBusy={isBusy} onClick={save} keys="mod+s">
+              {t("ui.save")}
+            </Button>
+          </div>
+        </div>
+      )}
+      {blocker.status === "blocked" && (
+        <ConfirmDialog
+          title={t("integrations.leaveTitle")}
+          action={t("integrations.discard")}
+          onClose={blocker.reset}
+          onConfirm={blocker.proceed}
+        >
+          {t("integrations.leaveText")}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

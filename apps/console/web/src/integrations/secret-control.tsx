@@ -1,0 +1,94 @@
+import { useState } from "react";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { CopyBox } from "../ui/copy-box.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Notice } from "../ui/notice.tsx";
+
+/** A secret that the service keeps sealed: made here and shown this once, changed, or taken away. */
+export function SecretControl({
+  name,
+  isSet,
+  isDisabled,
+  make,
+  set,
+  removeText,
+  children,
+}: {
+  /** What the secret is called, as in "Webhook secret". */
+  name: string;
+  isSet: boolean;
+  isDisabled: boolean;
+  make: () => string;
+  /** Saves it; null takes it away. Throws what went wrong. */
+  set: (secret: string | null) => Promise<void>;
+  /** What becomes of it when there is none any more. */
+  removeText: string;
+  /** What is chosen besides, before a new one is made. */
+  children?: ReactNode;
+}) {
+  const { t } = useTexts();
+  const [made, setMade] = useState<string | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function save(secret: string | null) {
+    setBusy(true);
+    setFault(null);
+    try {
+      await set(secret);
+      setMade(secret);
+      setRemoving(false);
+    } catch (cause) {
+      setFault(describeFault(cause, t));
+      setRemoving(false);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-end gap-x-3 gap-y-2">
+        <p className="flex h-8 items-center gap-2 text-sm font-medium">
+          {name} <Badge tone={isSet ? "ok" : "plain"}>{t(isSet ? "secret.set" : "secret.none")}</Badge>
+        </p>
+        {isSet && children}
+        <div className="ml-auto flex gap-2">
+          {isSet && (
+            <Button look="danger" disabled={isDisabled} onClick={() => setRemoving(true)}>
+              {t("secret.remove")}
+            </Button>
+          )}
+          <Button disabled={isDisabled} isBusy={isBusy} onClick={() => void save(make())}>
+            {t(isSet ? "secret.change" : "secret.make")}
+          </Button>
+        </div>
+      </div>
+      {made !== null && (
+        <div className="animate-appear flex flex-col gap-2">
+          <Notice look="warn">{t("secret.once")}</Notice>
+          <CopyBox label={name} text={made} isWrapped />
+        </div>
+      )}
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {fault}
+      </p>
+      {isRemoving && (
+        <ConfirmDialog
+          title={t("secret.removeTitle", { name })}
+          action={t("secret.remove")}
+          isBusy={isBusy}
+          onConfirm={() => void save(null)}
+          onClose={() => setRemoving(false)}
+        >
+          {removeText}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import { describe, expect, test } from "@jest/globals";
+import { TOOL_CLIENTS, curlCall, toolSnippet, widgetTag } from "./snippets.ts";
+
+const URL = "http://127.0.0.1:31417";
+
+describe("snippets", () => {
+  test("keep a key that is no plain word within its quotes", () => {
+    expect(widgetTag("https://chat.example", `a"><script>`)).toBe(
+      `<script async src="https://chat.example/widget.js" data-svc-widget data-api-key="a&quot;&gt;&lt;script&gt;"></script>`,
+    );
+    expect(curlCall(URL, "it's", "Wie geht's?")).toContain(`'X-Api-Key: it'\\''s'`);
+  });
+
+  test.each(TOOL_CLIENTS)("name the tool server's address and the key for %s", (client) => {
+    const snippet = toolSnippet(client, URL, "svc_key");
+    expect(snippet).toContain(`${URL}/mcp`);
+    // VS Code asks for it, and keeps it sealed.
+    if (client !== "vscode") expect(snippet).toContain("svc_key");
+  });
+
+  test.each(["claude-desktop", "vscode", "cursor", "zed", "obsidian"] as const)("are JSON for %s", (client) => {
+    expect(() => JSON.parse(toolSnippet(client, URL, 'svc_"quoted"'))).not.toThrow();
+  });
+});

@@ -1,0 +1,68 @@
+/** What stands where a key belongs that is not known here. */
+export const KEY_PLACE = "svc_…";
+
+/** A text as it can stand in an attribute of HTML between double quotes. */
+const attribute = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+/** The tag that puts the widget on a page. */
+export const widgetTag = (url: string, apiKey: string): string =>
+  `<script async src="${attribute(url)}/widget.js" data-svc-widget data-api-key="${attribute(apiKey)}"></script>`;
+
+/** A text as one word of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The call that sends a message, for a terminal. */
+export const curlCall = (url: string, key: string, text: string): string =>
+  [
+    `curl -sS ${url}/api/v1/messages \\`,
+    `  -H ${quoted(`X-Api-Key: ${key}`)} -H 'Content-Type: application/json' \\`,
+    `  -d ${quoted(JSON.stringify({ text }))}`,
+  ].join("\n");
+
+/** The same with the client library, for Node.js and browsers. */
+export const clientCall = (url: string, key: string, text: string): string =>
+  [
+    'import { createClient } from "@svc/client";',
+    "",
+    `const client = createClient({ url: ${JSON.stringify(url)}, key: ${JSON.stringify(key)} });`,
+    `const answer = await client.send({ text: ${JSON.stringify(text)} });`,
+  ].join("\n");
+
+/** Programs that use the tools. */
+export const TOOL_CLIENTS = [
+  "claude-code",
+  "claude-desktop",
+  "vscode",
+  "cursor",
+  "zed",
+  "obsidian",
+  "n8n",
+] as const;
+export type ToolClient = (typeof TOOL_CLIENTS)[number];
+
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+
+/** What is written where, so that each program finds the tool server. */
+export function toolSnippet(client: ToolClient, url: string, key: string): string {
+  const address = `${url}/mcp`;
+  const headers = { "X-Api-Key": key };
+  const bridge = {
+    command: "npx",
+    args: ["-y", "mcp-remote", address, "--transport", "http-only", "--header", "X-Api-Key:${SVC_KEY}"],
+    env: { SVC_KEY: key },
+  };
+  const snippets: Record<ToolClient, string> = {
+    "claude-code": `claude mcp add --transport http svc ${address} --header ${quoted(`X-Api-Key: ${key}`)}`,
+    "claude-desktop": json({ mcpServers: { svc: bridge } }),
+    vscode: json({
+      inputs: [{ type: "promptString", id: "svc-key", description: "Key of the message service", password: true }],
+      servers: { svc: { type: "http", url: address, headers: { "X-Api-Key": "${input:svc-key}" } } },
+    }),
+    cursor: json({ mcpServers: { svc: { url: address, headers } } }),
+    zed: json({ context_servers: { svc: { url: address, headers } } }),
+    obsidian: json(bridge),
+    n8n: [`Endpoint          ${address}`, "Server Transport  HTTP Streamable", `X-Api-Key         ${key}`].join("\n"),
+  };
+  return snippets[client];
+}

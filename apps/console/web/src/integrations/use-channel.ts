@@ -1,0 +1,164 @@
+import { useQuery } from "@tanstack/react-query";
+import { ServiceFault } from "@svc/client";
+import { useState } from "react";
+import type { ChannelChange, ChannelConfigs, ChannelItem } from "@svc/contracts";
+import { changeChannel, channelOf, channelsQuery } from "../api/channels.ts";
+import type { ChannelId, ChannelOf } from "../api/channels.ts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { describeFault } from "../ui/describe-fault.ts";
+import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "./settings-draft.ts";
+import type { Edits } from "./settings-draft.ts";
+
+/** All channels, followed. */
+export function useChannels() {
+  const { connection } = useServices();
+  return useQuery(channelsQuery(connection, useProject()));
+}
+
+/**
+ * Changes channels. Settings have one version for all channels together: where others have been changed meanwhile, the
+ * change is made on what is there now, unless `isInTheWay` says that this must be looked at first.
+ */
+export function useChannelChange() {
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { queryKey } = channelsQuery(connection, project);
+
+  function show(item: ChannelItem) {
+    queryClient.setQueryData<ChannelItem[]>(queryKey, (known) =>
+      known?.map((channel) => (channel.id === item.id ? item : { ...channel, version: item.version })),
+    );
+  }
+
+  return async function change(
+    id: ChannelId,
+    input: ChannelChange,
+    isInTheWay: (now: ChannelItem) => boolean = () => false,
+  ): Promise<"saved" | "conflict"> {
+    // What is on its way was read before the change.
+    await queryClient.cancelQueries({ queryKey });
+    const known = channelOf(queryClient.getQueryData<ChannelItem[]>(queryKey) ?? [], id);
+    const version = known?.version ?? 0;
+    try {
+      show(await changeChannel(connection, { project, id, version }, input));
+      return "saved";
+    } catch (fault) {
+      if (!(fault instanceof ServiceFault) || fault.code !== "version_conflict") throw fault;
+    }
+    const channels = await queryClient.fetchQuery({ ...channelsQuery(connection, project), staleTime: 0 });
+    const now = channels.find((channel) => channel.id === id);
+    if (now === undefined || isInTheWay(now)) return "conflict";
+    show(await changeChannel(connection, { project, id, version: now.version }, input));
+    return "saved";
+  };
+}
+
+/** Switches a channel on or off at once, and offers to undo it. */
+export function useChannelSwitch(id: ChannelId, name: string) {
+  const change = useChannelChange();
+  const { toasts } = useServices();
+  const { t } = useTexts();
+  const [isBusy, setBusy] = useState(false);
+  async function set(enabled: boolean, canUndo = true) {
+    setBusy(true);
+    try {
+      await change(id, { enabled });
+      toasts.show({
+        kind: "done",
+        text: t(enabled ? "integrations.switchedOn" : "integrations.switchedOff", { name }),
+        ...(canUndo ? { action: { label: t("ui.undo"), run: () => void set(!enabled, false) } } : {}),
+      });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return { isBusy, set: (enabled: boolean) => void set(enabled) };
+}
+
+/** What a form of a channel's settings works with. */
+export interface SettingsForm<Settings> {
+  /** What is saved, with what was changed. */
+  shown: Settings;
+  set: <Name extends keyof Settings>(name: Name, value: Settings[Name]) => void;
+  /** What is wrong with a field, as the server says it. */
+  faultOf: (name: keyof Settings) => string | undefined;
+  isDirty: boolean;
+  isBusy: boolean;
+  isDisabled: boolean;
+  /** Names of fields that somebody else has changed meanwhile. */
+  conflicts: readonly (keyof Settings)[];
+  /** What went wrong that no field stands for. */
+  fault: unknown;
+  save: () => void;
+  discard: () => void;
+}
+
+/** The first words of a fault that are about this field. */
+function faultAt(fault: unknown, name: string): string | undefined {
+  if (!(fault instanceof ServiceFault)) return undefined;
+  const found = fault.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/config/${name}/`));
+  if (found === undefined) return undefined;
+  const place = /\/(\d+)$/.exec(found.pointer)?.[1];
+  return place === undefined ? found.detail : `${Number(place) + 1}: ${found.detail}`;
+}
+
+/** A form over the settings of a channel, saved together. What others save meanwhile is shown at once. */
+export function useSettingsForm<Id extends ChannelId>(
+  channel: ChannelOf<Id>,
+  mayChange: boolean,
+): SettingsForm<ChannelConfigs[Id]> {
+  type Settings = ChannelConfigs[Id];
+  const change = useChannelChange();
+  const { toasts } = useServices();
+  const { t } = useTexts();
+  const [edits, setEdits] = useState<Edits<Settings>>({});
+  const [fault, setFault] = useState<unknown>(null);
+  const [conflicts, setConflicts] = useState<readonly (keyof Settings)[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const changes = changesOf(channel.config, edits);
+
+  async function save() {
+    setBusy(true);
+    setFault(null);
+    setConflicts([]);
+    try {
+      // The keys of what is shown are those of what can be changed.
+      const input = { config: changes } as ChannelChange;
+      const outcome = await change(channel.id, input, (now) => {
+        const config = now.config as Settings;
+        const found = conflictsOf(config, edits);
+        setConflicts(found);
+        setEdits(onTopOf(config, edits));
+        return found.length > 0;
+      });
+      if (outcome === "conflict") return;
+      setEdits({});
+      toasts.show({ kind: "done", text: t("integrations.saved") });
+    } catch (cause) {
+      setFault(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    shown: withEdits(channel.config, edits),
+    set: (name, value) => setEdits((known) => addEdit(known, channel.config, name, value)),
+    faultOf: (name) => faultAt(fault, String(name)),
+    isDirty: Object.keys(changes).length > 0,
+    isBusy,
+    isDisabled: !mayChange,
+    conflicts,
+    fault,
+    save: () => void save(),
+    discard() {
+      setEdits({});
+      setFault(null);
+      setConflicts([]);
+    },
+  };
+}

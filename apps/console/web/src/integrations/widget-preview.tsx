@@ -1,0 +1,116 @@
+import { FileUp, MessageCircle, SendHorizontal, X } from "lucide-react";
+import { useState, useSyncExternalStore } from "react";
+import type { ChannelConfigs } from "@svc/contracts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { ChoiceGroup } from "../ui/choice-group.tsx";
+import { previewTextsOf } from "./preview-texts.ts";
+import { isColor, textColorOn } from "./text-color-on.ts";
+
+/** The colors of the widget's panel, as its own style sheet has them. */
+const PANELS = {
+  light: { ground: "#ffffff", raised: "#eef1f4", text: "#1a1d21", soft: "#565d66", line: "#858c95", page: "#f4f5f7" },
+  dark: { ground: "#15181d", raised: "#2b3038", text: "#eef0f3", soft: "#b3bac4", line: "#7d8591", page: "#24272d" },
+} as const;
+
+const darkSystem = globalThis.matchMedia("(prefers-color-scheme: dark)");
+const subscribe = (listener: () => void) => {
+  darkSystem.addEventListener("change", listener);
+  return () => darkSystem.removeEventListener("change", listener);
+};
+
+/**
+ * The widget as visitors would see it with these settings, saved or not: drawn from them, with the widget's own colors
+ * and words. Nothing in it can be used; the demo page has the real one.
+ */
+export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) {
+  const { t } = useTexts();
+  const isSystemDark = useSyncExternalStore(subscribe, () => darkSystem.matches);
+  const [visitor, setVisitor] = useState<"light" | "dark">(isSystemDark ? "dark" : "light");
+  const own = previewTextsOf(config.locale);
+  const overriding = (name: string) => {
+    const text = config.strings[name];
+    return typeof text === "string" ? text : undefined;
+  };
+  const title = config.title.trim() || overriding("title") || own.title;
+  const greeting = config.greeting.trim() || overriding("greeting") || own.greeting;
+  const placeholder = overriding("messagePlaceholder") || own.placeholder;
+  const look = config.theme === "auto" ? visitor : config.theme;
+  const { ground, line, page, raised, soft, text } = PANELS[look];
+  const accent = isColor(config.color) ? config.color : "#3366ff";
+  const onAccent = textColorOn(accent);
+  const side = config.position === "bottom-left" ? "items-start" : "items-end";
+  return (
+    <div>
+      {config.theme === "auto" && (
+        <ChoiceGroup
+          label={t("widget.visitorSystem")}
+          value={visitor}
+          onChange={setVisitor}
+          options={[
+            { value: "light", label: t("widget.light") },
+            { value: "dark", label: t("widget.dark") },
+          ]}
+          className="mb-3"
+        />
+      )}
+      <div
+        role="img"
+        aria-label={t("widget.previewOf", { title })}
+        className="overflow-hidden rounded-xl border border-line"
+        style={{ backgroundColor: page }}
+      >
+        <div aria-hidden className="flex items-center gap-1.5 border-b border-black/10 px-3 py-2">
+          {[0, 1, 2].map((dot) => (
+            <span key={dot} className="size-2 rounded-full" style={{ backgroundColor: line, opacity: 0.5 }} />
+          ))}
+        </div>
+        <div aria-hidden className={`flex flex-col gap-3 p-4 ${side}`}>
+          <div
+            dir={own.dir}
+            className="flex h-84 w-full max-w-72 flex-col overflow-hidden rounded-2xl border border-[#8885] text-[0.8125rem] leading-5 shadow-[0_8px_32px_#0003]"
+            style={{ backgroundColor: ground, color: text }}
+          >
+            <div
+              className="flex items-center gap-2 px-4 py-3 font-semibold"
+              style={{ backgroundColor: accent, color: onAccent }}
+            >
+              <span className="min-w-0 flex-1 truncate">{title}</span>
+              <X className="size-4 shrink-0" />
+            </div>
+            <div className="flex min-h-0 flex-1 flex-col gap-2.5 overflow-hidden p-3.5">
+              <span
+                className="max-w-[88%] self-start rounded-2xl rounded-es-md px-3 py-2 wrap-anywhere whitespace-pre-line"
+                style={{ backgroundColor: raised }}
+              >
+                {greeting}
+              </span>
+              <span
+                className="h-8 w-28 self-end rounded-2xl rounded-ee-md"
+                style={{ backgroundColor: accent }}
+              />
+              <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
+            </div>
+            <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>
+              {config.features.upload && <FileUp className="size-4 shrink-0" style={{ color: soft }} />}
+              <span className="min-w-0 flex-1 truncate" style={{ color: soft }}>
+                {placeholder}
+              </span>
+              <span
+                className="flex size-7 items-center justify-center rounded-full rtl:-scale-x-100"
+                style={{ backgroundColor: accent, color: onAccent }}
+              >
+                <SendHorizontal className="size-3.5" />
+              </span>
+            </div>
+          </div>
+          <span
+            className="flex size-13 items-center justify-center rounded-full shadow-[0_4px_16px_#0004]"
+            style={{ backgroundColor: accent, color: onAccent }}
+          >
+            <MessageCircle className="size-6" />
+          </span>
+        </div>
+      </div>
+    </div>
+  );
+}

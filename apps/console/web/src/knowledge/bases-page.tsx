@@ -1,0 +1,123 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { BookOpen, Plus, TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import type { KbItem } from "@svc/contracts";
+import { kbsQuery } from "../api/kb.ts";
+import { useCommands } from "../app/command-registry.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Ago } from "../ui/ago.tsx";
+import { Button } from "../ui/button.tsx";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { KnowledgeFrame } from "./knowledge-frame.tsx";
+import { NameDialog } from "./name-dialog.tsx";
+import { ReadingBar } from "./reading-bar.tsx";
+
+function Card({ kb }: { kb: KbItem }) {
+  const texts = useTexts();
+  const { t, number } = texts;
+  const project = useProject();
+  const { chunks, documents, failed, id, name, queued, updatedAt } = kb;
+  return (
+    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge">
+      <div className="flex items-start gap-3">
+        <span className="flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
+          <BookOpen aria-hidden className="size-4.5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-base font-semibold">
+            <Link
+              to="/$project/knowledge/$kbId"
+              params={{ project, kbId: id }}
+              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
+            >
+              {name}
+            </Link>
+          </h2>
+          <p className="text-sm text-muted">
+            {t("knowledge.documents", { n: documents })} · {t("knowledge.passages", { n: chunks })}
+          </p>
+        </div>
+      </div>
+      <div className="mt-3 flex min-h-5 items-center gap-3 text-xs text-muted">
+        {queued > 0 ? (
+          <ReadingBar done={documents - queued} all={documents} label={t("knowledge.reading", { n: queued })} />
+        ) : failed > 0 ? (
+          <span className="flex items-center gap-1 font-medium text-bad">
+            <TriangleAlert aria-hidden className="size-3.5" />
+            {t("knowledge.unreadable", { n: failed, count: number(failed) })}
+          </span>
+        ) : (
+          <span>
+            {t("knowledge.changed")} <Ago time={updatedAt} />
+          </span>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The knowledge bases of a project. */
+export function BasesPage() {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const mayWrite = useRights()("kb:write");
+  const [isMaking, setMaking] = useState(false);
+  const kbs = useQuery(kbsQuery(connection, project));
+  useCommands(
+    mayWrite
+      ? [{ id: "new-kb", title: t("knowledge.make"), group: "page", keys: "c", run: () => setMaking(true) }]
+      : [],
+  );
+
+  async function make(name: string) {
+    const { item } = await connection.call("createKb", project, { body: { name } });
+    void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
+    await navigate({ to: "/$project/knowledge/$kbId", params: { project, kbId: item.id } });
+  }
+
+  const button = mayWrite && (
+    <Button look="primary" onClick={() => setMaking(true)} keys="c">
+      <Plus aria-hidden className="size-4" />
+      {t("knowledge.make")}
+    </Button>
+  );
+  return (
+    <KnowledgeFrame actions={button}>
+      {kbs.isError && kbs.data === undefined && (
+        <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />
+      )}
+      {kbs.data?.length === 0 ? (
+        <EmptyState icon={BookOpen} title={t("knowledge.none")} text={t("knowledge.noneText")}>
+          {button}
+        </EmptyState>
+      ) : (
+        <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3" aria-busy={kbs.isPending}>
+          {kbs.isPending &&
+            [0, 1, 2].map((place) => (
+              <li key={place}>
+                <Skeleton className="h-28 w-full rounded-xl" />
+              </li>
+            ))}
+          {kbs.data?.map((kb) => (
+            <Card key={kb.id} kb={kb} />
+          ))}
+        </ul>
+      )}
+      {isMaking && (
+        <NameDialog
+          title={t("knowledge.make")}
+          action={t("knowledge.makeNow")}
+          save={make}
+          onClose={() => setMaking(false)}
+        />
+      )}
+    </KnowledgeFrame>
+  );
+}

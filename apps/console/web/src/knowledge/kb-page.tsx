@@ -1,0 +1,148 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ArrowLeft, Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Tabs } from "radix-ui";
+import { useState } from "react";
+import type { KbItem } from "@svc/contracts";
+import { kbsQuery } from "../api/kb.ts";
+import { MissingPage } from "../app/error-page.tsx";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { TabList } from "../ui/tab-list.tsx";
+import { DocumentsTab } from "./documents-tab.tsx";
+import { NameDialog } from "./name-dialog.tsx";
+import { SearchTab } from "./search-tab.tsx";
+
+function Actions({ kb }: { kb: KbItem }) {
+  const { t } = useTexts();
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<"rename" | "delete" | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const target = { params: { id: kb.id }, ifMatch: kb.version };
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["kbs", project] });
+
+  async function rename(name: string) {
+    await connection.call("updateKb", project, { ...target, body: { name } });
+    await refresh();
+  }
+  async function remove() {
+    setBusy(true);
+    try {
+      await connection.call("deleteKb", project, target);
+      await navigate({ to: "/$project/knowledge", params: { project } });
+      toasts.show({ kind: "done", text: t("knowledge.deleted", { name: kb.name }) });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+      setOpen(null);
+    } finally {
+      setBusy(false);
+      await refresh();
+    }
+  }
+
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button aria-label={t("knowledge.more")} className="w-8 px-0">
+            <Ellipsis aria-hidden className="size-4" />
+          </Button>
+        }
+      >
+        <MenuItem icon={Pencil} onSelect={() => setOpen("rename")}>
+          {t("knowledge.rename")}
+        </MenuItem>
+        <MenuItem icon={Trash2} isDanger onSelect={() => setOpen("delete")}>
+          {t("knowledge.delete")}
+        </MenuItem>
+      </Menu>
+      {open === "rename" && (
+        <NameDialog
+          title={t("knowledge.rename")}
+          action={t("ui.save")}
+          first={kb.name}
+          save={rename}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {open === "delete" && (
+        <ConfirmDialog
+          title={t("knowledge.deleteTitle", { name: kb.name })}
+          action={t("knowledge.delete")}
+          isBusy={isBusy}
+          onConfirm={() => void remove()}
+          onClose={() => setOpen(null)}
+        >
+          {t("knowledge.deleteText", { n: kb.documents })}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+/** One knowledge base: its documents, and what a search in it finds. */
+export function KbPage() {
+  const { kbId } = useParams({ from: "/$project/knowledge/$kbId" });
+  const { tab = "documents" } = useSearch({ from: "/$project/knowledge/$kbId" });
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const mayWrite = useRights()("kb:write");
+  const kbs = useQuery(kbsQuery(connection, project));
+  const kb = kbs.data?.find(({ id }) => id === kbId);
+  if (kbs.isSuccess && kb === undefined) return <MissingPage />;
+  return (
+    <PageFrame
+      before={
+        <Link
+          to="/$project/knowledge"
+          params={{ project }}
+          className="mb-2 -ml-1 inline-flex items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
+        >
+          <ArrowLeft aria-hidden className="size-4" />
+          {t("nav.knowledge")}
+        </Link>
+      }
+      title={kb?.name ?? <Skeleton className="my-1 h-5 w-48" />}
+      text={
+        kb !== undefined && `${t("knowledge.documents", { n: kb.documents })} · ${t("knowledge.passages", { n: kb.chunks })}`
+      }
+      actions={mayWrite && kb !== undefined && <Actions kb={kb} />}
+    >
+      {kbs.isError && kb === undefined && <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />}
+      {kb !== undefined && (
+        <Tabs.Root
+          value={tab}
+          onValueChange={(next) =>
+            void navigate({ to: ".", search: next === "search" ? { tab: "search" as const } : {}, replace: true })
+          }
+        >
+          <TabList
+            label={kb.name}
+            tabs={[
+              { value: "documents", label: t("knowledge.documentsTab") },
+              { value: "search", label: t("knowledge.searchTab") },
+            ]}
+          />
+          <Tabs.Content value="documents" className="pt-1.5" tabIndex={-1}>
+            <DocumentsTab key={kb.id} kb={kb} />
+          </Tabs.Content>
+          <Tabs.Content value="search" className="pt-1.5" tabIndex={-1}>
+            <SearchTab key={kb.id} kb={kb} />
+          </Tabs.Content>
+        </Tabs.Root>
+      )}
+    </PageFrame>
+  );
+}

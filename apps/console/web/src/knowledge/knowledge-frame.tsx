@@ -1,0 +1,80 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { PageFrame } from "../ui/page-frame.tsx";
+
+const TAB =
+  "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";
+
+/** How many there are at least, as the first page of a list tells it. */
+const countOf = ({ items, nextCursor }: { items: readonly unknown[]; nextCursor: string | null }) => ({
+  count: items.length,
+  isMore: nextCursor !== null,
+});
+
+const LOOK_MS = 30_000;
+const COUNT_LIMIT = 99;
+
+function useOpenCounts() {
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const gaps = useQuery({
+    queryKey: ["gaps", project, "open-count"],
+    enabled: mayDo("tickets:read"),
+    refetchInterval: LOOK_MS,
+    queryFn: async ({ signal }) =>
+      countOf(await connection.call("listGaps", project, { query: { status: "open", limit: COUNT_LIMIT }, signal })),
+  });
+  const proposals = useQuery({
+    queryKey: ["proposals", project, "open-count"],
+    refetchInterval: LOOK_MS,
+    queryFn: async ({ signal }) =>
+      countOf(
+        await connection.call("listProposals", project, { query: { status: "open", limit: COUNT_LIMIT }, signal }),
+      ),
+  });
+  return { gaps: gaps.data, proposals: proposals.data };
+}
+
+function Count({ value }: { value: { count: number; isMore: boolean } | undefined }) {
+  const { number } = useTexts();
+  if (value === undefined || value.count === 0) return null;
+  return (
+    <span className="rounded-full bg-sunken px-1.5 text-2xs font-semibold text-muted">
+      {number(value.count)}
+      {value.isMore && "+"}
+    </span>
+  );
+}
+
+/** The head of the pages about knowledge: bases, gaps and proposals beside each other. */
+export function KnowledgeFrame({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
+  const { t } = useTexts();
+  const project = useProject();
+  const mayDo = useRights();
+  const counts = useOpenCounts();
+  return (
+    <PageFrame title={t("nav.knowledge")} text={t("knowledge.text")} actions={actions}>
+      <nav aria-label={t("nav.knowledge")} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+        <Link to="/$project/knowledge" params={{ project }} activeOptions={{ exact: true }} className={TAB}>
+          {t("knowledge.bases")}
+        </Link>
+        {mayDo("tickets:read") && (
+          <Link to="/$project/knowledge/gaps" params={{ project }} className={TAB}>
+            {t("knowledge.gaps")}
+            <Count value={counts.gaps} />
+          </Link>
+        )}
+        <Link to="/$project/knowledge/proposals" params={{ project }} className={TAB}>
+          {t("knowledge.proposals")}
+          <Count value={counts.proposals} />
+        </Link>
+      </nav>
+      {children}
+    </PageFrame>
+  );
+}

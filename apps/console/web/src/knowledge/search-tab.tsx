@@ -1,0 +1,226 @@
+import { useQuery } from "@tanstack/react-query";
+import { Bot, CircleCheck, Search, SearchX, UserRound } from "lucide-react";
+import { useState } from "react";
+import type { SubmitEvent } from "react";
+import type { Agent, KbHit, KbItem } from "@svc/contracts";
+import { agentsQuery } from "../api/agents.ts";
+import { searchQuery } from "../api/kb.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { CONTROL, SelectField } from "../ui/field.tsx";
+import { Markdown, OutLink } from "../ui/markdown.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { markWords } from "./mark-words.ts";
+
+const HITS = 8;
+
+function Hit({ hit, place, best, query }: { hit: KbHit; place: number; best: number; query: string }) {
+  const { t, number } = useTexts();
+  const { headingPath, page, score, text, title, url } = hit;
+  const share = best <= 0 ? 0 : Math.max(0, score / best);
+  return (
+    <li className="px-4 py-3">
+      <div className="flex items-start gap-3">
+        <span className="mt-px w-4 shrink-0 text-right text-xs text-faint tabular-nums">{place}</span>
+        <div className="min-w-0 flex-1">
+          <p className="truncate text-sm font-medium [&_a]:text-accent [&_a]:hover:underline" dir="auto">
+            {url === undefined ? title : <OutLink href={url}>{title}</OutLink>}
+          </p>
+          {(headingPath.length > 0 || page !== undefined) && (
+            <p className="truncate text-xs text-muted" dir="auto">
+              {[...headingPath, ...(page === undefined ? [] : [t("search.page", { page })])].join(" › ")}
+            </p>
+          )}
+        </div>
+        <div className="flex shrink-0 items-center gap-2" title={t("search.score", { score: number(score) })}>
+          <span aria-hidden className="h-1.5 w-14 overflow-hidden rounded-full bg-line">
+            <span className="block h-full rounded-full bg-accent" style={{ width: `${share * 100}%` }} />
+          </span>
+          <span className="w-9 text-right text-xs text-muted tabular-nums">
+            <span className="sr-only">{t("search.scoreWord")} </span>
+            {number(score)}
+          </span>
+        </div>
+      </div>
+      <p className="mt-1.5 ml-7 line-clamp-6 text-sm wrap-anywhere whitespace-pre-line" dir="auto">
+        {markWords(text, query).map((piece, index) =>
+          piece.isMarked ? <mark key={index}>{piece.text}</mark> : <span key={index}>{piece.text}</span>,
+        )}
+      </p>
+    </li>
+  );
+}
+
+/** Whether an answer with this confidence would go out without a person. */
+function sendsAlone({ autoThreshold, reviewPolicy }: Agent, confidence: number): boolean {
+  return reviewPolicy === "auto" || (reviewPolicy === "auto_if" && confidence >= autoThreshold);
+}
+
+function Answer({ agent, query }: { agent: Agent; query: string }) {
+  const { t, percent, duration } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const answer = useQuery({
+    queryKey: ["kb-answer", project, agent.id, query],
+    retry: false,
+    staleTime: 0,
+    queryFn: ({ signal }) =>
+      connection.call("executeAgent", project, { params: { id: agent.id }, body: { input: query }, signal }),
+  });
+  if (answer.isPending) {
+    return (
+      <div aria-busy className="flex flex-col gap-2">
+        <Skeleton className="h-4 w-full" />
+        <Skeleton className="h-4 w-4/5" />
+        <Skeleton className="h-4 w-3/5" />
+      </div>
+    );
+  }
+  if (answer.isError) return <FaultNotice fault={answer.error} onRetry={() => void answer.refetch()} />;
+  const { confidence, durationMs, output, sources, why } = answer.data;
+  const isSent = sendsAlone(agent, confidence) && output.text !== null;
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={isSent ? "ok" : "warn"}>
+          {isSent ? <CircleCheck aria-hidden className="size-3" /> : <UserRound aria-hidden className="size-3" />}
+          {t(isSent ? "search.sends" : "search.holds")}
+        </Badge>
+        <span className="text-xs text-muted">
+          {t("search.confidence", { share: percent(confidence) })} · {duration(durationMs)}
+        </span>
+      </div>
+      {output.text === null ? (
+        <p className="text-sm text-muted">{t("search.noAnswer")}</p>
+      ) : (
+        <div className="text-sm">
+          {output.markdown ? <Markdown text={output.text} /> : <p className="whitespace-pre-wrap">{output.text}</p>}
+        </div>
+      )}
+      {sources.length > 0 && (
+        <div>
+          <h3 className="mb-1 text-xs font-semibold text-muted">{t("search.sources")}</h3>
+          <ol className="flex flex-col gap-1.5">
+            {sources.map(({ chunkId, quote, title }) => (
+              <li key={chunkId} className="border-l-2 border-line pl-2.5 text-xs">
+                <p className="font-medium">{title}</p>
+                <p className="line-clamp-3 text-muted">{quote}</p>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+      <p className="text-xs wrap-anywhere text-muted">{why}</p>
+    </div>
+  );
+}
+
+function AnswerPanel({ kb, query }: { kb: KbItem; query: string }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const agents = useQuery(agentsQuery(connection, project));
+  const fitting = agents.data?.filter(({ enabled, kbIds }) => enabled && kbIds.includes(kb.id)) ?? [];
+  const [chosen, setChosen] = useState<string | null>(null);
+  const agent = fitting.find(({ id }) => id === chosen) ?? fitting[0];
+  return (
+    <section className="rounded-xl border border-line bg-surface p-4 lg:sticky lg:top-4">
+      <h2 className="mb-3 flex items-center gap-2 text-base font-semibold">
+        <Bot aria-hidden className="size-4.5 text-accent" />
+        {t("search.answer")}
+      </h2>
+      {fitting.length > 1 && (
+        <SelectField
+          label={t("search.agent")}
+          value={agent?.id ?? ""}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+          options={fitting.map(({ id, name }) => ({ value: id, label: name }))}
+          className="mb-3"
+        />
+      )}
+      {agents.isSuccess && agent === undefined && <Notice>{t("search.noAgent")}</Notice>}
+      {agent !== undefined && <Answer agent={agent} query={query} />}
+    </section>
+  );
+}
+
+/** Asks a knowledge base as a customer would: what is found, with scores, and what an agent would answer with it. */
+export function SearchTab({ kb }: { kb: KbItem }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayExecute = useRights()("agents:execute");
+  const [query, setQuery] = useState("");
+  const hits = useQuery({
+    ...searchQuery(connection, { project, kbId: kb.id, q: query, limit: HITS }),
+    enabled: query !== "",
+  });
+  const best = Math.max(0, ...(hits.data ?? []).map(({ score }) => score));
+
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const typed = String(new FormData(event.currentTarget).get("q")).trim();
+    if (typed === query) void hits.refetch();
+    setQuery(typed);
+  }
+
+  return (
+    <div className="flex flex-col gap-4">
+      <form onSubmit={submit} role="search" className="flex gap-2">
+        <label className="relative min-w-0 flex-1">
+          <span className="sr-only">{t("search.question")}</span>
+          <Search aria-hidden className="pointer-events-none absolute top-2.5 left-3 size-4 text-faint" />
+          <input
+            name="q"
+            type="search"
+            autoFocus
+            required
+            placeholder={t("search.question")}
+            className={`${CONTROL} h-9 pl-9`}
+          />
+        </label>
+        <Button type="submit" look="primary" className="h-9">
+          {t("search.ask")}
+        </Button>
+      </form>
+      {query === "" ? (
+        <EmptyState icon={Search} title={t("search.title")} text={t("search.text")} />
+      ) : (
+        <div className={`grid items-start gap-4 ${mayExecute ? "lg:grid-cols-[minmax(0,1fr)_minmax(0,26rem)]" : ""}`}>
+          <section className="min-w-0 rounded-xl border border-line bg-surface">
+            <h2 className="border-b border-line px-4 py-3 text-base font-semibold">{t("search.found")}</h2>
+            {hits.isPending && (
+              <div aria-busy className="flex flex-col gap-3 p-4">
+                {[0, 1, 2].map((row) => (
+                  <Skeleton key={row} className="h-16 w-full" />
+                ))}
+              </div>
+            )}
+            {hits.isError && (
+              <div className="p-4">
+                <FaultNotice fault={hits.error} onRetry={() => void hits.refetch()} />
+              </div>
+            )}
+            {hits.data?.length === 0 && (
+              <EmptyState icon={SearchX} title={t("search.nothing")} text={t("search.nothingText")} />
+            )}
+            {hits.data !== undefined && hits.data.length > 0 && (
+              <ol className="divide-y divide-line">
+                {hits.data.map((hit, index) => (
+                  <Hit key={hit.chunkId} hit={hit} place={index + 1} best={best} query={query} />
+                ))}
+              </ol>
+            )}
+          </section>
+          {mayExecute && <AnswerPanel kb={kb} query={query} />}
+        </div>
+      )}
+    </div>
+  );
+}

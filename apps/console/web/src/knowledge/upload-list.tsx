@@ -1,0 +1,70 @@
+import { CircleAlert, CircleCheck, Clock, LoaderCircle, RotateCw, X } from "lucide-react";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { useStore } from "../ui/create-store.ts";
+import { IconButton } from "../ui/icon-button.tsx";
+import { formatBytes } from "./format-bytes.ts";
+import { ReadingBar } from "./reading-bar.tsx";
+import type { Upload, UploadQueue } from "./upload-queue.ts";
+
+const SIGNS = {
+  waiting: { icon: Clock, look: "text-faint" },
+  sending: { icon: LoaderCircle, look: "text-accent animate-spin" },
+  sent: { icon: CircleCheck, look: "text-ok" },
+  failed: { icon: CircleAlert, look: "text-bad" },
+} as const satisfies Record<Upload["state"], { icon: typeof Clock; look: string }>;
+
+/** Files on their way: how many are there, and which were not taken and why. */
+export function UploadList({ queue }: { queue: UploadQueue }) {
+  const texts = useTexts();
+  const { t } = texts;
+  const uploads = useStore(queue.uploads);
+  if (uploads.length === 0) return null;
+  const sent = uploads.filter(({ state }) => state === "sent").length;
+  const open = uploads.filter(({ state }) => state === "waiting" || state === "sending").length;
+  return (
+    <section aria-label={t("upload.title")} className="rounded-xl border border-line bg-surface">
+      <header className="flex items-center gap-3 px-3 py-2">
+        <ReadingBar
+          done={uploads.length - open}
+          all={uploads.length}
+          label={t("upload.progress", { done: sent, all: uploads.length })}
+        />
+        {open === 0 && (
+          <Button size="small" look="quiet" onClick={() => queue.clear()}>
+            {t("upload.clear")}
+          </Button>
+        )}
+      </header>
+      <ul className="max-h-64 divide-y divide-line overflow-y-auto border-t border-line">
+        {uploads.map(({ error, id, name, sizeBytes, state }) => {
+          const { icon: Icon, look } = SIGNS[state];
+          return (
+            <li key={id} className="flex items-start gap-2.5 px-3 py-2 text-sm">
+              <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${look}`} />
+              <div className="min-w-0 flex-1">
+                <p className="truncate">
+                  {name} <span className="text-xs text-muted">{formatBytes(sizeBytes, texts)}</span>
+                </p>
+                <p className={`text-xs wrap-anywhere ${error === null ? "text-muted" : "text-bad"}`}>
+                  {error ?? t(`upload.${state}`)}
+                </p>
+              </div>
+              {state === "failed" && (
+                <>
+                  <IconButton
+                    icon={RotateCw}
+                    size="small"
+                    label={t("upload.again", { name })}
+                    onClick={() => queue.retry(id)}
+                  />
+                  <IconButton icon={X} size="small" label={t("upload.leave", { name })} onClick={() => queue.clear(id)} />
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import { useQuery } from "@tanstack/react-query";
+import type { TicketDetail } from "@svc/contracts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { PickList } from "../ui/pick-list.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+
+const LIMIT = 200;
+
+/** The texts that are sent again and again; the chosen one is filled in for this ticket. */
+export default function CannedPicker({
+  ticket,
+  onClose,
+  onPick,
+}: {
+  ticket: TicketDetail;
+  onClose: () => void;
+  onPick: (text: string) => void;
+}) {
+  const { t } = useTexts();
+  const { connection, toasts } = useServices();
+  const project = useProject();
+  const list = useQuery({
+    queryKey: ["canned-replies", project],
+    queryFn: async ({ signal }) =>
+      (await connection.call("listCannedReplies", project, { query: { limit: LIMIT }, signal })).items,
+  });
+  async function pick(id: string) {
+    try {
+      const input = { params: { id }, body: { ticketId: ticket.id } };
+      const { item } = await connection.call("renderCannedReply", ticket.project, input);
+      onClose();
+      onPick(item.text);
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    }
+  }
+  return (
+    <Dialog title={t("compose.canned")} onClose={onClose}>
+      {list.isPending && <Skeleton className="m-4 h-40" />}
+      {list.isError && (
+        <div className="p-4">
+          <FaultNotice fault={list.error} onRetry={() => void list.refetch()} />
+        </div>
+      )}
+      {list.isSuccess && (
+        <PickList
+          label={t("compose.canned")}
+          empty={t("compose.noCanned")}
+          onPick={(id) => void pick(id)}
+          items={list.data.map(({ id, folder, name, tags, text }) => ({
+            id,
+            words: `${name} ${folder ?? ""} ${tags.join(" ")} ${text.slice(0, 200)}`,
+            view: (
+              <span className="min-w-0">
+                <span className="flex items-baseline gap-2">
+                  <span className="truncate font-medium">{name}</span>
+                  {folder !== null && <span className="truncate text-xs text-muted">{folder}</span>}
+                </span>
+                <span dir="auto" className="block truncate text-xs text-muted">
+                  {text}
+                </span>
+              </span>
+            ),
+          }))}
+        />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,293 @@
+import { MessageSquareReply, StickyNote, Wand } from "lucide-react";
+import { Suspense, lazy, useEffect, useImperativeHandle, useRef, useState } from "react";
+import type { KeyboardEvent, Ref } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import { useServices } from "../app/services.ts";
+import { usePeople } from "../app/use-names.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { Markdown } from "../ui/markdown.tsx";
+import { ChangesNotice } from "./changes-notice.tsx";
+import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
+import type { SeenTicket } from "./describe-changes.ts";
+import { findMention } from "./find-mention.ts";
+import { MentionList } from "./mention-list.tsx";
+import type { ComposeMode, OwnDrafts } from "./own-drafts.ts";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+const CannedPicker = lazy(() => import("./canned-picker.tsx"));
+
+/** What commands do with the place where one writes. */
+export interface ComposeTarget {
+  open: (mode: ComposeMode) => void;
+}
+
+/** What is typed is kept this long after the last letter: a reload loses at most that. */
+const KEEP_MS = 250;
+/** Who has not typed for so long is not typing any more. */
+const TYPING_MS = 4_000;
+
+const MODES = {
+  reply: { title: "compose.reply", icon: MessageSquareReply, placeholder: "compose.replyHint", submit: "compose.send" },
+  edit: { title: "compose.edit", icon: Wand, placeholder: "compose.replyHint", submit: "compose.sendEdit" },
+  note: { title: "compose.note", icon: StickyNote, placeholder: "compose.noteHint", submit: "compose.addNote" },
+} as const;
+
+/** Where operators write: an answer, the draft in words of their own, or a note for each other. */
+export function Composer({
+  ref,
+  ticket,
+  drafts,
+  mode,
+  onMode,
+  act,
+  isBusy,
+  onTyping,
+  onSent,
+}: {
+  ref: Ref<ComposeTarget>;
+  ticket: TicketDetail;
+  drafts: OwnDrafts;
+  mode: ComposeMode;
+  onMode: (mode: ComposeMode) => void;
+  act: TicketActions["act"];
+  isBusy: boolean;
+  onTyping: (isTyping: boolean) => void;
+  onSent: (mode: ComposeMode) => void;
+}) {
+  const { t } = useTexts();
+  const { toasts } = useServices();
+  const { people } = usePeople();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const notice = useRef<HTMLDivElement>(null);
+  const [text, setText] = useState(() => drafts.find(ticket.id)?.text ?? "");
+  const [isOpen, setOpen] = useState(text !== "");
+  const [isPreview, setPreview] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
+  const [caret, setCaret] = useState(0);
+  const [picked, setPicked] = useState(0);
+  // What was seen of the ticket when the text was begun.
+  const [seen, setSeen] = useState<SeenTicket>(() => seenOf(ticket));
+  const isBegun = text.trim() !== "";
+  const changes = isBegun ? describeChanges(seen, ticket) : [];
+  const hasDraft = ticket.draft !== null;
+  const shownMode: ComposeMode = mode === "edit" && !hasDraft ? "reply" : mode;
+  const draftText = ticket.draft?.text ?? "";
+
+  useEffect(() => {
+    const keep = () => drafts.keep(ticket.id, { mode: shownMode, text });
+    const timer = setTimeout(keep, KEEP_MS);
+    globalThis.addEventListener("pagehide", keep);
+    return () => {
+      clearTimeout(timer);
+      globalThis.removeEventListener("pagehide", keep);
+    };
+  }, [drafts, shownMode, text, ticket.id]);
+  const latest = useRef({ mode: shownMode, text });
+  useEffect(() => {
+    latest.current = { mode: shownMode, text };
+  });
+  useEffect(() => () => drafts.keep(ticket.id, latest.current), [drafts, ticket.id]);
+
+  const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const stopTyping = () => {
+    clearTimeout(typing.current);
+    onTyping(false);
+  };
+  useEffect(() => () => clearTimeout(typing.current), []);
+
+  function write(next: string) {
+    if (!isBegun) setSeen(seenOf(ticket));
+    setText(next);
+    onTyping(next.trim() !== "");
+    clearTimeout(typing.current);
+    typing.current = setTimeout(() => onTyping(false), TYPING_MS);
+  }
+  const focus = () => requestAnimationFrame(() => area.current?.focus());
+  useImperativeHandle(ref, () => ({
+    open(next) {
+      onMode(next);
+      setOpen(true);
+      setPreview(false);
+      if (next === "edit" && !isBegun && draftText !== "") {
+        setSeen(seenOf(ticket));
+        setText(draftText);
+      }
+      focus();
+    },
+  }));
+
+  const mention = shownMode === "note" ? findMention(text, caret) : null;
+  const found =
+    mention === null
+      ? []
+      : people.filter(({ name }) => name.toLowerCase().includes(mention.word.toLowerCase())).slice(0, 6);
+  const insert = (at: number, end: number, words: string) => {
+    write(text.slice(0, at) + words + text.slice(end));
+    const place = at + words.length;
+    requestAnimationFrame(() => {
+      area.current?.focus();
+      area.current?.setSelectionRange(place, place);
+      setCaret(place);
+    });
+  };
+  const mentionPerson = (name: string) => {
+    if (mention !== null) insert(mention.at, caret, `@${name} `);
+  };
+
+  async function send() {
+    if (!isBegun || isBusy) return;
+    if (shownMode !== "note" && isInTheWay(changes)) {
+      notice.current?.focus();
+      toasts.show({ kind: "fault", text: t("conflict.toast") });
+      return;
+    }
+    const done = t(shownMode === "note" ? "done.note" : "done.reply");
+    const isSent =
+      shownMode === "note"
+        ? await act("note", { text }, { version: null, done })
+        : shownMode === "edit"
+          ? await act("edit", { text }, { done })
+          : await act("reply", { text, markdown: true }, { done });
+    // Nothing that was typed is lost where it could not be sent.
+    if (!isSent) return;
+    stopTyping();
+    drafts.forget(ticket.id);
+    setText("");
+    setPreview(false);
+    setOpen(false);
+    onMode("reply");
+    onSent(shownMode);
+  }
+  function press(event: KeyboardEvent) {
+    if (found.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab"].includes(event.key)) {
+      event.preventDefault();
+      const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+      const person = found[picked % found.length];
+      if (by === 0 && person !== undefined) mentionPerson(person.name);
+      else setPicked((now) => (now + by + found.length) % found.length);
+    } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void send();
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      area.current?.blur();
+      if (!isBegun) setOpen(false);
+    } else if (event.key === "/" && text === "" && shownMode !== "note") {
+      event.preventDefault();
+      setChoosing(true);
+    }
+  }
+
+  const { placeholder, submit } = MODES[shownMode];
+  const tabs = (["reply", ...(hasDraft ? ["edit" as const] : []), "note"] as const).map((name) => ({
+    name,
+    ...MODES[name],
+  }));
+  return (
+    <div className={`shrink-0 border-t border-line ${shownMode === "note" ? "bg-warn-soft" : "bg-surface"}`}>
+      <div className="mx-auto max-w-3xl px-5 py-2.5 max-sm:px-3">
+        <ChangesNotice
+          ref={notice}
+          changes={changes}
+          onSeen={() => {
+            setSeen(seenOf(ticket));
+            focus();
+          }}
+        />
+        <div role="group" aria-label={t("compose.kind")} className="flex items-center gap-1">
+          {tabs.map(({ name, icon: Icon, title }) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={shownMode === name}
+              onClick={() => {
+                onMode(name);
+                setOpen(true);
+                if (name === "edit" && !isBegun) write(draftText);
+                focus();
+              }}
+              className="flex h-7 items-center gap-1.5 rounded-md px-2 text-xs font-medium text-muted hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink"
+            >
+              <Icon aria-hidden className="size-3.5" />
+              {t(title)}
+            </button>
+          ))}
+          <span className="flex-1" />
+          {isOpen && shownMode !== "note" && (
+            <>
+              <Button size="small" look="quiet" onClick={() => setChoosing(true)}>
+                {t("compose.canned")}
+              </Button>
+              <Button
+                size="small"
+                look="quiet"
+                aria-pressed={isPreview}
+                disabled={!isBegun}
+                onClick={() => setPreview((shown) => !shown)}
+              >
+                {t(isPreview ? "compose.write" : "compose.preview")}
+              </Button>
+            </>
+          )}
+        </div>
+        <div className="relative mt-1.5">
+          {isPreview ? (
+            <div className="max-h-[40vh] min-h-24 overflow-y-auto rounded-lg border border-line bg-page px-3 py-2">
+              <Markdown text={text} />
+            </div>
+          ) : (
+            <textarea
+              ref={area}
+              value={text}
+              rows={isOpen ? 4 : 1}
+              dir="auto"
+              aria-label={t(MODES[shownMode].title)}
+              placeholder={t(placeholder)}
+              onFocus={() => setOpen(true)}
+              onChange={({ currentTarget }) => {
+                write(currentTarget.value);
+                setCaret(currentTarget.selectionStart);
+                setPicked(0);
+              }}
+              onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
+              onBlur={stopTyping}
+              onKeyDown={press}
+              className="field-sizing-content block max-h-[40vh] min-h-9 w-full resize-none rounded-lg border border-edge bg-surface px-3 py-1.5 text-base"
+            />
+          )}
+          {found.length > 0 && <MentionList people={found} picked={picked % found.length} onPick={mentionPerson} />}
+        </div>
+        {isOpen && (
+          <div className="mt-2 flex items-center gap-2">
+            <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
+              {t(shownMode === "note" ? "compose.noteFoot" : "compose.foot")}
+            </p>
+            <Button
+              look="primary"
+              keys="mod+Enter"
+              disabled={!isBegun}
+              isBusy={isBusy}
+              className="max-sm:ml-auto"
+              onClick={() => void send()}
+            >
+              {t(submit)}
+            </Button>
+          </div>
+        )}
+      </div>
+      <Suspense fallback={null}>
+        {isChoosing && (
+          <CannedPicker
+            ticket={ticket}
+            onClose={() => {
+              setChoosing(false);
+              focus();
+            }}
+            onPick={(words) => insert(caret, caret, words)}
+          />
+        )}
+      </Suspense>
+    </div>
+  );
+}

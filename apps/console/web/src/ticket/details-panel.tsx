@@ -1,0 +1,154 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Pencil, X } from "lucide-react";
+import { Tabs } from "radix-ui";
+import type { ReactNode } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import { agentsQuery } from "../api/agents.ts";
+import { useServices } from "../app/services.ts";
+import { usePeople } from "../app/use-names.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { StateMark, channelOf } from "../inbox/ticket-marks.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
+import { Trace } from "./trace.tsx";
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[6.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
+      <dt className="truncate text-xs text-muted">{label}</dt>
+      <dd dir="auto" className="min-w-0 text-sm wrap-anywhere">
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+const Head = ({ children }: { children: ReactNode }) => (
+  <h3 className="pt-4 pb-1 text-2xs font-semibold text-faint">{children}</h3>
+);
+
+/** A value that came with a message, as text: whoever wrote it may be anybody. */
+const valueText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+const TAB =
+  "h-8 rounded-md px-2.5 text-xs font-medium text-muted hover:text-ink data-[state=active]:bg-hover data-[state=active]:text-ink";
+
+/** What is known of a ticket beside what was said, and how the pipeline came to its draft. */
+export function DetailsPanel({
+  ticket,
+  isOpen,
+  mayWrite,
+  onChange,
+  onAssign,
+  onReroute,
+  onClose,
+}: {
+  ticket: TicketDetail;
+  /** Over the conversation, where there is no room beside it. */
+  isOpen: boolean;
+  mayWrite: boolean;
+  onChange: () => void;
+  onAssign: () => void;
+  onReroute: () => void;
+  onClose: () => void;
+}) {
+  const { dateTime, t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const { nameOf } = usePeople();
+  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const { assignee, channelId, channel_meta: meta, possibleDuplicates: duplicates, tags } = ticket;
+  const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
+  const edit = (label: string, run: () => void) =>
+    mayWrite && <IconButton icon={Pencil} size="small" label={label} className="-my-1 ml-1 align-middle" onClick={run} />;
+  return (
+    <aside
+      aria-label={t("details.title")}
+      className={`w-80 shrink-0 flex-col border-l border-line bg-surface max-@5xl:absolute max-@5xl:inset-y-0 max-@5xl:right-0 max-@5xl:z-10 max-@5xl:shadow-pop max-sm:w-full ${isOpen ? "flex" : "hidden @5xl:flex"}`}
+    >
+      <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">
+        <div className="flex items-center gap-1 border-b border-line px-3 py-2">
+          <Tabs.List aria-label={t("details.title")} className="flex flex-1 gap-1">
+            <Tabs.Trigger value="facts" className={TAB}>
+              {t("details.facts")}
+            </Tabs.Trigger>
+            <Tabs.Trigger value="trace" className={TAB}>
+              {t("details.trace")}
+            </Tabs.Trigger>
+          </Tabs.List>
+          <IconButton icon={X} label={t("ui.close")} className="@5xl:hidden" onClick={onClose} />
+        </div>
+        <Tabs.Content value="facts" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
+          <Head>{t("details.ticket")}</Head>
+          <dl>
+            <Fact label={t("details.state")}>
+              <StateMark ticket={ticket} />
+            </Fact>
+            <Fact label={t("filter.assignee")}>
+              {assignee === null ? t("filter.nobody") : nameOf(assignee)}
+              {edit(t("action.assign"), onAssign)}
+            </Fact>
+            <Fact label={t("filter.agentId")}>
+              {agent ?? t("reroute.noAgent")}
+              {edit(t("action.reroute"), onReroute)}
+            </Fact>
+            <Fact label={t("filter.priority")}>
+              {t(`priority.${ticket.priority}`)}
+              {edit(t("action.change"), onChange)}
+            </Fact>
+            <Fact label={t("ticket.tags")}>
+              {tags.length === 0 ? "–" : tags.map((tag) => `#${tag}`).join(" ")}
+              {edit(t("action.change"), onChange)}
+            </Fact>
+          </dl>
+          <Head>{t("details.customer")}</Head>
+          <dl>
+            <Fact label={t("filter.userId")}>{ticket.userId ?? "–"}</Fact>
+            <Fact label={t("filter.channelId")}>{t(channelOf(channelId).title)}</Fact>
+            <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
+            <Fact label={t("filter.language")}>{ticket.language ?? "–"}</Fact>
+            <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
+            <Fact label={t("details.firstReply")}>
+              {ticket.firstReplyAt === null ? "–" : dateTime(ticket.firstReplyAt)}
+            </Fact>
+          </dl>
+          {Object.keys(meta).length > 0 && (
+            <>
+              <Head>{t("details.meta")}</Head>
+              <dl>
+                {Object.entries(meta).map(([name, value]) => (
+                  <Fact key={name} label={name}>
+                    {valueText(value)}
+                  </Fact>
+                ))}
+              </dl>
+            </>
+          )}
+          {duplicates.length > 0 && (
+            <>
+              <Head>{t("details.duplicates")}</Head>
+              <ul>
+                {duplicates.map(({ status, stage, subject, ticketId }) => (
+                  <li key={ticketId} className="flex items-center gap-2 py-1">
+                    <Link
+                      to="/$project/inbox/$view/$ticketId"
+                      params={{ project, view: "all", ticketId }}
+                      className="min-w-0 flex-1 truncate text-sm text-accent underline"
+                    >
+                      {subject}
+                    </Link>
+                    <StateMark ticket={{ status, stage }} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </Tabs.Content>
+        <Tabs.Content value="trace" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
+          <Trace ticket={ticket} />
+        </Tabs.Content>
+      </Tabs.Root>
+    </aside>
+  );
+}

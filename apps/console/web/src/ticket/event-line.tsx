@@ -1,0 +1,47 @@
+import type { TicketEvent } from "@svc/contracts";
+import type { TextKey } from "../i18n/text-table.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+
+/** Decisions that have words of their own. */
+const DECISIONS: Readonly<Record<string, TextKey>> = {
+  approve: "event.approve",
+  edit: "event.edit",
+  reject: "event.reject",
+  regenerate: "event.regenerate",
+  takeover: "event.takeover",
+  assign: "event.assign",
+  unassign: "event.unassign",
+  reply: "event.reply",
+  reroute: "event.reroute",
+  resolve: "event.resolve",
+  reopen: "event.reopen",
+  retry: "event.retry",
+  change: "event.change",
+  approveToolCall: "event.approveToolCall",
+  rejectToolCall: "event.rejectToolCall",
+};
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** What somebody has decided, in a line. */
+export function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
+  const { dateTime, t, timeOfDay } = useTexts();
+  const { actor, at, data, moves } = event;
+  const decision = textOf(data["decision"]);
+  const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
+  const name = nameOf(actor);
+  const to = textOf(data["assignee"]);
+  const last = moves.at(-1);
+  const text =
+    key === undefined
+      ? t("event.other", { name, what: last?.why ?? decision })
+      : t(key, { name, to: to === "" ? "" : nameOf(to), why: last?.why ?? "" });
+  return (
+    <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
+      <span className="min-w-0 wrap-anywhere">{text}</span>
+      <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
+        {timeOfDay(at)}
+      </time>
+    </p>
+  );
+}

@@ -1,0 +1,105 @@
+import { Download, Link2 } from "lucide-react";
+import { useState } from "react";
+import type { TicketDetail, TicketMessage } from "@svc/contracts";
+import { useServices } from "../app/services.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Avatar } from "../ui/avatar.tsx";
+import { Badge } from "../ui/badge.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Markdown, OutLink } from "../ui/markdown.tsx";
+
+const CHIP =
+  "inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs font-medium hover:bg-hover";
+const WEB = /^https?:\/\//i;
+/** A file that the service keeps itself. */
+const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
+
+/** A file that came with a message. Whatever it is, it is handed to the computer as a file, never shown or run here. */
+function AttachmentChip({
+  ticket,
+  attachment: { name, type, url },
+}: {
+  ticket: TicketDetail;
+  attachment: TicketMessage["attachments"][number];
+}) {
+  const { t } = useTexts();
+  const { connection, toasts } = useServices();
+  const [isBusy, setBusy] = useState(false);
+  const label = name ?? type;
+  const fileId = OWN_FILE.exec(url ?? "")?.[1];
+  if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={CHIP}>{label}</span>;
+  if (fileId === undefined) {
+    return (
+      <span className={CHIP}>
+        <Link2 aria-hidden className="size-3.5 shrink-0 text-faint" />
+        <span className="truncate">
+          <OutLink href={url}>{label}</OutLink>
+        </span>
+      </span>
+    );
+  }
+  async function save(id: string) {
+    setBusy(true);
+    try {
+      const bytes = await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${id}`, ticket.project);
+      // Of no type that a browser would show.
+      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+      const link = Object.assign(document.createElement("a"), { href: address, download: label });
+      link.click();
+      URL.revokeObjectURL(address);
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <button type="button" aria-busy={isBusy} onClick={() => void save(fileId)} className={CHIP}>
+      <Download aria-hidden className="size-3.5 shrink-0 text-faint" />
+      <span dir="auto" className="truncate">
+        {label}
+      </span>
+      <span className="sr-only">({t("ticket.download")})</span>
+    </button>
+  );
+}
+
+/** What a customer has written. */
+export function MessageView({ ticket, message }: { ticket: TicketDetail; message: TicketMessage }) {
+  const { dateTime, t, timeOfDay } = useTexts();
+  const { attachments, attempts, createdAt, failure, state, text } = message;
+  const name = message.userId ?? ticket.userId ?? t("ticket.unknownCustomer");
+  return (
+    <article aria-label={t("ticket.messageOf", { name })} className="flex gap-2.5 pr-12 max-sm:pr-4">
+      <Avatar name={name} />
+      <div className="min-w-0">
+        <p className="mb-1 flex items-baseline gap-2 text-xs text-muted">
+          <span dir="auto" className="truncate font-medium text-ink">
+            {name}
+          </span>
+          <time dateTime={createdAt} title={dateTime(createdAt)} className="shrink-0 text-faint">
+            {timeOfDay(createdAt)}
+          </time>
+          {state === "failed" && <Badge tone="bad">{t("message.failed", { count: attempts })}</Badge>}
+          {state === "rejected" && <Badge>{t("message.rejected")}</Badge>}
+          {state === "received" && <Badge tone="accent">{t("message.received")}</Badge>}
+        </p>
+        {text !== "" && (
+          <div className="w-fit max-w-full rounded-2xl rounded-tl-sm bg-sunken px-3.5 py-2.5">
+            <Markdown text={text} />
+          </div>
+        )}
+        {failure !== null && state === "failed" && <p className="mt-1 text-xs text-bad">{failure}</p>}
+        {attachments.length > 0 && (
+          <ul aria-label={t("ticket.files")} className="mt-1.5 flex flex-wrap gap-1.5">
+            {attachments.map((attachment, index) => (
+              <li key={index} className="max-w-full">
+                <AttachmentChip ticket={ticket} attachment={attachment} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </article>
+  );
+}

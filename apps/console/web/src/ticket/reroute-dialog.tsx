@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query";
+import { Bot, FolderInput } from "lucide-react";
+import { useState } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import { agentsQuery } from "../api/agents.ts";
+import { useServices } from "../app/services.ts";
+import { useSession } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { SelectField } from "../ui/field.tsx";
+import { PickList } from "../ui/pick-list.tsx";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+const NO_AGENT = "none";
+
+/** Gives the ticket to another agent; administrators also to one of another project. */
+export default function RerouteDialog({
+  ticket,
+  onClose,
+  actions,
+}: {
+  ticket: TicketDetail;
+  onClose: () => void;
+  actions: TicketActions;
+}) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const { isAdministrator, projects } = useSession();
+  const [project, setProject] = useState(ticket.project);
+  const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const isMoved = project !== ticket.project;
+  function pick(id: string) {
+    onClose();
+    const name = agents.find((agent) => agent.id === id)?.name ?? t("reroute.noAgent");
+    const input = { agentId: id === NO_AGENT ? null : id, ...(isMoved ? { project } : {}) };
+    void actions.act("reroute", input, { done: t("done.reroute", { name }) });
+  }
+  return (
+    <Dialog title={t("action.reroute")} width="small" onClose={onClose}>
+      {isAdministrator && projects.length > 1 && (
+        <SelectField
+          label={t("project.label")}
+          value={project}
+          options={projects.map(({ name }) => ({ value: name, label: name }))}
+          onChange={({ currentTarget }) => setProject(currentTarget.value)}
+          className="border-b border-line p-4"
+        />
+      )}
+      <PickList
+        label={t("action.reroute")}
+        empty={t("reroute.none")}
+        onPick={pick}
+        items={[
+          ...agents
+            .filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId))
+            .map(({ description, id, name }) => ({
+              id,
+              words: `${name} ${description}`,
+              view: (
+                <>
+                  <Bot aria-hidden className="size-4 shrink-0 text-faint" />
+                  <span className="min-w-0">
+                    <span className="block truncate font-medium">{name}</span>
+                    <span className="block truncate text-xs text-muted">{description}</span>
+                  </span>
+                </>
+              ),
+            })),
+          {
+            id: NO_AGENT,
+            words: t("reroute.noAgent"),
+            view: (
+              <>
+                <FolderInput aria-hidden className="size-4 shrink-0 text-faint" />
+                {t("reroute.noAgent")}
+              </>
+            ),
+          },
+        ]}
+      />
+    </Dialog>
+  );
+}

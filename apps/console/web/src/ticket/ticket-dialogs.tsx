@@ -1,0 +1,37 @@
+import { Suspense, lazy } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+const AssignDialog = lazy(() => import("./assign-dialog.tsx"));
+const RejectDialog = lazy(() => import("./reject-dialog.tsx"));
+const RerouteDialog = lazy(() => import("./reroute-dialog.tsx"));
+const ChangeDialog = lazy(() => import("./change-dialog.tsx"));
+
+/** What is asked before something is done with a ticket. */
+export type TicketDialog = "assign" | "reject" | "reroute" | "change";
+
+/** The dialog that is open; its script is fetched when it is first needed. */
+export function TicketDialogs({
+  dialog,
+  ticket,
+  onClose,
+  onAssign,
+  onReject,
+  actions,
+}: {
+  dialog: TicketDialog | null;
+  ticket: TicketDetail;
+  onClose: () => void;
+  onAssign: (assignee: string | null) => void;
+  onReject: (reason?: string) => void;
+  actions: TicketActions;
+}) {
+  return (
+    <Suspense fallback={null}>
+      {dialog === "assign" && <AssignDialog ticket={ticket} onClose={onClose} onAssign={onAssign} />}
+      {dialog === "reject" && <RejectDialog onClose={onClose} onReject={onReject} />}
+      {dialog === "reroute" && <RerouteDialog ticket={ticket} onClose={onClose} actions={actions} />}
+      {dialog === "change" && <ChangeDialog ticket={ticket} onClose={onClose} actions={actions} />}
+    </Suspense>
+  );
+}

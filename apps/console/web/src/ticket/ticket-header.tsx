@@ -1,0 +1,159 @@
+import {
+  CircleCheck,
+  Copy,
+  EllipsisVertical,
+  OctagonX,
+  PanelRight,
+  RotateCcw,
+  Route,
+  Tags,
+  ThumbsDown,
+  UserPlus,
+} from "lucide-react";
+import type { TicketDetail } from "@svc/contracts";
+import type { PresenceNews } from "../api/live.ts";
+import { useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { PriorityMark, StateMark, channelOf } from "../inbox/ticket-marks.tsx";
+import { Avatar } from "../ui/avatar.tsx";
+import { Button } from "../ui/button.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
+import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
+import type { TicketDialog } from "./ticket-dialogs.tsx";
+import { BackToList } from "./ticket-page.tsx";
+
+/** What a ticket is about, its state, who else looks at it, and what can be done with it as a whole. */
+export function TicketHeader({
+  ticket,
+  viewers,
+  actions: { resolve, reopen, openDialog, copyLink, toggleDetails },
+  hasDetails,
+  isBusy,
+}: {
+  ticket: TicketDetail;
+  viewers: readonly PresenceNews["viewers"][number][];
+  actions: {
+    resolve: (as: "resolved" | "spam") => void;
+    reopen: () => void;
+    openDialog: (dialog: TicketDialog) => void;
+    copyLink: () => void;
+    toggleDetails: () => void;
+  };
+  hasDetails: boolean;
+  isBusy: boolean;
+}) {
+  const { t } = useTexts();
+  const mayWrite = useRights()("tickets:write");
+  const { channelId, priority, status, subject, userId } = ticket;
+  const { icon: ChannelIcon, title: channelTitle } = channelOf(channelId);
+  const isClosed = status === "resolved" || status === "spam";
+  const typing = viewers.filter((viewer) => viewer.isTyping);
+  return (
+    <header className="flex min-h-14 shrink-0 items-center gap-2.5 border-b border-line px-5 py-2 max-sm:px-3">
+      <BackToList />
+      <div className="min-w-0 flex-1">
+        <div className="flex min-w-0 items-center gap-2">
+          <h2 dir="auto" className="truncate text-base font-semibold">
+            {subject === "" ? t("ticket.noSubject") : subject}
+          </h2>
+          <PriorityMark priority={priority} />
+        </div>
+        <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
+          <StateMark ticket={ticket} />
+          <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
+          <span className="shrink-0">{t(channelTitle)}</span>
+          <span aria-hidden>·</span>
+          <span dir="auto" className="truncate">
+            {userId ?? t("ticket.unknownCustomer")}
+          </span>
+        </p>
+      </div>
+      <div role="status" className="flex shrink-0 items-center gap-1.5">
+        {typing[0] !== undefined && (
+          <span className="text-xs text-muted max-md:hidden">{t("presence.typing", { name: typing[0].name })}</span>
+        )}
+        {viewers.length > 0 && (
+          <span className="flex -space-x-1.5">
+            {viewers.slice(0, 4).map(({ operatorId, name }) => (
+              <span key={operatorId} className="rounded-full ring-2 ring-surface">
+                <Avatar name={name} label={t("presence.here", { name })} />
+              </span>
+            ))}
+          </span>
+        )}
+      </div>
+      {mayWrite &&
+        (isClosed ? (
+          <Button isBusy={isBusy} onClick={reopen} className="max-sm:hidden">
+            <RotateCcw aria-hidden className="size-4" />
+            {t("action.reopen")}
+          </Button>
+        ) : (
+          <Button isBusy={isBusy} onClick={() => resolve("resolved")} className="max-sm:hidden">
+            <CircleCheck aria-hidden className="size-4" />
+            {t("action.resolve")}
+          </Button>
+        ))}
+      <Menu trigger={<IconMenuButton label={t("ticket.more")} />}>
+        {mayWrite && (
+          <>
+            <MenuItem icon={UserPlus} keys="#" onSelect={() => openDialog("assign")}>
+              {t("action.assign")}
+            </MenuItem>
+            <MenuItem icon={Route} keys="m" onSelect={() => openDialog("reroute")}>
+              {t("action.reroute")}
+            </MenuItem>
+            <MenuItem icon={Tags} keys="t" onSelect={() => openDialog("change")}>
+              {t("action.change")}
+            </MenuItem>
+            {ticket.stage === "review" && (
+              <MenuItem icon={ThumbsDown} keys="shift+x" onSelect={() => openDialog("reject")}>
+                {t("action.reject")}
+              </MenuItem>
+            )}
+            <MenuLine />
+            {isClosed ? (
+              <MenuItem icon={RotateCcw} keys="shift+o" onSelect={reopen}>
+                {t("action.reopen")}
+              </MenuItem>
+            ) : (
+              <>
+                <MenuItem icon={CircleCheck} keys="shift+e" onSelect={() => resolve("resolved")}>
+                  {t("action.resolve")}
+                </MenuItem>
+                <MenuItem icon={OctagonX} keys="!" isDanger onSelect={() => resolve("spam")}>
+                  {t("action.spam")}
+                </MenuItem>
+              </>
+            )}
+            <MenuLine />
+          </>
+        )}
+        <MenuItem icon={Copy} onSelect={copyLink}>
+          {t("action.copyLink")}
+        </MenuItem>
+      </Menu>
+      <IconButton
+        icon={PanelRight}
+        label={t("action.details")}
+        keys="d"
+        isPressed={hasDetails}
+        className="@5xl:hidden"
+        onClick={toggleDetails}
+      />
+    </header>
+  );
+}
+
+function IconMenuButton({ label, ...rest }: { label: string }) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-label={label}
+      className="inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+    >
+      <EllipsisVertical aria-hidden className="size-4" />
+    </button>
+  );
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "@jest/globals";
+import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
+import { buildTimeline } from "./build-timeline.ts";
+import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
+
+const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
+const message = (id: string, minute: number): TicketMessage => ({
+  id,
+  seq: minute,
+  userId: null,
+  text: `text of ${id}`,
+  timestamp: at(minute),
+  attachments: [],
+  meta: {},
+  mode: "async",
+  state: "held",
+  attempts: 1,
+  failure: null,
+  createdAt: at(minute),
+  finishedAt: null,
+});
+const reply = (id: string, minute: number): TicketReply => ({
+  id,
+  seq: minute,
+  inReplyTo: null,
+  author: "operator",
+  createdAt: at(minute),
+  deliveredAt: null,
+  type: "message",
+  text: `text of ${id}`,
+  markdown: false,
+  sources: [],
+});
+const event = (id: number, minute: number, actor: string, data: Record<string, unknown>): TicketEvent => ({
+  id,
+  at: at(minute),
+  actor,
+  messageId: null,
+  moves: [],
+  data,
+});
+const ticket = (change: Partial<TicketDetail>): TicketDetail => ({
+  id: "t",
+  homeProject: "default",
+  project: "default",
+  channelId: "api",
+  chatId: "c",
+  userId: null,
+  subject: "s",
+  status: "open",
+  stage: "review",
+  priority: "normal",
+  assignee: null,
+  agentId: null,
+  confidence: null,
+  language: null,
+  tags: [],
+  channel_meta: {},
+  version: 1,
+  createdAt: at(0),
+  updatedAt: at(0),
+  firstReplyAt: null,
+  resolvedAt: null,
+  messages: [],
+  replies: [],
+  events: [],
+  draft: null,
+  modelUsage: { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: null },
+  modelCalls: [],
+  possibleDuplicates: [],
+  toolCalls: [],
+  more: { messages: false, replies: false, events: false },
+  ...change,
+});
+
+describe("the conversation of a ticket", () => {
+  test("has everything in the order of time, and each day once", () => {
+    const entries = buildTimeline(
+      {
+        messages: [message("m1", 1), message("m2", 5)],
+        replies: [reply("r1", 2)],
+        events: [event(1, 3, "operator:a", { note: "Look", decision: "note" }), event(2, 4, "operator:a", {})],
+      },
+      (time) => time.slice(0, 10),
+    );
+    expect(entries.map(({ kind }) => kind)).toEqual(["day", "message", "reply", "note", "event", "message"]);
+  });
+
+  test("leaves out what the pipeline has done as it should", () => {
+    const entries = buildTimeline({ messages: [], replies: [], events: [event(1, 1, "pipeline", {})] }, () => "");
+    expect(entries).toEqual([]);
+  });
+});
+
+describe("what has happened since a ticket was looked at", () => {
+  const seen = seenOf(ticket({ messages: [message("m1", 1)] }));
+
+  test("is nothing where only the version is another one", () => {
+    expect(describeChanges(seen, ticket({ version: 7, messages: [message("m1", 1)] }))).toEqual([]);
+  });
+
+  test("names new messages and replies, which are in the way of an answer", () => {
+    const changes = describeChanges(
+      seen,
+      ticket({ messages: [message("m1", 1), message("m2", 2)], replies: [reply("r1", 3)] }),
+    );
+    expect(changes).toEqual([
+      { kind: "message", text: "text of m2" },
+      { kind: "reply", author: "operator", text: "text of r1" },
+    ]);
+    expect(isInTheWay(changes)).toBe(true);
+  });
+
+  test("names who has it and what became of it, which are not in the way", () => {
+    const changes = describeChanges(
+      seen,
+      ticket({ messages: [message("m1", 1)], assignee: "operator:b", status: "resolved" }),
+    );
+    expect(changes).toEqual([
+      { kind: "status", status: "resolved" },
+      { kind: "assignee", assignee: "operator:b" },
+    ]);
+    expect(isInTheWay(changes)).toBe(false);
+  });
+});

@@ -1,0 +1,94 @@
+import { Wrench } from "lucide-react";
+import type { TicketDetail, ToolCall } from "@svc/contracts";
+import type { TextKey } from "../i18n/text-table.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import type { Tone } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import type { TicketActions } from "./use-ticket-actions.ts";
+
+/** How the state of a call is shown. */
+export const TOOL_STATES = {
+  waiting: { tone: "warn", title: "tool.waiting" },
+  approved: { tone: "accent", title: "tool.isApproved" },
+  running: { tone: "accent", title: "tool.running" },
+  done: { tone: "ok", title: "tool.done" },
+  failed: { tone: "bad", title: "tool.failed" },
+  unknown: { tone: "bad", title: "tool.unknown" },
+  rejected: { tone: "plain", title: "tool.isRejected" },
+} as const satisfies Record<ToolCall["state"], { tone: Tone; title: TextKey }>;
+
+/** A call of a tool, with its arguments as they would be sent. */
+export function ToolCallView({ call }: { call: ToolCall }) {
+  const { duration, t } = useTexts();
+  const { tone, title } = TOOL_STATES[call.state];
+  return (
+    <div className="min-w-0">
+      <p className="flex flex-wrap items-center gap-2 text-sm">
+        <Wrench aria-hidden className="size-3.5 text-faint" />
+        <code className="font-mono text-xs font-semibold">{call.tool}</code>
+        <Badge tone={tone}>{t(title)}</Badge>
+        {call.access === "write" && <Badge>{t("tool.write")}</Badge>}
+        {call.ms !== null && <span className="text-xs text-faint">{duration(call.ms)}</span>}
+      </p>
+      <pre tabIndex={0} className="mt-1.5 max-h-40 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 font-mono text-2xs">
+        {JSON.stringify(call.arguments, null, 2)}
+      </pre>
+      {call.result !== null && (
+        <pre
+          tabIndex={0}
+          dir="auto"
+          className="mt-1 max-h-40 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 font-mono text-2xs whitespace-pre-wrap"
+        >
+          {call.result}
+        </pre>
+      )}
+    </div>
+  );
+}
+
+/** Calls of the agent's tools that wait for a person: made once, or never. */
+export function ToolCalls({
+  ticket,
+  actions,
+  mayWrite,
+}: {
+  ticket: TicketDetail;
+  actions: TicketActions;
+  mayWrite: boolean;
+}) {
+  const { t } = useTexts();
+  const waiting = ticket.toolCalls.filter(({ state }) => state === "waiting");
+  if (waiting.length === 0) return null;
+  return (
+    <section aria-label={t("tool.pending")} className="mt-4 rounded-xl border border-warn/40 bg-surface">
+      <h3 className="border-b border-line bg-warn-soft px-4 py-2 text-sm font-semibold">{t("tool.pending")}</h3>
+      <ul>
+        {waiting.map((call) => (
+          <li key={call.id} className="border-line px-4 py-3 not-first:border-t">
+            <ToolCallView call={call} />
+            {mayWrite && (
+              <div className="mt-2 flex gap-1.5">
+                <Button
+                  look="primary"
+                  size="small"
+                  isBusy={actions.busy === `tool-${call.id}`}
+                  onClick={() => void actions.decideToolCall(call.id, true)}
+                >
+                  {t("tool.approve")}
+                </Button>
+                <Button
+                  size="small"
+                  isBusy={actions.busy === `tool-${call.id}`}
+                  onClick={() => void actions.decideToolCall(call.id, false)}
+                >
+                  {t("tool.reject")}
+                </Button>
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

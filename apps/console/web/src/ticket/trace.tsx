@@ -1,0 +1,124 @@
+import { useMemo } from "react";
+import type { TicketDetail } from "@svc/contracts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { readTrace } from "./read-trace.ts";
+import type { TraceRun } from "./read-trace.ts";
+import { ToolCallView } from "./tool-calls.tsx";
+
+function StageBars({ stages }: { stages: TraceRun["stages"] }) {
+  const { duration, t } = useTexts();
+  const totalMs = stages.reduce((sum, { ms }) => sum + ms, 0);
+  const shown = stages.filter(({ ms }) => ms >= 0.05);
+  if (shown.length === 0) return null;
+  return (
+    <ul aria-label={t("trace.times")} className="mt-2 flex flex-col gap-1">
+      {shown.map(({ name, ms }) => (
+        <li key={name} className="grid grid-cols-[5.5rem_minmax(0,1fr)_4rem] items-center gap-2 text-2xs text-muted">
+          <span className="truncate">{name}</span>
+          <span className="h-1.5 rounded-full bg-sunken">
+            <span
+              style={{ width: `${Math.max(2, (ms / totalMs) * 100)}%` }}
+              className="block h-full rounded-full bg-accent/70"
+            />
+          </span>
+          <span className="text-right tabular-nums">{duration(ms)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Run({ run }: { run: TraceRun }) {
+  const { dateTime, number, percent, t } = useTexts();
+  const { at, gate, passages, stages, triage } = run;
+  const best = passages[0]?.score ?? 1;
+  return (
+    <section className="border-line py-3 not-first:border-t">
+      <h3 className="text-xs font-semibold">
+        <time dateTime={at}>{dateTime(at)}</time>
+      </h3>
+      {triage !== null && (
+        <p className="mt-1.5 text-xs wrap-anywhere text-muted">
+          <span className="font-medium text-ink">{t("trace.triage")}</span> {triage.why}
+          {triage.confidence !== null && ` (${percent(triage.confidence)})`}
+        </p>
+      )}
+      {passages.length > 0 && (
+        <>
+          <p className="mt-1.5 text-xs text-muted">
+            <span className="font-medium text-ink">{t("trace.found", { n: passages.length })}</span>
+          </p>
+          <ul className="mt-1 flex flex-col gap-1">
+            {passages.map(({ chunkId, score }) => (
+              <li key={chunkId} className="flex items-center gap-2 text-2xs text-muted tabular-nums">
+                <span className="h-1.5 flex-1 rounded-full bg-sunken">
+                  <span
+                    style={{ width: `${Math.max(2, (score / best) * 100)}%` }}
+                    className="block h-full rounded-full bg-ok/60"
+                  />
+                </span>
+                <span className="w-10 text-right">{number(score)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {gate !== null && (
+        <p className="mt-1.5 text-xs wrap-anywhere text-muted">
+          <span className="font-medium text-ink">{t("trace.gate")}</span>{" "}
+          <Badge tone={gate.sends ? "ok" : "warn"}>{t(gate.sends ? "trace.sent" : "trace.held")}</Badge> {gate.why}
+        </p>
+      )}
+      <StageBars stages={stages} />
+    </section>
+  );
+}
+
+/** What the pipeline has done and why: what triage chose, what was found, how long it took, and what it cost. */
+export function Trace({ ticket }: { ticket: TicketDetail }) {
+  const { dateTime, duration, number, t } = useTexts();
+  const runs = useMemo(() => readTrace(ticket), [ticket]);
+  const { modelCalls, modelUsage, toolCalls } = ticket;
+  return (
+    <>
+      {runs.length === 0 && <p className="py-4 text-sm text-muted">{t("trace.none")}</p>}
+      {runs.map((run) => (
+        <Run key={run.id} run={run} />
+      ))}
+      {toolCalls.length > 0 && (
+        <section className="border-t border-line py-3">
+          <h3 className="mb-1.5 text-xs font-semibold">{t("trace.tools")}</h3>
+          <ul className="flex flex-col gap-3">
+            {toolCalls.map((call) => (
+              <li key={call.id}>
+                <ToolCallView call={call} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {modelUsage.calls > 0 && (
+        <section className="border-t border-line py-3">
+          <h3 className="text-xs font-semibold">{t("trace.models")}</h3>
+          <p className="mt-1 text-xs text-muted">
+            {t("trace.usage", {
+              calls: number(modelUsage.calls),
+              input: number(modelUsage.inputTokens),
+              output: number(modelUsage.outputTokens),
+            })}
+            {modelUsage.costUsd !== null && ` · $${modelUsage.costUsd.toFixed(4)}`}
+          </p>
+          <ul className="mt-1.5 flex flex-col gap-1">
+            {modelCalls.map((call, index) => (
+              <li key={index} className="text-2xs text-muted" title={dateTime(call.at)}>
+                {call.purpose} · {call.model} · {duration(call.ms)}
+                {call.fault !== null && <span className="text-bad"> · {call.fault}</span>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from "react";
+import type { PresenceNews } from "../api/live.ts";
+import { useServices } from "../app/services.ts";
+import { TAB_NAME } from "../app/tab-name.ts";
+import { useProject, useSession } from "../app/use-session.ts";
+
+/** The server forgets who has not been heard of for longer than this. */
+const HEARTBEAT_MS = 20_000;
+
+type Viewer = PresenceNews["viewers"][number];
+const NOBODY: readonly Viewer[] = [];
+
+/** Tells that this ticket is looked at, and answers who else looks at it. */
+export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
+  const { connection, live } = useServices();
+  const { operator } = useSession();
+  const project = useProject();
+  const [told, setTold] = useState<PresenceNews | null>(null);
+  useEffect(() => {
+    const tell = (id: string | null) => {
+      const body = { ticketId: id, isTyping: id !== null && isTyping, tab: TAB_NAME };
+      // Nobody is harmed where it is not told: it is told again soon, or the server is away, as the page says.
+      connection.send("POST", "/presence", { project, body }).catch(() => undefined);
+    };
+    tell(ticketId);
+    const timer = setInterval(() => tell(ticketId), HEARTBEAT_MS);
+    const endHello = live.on("hello", () => tell(ticketId));
+    return () => {
+      clearInterval(timer);
+      endHello();
+      tell(null);
+    };
+  }, [connection, isTyping, live, project, ticketId]);
+  useEffect(
+    () => live.on("presence", (news) => news.ticketId === ticketId && setTold(news)),
+    [live, ticketId],
+  );
+  return told?.ticketId === ticketId
+    ? told.viewers.filter(({ operatorId }) => operatorId !== operator.id)
+    : NOBODY;
+}

@@ -1,0 +1,76 @@
+import { useId } from "react";
+import type { ComponentProps, ReactNode } from "react";
+
+/** How everything looks that text is typed into. */
+export const CONTROL =
+  "h-8 w-full rounded-md border border-edge bg-surface px-2.5 text-base text-ink aria-invalid:border-bad disabled:opacity-60 md:text-sm";
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  fault?: string | undefined;
+}
+
+/** A labelled place to type in, with a hint and what is wrong. */
+export function Field({ label, hint, fault, className = "", ...rest }: FieldProps & ComponentProps<"input">) {
+  const id = useId();
+  const isWrong = fault !== undefined;
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium">
+        {label}
+      </label>
+      <input
+        {...rest}
+        id={id}
+        aria-invalid={isWrong}
+        aria-describedby={isWrong || hint !== undefined ? `${id}-hint` : undefined}
+        className={CONTROL}
+      />
+      <FieldHint id={`${id}-hint`} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+/** A labelled choice between a few. */
+export function SelectField({
+  label,
+  hint,
+  options,
+  hidesLabel = false,
+  className = "",
+  ...rest
+}: Omit<FieldProps, "fault"> &
+  ComponentProps<"select"> & { options: readonly { value: string; label: string }[]; hidesLabel?: boolean }) {
+  const id = useId();
+  return (
+    <div className={className}>
+      <label htmlFor={id} className={hidesLabel ? "sr-only" : "mb-1 block text-sm font-medium"}>
+        {label}
+      </label>
+      <select {...rest} id={id} className={CONTROL}>
+        {options.map(({ value, label: text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <FieldHint id={`${id}-hint`} hint={hint} />
+    </div>
+  );
+}
+
+function FieldHint({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
+  if (fault !== undefined) {
+    return (
+      <p id={id} className="mt-1 text-xs text-bad">
+        {fault}
+      </p>
+    );
+  }
+  return hint === undefined ? null : (
+    <p id={id} className="mt-1 text-xs text-muted">
+      {hint}
+    </p>
+  );
+}

@@ -1,0 +1,122 @@
+import { lexer } from "marked";
+import type { Token, Tokens } from "marked";
+import { Fragment, memo } from "react";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/use-texts.ts";
+
+/** The only addresses that a link may have; with any other one its text stays text. */
+const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:|tel:)/i;
+/** What is longer is shown as it was written: nobody makes a browser work for minutes on one message. */
+const MARKDOWN_MAX_CHARS = 20_000;
+/** What lies deeper within each other is shown as it was written. */
+const DEPTH_MAX = 12;
+
+const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
+/** The lexer writes some characters as HTML would have them; here they are text. */
+const plain = (text: string) =>
+  text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+
+/** A link to another site, which learns nothing of this page and gets no hold of it. */
+export function OutLink({ href, children }: { href: string; children: ReactNode }) {
+  const { t } = useTexts();
+  if (!SAFE_ADDRESS.test(href)) return <>{children}</>;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow" referrerPolicy="no-referrer" title={href}>
+      {children}
+      <span className="sr-only"> ({t("ui.newTab")})</span>
+    </a>
+  );
+}
+
+type View = (token: Token, depth: number) => ReactNode;
+
+const childrenOf = (token: Token, depth: number): ReactNode => {
+  const tokens = "tokens" in token ? (token as Tokens.Generic).tokens : undefined;
+  if (tokens === undefined || depth > DEPTH_MAX) return plain("text" in token ? String(token["text"]) : token.raw);
+  return viewTokens(tokens, depth + 1);
+};
+
+/** How each kind of token is shown. What is not here, HTML above all, is shown as it was written. */
+const VIEWS: Record<string, View> = {
+  space: () => null,
+  def: (token) => <p>{token.raw.trim()}</p>,
+  paragraph: (token, depth) => <p>{childrenOf(token, depth)}</p>,
+  heading: (token, depth) => <h3>{childrenOf(token, depth)}</h3>,
+  blockquote: (token, depth) => <blockquote>{childrenOf(token, depth)}</blockquote>,
+  hr: () => <hr />,
+  br: () => <br />,
+  strong: (token, depth) => <strong>{childrenOf(token, depth)}</strong>,
+  em: (token, depth) => <em>{childrenOf(token, depth)}</em>,
+  del: (token, depth) => <del>{childrenOf(token, depth)}</del>,
+  codespan: (token) => <code>{plain((token as Tokens.Codespan).text)}</code>,
+  code: (token) => (
+    <pre tabIndex={0}>
+      <code>{(token as Tokens.Code).text}</code>
+    </pre>
+  ),
+  escape: (token) => plain((token as Tokens.Escape).text),
+  text: (token, depth) => childrenOf(token, depth),
+  link: (token, depth) => <OutLink href={(token as Tokens.Link).href}>{childrenOf(token, depth)}</OutLink>,
+  // A picture would tell its server who reads this, and when.
+  image: (token) => {
+    const { href, text } = token as Tokens.Image;
+    return <OutLink href={href}>{text === "" ? href : plain(text)}</OutLink>;
+  },
+  list: (token, depth) => {
+    const { items, ordered, start } = token as Tokens.List;
+    const rows = items.map((item, index) => <li key={index}>{childrenOf(item, depth)}</li>);
+    return ordered ? <ol start={start === "" ? 1 : start}>{rows}</ol> : <ul>{rows}</ul>;
+  },
+  table: (token, depth) => {
+    const { header, rows } = token as Tokens.Table;
+    const cell = ({ tokens }: Tokens.TableCell) => viewTokens(tokens, depth + 1);
+    return (
+      <table tabIndex={0}>
+        <thead>
+          <tr>
+            {header.map((head, index) => (
+              <th key={index}>{cell(head)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((data, column) => (
+                <td key={column}>{cell(data)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    );
+  },
+};
+
+function viewTokens(tokens: readonly Token[], depth: number): ReactNode {
+  return tokens.map((token, index) => (
+    <Fragment key={index}>
+      {Object.hasOwn(VIEWS, token.type) ? VIEWS[token.type]?.(token, depth) : token.raw}
+    </Fragment>
+  ));
+}
+
+/** A text as it was written, with its line breaks; its addresses are no links. */
+export const PlainText = ({ text }: { text: string }) => (
+  <div dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+    {text}
+  </div>
+);
+
+/**
+ * A text in Markdown. It may come from anybody: HTML in it is shown as text, pictures are links, and links lead to web
+ * pages, mail and telephones only.
+ */
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  if (text.length > MARKDOWN_MAX_CHARS) return <PlainText text={text} />;
+  return (
+    <div dir="auto" className="prose">
+      {viewTokens(lexer(text, { gfm: true, breaks: true }), 0)}
+    </div>
+  );
+});

@@ -1,0 +1,88 @@
+import type { LucideIcon } from "lucide-react";
+import { DropdownMenu } from "radix-ui";
+import type { ReactElement, ReactNode } from "react";
+import { Kbd } from "./kbd.tsx";
+
+/** A menu that opens at a button. It leaves the page as it is, so nothing moves. */
+export function Menu({
+  trigger,
+  align = "end",
+  children,
+}: {
+  trigger: ReactElement;
+  align?: "start" | "end";
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          className="animate-appear z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-pop"
+        >
+          {children}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+const ITEM =
+  "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none select-none data-disabled:opacity-45 data-highlighted:bg-hover";
+
+/** Something that a menu does. */
+export function MenuItem({
+  icon: Icon,
+  keys,
+  isDanger = false,
+  isDisabled = false,
+  onSelect,
+  children,
+}: {
+  icon?: LucideIcon;
+  keys?: string;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  onSelect: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.Item disabled={isDisabled} onSelect={onSelect} className={`${ITEM} ${isDanger ? "text-bad" : ""}`}>
+      {Icon !== undefined && <Icon aria-hidden className="size-4 shrink-0 text-muted" />}
+      <span className="min-w-0 flex-1 truncate">{children}</span>
+      {keys !== undefined && <Kbd keys={keys} />}
+    </DropdownMenu.Item>
+  );
+}
+
+/** One of a few that are chosen between. */
+export function MenuChoice({
+  value,
+  onChange,
+  options,
+  label,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  options: readonly { value: string; label: string }[];
+}) {
+  return (
+    <DropdownMenu.RadioGroup value={value} onValueChange={onChange} aria-label={label}>
+      <DropdownMenu.Label className="px-2 pt-1.5 pb-1 text-2xs font-semibold text-faint">{label}</DropdownMenu.Label>
+      {options.map((option) => (
+        <DropdownMenu.RadioItem key={option.value} value={option.value} className={ITEM}>
+          <span aria-hidden className="flex size-4 items-center justify-center">
+            <DropdownMenu.ItemIndicator className="size-1.5 rounded-full bg-accent" />
+          </span>
+          <span className="min-w-0 flex-1 truncate">{option.label}</span>
+        </DropdownMenu.RadioItem>
+      ))}
+    </DropdownMenu.RadioGroup>
+  );
+}
+
+export const MenuLine = () => <DropdownMenu.Separator className="my-1 h-px bg-line" />;

@@ -1,0 +1,63 @@
+import type { ReactNode } from "react";
+
+const WIDTHS = { normal: "max-w-6xl", narrow: "max-w-4xl" } as const;
+
+/** A page that scrolls as a whole: its head with title and actions, and below it the content. */
+export function PageFrame({
+  title,
+  text,
+  before,
+  actions,
+  width = "normal",
+  children,
+}: {
+  title: ReactNode;
+  text?: ReactNode;
+  /** What stands over the title, as the way back. */
+  before?: ReactNode;
+  actions?: ReactNode;
+  width?: keyof typeof WIDTHS;
+  children: ReactNode;
+}) {
+  return (
+    <div className="h-full overflow-y-auto bg-page">
+      <div className={`mx-auto px-4 pt-5 pb-12 sm:px-6 lg:px-8 lg:pt-7 ${WIDTHS[width]}`}>
+        {before}
+        <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+          <div className="min-w-0">
+            <h1 className="text-xl font-semibold tracking-tight wrap-anywhere">{title}</h1>
+            {text !== undefined && <p className="mt-0.5 max-w-2xl text-sm text-muted">{text}</p>}
+          </div>
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        </header>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** A part of a page with a title of its own. */
+export function Section({
+  title,
+  text,
+  actions,
+  children,
+}: {
+  title: string;
+  text?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <section className="rounded-xl border border-line bg-surface">
+      <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 pt-3.5 sm:px-5">
+        <div className="min-w-0">
+          <h2 className="text-base font-semibold">{title}</h2>
+          {text !== undefined && <p className="mt-0.5 max-w-xl text-sm text-muted">{text}</p>}
+        </div>
+        {actions}
+      </header>
+      <div className="px-4 pt-3 pb-4 sm:px-5">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+import { Command } from "cmdk";
+import { Search } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTexts } from "../i18n/use-texts.ts";
+
+/** Something to choose. */
+export interface PickItem {
+  id: string;
+  /** What is looked for when somebody types. */
+  words: string;
+  view: ReactNode;
+}
+
+/** A list to choose from by a few letters, with the keys alone if one likes. */
+export function PickList({
+  label,
+  items,
+  empty,
+  onPick,
+}: {
+  label: string;
+  items: readonly PickItem[];
+  /** What is said where nothing fits. */
+  empty: string;
+  onPick: (id: string) => void;
+}) {
+  const { t } = useTexts();
+  return (
+    <Command label={label} loop>
+      <div className="flex items-center gap-2.5 border-b border-line px-4">
+        <Search aria-hidden className="size-4 shrink-0 text-faint" />
+        <Command.Input autoFocus placeholder={t("ui.find")} className="h-11 w-full bg-transparent text-base outline-none" />
+      </div>
+      <Command.List className="h-[min(20rem,50vh)] overflow-y-auto p-1.5">
+        <Command.Empty className="px-3 py-8 text-center text-sm text-muted">{empty}</Command.Empty>
+        {items.map(({ id, view, words }) => (
+          <Command.Item
+            key={id}
+            value={`${words} ${id}`}
+            onSelect={() => onPick(id)}
+            className="flex min-h-9 cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-sm data-[selected=true]:bg-hover"
+          >
+            {view}
+          </Command.Item>
+        ))}
+      </Command.List>
+    </Command>
+  );
+}

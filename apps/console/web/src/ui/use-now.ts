@@ -1,0 +1,24 @@
+import { createStore, useStore } from "./create-store.ts";
+
+const TICK_MS = 30_000;
+const now = createStore(Date.now());
+let followers = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all that says how long ago something was; it runs while anybody looks at it. */
+const clock = {
+  ...now,
+  subscribe(listener: () => void) {
+    followers += 1;
+    if (followers === 1) timer = setInterval(() => now.set(Date.now()), TICK_MS);
+    const end = now.subscribe(listener);
+    return () => {
+      end();
+      followers -= 1;
+      if (followers === 0) clearInterval(timer);
+    };
+  },
+};
+
+/** The time in milliseconds, told anew twice a minute. */
+export const useNow = (): number => useStore(clock);

@@ -1,0 +1,37 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+/** Where the console's server answers while the web app is developed. */
+const SERVER = "http://127.0.0.1:31418";
+const SERVER_PATHS = ["/api", "/session", "/sessions", "/sign-in-ways", "/events", "/presence", "/oidc", "/link/look"];
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  build: {
+    outDir: "../dist-web",
+    emptyOutDir: true,
+    target: ["chrome123", "edge123", "firefox121", "safari17.5"],
+    // The page's policy allows no inline script and no `data:` font.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: "build-manifest.json",
+    rolldownOptions: {
+      output: {
+        // What every page needs, in one file that changes only with the libraries.
+        codeSplitting: {
+          groups: [
+            {
+              name: "libraries",
+              test: /node_modules[\\/](?:\.pnpm[\\/])?(?:react|react-dom|scheduler|@tanstack)[@\\/+]/,
+              priority: 2,
+            },
+            // What several pages need is a few files rather than dozens.
+            { name: "shared", test: /[\\/]src[\\/](?:api|app|i18n|ui)[\\/](?!markdown|pick-list|command-palette|keys-sheet)/, minShareCount: 3, priority: 1 },
+          ],
+        },
+      },
+    },
+  },
+  server: { proxy: Object.fromEntries(SERVER_PATHS.map((path) => [path, { target: SERVER, changeOrigin: false }])) },
+});

@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { hashPassword } from "@svc/auth";
+import type { OperatorRole } from "@svc/contracts";
+import { newId } from "@svc/store";
+import type { Project } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import { signInToConsole } from "./support/create-console-client.ts";
+import type { ConsoleClient } from "./support/create-console-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { closeEvents, openEvents } from "./support/open-events.ts";
+import type { EventReader } from "./support/open-events.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const PASSWORD = "correct horse battery";
+
+let product: Product;
+let north: Project;
+let south: Project;
+let passwordHash: string;
+let urls: readonly string[];
+
+beforeAll(async () => {
+  // Two of everything: what one replica does is told by the other.
+  product = await startProduct({ composition: "separate", apps: ["console"] });
+  urls = product.composition.consoleUrls;
+  passwordHash = await hashPassword(PASSWORD);
+  const agent = { fixedReply: "answered", reviewPolicy: "review" as const };
+  north = await addProject(product.store, "north", agent);
+  south = await addProject(product.store, "south", agent);
+});
+
+afterEach(() => closeEvents());
+afterAll(async () => {
+  closeEvents();
+  await product?.stop();
+});
+
+/** Somebody with a role in a project, or in all, signed in at one replica. */
+async function enter(
+  replica: number,
+  project: Project | null,
+  role: OperatorRole,
+  name = "Ann",
+): Promise<ConsoleClient> {
+  const email = `${newId()}@example.com`;
+  const roles = [{ project: project?.id ?? null, role }];
+  await product.store.operators.insert({ email, name, roles, passwordHash });
+  return signInToConsole(urls[replica] ?? "", { email, password: PASSWORD });
+}
+
+/** The events of an operator, once they have begun. */
+async function follow(client: ConsoleClient, tab = "main"): Promise<EventReader> {
+  const reader = openEvents({
+    url: () => `${client.baseUrl}/events?tab=${tab}`,
+    headers: client.headers,
+    types: ["hello", "ticket", "gone", "presence"],
+  });
+  await reader.until("hello");
+  return reader;
+}
+
+async function write(project: string): Promise<string> {
+  const url = `${product.composition.apiUrls[0]}/api/v1/messages`;
+  const answer = await callApi(url, { key: product.adminKey, project, json: { text: "hello there", mode: "async" } });
+  return answer.body.ticketId ?? "";
+}
+
+const ticketsIn = (reader: EventReader, ticketId: string) =>
+  reader.of("ticket").filter(({ data }) => data["ticketId"] === ticketId);
+const toReview = (reader: EventReader, ticketId: string) =>
+  waitFor(() => ticketsIn(reader, ticketId).find(({ data }) => data["stage"] === "review") ?? null, {
+    what: "the ticket to be in review",
+  });
+
+describe("the events of tickets", () => {
+  test("come to every replica as they happen, with the ticket as it is, and again when an operator decides", async () => {
+    const [one, other] = [await enter(0, north, "operator"), await enter(1, null, "viewer")];
+    const readers = [await follow(one), await follow(other)] as const;
+    const ticketId = await write("north");
+    for (const reader of readers) {
+      const { data } = await toReview(reader, ticketId);
+      expect(data).toMatchObject({ project: "north", status: "open", assignee: null, version: expect.any(Number) });
+    }
+    const assigned = await one.call(`/api/v1/admin/tickets/${ticketId}/takeover`, { method: "POST", project: "north" });
+    expect(assigned.status).toBe(200);
+    const mine = await waitFor(
+      () => ticketsIn(readers[1], ticketId).find(({ data }) => data["assignee"] !== null) ?? null,
+      { what: "the other replica to tell who has the ticket" },
+    );
+    expect(mine.data).toMatchObject({ actor: `operator:${one.session.operator.id}` });
+  });
+
+  test("are told to those only who may see the tickets", async () => {
+    const reader = await follow(await enter(0, north, "administrator"));
+    const foreign = await write("south");
+    const own = await write("north");
+    await toReview(reader, own);
+    expect(ticketsIn(reader, foreign)).toEqual([]);
+    expect(JSON.stringify(reader.events)).not.toContain("south");
+  });
+
+  test("say that a ticket is gone where another project has it now, and nothing more of it", async () => {
+    const reader = await follow(await enter(0, north, "operator"));
+    const ticketId = await write("north");
+    await toReview(reader, ticketId);
+    const agents = await product.store.agents.list(south.id);
+    const administrator = await enter(1, null, "administrator");
+    const answer = await administrator.call(`/api/v1/admin/tickets/${ticketId}/reroute`, {
+      project: "north",
+      json: { project: "south", agentId: agents[0]?.id },
+    });
+    expect({ status: answer.status, text: answer.status === 200 ? "" : answer.text }).toEqual({
+      status: 200,
+      text: "",
+    });
+    const { data } = await reader.until("gone");
+    expect(data).toEqual({ ticketId, project: "north" });
+    expect(JSON.stringify(reader.events)).not.toContain("south");
+  });
+
+  test("end when the session does, and with roles that are taken away", async () => {
+    const client = await enter(0, north, "operator");
+    const reader = await follow(client);
+    const { id } = client.session.operator;
+    await product.store.operators.update(id, { roles: [] }, null);
+    // A second later at the latest nothing more is told.
+    await waitFor(async () => (await client.call("/api/v1/admin/tickets", { project: "north" })).status === 403, {
+      what: "the role to be taken away",
+    });
+    const other = await follow(await enter(1, north, "operator"));
+    await product.store.operators.remove(id, null);
+    await waitFor(() => reader.answers.some(({ status }) => status === 401), { what: "the stream to end" });
+    await toReview(other, await write("north"));
+  });
+
+  test("are refused to whoever is not signed in", async () => {
+    for (const url of urls) expectProblem(await callApi(`${url}/events`), "not_signed_in");
+  });
+});
+
+describe("presence", () => {
+  const showing = (client: ConsoleClient, ticketId: string | null, isTyping = false, tab = "main") =>
+    client.call("/presence", { json: { ticketId, isTyping, tab }, project: "north" });
+  const viewersOf = (reader: EventReader, ticketId: string) =>
+    reader.of("presence").findLast(({ data }) => data["ticketId"] === ticketId)?.data["viewers"];
+
+  test("tells on every replica who looks at a ticket, who is writing, and who has left", async () => {
+    const [ann, ben] = [await enter(0, north, "operator", "Ann"), await enter(1, north, "operator", "Ben")];
+    const [ofAnn, ofBen] = [await follow(ann), await follow(ben, "second")];
+    const ticketId = await write("north");
+    await toReview(ofAnn, ticketId);
+    expect((await showing(ann, ticketId)).status).toBe(204);
+    expect((await showing(ben, ticketId, true, "second")).status).toBe(204);
+    const both = [
+      { operatorId: ann.session.operator.id, name: "Ann", isTyping: false },
+      { operatorId: ben.session.operator.id, name: "Ben", isTyping: true },
+    ];
+    for (const reader of [ofAnn, ofBen]) {
+      await waitFor(() => JSON.stringify(viewersOf(reader, ticketId)) === JSON.stringify(both), {
+        what: "both to be seen",
+      });
+    }
+    ofBen.close();
+    await waitFor(() => JSON.stringify(viewersOf(ofAnn, ticketId)) === JSON.stringify(both.slice(0, 1)), {
+      what: "the one to have left who has closed the page",
+    });
+    await showing(ann, null);
+    await waitFor(() => JSON.stringify(viewersOf(ofAnn, ticketId)) === "[]", { what: "nobody to be there" });
+  });
+
+  test("is told to nobody who may not see the ticket, and cannot be claimed for one", async () => {
+    const stranger = await enter(0, south, "operator");
+    const ofStranger = await follow(stranger);
+    const [ann, ofAnn] = await enter(1, north, "viewer").then(
+      async (client) => [client, await follow(client)] as const,
+    );
+    const ticketId = await write("north");
+    await toReview(ofAnn, ticketId);
+    await showing(ann, ticketId);
+    await waitFor(() => viewersOf(ofAnn, ticketId) !== undefined, { what: "presence to be told" });
+    expectProblem(await showing(stranger, ticketId), "project_mismatch");
+    expectProblem(
+      await stranger.call("/presence", { json: { ticketId, isTyping: true }, project: "south" }),
+      "not_found",
+    );
+    expect(ofStranger.of("presence")).toEqual([]);
+  });
+
+  test.each([{ ticketId: "x" }, { ticketId: null, tab: "<b>" }, { ticketId: null, isTyping: "yes" }, { more: 1 }, []])(
+    "%o is refused in words",
+    async (json) => {
+      const client = await enter(0, north, "viewer");
+      expectProblem(await client.call("/presence", { json, project: "north" }), "invalid_request");
+    },
+  );
+});

@@ -1,0 +1,484 @@
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { ROLE_SCOPES, hashPassword, makeLink, scopesOfRoles } from "@svc/auth";
+import { ADMIN_ENDPOINTS, grantsScope } from "@svc/contracts";
+import type { AdminOperation, Endpoint, OperatorRole } from "@svc/contracts";
+import { newId } from "@svc/store";
+import type { Project } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
+import { consoleClientOf, cookieOf, signInToConsole } from "./support/create-console-client.ts";
+import type { ConsoleClient } from "./support/create-console-client.ts";
+import { expectProblem } from "./support/expect-problem.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const PASSWORD = "correct horse battery";
+/** One hash for all: each costs a part of a second. */
+let passwordHash: string;
+
+let product: Product;
+let urls: string[];
+let north: Project;
+let south: Project;
+let addresses = 0;
+
+/** Headers of another address each time, since tries to sign in are limited by address. */
+const elsewhere = () => ({ "X-Forwarded-For": `203.0.${(++addresses >> 8) & 255}.${addresses & 255}` });
+const urlOf = (index = 0) => urls[index % urls.length] ?? "";
+
+type Roles = readonly { project: string; role: OperatorRole }[];
+const idOf = (project: string) => ({ "*": null, north: north.id, south: south.id })[project] ?? null;
+
+async function addOperator(roles: Roles): Promise<{ id: string; email: string; password: string }> {
+  const email = `ann-${newId()}@example.com`;
+  const record = await product.store.operators.insert({
+    email,
+    name: "Ann",
+    roles: roles.map(({ project, role }) => ({ project: idOf(project), role })),
+    passwordHash,
+  });
+  return { id: record?.id ?? "", email, password: PASSWORD };
+}
+
+async function signedIn(roles: Roles): Promise<ConsoleClient & { id: string; email: string }> {
+  const person = await addOperator(roles);
+  const { email, password, id } = person;
+  return { ...(await signInToConsole(urlOf(), { email, password }, elsewhere())), id, email };
+}
+
+beforeAll(async () => {
+  product = await startProduct({ env: { SVC_TRUST_PROXY: "127.0.0.1" }, apps: ["console"] });
+  urls = product.composition.consoleUrls;
+  passwordHash = await hashPassword(PASSWORD);
+  north = await addProject(product.store, "north", { fixedReply: "answered" });
+  south = await addProject(product.store, "south", { fixedReply: "answered" });
+});
+
+afterAll(async () => {
+  await product?.stop();
+});
+
+describe("a link", () => {
+  test("makes the first administrator once, and none any more when somebody can sign in", async () => {
+    const { token } = await makeLink(product.store, null);
+    const look = () => callApi(`${urlOf()}/link/look`, { json: { token }, headers: elsewhere() });
+    expect((await look()).body).toMatchObject({ kind: "first-administrator", email: null });
+    const use = (input: object) => callApi(`${urlOf()}/link`, { json: { token, ...input }, headers: elsewhere() });
+    expectProblem(await use({ password: PASSWORD }), "invalid_request", ["/email", "/name"]);
+    expectProblem(await use({ password: "short", email: "x", name: "" }), "invalid_request");
+    const first = { password: PASSWORD, email: "First@Example.com", name: "First" };
+    const client = consoleClientOf(urlOf(), await use(first));
+    expect(client.session).toMatchObject({
+      operator: { name: "First", email: "First@Example.com", roles: [{ project: "*", role: "administrator" }] },
+      isAdministrator: true,
+    });
+    expect((await client.call("/api/v1/admin/keys")).status).toBe(200);
+    expectProblem(await use(first), "not_found");
+    expectProblem(await look(), "not_found");
+    // A further one finds that there is somebody.
+    const { token: second } = await makeLink(product.store, null);
+    expectProblem(
+      await callApi(`${urlOf()}/link/look`, { json: { token: second }, headers: elsewhere() }),
+      "not_found",
+    );
+    expectProblem(await use({ ...first, token: second }), "not_found");
+  });
+
+  test("lets an operator choose a password, ends their sessions, and is of no use a second time", async () => {
+    const client = await signedIn([{ project: "north", role: "viewer" }]);
+    const administrator = await signedIn([{ project: "*", role: "administrator" }]);
+    const made = await administrator.call(`/api/v1/admin/operators/${client.id}/link`, { method: "POST" });
+    const { item } = made.body as unknown as { item: { token: string } };
+    const use = (password: string) =>
+      callApi(`${urlOf()}/link`, { json: { token: item.token, password }, headers: elsewhere() });
+    const again = consoleClientOf(urlOf(), await use("another long password"));
+    expect(again.session.operator.id).toBe(client.id);
+    await waitFor(async () => (await client.call("/session")).status === 401, { what: "the older session to end" });
+    expectProblem(await use("yet another password"), "not_found");
+    expect(made.text).not.toContain(client.email);
+  });
+});
+
+describe("signing in", () => {
+  test("keeps the token in a cookie that no script reads and no other site sends, over https for https alone", async () => {
+    const { email, password } = await addOperator([]);
+    const answer = await callApi(`${urlOf()}/session`, { json: { email, password }, headers: elsewhere() });
+    const [cookie] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(
+      /^svc_session=[\w-]{43}; Max-Age=604800; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/,
+    );
+    expect(answer.text).not.toContain(cookieOf(answer)?.split("=")[1] ?? "?");
+    const headers = { ...elsewhere(), "X-Forwarded-Proto": "https" };
+    const secure = await callApi(`${urlOf()}/session`, { json: { email, password }, headers });
+    expect(secure.headers.getSetCookie()[0]).toMatch(
+      /^__Host-svc_session=.*; Path=\/; .*; HttpOnly; Secure; SameSite=Strict$/,
+    );
+  });
+
+  test("says the same of a wrong password, an unknown address, no password and a disabled operator", async () => {
+    const { email, id } = await addOperator([]);
+    const disabled = await addOperator([]);
+    await product.store.operators.update(disabled.id, { disabled: true }, null);
+    const without = await addOperator([]);
+    await product.store.operators.update(without.id, { passwordHash: null }, null);
+    const tries = [
+      { email, password: "wrong password!" },
+      { email: `nobody-${newId()}@example.com`, password: PASSWORD },
+      { email: disabled.email, password: PASSWORD },
+      { email: without.email, password: PASSWORD },
+    ];
+    const words = new Set<string>();
+    for (const json of tries) {
+      const answer = await callApi(`${urlOf()}/session`, { json, headers: elsewhere() });
+      expectProblem(answer, "sign_in_failed");
+      expect(cookieOf(answer)).toBeNull();
+      words.add(answer.body.detail ?? "");
+    }
+    expect(words.size).toBe(1);
+    const rows = await queryDatabase<{ result: string }>(
+      product.databaseUrl,
+      "SELECT result FROM audit_events WHERE action = 'session.sign_in' AND object = $1",
+      [id],
+    );
+    expect(rows).toEqual([{ result: "sign_in_failed" }]);
+  });
+
+  test("is limited for an e-mail address, from wherever it is tried, on all replicas together", async () => {
+    const email = `victim-${newId()}@example.com`;
+    const codes: (string | undefined)[] = [];
+    for (let count = 0; count < 11; count++) {
+      const json = { email, password: "guess" };
+      codes.push((await callApi(`${urlOf(count)}/session`, { json, headers: elsewhere() })).body.code);
+    }
+    expect(codes).toEqual([...Array<string>(10).fill("sign_in_failed"), "rate_limited"]);
+  });
+
+  test("again ends the session that the browser had", async () => {
+    const client = await signedIn([]);
+    const json = { email: client.email, password: PASSWORD };
+    const again = await callApi(`${urlOf()}/session`, { json, headers: { ...elsewhere(), Cookie: client.cookie } });
+    expect(cookieOf(again)).not.toBe(client.cookie);
+    await waitFor(async () => (await client.call("/session")).status === 401, { what: "the older session to end" });
+  });
+
+  test.each(["text/plain", "application/x-www-form-urlencoded"])(
+    "refuses what a form of another site can send: %s",
+    async (type) => {
+      const headers = { ...elsewhere(), "Content-Type": type };
+      expectProblem(await callApi(`${urlOf()}/session`, { body: "{}", headers }), "unsupported_media_type");
+    },
+  );
+});
+
+describe("a session", () => {
+  test("ends with the sign-out, and all of them together, on every replica", async () => {
+    const [one, other] = [await signedIn([]), await signedIn([])];
+    const second = await signInToConsole(urlOf(), { email: other.email, password: PASSWORD }, elsewhere());
+    expect((await one.call("/session", { method: "DELETE" })).status).toBe(204);
+    expect((await other.call("/sessions", { method: "DELETE" })).status).toBe(204);
+    for (const client of [one, other, second]) {
+      for (const url of urls) {
+        await waitFor(async () => (await callApi(`${url}/session`, { headers: client.headers })).status === 401, {
+          what: "the session to end",
+        });
+      }
+    }
+    expectProblem(await one.call("/session"), "not_signed_in");
+  });
+
+  test("ends after 12 hours without use, and after 7 days whatever is done", async () => {
+    for (const column of ["last_used_at", "created_at"]) {
+      const client = await signedIn([]);
+      const age = column === "created_at" ? "7 days" : "12 hours";
+      await queryDatabase(
+        product.databaseUrl,
+        `UPDATE operator_sessions SET ${column} = now() - interval '${age}' - interval '1 second' WHERE operator_id = $1`,
+        [client.id],
+      );
+      await waitFor(async () => (await client.call("/session")).status === 401, {
+        what: `the session to end (${column})`,
+      });
+    }
+  });
+
+  test.each([
+    ["disabled", (id: string) => product.store.operators.update(id, { disabled: true }, null)],
+    ["removed", (id: string) => product.store.operators.remove(id, null)],
+    ["given another password", (id: string) => product.store.operators.update(id, { passwordHash }, null)],
+  ])("ends when its operator is %s, and does not come back", async (_what, change) => {
+    const client = await signedIn([{ project: "*", role: "viewer" }]);
+    expect((await client.call("/api/v1/admin/tickets")).status).toBe(200);
+    await change(client.id);
+    for (const url of urls) {
+      await waitFor(async () => (await callApi(`${url}/session`, { headers: client.headers })).status === 401, {
+        what: "the session to end",
+      });
+    }
+    await product.store.operators.update(client.id, { disabled: false }, null);
+    expectProblem(await client.call("/api/v1/admin/tickets"), "not_signed_in");
+  });
+
+  test("may do what its operator's roles say at that moment", async () => {
+    const client = await signedIn([{ project: "north", role: "operator" }]);
+    expect((await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` }, project: "north" })).status).toBe(
+      201,
+    );
+    await product.store.operators.update(client.id, { roles: [{ project: north.id, role: "viewer" }] }, null);
+    await waitFor(
+      async () =>
+        (await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` }, project: "north" })).status === 403,
+      { what: "the role to be taken away" },
+    );
+    expect((await client.call("/api/v1/admin/kb", { project: "north" })).status).toBe(200);
+  });
+
+  test("is not begun by a token that is none, of any form, and by no API key", async () => {
+    const tokens = ["", "x", "a".repeat(43), "%00", "../..", product.adminKey, "a".repeat(5_000)];
+    for (const token of tokens) {
+      const answer = await callApi(`${urlOf()}/api/v1/admin/tickets`, { headers: { Cookie: `svc_session=${token}` } });
+      expectProblem(answer, "not_signed_in");
+    }
+    expectProblem(await callApi(`${urlOf()}/api/v1/admin/tickets`, { key: product.adminKey }), "not_signed_in");
+  });
+
+  test("changes its operator's password, who knows the present one; the other sessions end", async () => {
+    const client = await signedIn([]);
+    const change = (currentPassword: string) =>
+      client.call("/session/password", { json: { currentPassword, newPassword: "a new long password" } });
+    expectProblem(await change("not the password"), "sign_in_failed");
+    const next = consoleClientOf(urlOf(), await change(PASSWORD));
+    expect((await next.call("/session")).status).toBe(200);
+    await waitFor(async () => (await client.call("/session")).status === 401, { what: "the older session to end" });
+    const json = { email: client.email, password: "a new long password" };
+    expect((await callApi(`${urlOf()}/session`, { json, headers: elsewhere() })).status).toBe(200);
+  });
+});
+
+describe("a forged call", () => {
+  test("without the token of its session, or with that of another one, changes nothing", async () => {
+    const client = await signedIn([{ project: "*", role: "administrator" }]);
+    const other = await signedIn([{ project: "*", role: "administrator" }]);
+    for (const csrf of ["", "x", other.session.csrf]) {
+      const headers = { "x-svc-csrf": csrf };
+      const calls: [string, ApiRequest][] = [
+        ["/api/v1/admin/kb", { json: { name: "forged" } }],
+        ["/session", { method: "DELETE" }],
+        ["/sessions", { method: "DELETE" }],
+        ["/session/password", { json: {} }],
+        ["/presence", { json: { ticketId: null } }],
+      ];
+      for (const [path, request] of calls) {
+        expectProblem(await client.call(path, { ...request, headers }), "csrf_refused");
+      }
+    }
+    const { body } = await client.call("/api/v1/admin/kb?q=forged");
+    expect(body).toMatchObject({ items: [] });
+  });
+
+  test.each<Record<string, string>>([
+    { Origin: "https://evil.example" },
+    { Origin: "null" },
+    { "Sec-Fetch-Site": "cross-site" },
+    { "Sec-Fetch-Site": "same-site" },
+  ])("that a browser sends from elsewhere (%o) is refused, with every token right", async (headers) => {
+    const client = await signedIn([{ project: "*", role: "administrator" }]);
+    expectProblem(await client.call("/api/v1/admin/kb", { json: { name: "forged" }, headers }), "csrf_refused");
+    expectProblem(await client.call("/api/v1/admin/kb", { headers }), "csrf_refused");
+    expectProblem(await client.call("/events", { headers }), "csrf_refused");
+    const json = { email: client.email, password: PASSWORD };
+    expectProblem(
+      await callApi(`${urlOf()}/session`, { json, headers: { ...elsewhere(), ...headers } }),
+      "csrf_refused",
+    );
+  });
+
+  test("is none where the browser says that it comes from the console", async () => {
+    const client = await signedIn([{ project: "*", role: "viewer" }]);
+    const headers = { Origin: urlOf(), "Sec-Fetch-Site": "same-origin" };
+    expect((await client.call("/presence", { json: { ticketId: null }, headers })).status).toBe(204);
+  });
+});
+
+describe("roles", () => {
+  const ROLES = Object.keys(ROLE_SCOPES) as OperatorRole[];
+  const CALLS = Object.entries(ADMIN_ENDPOINTS) as [AdminOperation, Endpoint][];
+  const clients = new Map<string, ConsoleClient>();
+
+  beforeAll(async () => {
+    for (const role of ROLES) {
+      for (const project of ["north", "*"]) {
+        clients.set(`${project}:${role}`, await signedIn([{ project, role }]));
+      }
+    }
+    clients.set("none", await signedIn([]));
+  });
+
+  /** Calls an endpoint about nothing, with a body that no operation takes: only who may goes on to that. */
+  function ask(client: ConsoleClient, { path, method, body }: Endpoint, project: string) {
+    const address = path.replaceAll(/\{\w+\}/g, () => newId());
+    const sent = method === "GET" || body === undefined ? {} : { body: "no JSON" };
+    return client.call(address, { method, project, ...sent });
+  }
+
+  test.each(CALLS)(
+    "%s is open to the roles with its scopes in their project, and to no other",
+    async (_name, endpoint) => {
+      const needed = [endpoint.scope, endpoint.alsoScope].filter((scope) => scope != null);
+      for (const [name, client] of clients) {
+        const [project = "", role] = name.split(":");
+        for (const asked of ["north", "south"]) {
+          const roles = role === undefined ? [] : [{ project, role: role as OperatorRole }];
+          const scopes = scopesOfRoles(roles, asked);
+          const answer = await ask(client, endpoint, asked);
+          const told = { name, asked, code: answer.body.code };
+          if (scopes.length === 0) expect(told).toEqual({ name, asked, code: "project_mismatch" });
+          else if (needed.every((scope) => grantsScope(scopes, scope))) {
+            expect(["insufficient_scope", "project_mismatch", "not_signed_in", "internal"]).not.toContain(told.code);
+          } else {
+            expect(told).toEqual({ name, asked, code: "insufficient_scope" });
+            expect(answer.body.detail).not.toMatch(/\bkey\b/i);
+            expect(answer.headers.get("www-authenticate")).toBeNull();
+          }
+        }
+      }
+    },
+  );
+
+  test.each(CALLS)("%s is closed to whoever is not signed in", async (_name, endpoint) => {
+    const answer = await callApi(`${urlOf()}${endpoint.path.replaceAll(/\{\w+\}/g, () => newId())}`, {
+      method: endpoint.method,
+    });
+    expectProblem(answer, "not_signed_in");
+  });
+
+  test("say in the session which projects there are for the operator, and what may be done there", async () => {
+    const { session } = clients.get("north:operator") ?? {};
+    expect(session?.projects).toEqual([{ name: "north", scopes: [...ROLE_SCOPES.operator] }]);
+    expect(clients.get("*:viewer")?.session.projects.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["default", "north", "south"]),
+    );
+    expect(clients.get("none")?.session.projects).toEqual([]);
+  });
+
+  test("of one project do not tell whether another one exists", async () => {
+    const client = clients.get("north:operator");
+    const answers = await Promise.all(
+      ["south", "nowhere"].map(async (project) => client?.call("/api/v1/admin/tickets", { project })),
+    );
+    const words = answers.map((answer) => ({ ...answer?.body, requestId: "" }));
+    expect(words[0]).toEqual(words[1]);
+    expect(words[0]).toMatchObject({ code: "project_mismatch" });
+  });
+
+  test("what an operator does is in the audit trail under their own name", async () => {
+    const client = await signedIn([{ project: "north", role: "operator" }]);
+    await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` }, project: "north" });
+    await client.call("/api/v1/admin/keys", { json: {}, project: "north" });
+    const rows = await waitFor(
+      async () => {
+        const found = await queryDatabase<{ action: string; result: string }>(
+          product.databaseUrl,
+          "SELECT action, result FROM audit_events WHERE actor = $1 ORDER BY day, number",
+          [`operator:${client.id}`],
+        );
+        return found.length >= 3 ? found : null;
+      },
+      { what: "the rows of the audit trail" },
+    );
+    expect(rows).toEqual([
+      { action: "session.sign_in", result: "ok" },
+      { action: "kb.create", result: "ok" },
+      { action: "http.denied", result: "insufficient_scope" },
+    ]);
+  });
+});
+
+describe("what pages ask for", () => {
+  test("views say how many tickets they have, by the filters of the list, in the operator's project", async () => {
+    const client = await signedIn([{ project: "north", role: "viewer" }]);
+    const userId = newId();
+    const count = async (query: string, project = "north") =>
+      (await client.call(`/api/v1/admin/tickets/count?${query}`, { project })).body;
+    for (let made = 0; made < 3; made++) {
+      const json = { text: "hi", chatId: newId(), userId, mode: "async" };
+      await callApi(`${product.composition.apiUrls[0]}/api/v1/messages`, {
+        key: product.adminKey,
+        project: "north",
+        json,
+      });
+    }
+    await waitFor(
+      async () => JSON.stringify(await count(`userId=${userId}`)) === '{"ok":true,"item":{"count":3,"isMore":false}}',
+      { what: "three tickets to be counted" },
+    );
+    expect(await count(`userId=${userId}&status=spam`)).toMatchObject({ item: { count: 0, isMore: false } });
+    expectProblem(await client.call("/api/v1/admin/tickets/count?status=x&q=word"), "invalid_request", [
+      "/q",
+      "/status",
+    ]);
+  });
+
+  test("a source of an answer is found in its document, with what stands around it", async () => {
+    const client = await signedIn([{ project: "north", role: "operator" }]);
+    const made = await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` } });
+    const { item } = made.body as unknown as { item: { id: string } };
+    const text =
+      "# Parcels\n\n## Iceland\n\nWe ship parcels to Iceland on Mondays.\n\n## Norway\n\nWe ship to Norway on Fridays.";
+    await client.call(`/api/v1/admin/kb/${item.id}/documents`, {
+      json: { text, title: "Shipping", mime: "text/markdown" },
+    });
+    const hit = await waitFor(
+      async () => {
+        const found = await client.call(`/api/v1/admin/kb/${item.id}/search?q=Iceland`);
+        const [first] = (found.body as unknown as { items?: { chunkId: string; documentId: string }[] }).items ?? [];
+        return first ?? null;
+      },
+      { what: "the document to be found" },
+    );
+    const { body } = await client.call(`/api/v1/admin/passages/${hit.chunkId}`);
+    const passage = (body as unknown as { item: { passages: { id: string; text: string }[] } }).item;
+    expect(passage).toMatchObject({ id: hit.chunkId, kbId: item.id, documentId: hit.documentId, title: "Shipping" });
+    expect(passage.passages.find(({ id }) => id === hit.chunkId)?.text).toContain("to Iceland on Mondays");
+    const stranger = await signedIn([{ project: "south", role: "operator" }]);
+    expectProblem(await stranger.call(`/api/v1/admin/passages/${hit.chunkId}`), "not_found");
+  });
+});
+
+describe("every answer", () => {
+  test("of the console lets pages load nothing of other sites, and be framed by none", async () => {
+    for (const path of ["/", "/inbox", "/session", "/api/v1/admin/tickets", "/assets/none.js"]) {
+      const { headers } = await callApi(`${urlOf()}${path}`);
+      expect(headers.get("content-security-policy")).toMatch(
+        /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'$/,
+      );
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("access-control-allow-origin")).toBeNull();
+    }
+  });
+
+  test("to a path that leads out of the pages' folder is that there is nothing", async () => {
+    const paths = [
+      "/../package.json",
+      "/%2e%2e/package.json",
+      "/..%2fpackage.json",
+      "/assets/..%5cx.js",
+      "/.env",
+      "/package.json",
+    ];
+    for (const path of paths) expectProblem(await callApi(`${urlOf()}${path}`), "not_found");
+    expectProblem(await callApi(`${urlOf()}/api/v1/messages`), "not_signed_in");
+    const client = await signedIn([{ project: "*", role: "administrator" }]);
+    expectProblem(await client.call("/api/v1/messages", { json: { text: "hi" } }), "not_found");
+  });
+
+  test("says that it is ready", async () => {
+    for (const url of urls) {
+      expect((await callApi(`${url}/healthz`)).status).toBe(200);
+      expect((await callApi(`${url}/readyz`)).status).toBe(200);
+    }
+  });
+});
