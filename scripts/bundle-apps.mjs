@@ -1,7 +1,8 @@
 // Makes one file of each app and all that it loads, for the processes that tests start by the hundred: half of their time
-// is spent on finding a thousand modules. The code is that of the builds; only what tests say of the program `svc`
-// itself (tests/journeys/cli.test.ts), and `npm run soak`, run the builds as they are.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+// is spent on finding a thousand modules; and of each workspace, for the four hundred test files that load them. The code
+// is that of the builds; only what tests say of the program `svc` itself (tests/journeys/cli.test.ts), and `npm run soak`,
+// run the builds as they are.
+import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -29,16 +30,34 @@ const keepPlaces = {
   },
 };
 
-/** Bundles every app that has a `main.js`, and answers the folder in which each lies under its name: `api.mjs`. */
-export async function bundleApps() {
-  const mains = readdirSync(join(ROOT, "apps"))
-    .map((name) => [name, join(ROOT, "apps", name, "dist", "main.js")])
-    .filter(([, main]) => existsSync(main));
-  rmSync(OUTPUT, { recursive: true, force: true });
+/** What packages export that test files import beside the workspaces: one copy for both, made from where it is. */
+const SHARED_PACKAGES = { express: "packages/http", pg: "packages/store", zod: "packages/contracts" };
+const SHARED = /^shared-package:/;
+
+/** Gives a shared package an entry of its own. */
+const exportShared = {
+  name: "export-shared",
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: SHARED }, ({ path }) => ({ path: path.replace(SHARED, ""), namespace: "shared" }));
+    onLoad({ filter: /.*/, namespace: "shared" }, ({ path: name }) => ({
+      contents: `export * from "${name}"; export { default } from "${name}";`,
+      resolveDir: join(ROOT, SHARED_PACKAGES[name]),
+    }));
+  },
+};
+
+/** Workspaces that have a file in their builds, by their names: `@svc/store`. */
+const listWorkspaces = (groups, file) =>
+  groups.flatMap((group) =>
+    readdirSync(join(ROOT, group))
+      .map((folder) => ({ folder: join(ROOT, group, folder), path: join(ROOT, group, folder, "dist", file) }))
+      .filter(({ path }) => existsSync(path))
+      .map(({ folder, path }) => [JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name, path]),
+  );
+
+async function bundle(options) {
   const requireUrl = JSON.stringify(pathToFileURL(join(ROOT, "package.json")).href);
   await widgetRequire("esbuild").build({
-    entryPoints: Object.fromEntries(mains),
-    outdir: OUTPUT,
     outExtension: { ".js": ".mjs" },
     bundle: true,
     splitting: true,
@@ -46,13 +65,29 @@ export async function bundleApps() {
     platform: "node",
     target: "node20",
     keepNames: true,
-    // Packages that others load only where they are installed, and that nobody has installed.
-    external: ["@aws-sdk/client-s3", "bufferutil", "utf-8-validate", "pg-native"],
+    // What others load only where it is installed, which it is not; and what jest makes for each test file.
+    external: ["@aws-sdk/client-s3", "bufferutil", "utf-8-validate", "pg-native", "@jest/globals"],
     banner: {
       js: `import { createRequire as toRequire } from "node:module"; const require = toRequire(${requireUrl});`,
     },
-    plugins: [keepPlaces],
+    plugins: [exportShared, keepPlaces],
     logLevel: "error",
+    ...options,
   });
+}
+
+/**
+ * Bundles every app that has a `main.js`, and answers the folder in which each lies under its name: `api.mjs`. What
+ * test files import of workspaces lies in `modules` there: `@svc/store.mjs`.
+ */
+export async function bundleApps() {
+  rmSync(OUTPUT, { recursive: true, force: true });
+  const mains = listWorkspaces(["apps"], "main.js").map(([name, path]) => [name.replace("@svc/", ""), path]);
+  await bundle({ entryPoints: Object.fromEntries(mains), outdir: OUTPUT });
+  const modules = [
+    ...listWorkspaces(["packages", "apps"], "index.js"),
+    ...Object.keys(SHARED_PACKAGES).map((name) => [name, `shared-package:${name}`]),
+  ];
+  await bundle({ entryPoints: Object.fromEntries(modules), outdir: join(OUTPUT, "modules") });
   return OUTPUT;
 }

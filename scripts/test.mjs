@@ -29,13 +29,34 @@ function run(command, args, env = {}) {
   });
 }
 
-async function check(what, command, args) {
-  say(what);
-  const still = setInterval(() => say(`${what}: still at it`), 30_000);
-  const code = await run(command, args);
-  clearInterval(still);
-  if (code === 0) totals.passed++;
-  else totals.failed++;
+/**
+ * Runs a check beside others and beside the first tests, none of which wait for it. What it writes is shown when it
+ * has failed, in one piece.
+ */
+function check(what, command, args) {
+  return new Promise((resolve) => {
+    const options = { cwd: ROOT, shell: process.platform === "win32", stdio: ["ignore", "pipe", "pipe"] };
+    const child = spawn(command, args, options);
+    const output = [];
+    child.stdout.on("data", (part) => output.push(part));
+    child.stderr.on("data", (part) => output.push(part));
+    child.on("error", (error) => output.push(Buffer.from(`${error.message}\n`)));
+    child.on("close", (code) => {
+      say(`${what}: ${code === 0 ? "good" : "failed"}`);
+      if (code !== 0) process.stdout.write(Buffer.concat(output));
+      totals[code === 0 ? "passed" : "failed"]++;
+      resolve();
+    });
+  });
+}
+
+/** All static checks, one after the other: each of them keeps every core busy. */
+async function runChecks() {
+  await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
+  await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
+  await check("type check of the console's page tests", bin("tsc"), ["-p", "apps/console/web/tsconfig.test.json"]);
+  await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
+  await check("format", bin("oxfmt"), ["--check", "."]);
 }
 
 /** Runs jest once. Answers its results, null where it has written none, and how it ended. */
@@ -173,6 +194,7 @@ const ONCE = [
   "tests/journeys/http-admin-(agents|audit|hooks|keys|operators|tickets)",
   "tests/journeys/http-(attachments|bad-input|hooks|hostile|keys|kb\\.test|kb-documents|knowledge-care|log-secrets)",
   "tests/journeys/http-(model-usage|projects|replay|reviews\\.test|scopes)",
+  "tests/journeys/console-(http|oidc)",
   "tests/journeys/http-webhooks-(dead|guard|secrets|tries)",
 ];
 
@@ -180,14 +202,10 @@ try {
   await prepare(say);
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
-  await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
-  await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
-  await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
-  await check("format", bin("oxfmt"), ["--check", "."]);
-
   say("bundle the apps");
   const bundles = await bundleApps();
-  await runJest({ backend: "postgres", composition: "standalone", bundles });
+  say("checks of types, lint and format, beside the first tests");
+  await Promise.all([runChecks(), runJest({ backend: "postgres", composition: "standalone", bundles })]);
   if (isSoak)
     await runJest({ backend: "postgres", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   if (hasRedis()) {

@@ -421,6 +421,16 @@ describe("what pages ask for", () => {
     ]);
   });
 
+  test("where the parts of the service are that others call, and whether they answer, for those signed in", async () => {
+    const client = await signedIn([{ project: "north", role: "viewer" }]);
+    const { status, body } = await client.call("/session/places");
+    expect(status).toBe(200);
+    const [api] = (body as { items: { id: string; port: number; isReachable: boolean }[] }).items;
+    expect(api).toMatchObject({ id: "api", port: expect.any(Number) });
+    expect((body as { items: object[] }).items).toHaveLength(3);
+    expectProblem(await callApi(`${urlOf()}/session/places`, {}), "not_signed_in");
+  });
+
   test("a source of an answer is found in its document, with what stands around it", async () => {
     const client = await signedIn([{ project: "north", role: "operator" }]);
     const made = await client.call("/api/v1/admin/kb", { json: { name: `kb ${newId()}` } });

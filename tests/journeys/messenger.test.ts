@@ -29,7 +29,7 @@ let reviews: ReviewClient;
 
 beforeAll(async () => {
   ground = await startPrivateGround();
-  messenger = await startMessenger({ ground, agent: { reviewPolicy: "auto" } });
+  messenger = await startMessenger({ ground, agent: { reviewPolicy: "auto", fixedReply: FIXED } });
   bot = messenger.bot;
   reviews = createReviewClient(messenger.product, "default");
 });
@@ -67,14 +67,13 @@ const untilDone = (chatId: number) =>
 
 const mention = { type: "mention", offset: 0, length: "@acme_support_bot".length };
 
-// The first ones: the agent still answers from its knowledge.
 describe("a question", () => {
   test("is answered from the knowledge base, with its formats, while 'typing' is shown", async () => {
     const kbs = createKbClient(messenger.product);
     const { id } = await kbs.makeKb();
     const text = "# Warranty\n\nThe warranty of the **Zephyr 9** toaster is seven years.";
     await kbs.settled(id, documentOf(await kbs.add(id, { text })).id);
-    await messenger.setAgent({ kbIds: [id] });
+    await messenger.setAgent({ kbIds: [id], fixedReply: null });
     bot.write({ chatId: 101, text: "How long is the warranty of the Zephyr 9 toaster?" });
     const [sent] = await messenger.untilSent(101, 1);
     expect(sent?.text).toContain("seven years");

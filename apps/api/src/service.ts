@@ -90,7 +90,7 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
-    const takeHookBody = createHookIntake({ ...context, receive: channel.receive });
+    const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());
 

@@ -26,6 +26,7 @@ import { openOidc } from "./session/open-oidc.ts";
 import { createSessionCookie } from "./session/session-cookie.ts";
 import { addSessionRoutes } from "./session/session-routes.ts";
 import { inProject, signedIn } from "./session/signed-in.ts";
+import { tellPlaces } from "./session/tell-places.ts";
 import { createBodyTaker } from "./take-hook-bodies.ts";
 import { securityHeaders } from "./web/security-headers.ts";
 import { addWebRoutes } from "./web/serve-web.ts";
@@ -35,7 +36,16 @@ const CLOSE_DEADLINE_MS = 3_000;
 /** What only pages of the console call. */
 const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];
 /** The console's own paths, where a refused call is told in the audit trail. */
-const OWN_PATHS = ["/session", "/sessions", "/session/password", "/link", "/link/look", "/events", "/presence"];
+const OWN_PATHS = [
+  "/session",
+  "/sessions",
+  "/session/password",
+  "/session/places",
+  "/link",
+  "/link/look",
+  "/events",
+  "/presence",
+];
 
 /**
  * The operator console: its pages, the session of whoever is signed in, and behind it the same administration endpoints
@@ -81,6 +91,7 @@ export function consoleService(resources: Resources): Service {
       if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, config.publicUrls);
       const check = signedIn(context);
       const choose = inProject(context);
+      routes.route("/session/places").get(check, tellPlaces(config)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/events").get(check, streamEvents(context)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
       routes.use("/api/v1", check, choose);

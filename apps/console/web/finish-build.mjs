@@ -51,7 +51,9 @@ const total = sizes.reduce((sum, size) => sum + size, 0);
 // It names the sources, which nobody needs who visits the page.
 rmSync(join(FOLDER, MANIFEST));
 compress(FOLDER);
-process.stdout.write(`The console's inbox loads ${total} of ${budget} bytes of script, gzipped, in ${scripts.length} files.\n`);
+process.stdout.write(
+  `The console's inbox loads ${total} of ${budget} bytes of script, gzipped, in ${scripts.length} files.\n`,
+);
 if (total > budget) {
   process.stderr.write(`That is ${total - budget} above its budget: leave something out, or load it later.\n`);
   process.exitCode = 1;

@@ -1,13 +1,28 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import type { Plugin } from "vite";
 
 /** Where the console's server answers while the web app is developed. */
 const SERVER = "http://127.0.0.1:31418";
 const SERVER_PATHS = ["/api", "/session", "/sessions", "/sign-in-ways", "/events", "/presence", "/oidc", "/link/look"];
 
+/** The letters of most languages are fetched with the page, so that they are there when it is first drawn. */
+const preloadFont: Plugin = {
+  name: "preload-font",
+  transformIndexHtml: {
+    order: "post",
+    handler(_, { bundle = {} }) {
+      const font = Object.keys(bundle).find((file) => /inter-latin-wght-normal-[\w-]+\.woff2$/.test(file));
+      if (font === undefined) return [];
+      const attrs = { rel: "preload", as: "font", type: "font/woff2", crossorigin: "", href: `/${font}` };
+      return [{ tag: "link", attrs, injectTo: "head" }];
+    },
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), preloadFont],
   build: {
     outDir: "../dist-web",
     emptyOutDir: true,
@@ -27,7 +42,12 @@ export default defineConfig({
               priority: 2,
             },
             // What several pages need is a few files rather than dozens.
-            { name: "shared", test: /[\\/]src[\\/](?:api|app|i18n|ui)[\\/](?!markdown|pick-list|command-palette|keys-sheet)/, minShareCount: 3, priority: 1 },
+            {
+              name: "shared",
+              test: /[\\/]src[\\/](?:api|app|i18n|ui)[\\/](?!markdown|pick-list|command-palette|keys-sheet)/,
+              minShareCount: 3,
+              priority: 1,
+            },
           ],
         },
       },

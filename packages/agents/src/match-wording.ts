@@ -1,4 +1,5 @@
 import { foldAccents, tokenize } from "@svc/text";
+import { lazily } from "./lazily.ts";
 import type { Wording } from "./person-phrases.ts";
 
 /** Where a wording stands in folded words. */
@@ -9,6 +10,9 @@ export interface WordingMatch {
 
 /** Finds a wording in words that `foldWords` has made; null where it does not stand there. */
 export type WordingMatcher = (words: string) => WordingMatch | null;
+
+/** Matches nothing. */
+const NEVER = /(?!)/u;
 
 /** The words of a text as wordings are compared: without case, accents and punctuation, one space between them. */
 export function foldWords(text: string): string {
@@ -33,13 +37,15 @@ export function matchWording(
   wording: Wording,
   { gap, isUnspaced }: { gap: number; isUnspaced: boolean },
 ): WordingMatcher {
-  const lists = wording.map((list) => phrasesOf(list).map((phrase) => escape(isUnspaced ? compact(phrase) : phrase)));
-  if (lists.some((list) => list.length === 0)) return () => null;
-  const between = isUnspaced ? `[^ ]{0,${gap * 4}}?` : `(?: [^ ]+){0,${gap}}? `;
-  const body = lists.map((list) => `(?:${list.join("|")})`).join(between);
-  const pattern = new RegExp(isUnspaced ? body : `(?<![^ ])${body}(?![^ ])`, "u");
+  const pattern = lazily(() => {
+    const lists = wording.map((list) => phrasesOf(list).map((phrase) => escape(isUnspaced ? compact(phrase) : phrase)));
+    if (lists.some((list) => list.length === 0)) return NEVER;
+    const between = isUnspaced ? `[^ ]{0,${gap * 4}}?` : `(?: [^ ]+){0,${gap}}? `;
+    const body = lists.map((list) => `(?:${list.join("|")})`).join(between);
+    return new RegExp(isUnspaced ? body : `(?<![^ ])${body}(?![^ ])`, "u");
+  });
   return (words) => {
-    const found = pattern.exec(isUnspaced ? compact(words) : words);
+    const found = pattern().exec(isUnspaced ? compact(words) : words);
     return found === null ? null : { start: found.index, end: found.index + found[0].length };
   };
 }

@@ -1,4 +1,5 @@
 import { splitSentences } from "@svc/text";
+import { lazily } from "./lazily.ts";
 import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
 import { NEGATIONS, PERSON_PHRASES, UNSPACED_LANGUAGES } from "./person-phrases.ts";
@@ -19,7 +20,7 @@ interface Promising {
   isUnspaced: boolean;
 }
 
-const NEGATING = new Set(phrasesOf(NEGATIONS));
+const negating = lazily(() => new Set(phrasesOf(NEGATIONS)));
 
 const LANGUAGES: readonly Promising[] = Object.entries(PERSON_PHRASES).map(([language, { promises, conditions }]) => {
   const isUnspaced = UNSPACED_LANGUAGES.has(language);
@@ -59,5 +60,5 @@ function isPromise(words: string): boolean {
 
 function isNegated(words: string, { start, end }: { start: number; end: number }): boolean {
   const before = words.slice(0, start).trim().split(" ").slice(-WORDS_BEFORE);
-  return [...before, ...words.slice(start, end).split(" ")].some((word) => NEGATING.has(word));
+  return [...before, ...words.slice(start, end).split(" ")].some((word) => negating().has(word));
 }

@@ -1,5 +1,6 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
 import { ADDRESSED, CLOSINGS, LEAD_INS, PLEASE, SALUTATIONS } from "./courtesy-phrases.ts";
+import { lazily } from "./lazily.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
 
 /** Courtesies stand among the first and the last of so many sentences. */
@@ -23,11 +24,11 @@ const MIN_TELLING_WORDS = 3;
 /** The language of a message shows in its beginning. */
 const MAX_DETECTED_CHARS = 1_000;
 
-const SALUTATION_PHRASES = phraseSet(SALUTATIONS);
-const ADDRESSED_WORDS = phraseSet(ADDRESSED);
-const CLOSING_PHRASES = phraseSet(CLOSINGS);
-const LEAD_IN_PHRASES = phraseSet(LEAD_INS);
-const PLEASE_PHRASES = phraseSet(PLEASE);
+const salutationPhrases = lazily(() => phraseSet(SALUTATIONS));
+const addressedWords = lazily(() => phraseSet(ADDRESSED));
+const closingPhrases = lazily(() => phraseSet(CLOSINGS));
+const leadInPhrases = lazily(() => phraseSet(LEAD_INS));
+const pleasePhrases = lazily(() => phraseSet(PLEASE));
 
 /**
  * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please tell
@@ -89,7 +90,7 @@ function sentencesOf(text: string): string[] {
     const line = text.slice(lineStart, at).trimEnd();
     const next = text.slice(at + 1, at + 200);
     const isEnded = line.length < MIN_WRAPPED_CHARS || /[.!?,:;…。！？]$/.test(line) || /^\s*\n/.test(next);
-    if (isEnded || startsWith(tokenize(next), CLOSING_PHRASES) > 0) ends.add(at);
+    if (isEnded || startsWith(tokenize(next), closingPhrases()) > 0) ends.add(at);
     lineStart = at + 1;
   }
   let start = 0;
@@ -112,7 +113,7 @@ function withoutClosing(parts: readonly Part[]): Part[] {
   for (const [index, part] of parts.entries()) {
     if (index < lastAsking) continue;
     const isDelimiter = /^\s*--\s*$/.test(part.text);
-    if (index > lastAsking && index > 0 && (isDelimiter || startsWith(tokenize(part.text), CLOSING_PHRASES) > 0)) {
+    if (index > lastAsking && index > 0 && (isDelimiter || startsWith(tokenize(part.text), closingPhrases()) > 0)) {
       return parts.slice(0, index);
     }
     const comma = closingComma(part.text);
@@ -126,7 +127,7 @@ function closingComma(sentence: string): number {
   const question = Math.max(sentence.lastIndexOf("?"), 0);
   for (const { index } of sentence.slice(question).matchAll(/[,.?!–-]\s/g)) {
     const at = question + index + 1;
-    if (startsWith(tokenize(sentence.slice(at, at + 80)), CLOSING_PHRASES) > 0) return at;
+    if (startsWith(tokenize(sentence.slice(at, at + 80)), closingPhrases()) > 0) return at;
   }
   return -1;
 }
@@ -136,12 +137,12 @@ function withoutSalutation(sentence: string): string {
   const clause = /^[^,!.:;?\n–—]{1,80}(?:[,!.:;\n–—]+|$)/.exec(sentence.trimStart())?.[0] ?? "";
   const rest = sentence.trimStart().slice(clause.length);
   const tokens = tokenize(clause);
-  const length = startsWith(tokens, SALUTATION_PHRASES);
+  const length = startsWith(tokens, salutationPhrases());
   // "Hi-res images" greets nobody.
   if (length === 0 || clause.charAt(tokens[length - 1]?.end ?? 0) === "-") return sentence;
   const beyond = tokens.slice(length);
   const isNamed = beyond.every(
-    ({ term, start, end }) => ADDRESSED_WORDS.has(foldAccents(term)) || /^\p{Lu}/u.test(clause.slice(start, end)),
+    ({ term, start, end }) => addressedWords().has(foldAccents(term)) || /^\p{Lu}/u.test(clause.slice(start, end)),
   );
   const isEnded = clause.trim() !== clause.trim().replace(/[,!.:;\n–—]+$/, "");
   if (isEnded && tokens.length <= MAX_SALUTATION_WORDS && (isNamed || tokens.length <= MAX_LOOSE_WORDS)) return rest;
@@ -170,8 +171,8 @@ function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
   let from = 0;
   let isLed = false;
   for (let at = 0; at < tokens.length;) {
-    const lead = matchAt(tokens, at, LEAD_IN_PHRASES);
-    const length = lead > 0 ? lead : matchAt(tokens, at, PLEASE_PHRASES);
+    const lead = matchAt(tokens, at, leadInPhrases());
+    const length = lead > 0 ? lead : matchAt(tokens, at, pleasePhrases());
     const [first, last] = [tokens[at], tokens[at + length - 1]];
     if (length > 0 && first !== undefined && last !== undefined) {
       rest += sentence.slice(from, first.start);

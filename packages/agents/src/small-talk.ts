@@ -1,4 +1,5 @@
 import { foldAccents, questionWords, stopWords, tokenize } from "@svc/text";
+import { lazily } from "./lazily.ts";
 import { HELP_WORDS, MORE_SMALL_TALK } from "./small-talk-more.ts";
 import { SHARED_FILLERS, SHARED_PHRASES, SMALL_TALK } from "./small-talk-phrases.ts";
 import type { SmallTalkTopic } from "./small-talk-phrases.ts";
@@ -18,13 +19,16 @@ interface Phrases {
   fillers: ReadonlySet<string>;
 }
 
-const SHARED: Phrases = { phrases: phraseIndex(SHARED_PHRASES), fillers: new Set(phrasesOf(SHARED_FILLERS)) };
+const sharedPhrases = lazily((): Phrases => indexPhrases({ phrases: SHARED_PHRASES, fillers: SHARED_FILLERS }));
 
-const LANGUAGES = new Map(
-  Object.entries({ ...SMALL_TALK, ...MORE_SMALL_TALK }).map(([language, { phrases, fillers }]): [string, Phrases] => [
-    language,
-    { phrases: phraseIndex(phrases), fillers: new Set(phrasesOf(fillers)) },
-  ]),
+const phrasesByLanguage = lazily(
+  () =>
+    new Map(
+      Object.entries({ ...SMALL_TALK, ...MORE_SMALL_TALK }).map(([language, lists]): [string, Phrases] => [
+        language,
+        indexPhrases(lists),
+      ]),
+    ),
 );
 
 const DEFAULT_LANGUAGE = "en";
@@ -45,7 +49,7 @@ export function replyToSmallTalk(
   const chatLanguage = options.language?.toLowerCase().split("-")[0] ?? DEFAULT_LANGUAGE;
   const help = readHelp(trimmed, words, chatLanguage);
   if (help !== null) return help;
-  const readings = [...LANGUAGES.keys()].flatMap((language) => {
+  const readings = [...phrasesByLanguage().keys()].flatMap((language) => {
     const reading = readAs(words, language);
     return reading === null ? [] : [{ ...reading, language }];
   });
@@ -68,10 +72,13 @@ function isThanksSign(text: string): boolean {
   return Array.from(text.replace(BESIDE_SIGNS, "")).every((sign) => THANKS_SIGNS.has(sign));
 }
 
-const HELP_PHRASES = new Map(
-  Object.entries(HELP_WORDS).flatMap(([language, { phrases }]) =>
-    phrasesOf(phrases).map((phrase): [string, string] => [phrase, language]),
-  ),
+const helpPhrases = lazily(
+  () =>
+    new Map(
+      Object.entries(HELP_WORDS).flatMap(([language, { phrases }]) =>
+        phrasesOf(phrases).map((phrase): [string, string] => [phrase, language]),
+      ),
+    ),
 );
 
 /** The reply to a mere sign or to a call for help that does not say with what; null for anything else. */
@@ -89,7 +96,7 @@ function readHelp(
     }
     if (!/[?？؟]/.test(text)) return null;
   }
-  const ownLanguage = HELP_PHRASES.get(termsAt(words, 0, words.length));
+  const ownLanguage = helpPhrases().get(termsAt(words, 0, words.length));
   if (words.length > 0 && ownLanguage === undefined) return null;
   const language =
     HELP_WORDS[chatLanguage] !== undefined && isHelpIn(words, chatLanguage)
@@ -124,7 +131,8 @@ function isName({ term, isCapitalized }: Word, language: string): boolean {
  * holds, else null. `isShared` when nothing in it is of this language alone.
  */
 function readAs(words: readonly Word[], language: string): { topic: SmallTalkTopic; isShared: boolean } | null {
-  const own = LANGUAGES.get(language) ?? SHARED;
+  const shared = sharedPhrases();
+  const own = phrasesByLanguage().get(language) ?? shared;
   const topics = new Set<SmallTalkTopic>();
   let isShared = true;
   let canName = false;
@@ -133,14 +141,14 @@ function readAs(words: readonly Word[], language: string): { topic: SmallTalkTop
   while (place < words.length) {
     const word = words[place];
     const ownPhrase = longestPhrase(words, place, own);
-    const phrase = ownPhrase ?? longestPhrase(words, place, SHARED);
+    const phrase = ownPhrase ?? longestPhrase(words, place, shared);
     if (phrase !== null) {
       topics.add(phrase.topic);
-      isShared &&= ownPhrase === null || isPhrase(words, place, phrase.length, SHARED);
+      isShared &&= ownPhrase === null || isPhrase(words, place, phrase.length, shared);
       place += phrase.length;
       canName = true;
-    } else if (word !== undefined && (own.fillers.has(word.term) || SHARED.fillers.has(word.term))) {
-      isShared &&= SHARED.fillers.has(word.term);
+    } else if (word !== undefined && (own.fillers.has(word.term) || shared.fillers.has(word.term))) {
+      isShared &&= shared.fillers.has(word.term);
       place += 1;
     } else if (canName && word !== undefined && isName(word, language) && nameWords < MAX_NAME_WORDS) {
       nameWords += 1;
@@ -191,6 +199,10 @@ function phrasesOf(list: string): string[] {
       .map(({ term }) => term)
       .join(" "),
   );
+}
+
+function indexPhrases({ phrases, fillers }: { phrases: Record<SmallTalkTopic, string>; fillers: string }): Phrases {
+  return { phrases: phraseIndex(phrases), fillers: new Set(phrasesOf(fillers)) };
 }
 
 function phraseIndex(lists: Record<SmallTalkTopic, string>): ReadonlyMap<string, SmallTalkTopic> {

@@ -273,7 +273,17 @@ export {
   sessionSchema,
   signInSchema,
 } from "./session.ts";
-export type { ConsoleEvents, LinkAnswer, LinkUse, PasswordChange, Presence, SessionAnswer, SignIn } from "./session.ts";
+export type {
+  ConsoleEvents,
+  LinkAnswer,
+  LinkUse,
+  PasswordChange,
+  Presence,
+  PlacesAnswer,
+  ServicePlace,
+  SessionAnswer,
+  SignIn,
+} from "./session.ts";
 export { SCOPE_ACTIONS, SCOPE_RESOURCES, grantsScope, scopeSchema } from "./scopes.ts";
 export type { RequiredScope, Scope } from "./scopes.ts";
 export type { RunningService, Service, Stop } from "./service.ts";

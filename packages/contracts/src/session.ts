@@ -107,3 +107,17 @@ export interface ConsoleEvents {
   gone: { ticketId: string; project: string };
   presence: { ticketId: string; viewers: { operatorId: string; name: string; isTyping: boolean }[] };
 }
+
+/** A part of the service that others call. */
+export interface ServicePlace {
+  id: "api" | "widget" | "tool-server";
+  port: number;
+  /** Whether it answers on the machine of the console. One that does not may run on another machine. */
+  isReachable: boolean;
+}
+
+/** Answer of `GET /session/places`: where the parts of the service are, for the addresses that the pages show. */
+export interface PlacesAnswer {
+  ok: true;
+  items: ServicePlace[];
+}

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemErrorCode } from "./errors.ts";
 import { findRunningPostgres } from "./find-running-postgres.ts";
@@ -31,10 +32,25 @@ const children = new Set<ReturnType<typeof spawn>>();
 let parent: string;
 let dataDir: string;
 
+/** What a first start and its stop have left: making a cluster takes most of the time of a first start. */
+let usedParent: string;
+
+beforeAll(async () => {
+  usedParent = await mkdtemp(join(tmpdir(), "svc-embedded-used-"));
+  await (await startEmbeddedPostgres({ dataDir: join(usedParent, "data"), log: silent })).stop();
+});
+
+afterAll(() => rm(usedParent, { recursive: true, force: true }));
+
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), "svc-embedded-"));
   dataDir = join(parent, "data");
 });
+
+/** Makes the data folder one that was used before, with all owners and rights, for tests of what comes later. */
+async function useFolderAgain(): Promise<void> {
+  await promisify(execFile)("cp", ["-a", join(usedParent, "data"), dataDir]);
+}
 
 afterEach(async () => {
   for (const postgres of started) await postgres.stop();
@@ -159,6 +175,8 @@ describe("a first start", () => {
 });
 
 describe("a later start", () => {
+  beforeEach(useFolderAgain);
+
   test("finds the data, on the same port, after a stop that left no process and no lock", async () => {
     const first = await start();
     await writeNote(first.url);
@@ -233,6 +251,8 @@ describe("a later start", () => {
 });
 
 describe("after the owner was killed", () => {
+  beforeEach(useFolderAgain);
+
   test("the next start adopts its Postgres with the data, and stops it in the end", async () => {
     const owner = await startOwner();
     await writeNote(owner.report.url);
@@ -307,6 +327,8 @@ describe("after the owner was killed", () => {
 });
 
 describe("while it runs", () => {
+  beforeEach(useFolderAgain);
+
   test("a Postgres that is killed is started again on the same port, and the owner hears of it", async () => {
     const said: string[] = [];
     let heard: ((exit: unknown) => void) | undefined;

@@ -87,6 +87,13 @@ describe.each(Object.entries(PLACES))("%s", (_place, write) => {
     expect(output).not.toContain("MfKQ9r8G");
     expect(output).toContain("whsec_[redacted] signs");
   });
+
+  test("never shows the token of a bot, wherever it stands in an address", () => {
+    const token = `5012345678:${"AAE-x_".repeat(6)}`;
+    const output = written((log) => write(log, `GET https://api.telegram.org/bot${token}/getMe failed`));
+    expect(output).not.toContain("AAE-x_");
+    expect(output).toContain("/bot[redacted bot token]/getMe failed");
+  });
 });
 
 describe.each(SECRET_FIELDS)("the field %s", (field) => {

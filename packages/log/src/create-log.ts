@@ -26,8 +26,8 @@ const SECRET_FIELDS = [
 const PATHS = SECRET_FIELDS.flatMap((field) => ["", "*.", "*.*."].map((prefix) => `${prefix}["${field}"]`));
 
 /**
- * Hides what looks like a secret inside a text that is about to be logged: product keys, webhook secrets, bearer tokens,
- * passwords in URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no
+ * Hides what looks like a secret inside a text that is about to be logged: product keys, webhook secrets, bot and bearer
+ * tokens, passwords in URLs, and keys, tokens, secrets and visitor ids in query strings. A text that is JSON stays JSON: no
  * pattern goes beyond a quote or takes half of an escape.
  */
 export function redactText(text: string): string {
@@ -35,6 +35,8 @@ export function redactText(text: string): string {
     text
       // Names of tools, such as svc_search_kb, begin as keys do; no key has a second underscore.
       .replaceAll(/svc_(?![a-z]{3,12}_[a-z])[0-9A-Za-z]{6,}/g, "svc_[redacted]")
+      // Tokens of Telegram's bots, which stand in the addresses of its Bot API.
+      .replaceAll(/\d{5,16}:[\w-]{30,}/g, "[redacted bot token]")
       .replaceAll(/whsec_[0-9A-Za-z+/=]{6,}/g, "whsec_[redacted]")
       .replaceAll(/(bearer(?:\s|\\[tnr])+)(?:[^\s"',\\]|\\[^"])+/gi, "$1[redacted]")
       .replaceAll(/([?&](?:api_?key|key|token|secret|visitor_?id)=)(?:[^&\s"'\\]|\\[^"])+/gi, "$1[redacted]")

@@ -227,10 +227,17 @@ describe("a value in a file", () => {
       SVC_ANTHROPIC_BASE_URL: "https://models.example/v1",
       SVC_OLLAMA_BASE_URL: "http://localhost:11434",
       SVC_TELEGRAM_API_ROOT: "http://bots.internal:8081",
+      SVC_OIDC_ISSUER: "https://login.example.com",
+      SVC_OIDC_CREATE_ROLE: "shop:operator",
     };
     const value = good[name] ?? "1234";
-    // An address for embeddings needs a model beside it.
-    const beside = { SVC_EMBEDDINGS_MODEL: name === "SVC_EMBEDDINGS_MODEL" ? undefined : "nomic-embed-text" };
+    // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret.
+    const needed = {
+      SVC_EMBEDDINGS_MODEL: "nomic-embed-text",
+      SVC_OIDC_CLIENT_ID: "svc-console",
+      SVC_OIDC_CLIENT_SECRET: "a-secret",
+    };
+    const beside = Object.fromEntries(Object.entries(needed).filter(([other]) => other !== name));
     const fromFile = readEnvironment({ ...beside, [`${name}_FILE`]: await fileWith(value) });
     expect(fromFile).toEqual(readEnvironment({ ...beside, [name]: value }));
   });
@@ -344,5 +351,45 @@ describe("the embedding endpoint", () => {
   ])("%s cannot be %j", (name, text) => {
     const model = name === "SVC_EMBEDDINGS_BASE_URL" ? { SVC_EMBEDDINGS_MODEL: "m" } : {};
     expect(faultsOf(() => readEnvironment({ ...model, [name]: text }))).toEqual([expect.stringContaining(name)]);
+  });
+});
+
+describe("single sign-on", () => {
+  const OIDC = {
+    SVC_OIDC_ISSUER: "https://login.example.com/realms/svc",
+    SVC_OIDC_CLIENT_ID: "svc-console",
+    SVC_OIDC_CLIENT_SECRET: "s3cret",
+  };
+
+  test("is a provider with an id and a secret, and a role for whoever is new where one is named", () => {
+    expect(readEnvironment({}).oidc).toBeUndefined();
+    const { oidc } = readEnvironment(OIDC);
+    expect(oidc).toEqual({
+      issuer: OIDC.SVC_OIDC_ISSUER,
+      clientId: "svc-console",
+      clientSecret: "s3cret",
+      name: "Single sign-on",
+      createRole: undefined,
+    });
+    const role = (text: string) => readEnvironment({ ...OIDC, SVC_OIDC_CREATE_ROLE: text }).oidc?.createRole;
+    expect(role("shop:operator")).toEqual({ project: "shop", role: "operator" });
+    expect(role("*:viewer")).toEqual({ project: "*", role: "viewer" });
+  });
+
+  test("needs an id and a secret", () => {
+    expect(faultsOf(() => readEnvironment({ SVC_OIDC_ISSUER: OIDC.SVC_OIDC_ISSUER }))).toEqual([
+      expect.stringContaining("SVC_OIDC_CLIENT_ID is required"),
+      expect.stringContaining("SVC_OIDC_CLIENT_SECRET is required"),
+    ]);
+  });
+
+  test.each([
+    ["SVC_OIDC_ISSUER", "http://login.example.com"],
+    ["SVC_OIDC_ISSUER", "https://user:pass@login.example.com"],
+    ["SVC_OIDC_ISSUER", "login.example.com"],
+    ["SVC_OIDC_CREATE_ROLE", "operator"],
+    ["SVC_OIDC_CREATE_ROLE", "shop:owner"],
+  ])("%s cannot be %j", (name, text) => {
+    expect(faultsOf(() => readEnvironment({ ...OIDC, [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });

@@ -82,6 +82,12 @@ const prices = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const issuer = z
+  .string()
+  .refine((text) => URL.canParse(text) && !hasCredentials(text) && (isHttps(text) || isOnThisMachine(text)), {
+    error: "a URL that begins with https:// (on this machine itself http:// too), without a user name and password",
+  });
+
 const oidcText = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: "printable ASCII" });
 
 /** A role in a project or in all of them, as `svc operators create --role` takes it. */
@@ -95,9 +101,13 @@ const createRole = z
     return { project, role: operatorRoleSchema.parse(role) };
   });
 
+const isHttps = (url: string) => new URL(url).protocol === "https:";
+
 /** True for a URL of this machine itself, which needs no certificate. */
-const isLoopbackUrl = (text: string) =>
-  URL.canParse(text) && ["localhost", "127.0.0.1", "[::1]"].includes(new URL(text).hostname);
+function isOnThisMachine(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+}
 
 /** False also for what is no URL: that fault is told by another check. */
 function hasCredentials(text: string): boolean {
@@ -318,11 +328,7 @@ export const SETTINGS = {
     isSecret: false,
   },
   SVC_OIDC_ISSUER: {
-    schema: apiBase
-      .refine((text) => text.startsWith("https:") || isLoopbackUrl(text), {
-        error: "a URL that begins with https://, but on this machine itself",
-      })
-      .optional(),
+    schema: issuer.optional(),
     description:
       "An OpenID Connect provider by which operators sign in to the console, as in `https://login.example.com`. An operator whose e-mail address it vouches for (`email_verified`) is signed in. Register `<console>/oidc/callback` there as the redirect URI.",
     defaultText: "none: operators sign in by password",

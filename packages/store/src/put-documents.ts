@@ -104,6 +104,23 @@ export interface DocumentToIndex {
 }
 
 /**
+ * The first version numbered the passages of a document from 1; postings count them from 0. In two steps, since no two may
+ * have the same number even for a moment. Locks the passages that it changes; the caller has locked the knowledge base.
+ */
+async function numberFromZero(tx: Db, documentIds: readonly string[]): Promise<void> {
+  await tx.query(
+    `UPDATE chunks c SET ordinal = -c.ordinal
+     FROM (SELECT document_id FROM chunks WHERE document_id = ANY ($1::uuid[])
+       GROUP BY document_id HAVING min(ordinal) = 1) late
+     WHERE c.document_id = late.document_id`,
+    [documentIds],
+  );
+  await tx.query("UPDATE chunks SET ordinal = -ordinal - 1 WHERE document_id = ANY ($1::uuid[]) AND ordinal < 0", [
+    documentIds,
+  ]);
+}
+
+/**
  * Makes the postings of documents anew, from the passages that they had when they were read. One that has changed since
  * then, or that another process has indexed, is left as it is. Part of one transaction; answers how many were indexed.
  */
@@ -139,6 +156,7 @@ export async function indexAgain(
     "DELETE FROM chunk_terms WHERE chunk_id IN (SELECT id FROM chunks WHERE document_id = ANY ($1::uuid[]))",
     [ids],
   );
+  await numberFromZero(tx, ids);
   await tx.query(
     `UPDATE chunks c SET term_count = i.term_count
      FROM unnest($1::uuid[], $2::integer[], $3::integer[]) AS i (document_id, ordinal, term_count)

@@ -51,3 +51,36 @@ test("dropping a database cuts the connections to it", async () => {
   await cut;
   await expect(query(url, "SELECT 1")).rejects.toThrow(/does not exist/);
 });
+
+test("what many test files begin with is written once, whoever asks for it at once, and copied", async () => {
+  const written: string[] = [];
+  const start = {
+    name: `start_${process.pid}`,
+    async fill(url: string) {
+      written.push(url);
+      await query(
+        url,
+        "INSERT INTO projects (id, name, handoff_text) VALUES (gen_random_uuid(), 'in all of them', '')",
+      );
+    },
+  };
+  const copies = await Promise.all([createTestDatabase(start), createTestDatabase(start)]);
+  copies.push(await createTestDatabase(start));
+  try {
+    for (const { url } of copies)
+      expect(await query(url, "SELECT name FROM projects")).toEqual([{ name: "in all of them" }]);
+    expect(written).toHaveLength(1);
+  } finally {
+    await Promise.all(copies.map((copy) => copy.drop()));
+  }
+});
+
+test("what could not be written is not copied: the next one who asks writes it anew", async () => {
+  const name = `failing_${process.pid}`;
+  await expect(createTestDatabase({ name, fill: () => Promise.reject(new Error("It failed.")) })).rejects.toThrow(
+    "It failed.",
+  );
+  const { url, drop } = await createTestDatabase({ name, fill: () => Promise.resolve() });
+  expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await drop();
+});

@@ -20,7 +20,7 @@ export { spawnChild } from "./child-process.ts";
 export type { ChildProcess, Exit } from "./child-process.ts";
 export { countRedisKeysWith } from "./count-redis-keys-with.ts";
 export { createTestDatabase } from "./create-test-database.ts";
-export type { TestDatabase } from "./create-test-database.ts";
+export type { DatabaseStart, TestDatabase } from "./create-test-database.ts";
 export { createTestQueueBackend } from "./create-test-queue-backend.ts";
 export type { TestQueueBackend } from "./create-test-queue-backend.ts";
 export { findChromium } from "./find-chromium.ts";

@@ -1,4 +1,5 @@
-import { detectAll } from "tinyld";
+import { createRequire } from "node:module";
+import type * as Tinyld from "tinyld";
 import { FUNCTION_WORD_WEIGHTS } from "./function-words.ts";
 import { primaryLanguage } from "./language-tag.ts";
 import { tokenize } from "./tokenize.ts";
@@ -13,6 +14,12 @@ export type DetectedLanguage = {
    */
   readonly confidence: number;
 };
+
+const require = createRequire(import.meta.url);
+let tinyld: typeof Tinyld | undefined;
+
+/** Its tables take a tenth of a second to set up, which a program that asks for no language does not spend. */
+const loadTinyld = (): typeof Tinyld => (tinyld ??= require("tinyld") as typeof Tinyld);
 
 type Scores = Map<string, number>;
 
@@ -185,7 +192,7 @@ function addLetterScores(scores: Scores, words: readonly string[], alphabets: Re
  * it counts: a foreign name is enough for its certainty, and function words tell by then.
  */
 function addGramScores(scores: Scores, sample: string, wordCount: number): void {
-  const guesses = detectAll(sample, { only: [...scores.keys()] });
+  const guesses = loadTinyld().detectAll(sample, { only: [...scores.keys()] });
   const total = guesses.reduce((sum, { accuracy }) => sum + accuracy, 0);
   const weight = gramWeight(wordCount);
   for (const { lang, accuracy } of guesses) {

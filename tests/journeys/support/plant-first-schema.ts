@@ -78,6 +78,7 @@ export async function plantFirstSchema(url: string): Promise<void> {
       kb,
       createHash("sha256").update(FIRST.passage).digest(),
     );
+    // That version counted the passages of a document from 1.
     await run(
       `INSERT INTO chunks (id, project_id, kb_id, document_id, ordinal, heading_path, text, start_offset, end_offset, term_count)
        VALUES ($1, $2, $3, $4, 1, '{Lighthouse}', $5, 0, $6, 8)`,

@@ -3,7 +3,7 @@ import { initialize } from "@svc/operations";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, createTestQueueBackend, startComposition, testLog } from "@svc/testing";
-import type { Composition, CompositionName, FurtherApp } from "@svc/testing";
+import type { Composition, CompositionName, DatabaseStart, FurtherApp } from "@svc/testing";
 import { queryDatabase } from "./query-database.ts";
 
 /** The product as real processes on a database of its own, in the composition and on the queues of this run. */
@@ -34,8 +34,21 @@ const ADMIN_KEY = "journey-administrator-5d0c7b1e";
 /** Every process that runs on one database needs the same, also a command line. */
 export const SECRET_KEY = "journey-secret-key-of-48-characters-0123456789ab";
 
-async function sharedGround(): Promise<Ground> {
-  const database = await createTestDatabase();
+/** What `initialize` makes for the default key, the guide in the knowledge base included. */
+const INITIALIZED: DatabaseStart = { name: "initialized", fill: (url) => initializeDatabase(url, ADMIN_KEY) };
+
+async function initializeDatabase(url: string, adminKey: string): Promise<void> {
+  const log = testLog();
+  const store = openStore({ url, secretKey: SECRET_KEY, log, app: "svc-journey" });
+  try {
+    await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR, showsKey: true });
+  } finally {
+    await store.close();
+  }
+}
+
+async function sharedGround(start?: DatabaseStart): Promise<Ground> {
+  const database = await createTestDatabase(start);
   const queues = await createTestQueueBackend();
   return {
     databaseUrl: database.url,
@@ -65,11 +78,11 @@ export async function startProduct(
   } = {},
 ): Promise<Product> {
   const { env = {}, replicas = 2 } = options;
-  const ground = options.ground ?? (await sharedGround());
-  const { databaseUrl, redisUrl } = ground;
-  const log = testLog();
-  const store = openStore({ url: databaseUrl, secretKey: SECRET_KEY, log, app: "svc-journey" });
   const adminKey = env["SVC_ADMIN_KEY"] ?? ADMIN_KEY;
+  const isCopied = options.ground === undefined && adminKey === ADMIN_KEY;
+  const ground = options.ground ?? (await sharedGround(isCopied ? INITIALIZED : undefined));
+  const { databaseUrl, redisUrl } = ground;
+  const store = openStore({ url: databaseUrl, secretKey: SECRET_KEY, log: testLog(), app: "svc-journey" });
 
   const compose = (further: Record<string, string>) =>
     startComposition({
@@ -93,7 +106,7 @@ export async function startProduct(
   };
   let composition: Composition;
   try {
-    await initialize({ store, log }, { configuredAdminKey: adminKey, guideDir: GUIDE_DIR, showsKey: true });
+    if (!isCopied) await initializeDatabase(databaseUrl, adminKey);
     if (options.hasRateLimit !== true) await queryDatabase(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
     composition = await compose({});
   } catch (error) {

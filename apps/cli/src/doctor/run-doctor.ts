@@ -16,6 +16,7 @@ import { checkDatabase } from "./check-database.ts";
 import { checkEmbeddings } from "./check-embeddings.ts";
 import { checkInstallation } from "./check-installation.ts";
 import { checkKnowledge } from "./check-knowledge.ts";
+import { checkMessenger } from "./check-messenger.ts";
 import { checkModels } from "./check-models.ts";
 import { checkNode } from "./check-node.ts";
 import { checkQueues } from "./check-queues.ts";
@@ -58,6 +59,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
       ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
+      ...(await look("Messenger", () => checkMessenger(cli, resources.store))),
       ...(await look("Console", async () => [await checkConsole(cli, config, resources.store)])),
       ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
       ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),

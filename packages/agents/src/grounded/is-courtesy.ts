@@ -1,4 +1,5 @@
 import { foldAccents, splitSentences, tokenize } from "@svc/text";
+import { lazily } from "../lazily.ts";
 import { replyToSmallTalk } from "../small-talk.ts";
 import { HELP_WORDS, MORE_SMALL_TALK } from "../small-talk-more.ts";
 import { SMALL_TALK } from "../small-talk-phrases.ts";
@@ -10,10 +11,12 @@ const wordsOf = (text: string) =>
     .join(" ");
 
 const REPLIES = Object.values({ ...SMALL_TALK, ...MORE_SMALL_TALK }).flatMap(({ replies }) => Object.values(replies));
-const SAYINGS = [...REPLIES, ...Object.values(HELP_WORDS).map(({ reply }) => reply)].flatMap((reply) =>
-  splitSentences(reply).map(({ text }) => text),
-);
-const COURTESIES = new Set([...SAID_COURTESIES.split(","), ...SAYINGS].map(wordsOf));
+const courtesies = lazily(() => {
+  const sayings = [...REPLIES, ...Object.values(HELP_WORDS).map(({ reply }) => reply)].flatMap((reply) =>
+    splitSentences(reply).map(({ text }) => text),
+  );
+  return new Set([...SAID_COURTESIES.split(","), ...sayings].map(wordsOf));
+});
 
 /** A courtesy is short; what is longer says something. */
 const MAX_CHARS = 400;
@@ -27,5 +30,5 @@ export function isCourtesy(text: string): boolean {
 
 function isPolite(sentence: string): boolean {
   const words = wordsOf(sentence);
-  return words === "" || COURTESIES.has(words) || replyToSmallTalk(sentence) !== null;
+  return words === "" || courtesies().has(words) || replyToSmallTalk(sentence) !== null;
 }

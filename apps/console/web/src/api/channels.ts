@@ -6,7 +6,10 @@ import type { Connection } from "./connection.ts";
 export type ChannelId = keyof ChannelConfigs;
 
 /** A channel with the settings that it has. */
-export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config"> & { id: Id; config: ChannelConfigs[Id] };
+export type ChannelOf<Id extends ChannelId> = Omit<ChannelItem, "id" | "config"> & {
+  id: Id;
+  config: ChannelConfigs[Id];
+};
 
 /** While its page is open, a channel is asked for how it is doing this often: it follows a change within two seconds. */
 const FOLLOW_MS = 2_000;

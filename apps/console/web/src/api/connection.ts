@@ -11,6 +11,8 @@ export interface Request {
   /** The version that the change is made for. */
   ifMatch?: number | string;
   signal?: AbortSignal;
+  /** How long the answer may take, where that is longer than usual. */
+  timeoutMs?: number;
 }
 
 /** What the types of an operation's input come down to. */
@@ -64,7 +66,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
   let csrf: string | null = null;
 
   async function ask(method: string, path: string, request: Request): Promise<Response> {
-    const { project = null, query, body, form, ifMatch, signal } = request;
+    const { project = null, query, body, form, ifMatch, signal, timeoutMs = TIMEOUT_MS } = request;
     const headers: Record<string, string> = {
       Accept: "application/json, */*;q=0.5",
       ...(project === null ? {} : { "x-svc-project": project }),
@@ -72,7 +74,7 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
       ...(ifMatch === undefined ? {} : { "If-Match": typeof ifMatch === "number" ? `"${ifMatch}"` : ifMatch }),
     };
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(timeoutMs);
     try {
       return await fetch(urlOf(path, query), {
         method,

@@ -5,6 +5,8 @@ import type { Connection } from "./connection.ts";
 /** As many as the server gives at once. */
 const LIMIT = 200;
 const PAGE_LIMIT = 50;
+/** 50 MB at 1 Mbit/s take seven minutes. */
+const UPLOAD_TIMEOUT_MS = 15 * 60_000;
 /** While something is read, it is asked for how far it is. */
 const READING_MS = 1_000;
 const RESTING_MS = 10_000;
@@ -81,16 +83,14 @@ export async function uploadFile(
 ): Promise<DocumentItem> {
   const form = new FormData();
   form.append("file", file, file.name);
-  const answer = await connection.call("addDocuments", project, { params: { id: kbId }, form, signal });
+  const path = `/api/v1/admin/kb/${encodeURIComponent(kbId)}/documents`;
+  const answer = await connection.send("POST", path, { project, form, signal, timeoutMs: UPLOAD_TIMEOUT_MS });
   // One file is answered as one document.
   return (answer as { item: DocumentItem }).item;
 }
 
 /** What a document is made of besides files: a text, a page to fetch, or all pages of a sitemap. */
-export type DocumentSource =
-  | { text: string; title: string }
-  | { url: string }
-  | { sitemap: string; maxPages?: number };
+export type DocumentSource = { text: string; title: string } | { url: string } | { sitemap: string; maxPages?: number };
 
 /** Puts a document, or the pages of a sitemap, into a knowledge base. */
 export async function addDocument(

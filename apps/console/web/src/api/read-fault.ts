@@ -27,13 +27,11 @@ export function readFault(status: number, text: string, headers: Headers): Servi
       retryAfterSeconds,
     });
   }
-  const errors = (Array.isArray(body["errors"]) ? body["errors"] : [])
-    .filter(isRecord)
-    .map((fault) => ({
-      pointer: textOf(fault["pointer"]),
-      code: textOf(fault["code"]),
-      detail: textOf(fault["detail"]),
-    }));
+  const errors = (Array.isArray(body["errors"]) ? body["errors"] : []).filter(isRecord).map((fault) => ({
+    pointer: textOf(fault["pointer"]),
+    code: textOf(fault["code"]),
+    detail: textOf(fault["detail"]),
+  }));
   const detail = textOf(body["detail"]) || textOf(body["title"]);
   return new ServiceFault(body["code"], detail, { status, errors, requestId, retryAfterSeconds });
 }

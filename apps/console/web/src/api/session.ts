@@ -46,8 +46,11 @@ export const openByLink = (
 ): Promise<Session> => begin(connection, "/link", input);
 
 /** Changes one's own password; every other session of this person ends. */
-export const changePassword = (connection: Connection, currentPassword: string, newPassword: string): Promise<Session> =>
-  begin(connection, "/session/password", { currentPassword, newPassword });
+export const changePassword = (
+  connection: Connection,
+  currentPassword: string,
+  newPassword: string,
+): Promise<Session> => begin(connection, "/session/password", { currentPassword, newPassword });
 
 /** True when the session may do in this project what needs the scope. The server decides anew at each call. */
 export function mayDo({ projects }: Session, project: string, scope: RequiredScope): boolean {

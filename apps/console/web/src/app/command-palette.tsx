@@ -27,7 +27,9 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
           />
         </div>
         <CommandList.List className="h-[min(24rem,60vh)] overflow-y-auto p-1.5">
-          <CommandList.Empty className="px-3 py-8 text-center text-sm text-muted">{t("command.none")}</CommandList.Empty>
+          <CommandList.Empty className="px-3 py-8 text-center text-sm text-muted">
+            {t("command.none")}
+          </CommandList.Empty>
           {GROUPS.map((group) => {
             const own = commands.filter((command) => command.group === group);
             if (own.length === 0) return null;

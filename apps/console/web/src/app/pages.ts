@@ -1,5 +1,5 @@
 import type { RequiredScope } from "@svc/contracts";
-import { Inbox, Plug } from "lucide-react";
+import { BookOpen, Inbox, Plug } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
@@ -26,6 +26,14 @@ export const PAGES: readonly Page[] = [
     link: (project) => linkOptions({ to: "/$project/inbox/$view", params: { project, view: "review" } }),
     keys: "g i",
     scope: "tickets:read",
+  },
+  {
+    id: "knowledge",
+    title: "nav.knowledge",
+    icon: BookOpen,
+    link: (project) => linkOptions({ to: "/$project/knowledge", params: { project } }),
+    keys: "g k",
+    scope: "kb:read",
   },
   {
     id: "integrations",

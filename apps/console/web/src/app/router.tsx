@@ -87,6 +87,32 @@ const ticketRoute = createRoute({
   component: lazyRouteComponent(() => import("../ticket/ticket-page.tsx"), "TicketPage"),
 });
 
+const knowledgeRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "knowledge",
+  component: lazyRouteComponent(() => import("../knowledge/bases-page.tsx"), "BasesPage"),
+});
+
+const gapsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "knowledge/gaps",
+  component: lazyRouteComponent(() => import("../knowledge/gaps-page.tsx"), "GapsPage"),
+});
+
+const proposalsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "knowledge/proposals",
+  component: lazyRouteComponent(() => import("../knowledge/proposals-page.tsx"), "ProposalsPage"),
+});
+
+const kbRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "knowledge/$kbId",
+  validateSearch: (search: Record<string, unknown>): { tab?: "search" } =>
+    search["tab"] === "search" ? { tab: "search" } : {},
+  component: lazyRouteComponent(() => import("../knowledge/kb-page.tsx"), "KbPage"),
+});
+
 const integrationsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "integrations",
@@ -106,6 +132,10 @@ const routeTree = rootRoute.addChildren([
   projectRoute.addChildren([
     projectHomeRoute,
     inboxRoute.addChildren([ticketRoute]),
+    knowledgeRoute,
+    gapsRoute,
+    proposalsRoute,
+    kbRoute,
     integrationsRoute,
     integrationRoute,
   ]),

@@ -3,7 +3,7 @@ import type { TableLike } from "./text-table.ts";
 
 /** Texts of the integrations, in German. */
 export const deIntegrations: TableLike<typeof enIntegrations> = {
-  "nav.integrations": "Integrationen",
+  "nav.integrations": "Anschlüsse",
   "copy.byHand": "Der Browser hat das Kopieren nicht erlaubt. Es ist jetzt markiert: Drücken Sie Strg C.",
   "copy.copy": "Kopieren",
   "copy.done": "Kopiert",
@@ -34,12 +34,17 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "integrations.leaveText": "Was Sie hier geändert haben, ist noch nicht gespeichert.",
   "integrations.readOnly": "Nur Administratoren aller Projekte können diese Einstellungen ändern.",
 
+  "integrations.mend": "Manche Felder stimmen noch nicht. Sie sagen, was falsch ist.",
+  "address.label": "Adresse außen",
+  "address.hint": "Wo ein Proxy davor steht: Dann steht sie in dem, was Sie kopieren. Bleibt in diesem Browser.",
+  "address.wrong": "Wie in https://chat.example.com.",
+
   "doing.running": "Läuft",
   "doing.notRunning": "An, aber kein Prozess führt es aus",
   "doing.failing": "Gestört",
   "doing.stopping": "Wird beendet",
   "doing.off": "Aus",
-  "doing.unknown": "Der Zustand ist nicht bekannt",
+  "doing.unknown": "Auf diesem Rechner nicht gefunden; vielleicht läuft er auf einem anderen",
   "doing.since": "seit",
   "doing.replicas": {
     one: "Es läuft in {running} von {n} Prozess.",
@@ -59,7 +64,8 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "apiKeys.title": "Schlüssel",
   "apiKeys.make": "Schlüssel erstellen",
   "apiKeys.made": "Ihr neuer Schlüssel",
-  "apiKeys.once": "Dieser Schlüssel wird nur dieses eine Mal gezeigt. Kopieren Sie ihn jetzt; behalten wird nur sein Hash.",
+  "apiKeys.once":
+    "Dieser Schlüssel wird nur dieses eine Mal gezeigt. Kopieren Sie ihn jetzt; behalten wird nur sein Hash.",
   "apiKeys.kept": "Ich habe ihn kopiert",
   "apiKeys.key": "API-Schlüssel",
   "apiKeys.name": "Name",
@@ -97,7 +103,8 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "api.tryText": "Senden Sie eine Nachricht aus einem Terminal und sehen Sie zu, wie sie ankommt.",
   "api.question": "Wie sende ich eine Nachricht?",
   "api.needsKey": "Setzen Sie einen Schlüssel an die Stelle von svc_…, oder erstellen Sie unten einen.",
-  "api.hasKey": "Das ist der Schlüssel, den Sie gerade erstellt haben. Er verschwindet, wenn Sie diese Seite verlassen.",
+  "api.hasKey":
+    "Das ist der Schlüssel, den Sie gerade erstellt haben. Er verschwindet, wenn Sie diese Seite verlassen.",
   "api.reference": "Referenz der API",
   "api.keysText": "Ein Programm sendet mit jedem Aufruf seinen Schlüssel. Geben Sie jedem einen eigenen.",
   "api.keyName": "App von {project}",
@@ -140,7 +147,7 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "widget.otherProject": "ein anderes",
   "widget.looks": "Aussehen",
   "widget.theme": "Farbschema",
-  "widget.auto": "Wie beim Besucher",
+  "widget.auto": "Automatisch",
   "widget.light": "Hell",
   "widget.dark": "Dunkel",
   "widget.position": "Position",
@@ -215,11 +222,12 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "messenger.tryHow":
     "Suchen Sie den Bot in Telegram unter dem Namen, den Sie ihm gegeben haben, drücken Sie auf Start und fragen Sie etwas.",
 
-  "tools.keysText": "Ein Programm arbeitet im Projekt seines Schlüssels, mit den Werkzeugen, die der Schlüssel erlaubt.",
+  "tools.keysText":
+    "Ein Programm arbeitet im Projekt seines Schlüssels, mit den Werkzeugen, die der Schlüssel erlaubt.",
   "tools.keyName": "Mein Editor",
   "tools.setUp": "Ein Programm einrichten",
   "tools.setUpText":
-    "Erstellen Sie oben einen Schlüssel, dann steht er in diesen Vorlagen; sonst setzen Sie Ihren an die Stelle von svc_….",
+    "Erstellen Sie oben einen Schlüssel, dann steht er in diesen Vorlagen; sonst setzen Sie Ihren an die Stelle von „svc_…“.",
   "tools.setUpWithKey":
     "Der Schlüssel, den Sie gerade erstellt haben, steht in diesen Vorlagen. Er verschwindet, wenn Sie diese Seite verlassen.",
   "tools.claudeCode": "Führen Sie das in einem Terminal aus.",

@@ -1,9 +1,11 @@
 import { deIntegrations } from "./de-integrations.ts";
+import { deKnowledge } from "./de-knowledge.ts";
 import type { TextTable } from "./text-table.ts";
 
 /** German. */
 export const de: TextTable = {
   ...deIntegrations,
+  ...deKnowledge,
   "time.now": "jetzt",
   "time.minutes": "{count} Min.",
   "time.hours": "{count} Std.",
@@ -36,8 +38,7 @@ export const de: TextTable = {
   "project.choose": "Projekt {project}: ein anderes wählen",
   "project.label": "Projekt",
   "project.none": "Sie haben keine Rolle in diesem Projekt",
-  "project.noneText":
-    "Wer verwaltet, kann Ihnen eine in „{project}“ geben. Oder wählen Sie ein anderes Projekt.",
+  "project.noneText": "Wer verwaltet, kann Ihnen eine in „{project}“ geben. Oder wählen Sie ein anderes Projekt.",
 
   "keys.general": "Überall",
   "keys.go": "Gehe zu",
@@ -76,8 +77,7 @@ export const de: TextTable = {
   "theme.dark": "Dunkel",
   "notify.on": "Neue Prüfungen melden",
   "notify.off": "Nicht mehr melden",
-  "notify.refused":
-    "Der Browser erlaubt dieser Seite keine Meldungen. Das lässt sich in seinen Einstellungen ändern.",
+  "notify.refused": "Der Browser erlaubt dieser Seite keine Meldungen. Das lässt sich in seinen Einstellungen ändern.",
   "notify.review": "Ein Ticket wartet auf Prüfung",
 
   "signIn.title": "Anmelden",
@@ -353,6 +353,7 @@ export const de: TextTable = {
   "trace.none": "Die Pipeline hat noch nicht daran gearbeitet.",
   "trace.triage": "Zuordnung:",
   "trace.found": { one: "{n} Stelle gefunden", other: "{n} Stellen gefunden" },
+  "trace.passage": "Stelle",
   "trace.gate": "Prüfung:",
   "trace.sent": "gesendet",
   "trace.held": "angehalten",

@@ -31,12 +31,17 @@ export const enIntegrations = {
   "integrations.leaveText": "What you have changed here is not saved yet.",
   "integrations.readOnly": "Only administrators of all projects can change these settings.",
 
+  "integrations.mend": "Some fields are not right yet. They say what is wrong.",
+  "address.label": "Address outside",
+  "address.hint": "Where a proxy stands before it: then it stands in what you copy. Kept in this browser.",
+  "address.wrong": "As in https://chat.example.com.",
+
   "doing.running": "Running",
   "doing.notRunning": "On, but no process runs it",
   "doing.failing": "Failing",
   "doing.stopping": "Stopping",
   "doing.off": "Off",
-  "doing.unknown": "Its state is not known",
+  "doing.unknown": "Not found on this machine; it may run on another one",
   "doing.since": "since",
   "doing.replicas": { one: "{running} of {n} process runs it.", other: "{running} of {n} processes run it." },
 
@@ -102,7 +107,8 @@ export const enIntegrations = {
   "api.secret": "Webhook secret",
   "api.secretRemove":
     "Callbacks are then signed by the API key that sent the message. Receivers that know only the secret refuse them.",
-  "api.noSecret": "Without a secret the API key that sent a message signs its callbacks. A secret is better: receivers then need no key.",
+  "api.noSecret":
+    "Without a secret the API key that sent a message signs its callbacks. A secret is better: receivers then need no key.",
   "api.overlap": "How long the present secret signs beside the new one",
   "api.overlapNone": "Present one ends at once",
   "api.overlapFor": "Both sign for {time}",
@@ -132,7 +138,7 @@ export const enIntegrations = {
   "widget.otherProject": "another one",
   "widget.looks": "Looks",
   "widget.theme": "Theme",
-  "widget.auto": "As the visitor's",
+  "widget.auto": "Automatic",
   "widget.light": "Light",
   "widget.dark": "Dark",
   "widget.position": "Position",
@@ -208,14 +214,16 @@ export const enIntegrations = {
   "tools.keysText": "A program works on the project of its key, with the tools that the key allows.",
   "tools.keyName": "My editor",
   "tools.setUp": "Set up a program",
-  "tools.setUpText": "Make a key above and it stands in these snippets; else put yours in the place of svc_….",
+  "tools.setUpText": "Make a key above and it stands in these snippets; else put yours in the place of “svc_…”.",
   "tools.setUpWithKey": "The key that you have just made stands in these snippets. It leaves this page when you do.",
   "tools.claudeCode": "Run this in a terminal.",
-  "tools.claudeDesktop": "In claude_desktop_config.json (Settings → Developer → Edit Config). Then restart it. Needs Node.js.",
+  "tools.claudeDesktop":
+    "In claude_desktop_config.json (Settings → Developer → Edit Config). Then restart it. Needs Node.js.",
   "tools.vscode": "In .vscode/mcp.json. VS Code asks for the key once and keeps it sealed.",
   "tools.cursor": "In ~/.cursor/mcp.json, or in .cursor/mcp.json of a project.",
   "tools.zed": "In the settings file (zed: open settings file).",
-  "tools.obsidian": "For plug-ins that start a program. Those that take a URL need the address and the header X-Api-Key.",
+  "tools.obsidian":
+    "For plug-ins that start a program. Those that take a URL need the address and the header X-Api-Key.",
   "tools.n8n": "In the node MCP Client Tool, with a credential of the kind Header Auth.",
   "tools.title": "Tools",
   "tools.text": "What a key of {project} sees depends on its scopes. An administrator's key sees all tools.",

@@ -1,8 +1,10 @@
 import { enIntegrations } from "./en-integrations.ts";
+import { enKnowledge } from "./en-knowledge.ts";
 
 /** All texts of the console. Each language has the same keys; `{name}` stands for a value, `{n}` for a number of things. */
 export const en = {
   ...enIntegrations,
+  ...enKnowledge,
   "time.now": "now",
   "time.minutes": "{count} min",
   "time.hours": "{count} h",
@@ -347,6 +349,7 @@ export const en = {
   "trace.none": "The pipeline has not worked on it yet.",
   "trace.triage": "Triage:",
   "trace.found": { one: "{n} passage found", other: "{n} passages found" },
+  "trace.passage": "Passage",
   "trace.gate": "Review:",
   "trace.sent": "sent",
   "trace.held": "held",

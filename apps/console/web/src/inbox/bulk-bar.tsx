@@ -50,7 +50,11 @@ export function BulkBar({ tickets, onClear }: { tickets: readonly TicketItem[]; 
         action: {
           label: t("ui.undo"),
           run: () =>
-            void runAll(done, (ticket) => call(ticket, undo), () => undefined).then(({ faults: left }) => {
+            void runAll(
+              done,
+              (ticket) => call(ticket, undo),
+              () => undefined,
+            ).then(({ faults: left }) => {
               if (left.length > 0) toasts.show({ kind: "fault", text: t("bulk.failed", { n: left.length, why: "" }) });
             }),
         },

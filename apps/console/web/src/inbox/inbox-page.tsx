@@ -76,9 +76,8 @@ export function InboxPage() {
     advance(doneId) {
       const at = items.findIndex(({ id }) => id === doneId);
       const next = items[at + 1] ?? items[at - 1];
-      if (at < 0 || next === undefined || next.id === doneId) return close();
-      setCursorId(next.id);
-      if (isWide) open(next.id, true);
+      if (at >= 0 && next !== undefined) setCursorId(next.id);
+      if (at >= 0 && next !== undefined && isWide) open(next.id, true);
       else close();
     },
   };

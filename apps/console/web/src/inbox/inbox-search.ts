@@ -27,7 +27,7 @@ const VALUE_MAX_CHARS = 500;
 export function readInboxSearch(search: Record<string, unknown>): InboxSearch {
   const found: InboxSearch = {};
   for (const name of FILTER_NAMES) {
-    const value = search[name];
+    const value = Object.hasOwn(search, name) ? search[name] : undefined;
     const text = typeof value === "number" ? String(value) : value;
     if (typeof text === "string" && text.trim() !== "" && text.length <= VALUE_MAX_CHARS) found[name] = text;
   }

@@ -22,15 +22,7 @@ const SaveViewDialog = lazy(() => import("./save-view-dialog.tsx"));
 const TYPING_MS = 200;
 
 /** What stands over the list: the view, the search, and the filters. */
-export function ListHead({
-  viewId,
-  search,
-  isLoading,
-}: {
-  viewId: string;
-  search: InboxSearch;
-  isLoading: boolean;
-}) {
+export function ListHead({ viewId, search, isLoading }: { viewId: string; search: InboxSearch; isLoading: boolean }) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
@@ -43,8 +35,7 @@ export function ListHead({
   const asked = search.q ?? "";
   const askedRef = useRef(asked);
 
-  const change = (next: InboxSearch) =>
-    void navigate({ to: ".", search: () => next, replace: true });
+  const change = (next: InboxSearch) => void navigate({ to: ".", search: () => next, replace: true });
 
   // The address leads where it was changed by somebody else, as by going back.
   useEffect(() => {
@@ -127,9 +118,7 @@ export function ListHead({
           ))}
         </ul>
       )}
-      {isLoading && (
-        <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />
-      )}
+      {isLoading && <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />}
       <Suspense fallback={null}>
         {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
       </Suspense>

@@ -32,7 +32,16 @@ const newsOf = (...ids: string[]) =>
   new Map<string, TicketNews>(
     ids.map((ticketId) => [
       ticketId,
-      { ticketId, project: "default", version: 2, status: "resolved", stage: "done", assignee: null, actor: "x", what: [] },
+      {
+        ticketId,
+        project: "default",
+        version: 2,
+        status: "resolved",
+        stage: "done",
+        assignee: null,
+        actor: "x",
+        what: [],
+      },
     ]),
   );
 
@@ -51,19 +60,30 @@ describe("a list of tickets whose head was read anew", () => {
   });
 
   test("keeps the place of what has changed where it is in another order, as the news say it is", () => {
-    const merged = mergeHead(list, { items: tickets("a", "b"), nextCursor: "head" }, { news: newsOf("d"), sort: "priority" });
+    const merged = mergeHead(
+      list,
+      { items: tickets("a", "b"), nextCursor: "head" },
+      { news: newsOf("d"), sort: "priority" },
+    );
     expect(idsOf(merged)).toEqual(["a", "b", "c", "d"]);
     expect(merged.items[3]).toMatchObject({ status: "resolved", stage: "done", version: 2 });
   });
 
   test("keeps what is newer than the news", () => {
     const newer = { ...list, items: [...tickets("a"), ticket("d", 9)] };
-    const merged = mergeHead(newer, { items: tickets("a"), nextCursor: "head" }, { news: newsOf("d"), sort: "priority" });
+    const merged = mergeHead(
+      newer,
+      { items: tickets("a"), nextCursor: "head" },
+      { news: newsOf("d"), sort: "priority" },
+    );
     expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
   });
 
   test("is the head where that is all there is, or where nothing is left of the list", () => {
     expect(idsOf(mergeHead(list, { items: tickets("d"), nextCursor: null }, { news: newsOf() }))).toEqual(["d"]);
-    expect(idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { news: newsOf() }))).toEqual(["x", "y"]);
+    expect(idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { news: newsOf() }))).toEqual([
+      "x",
+      "y",
+    ]);
   });
 });

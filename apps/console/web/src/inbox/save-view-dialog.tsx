@@ -4,6 +4,7 @@ import { useServices } from "../app/services.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
 import { useSavedViews } from "./saved-views.ts";
@@ -26,7 +27,7 @@ export default function SaveViewDialog({
   const formId = useId();
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("name")).trim();
+    const name = formText(new FormData(event.currentTarget), "name").trim();
     if (name === "") return;
     save({ name, view, search });
     toasts.show({ kind: "done", text: t("inbox.viewSaved", { name }) });

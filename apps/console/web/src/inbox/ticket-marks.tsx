@@ -48,7 +48,10 @@ const STAGES = {
 } as const satisfies Record<TicketStage, { tone: Tone; title: TextKey }>;
 
 /** What state a ticket is in, in one word: closed, or where the pipeline is with it. */
-export function stateOf({ status, stage }: { status: TicketStatus; stage: TicketStage }): { tone: Tone; title: TextKey } {
+export function stateOf({ status, stage }: { status: TicketStatus; stage: TicketStage }): {
+  tone: Tone;
+  title: TextKey;
+} {
   if (status === "resolved" || status === "spam") return CLOSED[status];
   return stage === "done" && status === "pending" ? { tone: "plain", title: "state.waiting" } : STAGES[stage];
 }

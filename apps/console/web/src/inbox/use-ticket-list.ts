@@ -5,6 +5,7 @@ import type { TicketItem } from "@svc/contracts";
 import type { TicketNews } from "../api/live.ts";
 import { useServices } from "../app/services.ts";
 import type { TicketQuery } from "./inbox-search.ts";
+import { nameOfQuery } from "./name-of-query.ts";
 import { mergeHead } from "./merge-head.ts";
 import type { TicketPage } from "./merge-head.ts";
 
@@ -20,8 +21,7 @@ const EMPTY: TicketItem[] = [];
 export function useTicketList(project: string, query: TicketQuery) {
   const { connection, live } = useServices();
   const queryClient = useQueryClient();
-  // The same filters are the same list, however they were put together.
-  const name = JSON.stringify(Object.entries(query).sort());
+  const name = nameOfQuery(query);
   const queryKey = useMemo(() => ["tickets", project, name] as const, [project, name]);
 
   const readPage = useCallback(
@@ -64,7 +64,10 @@ export function useTicketList(project: string, query: TicketQuery) {
       if (isOver) return;
       queryClient.setQueryData<Pages>(queryKey, (pages) => {
         if (pages === undefined) return pages;
-        const known = { items: pages.pages.flatMap(({ items }) => items), nextCursor: pages.pages.at(-1)?.nextCursor ?? null };
+        const known = {
+          items: pages.pages.flatMap(({ items }) => items),
+          nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
+        };
         return { pages: [mergeHead(known, head, { news: told, sort: query.sort })], pageParams: [null] };
       });
     }

@@ -1,18 +1,32 @@
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
+import type { TicketCount } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { IconButton } from "../ui/icon-button.tsx";
+import { nameOfQuery } from "./name-of-query.ts";
 import type { InboxSearch } from "./inbox-search.ts";
+import { useViewCounts } from "./use-view-counts.ts";
 import { useSavedViews } from "./saved-views.ts";
 import { SAVED_ICON as SavedIcon, VIEWS } from "./views.ts";
 
 const LINK =
   "flex h-8 min-w-0 flex-1 items-center gap-2.5 rounded-md px-2.5 text-sm text-muted hover:bg-hover hover:text-ink aria-[current]:bg-accent-soft aria-[current]:font-semibold aria-[current]:text-accent";
 
-const isSame = (one: InboxSearch, other: InboxSearch) =>
-  JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+const isSame = (one: InboxSearch, other: InboxSearch) => nameOfQuery(one) === nameOfQuery(other);
+
+/** How many tickets a view has; none is nothing to tell. */
+function ViewCount({ count }: { count: TicketCount | undefined }) {
+  const { number } = useTexts();
+  if (count === undefined || count.count === 0) return null;
+  return (
+    <span className="shrink-0 text-xs font-medium text-faint tabular-nums">
+      {number(count.count)}
+      {count.isMore && "+"}
+    </span>
+  );
+}
 
 /** The views of the inbox, and those that one has saved. */
 export function ViewSidebar({ current, search }: { current: string; search: InboxSearch }) {
@@ -20,9 +34,13 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
   const { toasts } = useServices();
   const project = useProject();
   const { views: saved, remove, restore } = useSavedViews();
+  const counts = useViewCounts();
   const isInSaved = saved.some((view) => view.view === current && isSame(view.search, search));
   return (
-    <nav aria-label={t("inbox.views")} className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-2 py-3 max-xl:hidden">
+    <nav
+      aria-label={t("inbox.views")}
+      className="w-48 shrink-0 overflow-y-auto border-r border-line bg-page px-2 py-3 max-xl:hidden"
+    >
       <p aria-hidden className="px-2.5 pb-2 text-lg font-semibold tracking-tight">
         {t("nav.inbox")}
       </p>
@@ -37,7 +55,8 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
               className={LINK}
             >
               <Icon aria-hidden className="size-4 shrink-0" />
-              <span className="truncate">{t(title)}</span>
+              <span className="min-w-0 flex-1 truncate">{t(title)}</span>
+              <ViewCount count={counts.get(id)} />
             </Link>
           </li>
         ))}

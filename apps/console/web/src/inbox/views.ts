@@ -9,19 +9,36 @@ export interface InboxView {
   title: TextKey;
   empty: TextKey;
   icon: LucideIcon;
+  /** True where it is told how many tickets it has. */
+  isCounted?: true;
   /** What its tickets have; `me` is the actor of whoever looks. */
   filters: (me: string) => TicketQuery;
 }
 
 /** The views of the inbox in their order. */
 export const VIEWS: readonly InboxView[] = [
-  { id: "review", title: "view.review", empty: "empty.review", icon: Inbox, filters: () => ({ needsReview: "1" }) },
-  { id: "mine", title: "view.mine", empty: "empty.mine", icon: CircleUser, filters: (me) => ({ assignee: me }) },
+  {
+    id: "review",
+    title: "view.review",
+    empty: "empty.review",
+    icon: Inbox,
+    isCounted: true,
+    filters: () => ({ needsReview: "1" }),
+  },
+  {
+    id: "mine",
+    title: "view.mine",
+    empty: "empty.mine",
+    icon: CircleUser,
+    isCounted: true,
+    filters: (me) => ({ assignee: me }),
+  },
   {
     id: "unassigned",
     title: "view.unassigned",
     empty: "empty.unassigned",
     icon: UserX,
+    isCounted: true,
     filters: () => ({ assignee: "none", status: "open" }),
   },
   {

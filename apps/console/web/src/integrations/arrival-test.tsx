@@ -26,7 +26,15 @@ const SIGNS = {
 } as const satisfies Record<Arrival, { icon: typeof CircleDot; look: string; text: TextKey }>;
 
 /** Watches for a message on a channel while somebody tries it, and says what becomes of it. */
-export function ArrivalTest({ channelId, text, children }: { channelId: ChannelId; text: string; children: ReactNode }) {
+export function ArrivalTest({
+  channelId,
+  text,
+  children,
+}: {
+  channelId: ChannelId;
+  text: string;
+  children: ReactNode;
+}) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
@@ -64,7 +72,10 @@ export function ArrivalTest({ channelId, text, children }: { channelId: ChannelI
     >
       {children}
       {startedAt !== null && (
-        <div role="status" className="animate-appear mt-3 flex items-center gap-2.5 rounded-lg bg-sunken px-3 py-2.5 text-sm">
+        <div
+          role="status"
+          className="animate-appear mt-3 flex items-center gap-2.5 rounded-lg bg-sunken px-3 py-2.5 text-sm"
+        >
           <Icon aria-hidden className={`size-4.5 shrink-0 ${look} ${arrival === "waiting" ? "animate-pulse" : ""}`} />
           <p className="min-w-0 flex-1">
             {t(said)}

@@ -1,4 +1,4 @@
-import type { ChannelItem } from "@svc/contracts";
+import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Ago } from "../ui/ago.tsx";
@@ -27,6 +27,13 @@ const OF_DISABLED = {
   stopped: { text: "doing.off", tone: "plain" },
   failing: { text: "doing.failing", tone: "bad" },
 } as const satisfies Record<ChannelItem["state"], Described>;
+
+/** How a part is doing that is no channel. One that does not answer may run on another machine: that is not known. */
+export const doingOf = (place: ServicePlace | undefined): Doing => ({
+  enabled: null,
+  state: place?.isReachable === true ? "running" : null,
+  since: null,
+});
 
 /** How something is doing, as it is called and coloured. */
 export function describeState({ enabled, state }: Doing): Described {

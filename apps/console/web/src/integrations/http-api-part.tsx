@@ -10,6 +10,7 @@ import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { TabList } from "../ui/tab-list.tsx";
+import { AddressField } from "./address-field.tsx";
 import { ArrivalTest } from "./arrival-test.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 import { KeysSection } from "./keys-section.tsx";
@@ -17,6 +18,7 @@ import { makeWebhookSecret } from "./make-secret.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { SecretControl } from "./secret-control.tsx";
 import { KEY_PLACE, clientCall, curlCall } from "./snippets.ts";
+import { useAddress } from "./use-address.ts";
 import { useChannelChange, useSettingsForm } from "./use-channel.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -65,9 +67,7 @@ function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisab
           options={OVERLAPS_S.map((seconds) => ({
             value: String(seconds),
             label:
-              seconds === 0
-                ? t("api.overlapNone")
-                : t("api.overlapFor", { time: texts.duration(seconds * 1_000) }),
+              seconds === 0 ? t("api.overlapNone") : t("api.overlapFor", { time: texts.duration(seconds * 1_000) }),
           }))}
         />
       </SecretControl>
@@ -84,12 +84,14 @@ function Callbacks({ channel, isDisabled }: { channel: ChannelOf<"api">; isDisab
 }
 
 /** The HTTP API: how it is called, its keys, and its settings. */
-export function HttpApiPart({ channel, url }: { channel: ChannelOf<"api">; url: string }) {
+export function HttpApiPart({ channel }: { channel: ChannelOf<"api"> }) {
   const { t } = useTexts();
   const mayDo = useRights();
   const project = useProject();
   const isAdministrator = mayDo("admin:*");
   const form = useSettingsForm(channel, isAdministrator);
+  const address = useAddress("api");
+  const { url } = address;
   const [key, setKey] = useState<string | null>(null);
   const { shown, set, faultOf, isDisabled } = form;
   const question = t("api.question");
@@ -116,6 +118,7 @@ export function HttpApiPart({ channel, url }: { channel: ChannelOf<"api">; url: 
           {key === null ? t("api.needsKey") : t("api.hasKey")}{" "}
           <OutLink href={`${url}/api/v1/docs`}>{t("api.reference")}</OutLink>
         </p>
+        <AddressField address={address} />
       </ArrivalTest>
       <KeysSection
         text={t("api.keysText")}

@@ -1,13 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
-import type { ChannelItem } from "@svc/contracts";
+import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
-import { placesQuery, usualPlaces } from "../api/places.ts";
-import type { Place } from "../api/places.ts";
 import { MissingPage } from "../app/error-page.tsx";
-import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { FaultNotice } from "../ui/fault-notice.tsx";
@@ -15,12 +11,13 @@ import { Notice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Switch } from "../ui/switch.tsx";
-import { StateLine } from "./channel-state.tsx";
+import { StateLine, doingOf } from "./channel-state.tsx";
 import { HttpApiPart } from "./http-api-part.tsx";
 import { findIntegration } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
 import { MessengerPart } from "./messenger-part.tsx";
 import { ToolServerPart } from "./tool-server-part.tsx";
+import { usePlaces } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 import { WidgetPart } from "./widget-part.tsx";
 
@@ -45,14 +42,14 @@ function Frame({
 }: {
   integration: Integration;
   channel: ChannelItem | undefined;
-  place: Place | undefined;
+  place: ServicePlace | undefined;
   children: ReactNode;
 }) {
   const { t } = useTexts();
   const project = useProject();
   const mayDo = useRights();
   const isAdministrator = mayDo("admin:*");
-  const error = (channel ?? place)?.error ?? null;
+  const error = channel?.error ?? null;
   const replicas = channel?.replicas ?? [];
   return (
     <PageFrame
@@ -75,9 +72,7 @@ function Frame({
       }
     >
       <div className="mb-4 flex flex-col gap-2.5">
-        <StateLine
-          doing={channel ?? { enabled: null, state: place?.state ?? null, since: place?.since ?? null }}
-        />
+        <StateLine doing={channel ?? doingOf(place)} />
         {replicas.length > 1 && (
           <p className="text-sm text-muted">
             {t("doing.replicas", {
@@ -97,29 +92,27 @@ function Frame({
 /** One way in and out: its settings, and how it is set up on the other side. */
 export function IntegrationPage() {
   const { integration: id } = useParams({ from: "/$project/integrations/$integration" });
-  const { connection } = useServices();
-  const project = useProject();
   const channels = useChannels();
-  const places = useQuery(placesQuery(connection, project));
+  const places = usePlaces();
   const integration = findIntegration(id);
   if (integration === null) return <MissingPage />;
   const list = channels.data ?? [];
-  const usual = usualPlaces(location.hostname);
-  const placeOf = (wanted: Integration["place"]) =>
-    places.data?.find((place) => place.id === wanted) ?? usual.find((place) => place.id === wanted);
-  const urlOf = (wanted: Integration["place"]) => placeOf(wanted)?.url ?? "";
   const channel = integration.id === "tool-server" ? undefined : channelOf(list, integration.id);
   const api = channelOf(list, "api");
   const widget = channelOf(list, "widget");
   const messenger = channelOf(list, "messenger");
   const parts: Record<Integration["id"], ReactNode> = {
-    api: api !== undefined && <HttpApiPart channel={api} url={urlOf("api")} />,
-    widget: widget !== undefined && <WidgetPart channel={widget} url={urlOf("widget")} />,
+    api: api !== undefined && <HttpApiPart channel={api} />,
+    widget: widget !== undefined && <WidgetPart channel={widget} />,
     messenger: messenger !== undefined && <MessengerPart channel={messenger} />,
-    "tool-server": <ToolServerPart url={urlOf("tool-server")} />,
+    "tool-server": <ToolServerPart />,
   };
   return (
-    <Frame integration={integration} channel={channel} place={placeOf(integration.place)}>
+    <Frame
+      integration={integration}
+      channel={channel}
+      place={places.data?.find(({ id: other }) => other === integration.place)}
+    >
       {channels.isError && channels.data === undefined && (
         <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
       )}

@@ -1,22 +1,19 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { channelOf } from "../api/channels.ts";
-import { placesQuery } from "../api/places.ts";
-import type { Place } from "../api/places.ts";
-import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
-import type { ChannelItem } from "@svc/contracts";
+import type { ChannelItem, ServicePlace } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Switch } from "../ui/switch.tsx";
-import { StateLine } from "./channel-state.tsx";
+import { StateLine, doingOf } from "./channel-state.tsx";
 import { describeFacts } from "./describe-facts.ts";
 import { INTEGRATIONS } from "./integrations.ts";
 import type { Integration } from "./integrations.ts";
+import { useAddress, usePlaces } from "./use-address.ts";
 import { useChannelSwitch, useChannels } from "./use-channel.ts";
 
 function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
@@ -34,7 +31,15 @@ function CardSwitch({ channel, name }: { channel: ChannelItem; name: string }) {
   );
 }
 
-function Card({ integration, channels, places }: { integration: Integration; channels: ChannelItem[]; places: Place[] }) {
+function Card({
+  integration,
+  channels,
+  places,
+}: {
+  integration: Integration;
+  channels: ChannelItem[];
+  places: ServicePlace[];
+}) {
   const texts = useTexts();
   const { t } = texts;
   const project = useProject();
@@ -42,9 +47,11 @@ function Card({ integration, channels, places }: { integration: Integration; cha
   const name = t(title);
   const channel = id === "tool-server" ? undefined : channelOf(channels, id);
   const place = places.find((other) => other.id === placeId);
-  const doing = channel ?? { enabled: null, state: place?.state ?? null, since: place?.since ?? null };
-  const error = (channel ?? place)?.error ?? null;
-  const address = place === undefined ? [] : [{ label: t("integrations.address"), value: place.url + integration.path }];
+  const { url } = useAddress(placeId ?? "api");
+  const doing = channel ?? doingOf(place);
+  const error = channel?.error ?? null;
+  const isCalled = placeId !== null && url !== "";
+  const address = isCalled ? [{ label: t("integrations.address"), value: url + integration.path }] : [];
   const facts = [...address, ...(channel === undefined ? [] : describeFacts(channel, texts))];
   return (
     <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge sm:p-5">
@@ -97,10 +104,8 @@ function Card({ integration, channels, places }: { integration: Integration; cha
 /** All ways in and out, with how each is doing. */
 export function IntegrationsPage() {
   const { t } = useTexts();
-  const { connection } = useServices();
-  const project = useProject();
   const channels = useChannels();
-  const places = useQuery(placesQuery(connection, project));
+  const places = usePlaces();
   return (
     <PageFrame title={t("nav.integrations")} text={t("integrations.text")}>
       {channels.isError && channels.data === undefined ? (

@@ -21,7 +21,14 @@ export interface Integration {
 
 /** All integrations, in the order of their cards. */
 export const INTEGRATIONS = {
-  api: { id: "api", title: "integrations.api", text: "integrations.apiText", icon: Braces, place: "api", path: "/api/v1" },
+  api: {
+    id: "api",
+    title: "integrations.api",
+    text: "integrations.apiText",
+    icon: Braces,
+    place: "api",
+    path: "/api/v1",
+  },
   widget: {
     id: "widget",
     title: "integrations.widget",

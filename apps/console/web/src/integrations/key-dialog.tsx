@@ -76,10 +76,11 @@ export function KeyDialog({
   if (made !== null) {
     return (
       <Dialog
+        key="made"
         title={t("apiKeys.made")}
         onClose={onClose}
         footer={
-          <Button look="primary" onClick={onClose} autoFocus>
+          <Button look="primary" onClick={onClose}>
             {t("apiKeys.kept")}
           </Button>
         }
@@ -111,7 +112,6 @@ export function KeyDialog({
           value={name}
           maxLength={100}
           required
-          autoFocus
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
         <fieldset className="flex flex-col gap-2">

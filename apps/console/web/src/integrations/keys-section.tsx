@@ -100,19 +100,18 @@ export function KeysSection({
                   </>
                 )}
               </p>
-              <IconButton icon={Trash2} label={t("apiKeys.revoke", { name: key.name })} onClick={() => setLeaving(key)} />
+              <IconButton
+                icon={Trash2}
+                label={t("apiKeys.revoke", { name: key.name })}
+                onClick={() => setLeaving(key)}
+              />
             </li>
           ))}
         </ul>
       )}
       <Suspense fallback={null}>
         {isMaking && (
-          <KeyDialog
-            suggestedName={suggestedName}
-            rights={rights}
-            onMade={onMade}
-            onClose={() => setMaking(false)}
-          />
+          <KeyDialog suggestedName={suggestedName} rights={rights} onMade={onMade} onClose={() => setMaking(false)} />
         )}
       </Suspense>
       {leaving !== null && (

@@ -34,8 +34,8 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
     setBusy(true);
     setFault(undefined);
     try {
-      // Whoever gives a token wants the bot to run.
-      await change("messenger", { config: { botToken }, ...(botToken === null ? {} : { enabled: true }) });
+      // Whoever gives a token wants the bot to run, and without one none can.
+      await change("messenger", { config: { botToken }, enabled: botToken !== null });
       setToken("");
       toasts.show({ kind: "done", text: t(botToken === null ? "messenger.removed" : "messenger.saved") });
     } catch (cause) {

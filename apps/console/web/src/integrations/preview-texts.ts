@@ -120,5 +120,7 @@ export const PREVIEW_TEXTS = {
 /** What the widget says where this is its language (BCP 47): whatever its region, and English where it has none. */
 export function previewTextsOf(locale: string): PreviewTexts {
   const [language = ""] = locale.toLowerCase().split("-");
-  return Object.hasOwn(PREVIEW_TEXTS, language) ? PREVIEW_TEXTS[language as keyof typeof PREVIEW_TEXTS] : PREVIEW_TEXTS.en;
+  return Object.hasOwn(PREVIEW_TEXTS, language)
+    ? PREVIEW_TEXTS[language as keyof typeof PREVIEW_TEXTS]
+    : PREVIEW_TEXTS.en;
 }

@@ -1,9 +1,9 @@
 import { useBlocker } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useCommands } from "../app/command-registry.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
 import { Notice } from "../ui/notice.tsx";
 import type { SettingsForm } from "./use-channel.ts";
 
@@ -13,6 +13,10 @@ export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
   const { conflicts, discard, fault, isBusy, isDirty, save } = form;
   const blocker = useBlocker({ shouldBlockFn: () => isDirty, enableBeforeUnload: isDirty, withResolver: true });
   useCommands(isDirty ? [{ id: "save", title: t("ui.save"), group: "page", keys: "mod+s", run: save }] : []);
+  // Whoever is told that a field is wrong is taken to it.
+  useEffect(() => {
+    if (fault !== null) document.querySelector<HTMLElement>("main [aria-invalid=true]")?.focus();
+  }, [fault]);
   return (
     <>
       {isDirty && (
@@ -20,7 +24,7 @@ export function SaveBar<Settings>({ form }: { form: SettingsForm<Settings> }) {
           {conflicts.length > 0 && (
             <Notice look="warn">{t("integrations.conflict", { fields: conflicts.map(String).join(", ") })}</Notice>
           )}
-          {fault !== null && <Notice look="bad">{describeFault(fault, t)}</Notice>}
+          {fault !== null && <Notice look="bad">{fault}</Notice>}
           <div className="flex items-center gap-2">
             <p role="status" className="min-w-0 flex-1 truncate pl-1 text-sm text-muted">
               {t("integrations.unsaved")}

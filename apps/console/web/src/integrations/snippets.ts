@@ -30,15 +30,7 @@ export const clientCall = (url: string, key: string, text: string): string =>
   ].join("\n");
 
 /** Programs that use the tools. */
-export const TOOL_CLIENTS = [
-  "claude-code",
-  "claude-desktop",
-  "vscode",
-  "cursor",
-  "zed",
-  "obsidian",
-  "n8n",
-] as const;
+export const TOOL_CLIENTS = ["claude-code", "claude-desktop", "vscode", "cursor", "zed", "obsidian", "n8n"] as const;
 export type ToolClient = (typeof TOOL_CLIENTS)[number];
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);

@@ -7,10 +7,12 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { CopyBox } from "../ui/copy-box.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { TabList } from "../ui/tab-list.tsx";
+import { AddressField } from "./address-field.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { KEY_PLACE, TOOL_CLIENTS, toolSnippet } from "./snippets.ts";
 import type { ToolClient } from "./snippets.ts";
+import { useAddress } from "./use-address.ts";
 
 interface Tool {
   name: string;
@@ -49,28 +51,28 @@ const CLIENTS = {
 } as const satisfies Record<ToolClient, { name: string; where: TextKey }>;
 
 /** The tool server: how programs are set up that use it, their keys, and what each key lets them do. */
-export function ToolServerPart({ url }: { url: string }) {
+export function ToolServerPart() {
   const { t } = useTexts();
   const project = useProject();
+  const address = useAddress("tool-server");
   const [key, setKey] = useState<string | null>(null);
   return (
     <div className="flex flex-col gap-4">
-      <KeysSection
-        text={t("tools.keysText")}
-        suggestedName={t("tools.keyName")}
-        rights={RIGHTS}
-        onMade={setKey}
-      />
+      <KeysSection text={t("tools.keysText")} suggestedName={t("tools.keyName")} rights={RIGHTS} onMade={setKey} />
       <Section title={t("tools.setUp")} text={t(key === null ? "tools.setUpText" : "tools.setUpWithKey")}>
         <Tabs.Root defaultValue="claude-code">
-          <TabList label={t("tools.setUp")} tabs={TOOL_CLIENTS.map((value) => ({ value, label: CLIENTS[value].name }))} />
+          <TabList
+            label={t("tools.setUp")}
+            tabs={TOOL_CLIENTS.map((value) => ({ value, label: CLIENTS[value].name }))}
+          />
           {TOOL_CLIENTS.map((client) => (
             <Tabs.Content key={client} value={client} className="flex flex-col gap-2">
               <p className="text-sm text-muted">{t(CLIENTS[client].where)}</p>
-              <CopyBox label={CLIENTS[client].name} text={toolSnippet(client, url, key ?? KEY_PLACE)} />
+              <CopyBox label={CLIENTS[client].name} text={toolSnippet(client, address.url, key ?? KEY_PLACE)} />
             </Tabs.Content>
           ))}
         </Tabs.Root>
+        <AddressField address={address} />
       </Section>
       <Section title={t("tools.title")} text={t("tools.text", { project })}>
         <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("tools.title")}>

@@ -91,8 +91,8 @@ export interface SettingsForm<Settings> {
   isDisabled: boolean;
   /** Names of fields that somebody else has changed meanwhile. */
   conflicts: readonly (keyof Settings)[];
-  /** What went wrong that no field stands for. */
-  fault: unknown;
+  /** What went wrong when it was saved, in words. */
+  fault: string | null;
   save: () => void;
   discard: () => void;
 }
@@ -105,6 +105,12 @@ function faultAt(fault: unknown, name: string): string | undefined {
   const place = /\/(\d+)$/.exec(found.pointer)?.[1];
   return place === undefined ? found.detail : `${Number(place) + 1}: ${found.detail}`;
 }
+
+/** Whether a fault is told by the fields alone. */
+const isAtFields = (fault: unknown) =>
+  fault instanceof ServiceFault &&
+  fault.errors.length > 0 &&
+  fault.errors.every(({ pointer }) => pointer.startsWith("/config/"));
 
 /** A form over the settings of a channel, saved together. What others save meanwhile is shown at once. */
 export function useSettingsForm<Id extends ChannelId>(
@@ -153,7 +159,7 @@ export function useSettingsForm<Id extends ChannelId>(
     isBusy,
     isDisabled: !mayChange,
     conflicts,
-    fault,
+    fault: fault === null ? null : isAtFields(fault) ? t("integrations.mend") : describeFault(fault, t),
     save: () => void save(),
     discard() {
       setEdits({});

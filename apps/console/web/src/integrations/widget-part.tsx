@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { ReactNode } from "react";
 import type { ChannelConfigs } from "@svc/contracts";
 import type { ChannelOf } from "../api/channels.ts";
+import { useServices } from "../app/services.ts";
 import { useRights, useSession } from "../app/use-session.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
@@ -10,12 +11,14 @@ import { CheckBox } from "../ui/check-box.tsx";
 import { ChoiceGroup } from "../ui/choice-group.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { CopyBox } from "../ui/copy-box.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { OutLink } from "../ui/markdown.tsx";
 import { Section } from "../ui/page-frame.tsx";
 import { Switch } from "../ui/switch.tsx";
 import { TextArea } from "../ui/text-area.tsx";
+import { AddressField } from "./address-field.tsx";
 import { ArrivalTest } from "./arrival-test.tsx";
 import { ColorField } from "./color-field.tsx";
 import { makeIdentitySecret, makeWidgetKey } from "./make-secret.ts";
@@ -24,6 +27,7 @@ import { PREVIEW_TEXTS } from "./preview-texts.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { SecretControl } from "./secret-control.tsx";
 import { widgetTag } from "./snippets.ts";
+import { useAddress } from "./use-address.ts";
 import { useChannelChange, useSettingsForm } from "./use-channel.ts";
 import type { SettingsForm } from "./use-channel.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -41,7 +45,10 @@ const FEATURES = {
   sound: { title: "widget.sound", hint: "widget.soundHint" },
 } as const satisfies Record<Feature, { title: TextKey; hint: TextKey }>;
 
-const PRECHAT = { name: "widget.prechatName", email: "widget.prechatEmail" } as const satisfies Record<Prechat, TextKey>;
+const PRECHAT = { name: "widget.prechatName", email: "widget.prechatEmail" } as const satisfies Record<
+  Prechat,
+  TextKey
+>;
 
 const RATES = [
   { name: "messagesPerMinute", title: "widget.messagesPerMinute" },
@@ -50,8 +57,17 @@ const RATES = [
   { name: "socketsPerMinute", title: "widget.socketsPerMinute" },
 ] as const satisfies readonly { name: keyof WidgetConfig; title: TextKey }[];
 
-function Embedding({ channel, url, isDisabled }: { channel: ChannelOf<"widget">; url: string; isDisabled: boolean }) {
+function Embedding({
+  channel,
+  address,
+  isDisabled,
+}: {
+  channel: ChannelOf<"widget">;
+  address: ReturnType<typeof useAddress>;
+  isDisabled: boolean;
+}) {
   const { t } = useTexts();
+  const { toasts } = useServices();
   const change = useChannelChange();
   const [isChanging, setChanging] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -61,6 +77,8 @@ function Embedding({ channel, url, isDisabled }: { channel: ChannelOf<"widget">;
     setBusy(true);
     try {
       await change("widget", { config: { apiKey: makeWidgetKey() } });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
     } finally {
       setBusy(false);
       setChanging(false);
@@ -71,7 +89,7 @@ function Embedding({ channel, url, isDisabled }: { channel: ChannelOf<"widget">;
       {apiKey === null ? (
         <Notice>{t("widget.noKey")}</Notice>
       ) : (
-        <CopyBox label={t("widget.tag")} text={widgetTag(url, apiKey)} isWrapped />
+        <CopyBox label={t("widget.tag")} text={widgetTag(address.url, apiKey)} isWrapped />
       )}
       <div className="mt-2 flex flex-wrap items-center justify-between gap-2">
         <p className="text-xs text-muted">{t("widget.keyIsPublic")}</p>
@@ -81,6 +99,7 @@ function Embedding({ channel, url, isDisabled }: { channel: ChannelOf<"widget">;
           </Button>
         )}
       </div>
+      <AddressField address={address} />
       {isChanging && (
         <ConfirmDialog
           title={t("widget.changeKey")}
@@ -286,14 +305,15 @@ function Identity({ channel, form }: { channel: ChannelOf<"widget">; form: Form 
 const Column = ({ children }: { children: ReactNode }) => <div className="flex min-w-0 flex-col gap-4">{children}</div>;
 
 /** The widget: the tag for pages, how it looks, who may use it, and a preview of all that. */
-export function WidgetPart({ channel, url }: { channel: ChannelOf<"widget">; url: string }) {
+export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
   const { t } = useTexts();
   const mayDo = useRights();
   const form = useSettingsForm(channel, mayDo("admin:*"));
+  const address = useAddress("widget");
   return (
     <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_22rem]">
       <Column>
-        <Embedding channel={channel} url={url} isDisabled={form.isDisabled} />
+        <Embedding channel={channel} address={address} isDisabled={form.isDisabled} />
         <Looks form={form} />
         <Features form={form} />
         <Access form={form} />
@@ -306,7 +326,7 @@ export function WidgetPart({ channel, url }: { channel: ChannelOf<"widget">; url
         </Section>
         <ArrivalTest channelId="widget" text={t("widget.tryText")}>
           <p className="text-sm [&_a]:font-medium [&_a]:text-accent [&_a]:underline">
-            <OutLink href={`${url}/`}>{t("widget.demo")}</OutLink>
+            <OutLink href={`${address.url}/`}>{t("widget.demo")}</OutLink>
           </p>
         </ArrivalTest>
       </div>

@@ -84,10 +84,7 @@ export function WidgetPreview({ config }: { config: ChannelConfigs["widget"] }) 
               >
                 {greeting}
               </span>
-              <span
-                className="h-8 w-28 self-end rounded-2xl rounded-ee-md"
-                style={{ backgroundColor: accent }}
-              />
+              <span className="h-8 w-28 self-end rounded-2xl rounded-ee-md" style={{ backgroundColor: accent }} />
               <span className="h-12 w-40 rounded-2xl rounded-es-md" style={{ backgroundColor: raised }} />
             </div>
             <div className="m-2.5 flex items-center gap-2 rounded-2xl border px-3 py-2" style={{ borderColor: line }}>

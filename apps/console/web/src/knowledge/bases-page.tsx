@@ -90,9 +90,7 @@ export function BasesPage() {
   );
   return (
     <KnowledgeFrame actions={button}>
-      {kbs.isError && kbs.data === undefined && (
-        <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />
-      )}
+      {kbs.isError && kbs.data === undefined && <FaultNotice fault={kbs.error} onRetry={() => void kbs.refetch()} />}
       {kbs.data?.length === 0 ? (
         <EmptyState icon={BookOpen} title={t("knowledge.none")} text={t("knowledge.noneText")}>
           {button}

@@ -48,6 +48,8 @@ export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: 
     }
   }
 
+  // A key that was made of the title, or of the content, says nothing more.
+  const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
   const facts = [
     ...(chunks > 0 ? [t("knowledge.passages", { n: chunks })] : []),
     ...(bytes > 0 ? [formatBytes(bytes, texts)] : []),
@@ -61,7 +63,7 @@ export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: 
           {title}
         </p>
         <p className="truncate text-xs text-muted [&_a]:hover:underline" dir="auto">
-          {url === null ? (key === title ? null : key) : <OutLink href={url}>{url}</OutLink>}
+          {url === null ? isOwnName ? null : key : <OutLink href={url}>{url}</OutLink>}
         </p>
         <p className="text-xs text-muted sm:hidden">{facts.join(" · ")}</p>
         {error !== null && (

@@ -37,8 +37,7 @@ function useUploads(kbId: string) {
         await uploadFile(connection, { project, kbId, signal }, file);
       },
       describe: (fault) => describeFault(fault, t),
-      refuse: ({ size }) =>
-        size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null,
+      refuse: ({ size }) => (size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null),
       onSent() {
         void queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
         void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
@@ -73,11 +72,23 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
 
   const chooseFiles = () => filesRef.current?.click();
   useCommands([
-    { id: "kb-search", title: t("knowledge.findDocument"), group: "page", keys: "/", run: () => searchRef.current?.focus() },
+    {
+      id: "kb-search",
+      title: t("knowledge.findDocument"),
+      group: "page",
+      keys: "/",
+      run: () => searchRef.current?.focus(),
+    },
     ...(mayWrite
       ? [
           { id: "kb-files", title: t("knowledge.addFiles"), group: "page" as const, keys: "u", run: chooseFiles },
-          { id: "kb-text", title: t("knowledge.addText"), group: "page" as const, keys: "c", run: () => setSource("text") },
+          {
+            id: "kb-text",
+            title: t("knowledge.addText"),
+            group: "page" as const,
+            keys: "c",
+            run: () => setSource("text"),
+          },
           { id: "kb-page", title: t("knowledge.addPage"), group: "page" as const, run: () => setSource("page") },
           { id: "kb-site", title: t("knowledge.addSite"), group: "page" as const, run: () => setSource("site") },
         ]
@@ -95,7 +106,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
           }`}
         >
           <div className="flex items-center gap-2.5">
-            <FileUp aria-hidden className={`size-5 ${isOver ? "text-accent" : "text-faint"}`} />
+            <FileUp aria-hidden className={`size-5 shrink-0 ${isOver ? "text-accent" : "text-faint"}`} />
             <p className="text-sm">
               <span className="font-medium">{t(isOver ? "upload.dropNow" : "upload.drop")}</span>{" "}
               <span className="text-muted max-sm:block">{t("upload.kinds")}</span>
@@ -153,9 +164,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
           label={t("knowledge.status")}
           hidesLabel
           value={status ?? "all"}
-          onChange={({ currentTarget: { value } }) =>
-            setStatus(value === "all" ? null : (value as DocumentItemStatus))
-          }
+          onChange={({ currentTarget: { value } }) => setStatus(value === "all" ? null : (value as DocumentItemStatus))}
           options={STATUSES.map((value) => ({ value, label: t(`document.${value}`) }))}
           className="w-44"
         />

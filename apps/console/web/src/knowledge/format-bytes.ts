@@ -1,15 +1,13 @@
 import type { Texts } from "../i18n/create-texts.ts";
 
-const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+const UNITS = ["kilobyte", "megabyte", "gigabyte"] as const;
 const STEP = 1_000;
 
-/** A size in words, as in "1.4 MB". */
+/** A size in words, as in "9 bytes" and "1.4 MB". */
 export function formatBytes(sizeBytes: number, { language }: Pick<Texts, "language">): string {
-  const place = Math.min(UNITS.length - 1, Math.floor(Math.log(Math.max(1, sizeBytes)) / Math.log(STEP)));
-  return new Intl.NumberFormat(language, {
-    style: "unit",
-    unit: UNITS[place] ?? "byte",
-    unitDisplay: "short",
-    maximumFractionDigits: place < 2 ? 0 : 1,
-  }).format(sizeBytes / STEP ** place);
+  const write = (value: number, unit: string, unitDisplay: "long" | "short") =>
+    new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay, maximumSignificantDigits: 3 }).format(value);
+  if (sizeBytes < STEP) return write(sizeBytes, "byte", "long");
+  const place = Math.min(UNITS.length, Math.floor(Math.log(sizeBytes) / Math.log(STEP)));
+  return write(sizeBytes / STEP ** place, UNITS[place - 1] ?? "kilobyte", "short");
 }

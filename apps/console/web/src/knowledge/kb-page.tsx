@@ -9,7 +9,6 @@ import { MissingPage } from "../app/error-page.tsx";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { Button } from "../ui/button.tsx";
 import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { FaultNotice } from "../ui/fault-notice.tsx";
@@ -54,9 +53,14 @@ function Actions({ kb }: { kb: KbItem }) {
     <>
       <Menu
         trigger={
-          <Button aria-label={t("knowledge.more")} className="w-8 px-0">
+          <button
+            type="button"
+            aria-label={t("knowledge.more")}
+            title={t("knowledge.more")}
+            className="flex size-8 items-center justify-center rounded-md border border-line bg-surface text-muted hover:bg-hover hover:text-ink"
+          >
             <Ellipsis aria-hidden className="size-4" />
-          </Button>
+          </button>
         }
       >
         <MenuItem icon={Pencil} onSelect={() => setOpen("rename")}>
@@ -116,7 +120,8 @@ export function KbPage() {
       }
       title={kb?.name ?? <Skeleton className="my-1 h-5 w-48" />}
       text={
-        kb !== undefined && `${t("knowledge.documents", { n: kb.documents })} · ${t("knowledge.passages", { n: kb.chunks })}`
+        kb !== undefined &&
+        `${t("knowledge.documents", { n: kb.documents })} · ${t("knowledge.passages", { n: kb.chunks })}`
       }
       actions={mayWrite && kb !== undefined && <Actions kb={kb} />}
     >

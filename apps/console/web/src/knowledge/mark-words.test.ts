@@ -13,7 +13,8 @@ describe("the words of a query in a passage", () => {
   });
 
   test("are not marked where they are too short to say anything", () => {
-    expect(marked("It is in a box.", "is it in a")).toEqual([]);
+    expect(marked("It can be in a box.", "can it be in a")).toEqual([]);
+    expect(marked("Error E07 of the VPN, at 5.", "E07, VPN, 5")).toEqual(["E07", "VPN", "5"]);
   });
 
   test("leave the text as it was, markup and all", () => {

@@ -5,8 +5,9 @@ export interface MarkedPiece {
 }
 
 const WORDS = /[\p{L}\p{N}]+/gu;
-/** Shorter words stand everywhere. */
-const WORD_MIN_CHARS = 3;
+/** Shorter words stand everywhere, but for those with digits and those in capitals, as in E07 and VPN. */
+const WORD_MIN_CHARS = 4;
+const CODE = /\p{N}|^\p{Lu}{2,}$/u;
 /** Forms of a word begin alike: so many letters at its end may differ. */
 const ENDING_MAX_CHARS = 3;
 const STEM_MIN_CHARS = 4;
@@ -24,7 +25,9 @@ function isLike(word: string, wanted: string): boolean {
 
 /** The text in pieces, with those marked that are a form of a word of the query. What comes out is the text, whole. */
 export function markWords(text: string, query: string): MarkedPiece[] {
-  const wanted = [...query.matchAll(WORDS)].map(([word]) => fold(word)).filter((word) => word.length >= WORD_MIN_CHARS);
+  const wanted = [...query.matchAll(WORDS)]
+    .filter(([word]) => word.length >= WORD_MIN_CHARS || CODE.test(word))
+    .map(([word]) => fold(word));
   const pieces: MarkedPiece[] = [];
   const push = (piece: string, isMarked: boolean) => {
     const last = pieces.at(-1);

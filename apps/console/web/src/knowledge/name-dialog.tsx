@@ -62,7 +62,6 @@ export function NameDialog({
           value={name}
           maxLength={200}
           required
-          autoFocus
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
       </form>

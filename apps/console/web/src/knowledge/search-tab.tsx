@@ -13,6 +13,7 @@ import { Button } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { CONTROL, SelectField } from "../ui/field.tsx";
+import { formText } from "../ui/form-text.ts";
 import { Markdown, OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -165,7 +166,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
 
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
-    const typed = String(new FormData(event.currentTarget).get("q")).trim();
+    const typed = formText(new FormData(event.currentTarget), "q").trim();
     if (typed === query) void hits.refetch();
     setQuery(typed);
   }

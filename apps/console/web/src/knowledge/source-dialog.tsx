@@ -10,6 +10,7 @@ import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
+import { formText } from "../ui/form-text.ts";
 import { TextArea } from "../ui/text-area.tsx";
 
 /** What a document is made of besides files. */
@@ -26,9 +27,9 @@ const PAGES_DEFAULT = 1_000;
 
 /** What was typed, as the server takes it. */
 const READ = {
-  page: (form) => ({ url: String(form.get("url")).trim() }),
-  site: (form) => ({ sitemap: String(form.get("url")).trim(), maxPages: Number(form.get("maxPages")) }),
-  text: (form) => ({ title: String(form.get("title")).trim(), text: String(form.get("text")) }),
+  page: (form) => ({ url: formText(form, "url").trim() }),
+  site: (form) => ({ sitemap: formText(form, "url").trim(), maxPages: Number(form.get("maxPages")) }),
+  text: (form) => ({ title: formText(form, "title").trim(), text: formText(form, "text") }),
 } as const satisfies Record<SourceKind, (form: FormData) => DocumentSource>;
 
 /** Adds a page of the web, all pages of a site, or a text that is written here. */
@@ -82,7 +83,6 @@ export function SourceDialog({ kind, kbId, onClose }: { kind: SourceKind; kbId: 
             inputMode="url"
             placeholder={kind === "page" ? "https://www.example.com/help" : "https://www.example.com"}
             required
-            autoFocus
           />
         )}
         {kind === "site" && (
@@ -98,7 +98,7 @@ export function SourceDialog({ kind, kbId, onClose }: { kind: SourceKind; kbId: 
         )}
         {kind === "text" && (
           <>
-            <Field label={t("source.title")} name="title" required autoFocus />
+            <Field label={t("source.title")} name="title" required />
             <TextArea label={t("source.text")} hint={t("source.textHint")} name="text" rows={12} required />
           </>
         )}

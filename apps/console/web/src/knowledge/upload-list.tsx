@@ -58,7 +58,12 @@ export function UploadList({ queue }: { queue: UploadQueue }) {
                     label={t("upload.again", { name })}
                     onClick={() => queue.retry(id)}
                   />
-                  <IconButton icon={X} size="small" label={t("upload.leave", { name })} onClick={() => queue.clear(id)} />
+                  <IconButton
+                    icon={X}
+                    size="small"
+                    label={t("upload.leave", { name })}
+                    onClick={() => queue.clear(id)}
+                  />
                 </>
               )}
             </li>

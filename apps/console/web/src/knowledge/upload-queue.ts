@@ -78,7 +78,13 @@ export function createUploadQueue({ send, describe, onSent, refuse }: UploadQueu
         lastId += 1;
         files.set(lastId, file);
         const error = refuse(file);
-        return { id: lastId, name: file.name, sizeBytes: file.size, state: error === null ? "waiting" : "failed", error };
+        return {
+          id: lastId,
+          name: file.name,
+          sizeBytes: file.size,
+          state: error === null ? "waiting" : "failed",
+          error,
+        };
       });
       uploads.set((all) => [...all, ...added]);
       sendNext();

@@ -10,6 +10,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { FaultNotice } from "../ui/fault-notice.tsx";
+import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { EntryCard } from "./entry-card.tsx";
@@ -41,7 +42,7 @@ export function LinkPage() {
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const valueOf = (name: string) => String(form.get(name) ?? "");
+    const valueOf = (name: string) => formText(form, name);
     if (valueOf("password") !== valueOf("again")) return setFault(t("link.differ"));
     setBusy(true);
     setFault(null);
@@ -70,7 +71,13 @@ export function LinkPage() {
               <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required />
             </>
           ) : (
-            <Field label={t("signIn.email")} type="email" autoComplete="username" value={link.data.email ?? ""} readOnly />
+            <Field
+              label={t("signIn.email")}
+              type="email"
+              autoComplete="username"
+              value={link.data.email ?? ""}
+              readOnly
+            />
           )}
           <Field
             label={t("signIn.password")}

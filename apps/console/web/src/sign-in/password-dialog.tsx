@@ -6,6 +6,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
 
 /** OPERATOR_LIMITS of the contracts say the same; the server checks. */
@@ -22,7 +23,7 @@ export default function PasswordDialog({ onClose }: { onClose: () => void }) {
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const valueOf = (name: string) => String(form.get(name));
+    const valueOf = (name: string) => formText(form, name);
     setBusy(true);
     setFault(null);
     try {

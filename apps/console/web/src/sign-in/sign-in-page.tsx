@@ -10,6 +10,7 @@ import { useServices } from "../app/services.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
+import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
 import { EntryCard } from "./entry-card.tsx";
 
@@ -32,7 +33,7 @@ export function SignInPage() {
     setBusy(true);
     setFault(null);
     try {
-      const session = await signIn(connection, String(form.get("email")), String(form.get("password")));
+      const session = await signIn(connection, formText(form, "email"), formText(form, "password"));
       queryClient.setQueryData(["session"], session);
       await navigate({ href: to, replace: true });
     } catch (cause) {
@@ -48,13 +49,7 @@ export function SignInPage() {
       <ReachBanner />
       <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
         <Field label={t("signIn.email")} name="email" type="email" autoComplete="username" required autoFocus />
-        <Field
-          label={t("signIn.password")}
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-        />
+        <Field label={t("signIn.password")} name="password" type="password" autoComplete="current-password" required />
         <p role="alert" className="text-sm text-bad empty:hidden">
           {fault}
         </p>

@@ -4,6 +4,7 @@ import type { TicketDetail, TicketPriority } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { formText } from "../ui/form-text.ts";
 import { Field, SelectField } from "../ui/field.tsx";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
@@ -26,7 +27,7 @@ export default function ChangeDialog({
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const valueOf = (name: string) => String(form.get(name) ?? "");
+    const valueOf = (name: string) => formText(form, name);
     const tags = valueOf("tags")
       .split(",")
       .map((tag) => tag.trim().replace(/^#/, ""))

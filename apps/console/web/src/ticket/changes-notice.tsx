@@ -9,21 +9,28 @@ import type { TicketChangeNews } from "./describe-changes.ts";
 const QUOTE_MAX_CHARS = 160;
 const quote = (text: string) => (text.length > QUOTE_MAX_CHARS ? `${text.slice(0, QUOTE_MAX_CHARS)}…` : text);
 
-function tell(change: TicketChangeNews, t: Texts["t"], nameOf: (actor: string) => string): string {
-  switch (change.kind) {
-    case "message":
-      return t("conflict.message", { text: quote(change.text) });
-    case "reply":
-      return t(change.author === "operator" ? "conflict.reply" : "conflict.agentReply", { text: quote(change.text) });
-    case "draft":
-      return t("conflict.draft");
-    case "status":
-      return t("conflict.status", { status: t(`status.${change.status}`) });
-    case "assignee":
-      return change.assignee === null
-        ? t("conflict.unassigned")
-        : t("conflict.assigned", { name: nameOf(change.assignee) });
-  }
+interface TellWith {
+  t: Texts["t"];
+  nameOf: (actor: string) => string;
+}
+
+/** Each kind of change in words. */
+const TELLINGS: {
+  [Kind in TicketChangeNews["kind"]]: (change: Extract<TicketChangeNews, { kind: Kind }>, by: TellWith) => string;
+} = {
+  message: ({ text }, { t }) => t("conflict.message", { text: quote(text) }),
+  reply: ({ author, text }, { t }) =>
+    t(author === "operator" ? "conflict.reply" : "conflict.agentReply", { text: quote(text) }),
+  draft: (_, { t }) => t("conflict.draft"),
+  status: ({ status }, { t }) => t("conflict.status", { status: t(`status.${status}`) }),
+  assignee: ({ assignee }, { nameOf, t }) =>
+    assignee === null ? t("conflict.unassigned") : t("conflict.assigned", { name: nameOf(assignee) }),
+};
+
+function tell(change: TicketChangeNews, by: TellWith): string {
+  // Each kind's own way takes what is of that kind.
+  const telling = TELLINGS[change.kind] as (change: TicketChangeNews, by: TellWith) => string;
+  return telling(change, by);
 }
 
 /** What has happened since the text was begun: nothing goes out over it unseen. */
@@ -48,7 +55,7 @@ export function ChangesNotice({
             <ul>
               {changes.map((change, index) => (
                 <li key={index} dir="auto" className="wrap-anywhere text-muted">
-                  {tell(change, t, nameOf)}
+                  {tell(change, { t, nameOf })}
                 </li>
               ))}
             </ul>

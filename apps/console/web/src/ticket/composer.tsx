@@ -152,6 +152,8 @@ export function Composer({
     // Nothing that was typed is lost where it could not be sent.
     if (!isSent) return;
     stopTyping();
+    // The keys are commands again.
+    area.current?.blur();
     drafts.forget(ticket.id);
     setText("");
     setPreview(false);

@@ -25,9 +25,7 @@ export const Conversation = memo(function Conversation({
   );
   return (
     <ol className="flex flex-col gap-3">
-      {(more.messages || more.replies) && (
-        <li className="py-1 text-center text-xs text-muted">{t("ticket.older")}</li>
-      )}
+      {(more.messages || more.replies) && <li className="py-1 text-center text-xs text-muted">{t("ticket.older")}</li>}
       {entries.map((entry) => (
         <li key={entry.key}>
           {entry.kind === "day" && (

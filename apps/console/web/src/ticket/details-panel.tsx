@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Pencil, X } from "lucide-react";
 import { Tabs } from "radix-ui";
 import type { ReactNode } from "react";
-import type { TicketDetail } from "@svc/contracts";
+import type { Source, TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
@@ -39,6 +39,7 @@ export function DetailsPanel({
   ticket,
   isOpen,
   mayWrite,
+  onSource,
   onChange,
   onAssign,
   onReroute,
@@ -48,6 +49,7 @@ export function DetailsPanel({
   /** Over the conversation, where there is no room beside it. */
   isOpen: boolean;
   mayWrite: boolean;
+  onSource: (source: Source) => void;
   onChange: () => void;
   onAssign: () => void;
   onReroute: () => void;
@@ -61,7 +63,9 @@ export function DetailsPanel({
   const { assignee, channelId, channel_meta: meta, possibleDuplicates: duplicates, tags } = ticket;
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
   const edit = (label: string, run: () => void) =>
-    mayWrite && <IconButton icon={Pencil} size="small" label={label} className="-my-1 ml-1 align-middle" onClick={run} />;
+    mayWrite && (
+      <IconButton icon={Pencil} size="small" label={label} className="-my-1 ml-1 align-middle" onClick={run} />
+    );
   return (
     <aside
       aria-label={t("details.title")}
@@ -146,7 +150,7 @@ export function DetailsPanel({
           )}
         </Tabs.Content>
         <Tabs.Content value="trace" className="min-h-0 flex-1 overflow-y-auto px-4 pb-6">
-          <Trace ticket={ticket} />
+          <Trace ticket={ticket} onSource={onSource} />
         </Tabs.Content>
       </Tabs.Root>
     </aside>

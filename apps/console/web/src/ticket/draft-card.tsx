@@ -104,7 +104,7 @@ export function DraftCard({
           {t("draft.stale")}
         </p>
       )}
-      <div className={sources.length === 0 ? "" : "@3xl:grid @3xl:grid-cols-[minmax(0,1fr)_15rem]"}>
+      <div className={sources.length === 0 ? "" : "@xl:grid @xl:grid-cols-[minmax(0,1fr)_15rem]"}>
         <div className="min-w-0 px-4 py-3">
           {isEmpty ? (
             <p className="text-sm text-muted">{t("draft.empty")}</p>
@@ -118,7 +118,7 @@ export function DraftCard({
           </p>
         </div>
         {sources.length > 0 && (
-          <div className="min-w-0 border-line bg-page px-3 py-3 max-@3xl:border-t @3xl:border-l">
+          <div className="min-w-0 border-line bg-page px-3 py-3 max-@xl:border-t @xl:border-l">
             <h4 className="mb-1.5 text-2xs font-semibold text-faint">{t("draft.sources")}</h4>
             <ul className="flex flex-col gap-1.5">
               {sources.map((source, index) => (
@@ -133,13 +133,7 @@ export function DraftCard({
       {mayWrite && (
         <footer className="flex flex-wrap items-center gap-1.5 border-t border-line px-3 py-2.5">
           {!isEmpty && (
-            <Button
-              look="primary"
-              keys="a"
-              disabled={!canApprove}
-              isBusy={busy !== null}
-              onClick={onApprove}
-            >
+            <Button look="primary" keys="a" disabled={!canApprove} isBusy={busy !== null} onClick={onApprove}>
               {t("action.approve")}
             </Button>
           )}

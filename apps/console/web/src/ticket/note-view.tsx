@@ -6,7 +6,10 @@ import { Markdown } from "../ui/markdown.tsx";
 export function NoteView({ name, at, text }: { name: string; at: string; text: string }) {
   const { dateTime, t, timeOfDay } = useTexts();
   return (
-    <article aria-label={t("note.of", { name })} className="rounded-lg border border-warn/25 bg-warn-soft px-3.5 py-2.5">
+    <article
+      aria-label={t("note.of", { name })}
+      className="rounded-lg border border-warn/25 bg-warn-soft px-3.5 py-2.5"
+    >
       <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
         <StickyNote aria-hidden className="size-3.5 text-warn" />
         <span className="font-medium text-ink">{name}</span>

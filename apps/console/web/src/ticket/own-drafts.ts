@@ -23,7 +23,7 @@ export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
     try {
       const kept = JSON.parse(storage.getItem(key) ?? "null") as Partial<OwnDraft & { at: number }> | null;
       if (typeof kept?.text !== "string" || !isMode(kept.mode)) return null;
-      return { mode: kept.mode, text: kept.text, at: Number(kept.at ?? 0) };
+      return { mode: kept.mode, text: kept.text, at: kept.at ?? 0 };
     } catch {
       // Somebody else's text is no draft.
       return null;

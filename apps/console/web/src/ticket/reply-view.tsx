@@ -32,8 +32,7 @@ export function ReplyView({
   const { author, createdAt, deliveredAt } = reply;
   const { icon: Icon, title } = AUTHORS[author];
   const Tick = deliveredAt === null ? Check : CheckCheck;
-  const delivery =
-    deliveredAt === null ? t("reply.waiting") : t("reply.delivered", { time: dateTime(deliveredAt) });
+  const delivery = deliveredAt === null ? t("reply.waiting") : t("reply.delivered", { time: dateTime(deliveredAt) });
   return (
     <article aria-label={t(title)} className="flex flex-col items-end pl-12 max-sm:pl-4">
       <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
@@ -42,7 +41,12 @@ export function ReplyView({
         <time dateTime={createdAt} title={dateTime(createdAt)} className="text-faint">
           {timeOfDay(createdAt)}
         </time>
-        <span role="img" aria-label={delivery} title={delivery} className={deliveredAt === null ? "text-faint" : "text-ok"}>
+        <span
+          role="img"
+          aria-label={delivery}
+          title={delivery}
+          className={deliveredAt === null ? "text-faint" : "text-ok"}
+        >
           <Tick aria-hidden className="size-3.5" />
         </span>
       </p>

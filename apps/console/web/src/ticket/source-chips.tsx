@@ -3,13 +3,7 @@ import type { Source } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 
 /** The documents that an answer quotes, one chip each; it opens the passage. */
-export function SourceChips({
-  sources,
-  onSource,
-}: {
-  sources: readonly Source[];
-  onSource: (source: Source) => void;
-}) {
+export function SourceChips({ sources, onSource }: { sources: readonly Source[]; onSource: (source: Source) => void }) {
   const { t } = useTexts();
   if (sources.length === 0) return null;
   return (

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { KbHit, Source, TicketDetail } from "@svc/contracts";
-import { agentsQuery } from "../api/agents.ts";
+import type { RefObject } from "react";
+import { ServiceFault } from "@svc/client";
+import type { Source, TicketDetail } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -11,11 +12,18 @@ import { OutLink } from "../ui/markdown.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { splitQuote } from "./split-quote.ts";
 
-/** A quote is looked up by its beginning. */
-const QUERY_MAX_CHARS = 400;
-const HITS = 10;
+function QuotedPassage({ text, quote, mark }: { text: string; quote: string; mark: RefObject<HTMLElement | null> }) {
+  const parts = splitQuote(text, quote);
+  return (
+    <>
+      {parts.before}
+      <mark ref={mark}>{parts.quote}</mark>
+      {parts.after}
+    </>
+  );
+}
 
-/** The passage that a quote stands in, highlighted. */
+/** The passage that a quote stands in, highlighted, among those around it in its document. */
 export function SourceDialog({
   source,
   ticket,
@@ -26,52 +34,54 @@ export function SourceDialog({
   onClose: () => void;
 }) {
   const { t } = useTexts();
-  const { connection, queryClient } = useServices();
+  const { connection } = useServices();
   const mark = useRef<HTMLElement>(null);
   const passage = useQuery({
     queryKey: ["passage", ticket.project, source.chunkId],
-    queryFn: async ({ signal }): Promise<KbHit | null> => {
-      const agents = await queryClient.ensureQueryData(agentsQuery(connection, ticket.project));
-      const own = agents.find(({ id }) => id === ticket.agentId)?.kbIds ?? [];
-      // An agent's bases may have been changed since: the passage is looked for in all others then.
-      const kbIds = [...new Set([...own, ...agents.flatMap((agent) => agent.kbIds)])];
-      for (const id of kbIds) {
-        const query = { q: source.quote.slice(0, QUERY_MAX_CHARS), limit: HITS };
-        const { items } = await connection.call("searchKb", ticket.project, { params: { id }, query, signal });
-        const hit = items.find(({ chunkId }) => chunkId === source.chunkId);
-        if (hit !== undefined) return hit;
+    queryFn: async ({ signal }) => {
+      try {
+        return (await connection.call("getPassage", ticket.project, { params: { id: source.chunkId }, signal })).item;
+      } catch (fault) {
+        // The document was changed or removed since.
+        if (fault instanceof ServiceFault && fault.status === 404) return null;
+        throw fault;
       }
-      return null;
     },
   });
   const isThere = passage.isSuccess;
-  useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [isThere]);
-  const hit = passage.data ?? null;
-  const { after, before, quote } = splitQuote(hit?.text ?? source.quote, source.quote);
+  useEffect(() => {
+    mark.current?.scrollIntoView({ block: "center" });
+  }, [isThere]);
+  const found = passage.data ?? null;
+  const passages = found?.passages ?? [{ id: source.chunkId, headingPath: [], text: source.quote, page: null }];
   return (
-    <Dialog title={source.title} onClose={onClose}>
+    <Dialog title={found?.title ?? source.title} onClose={onClose}>
       <div className="px-5 py-4">
-        {hit !== null && hit.headingPath.length > 0 && (
-          <p className="mb-3 text-xs text-muted">
-            {hit.headingPath.join(" › ")}
-            {hit.page !== undefined && ` · ${t("source.page", { page: hit.page })}`}
-          </p>
-        )}
         {passage.isPending ? (
           <Skeleton className="h-40 w-full" />
         ) : (
-          <div dir="auto" className="text-base leading-relaxed wrap-anywhere whitespace-pre-wrap">
-            {before}
-            <mark ref={mark}>{quote}</mark>
-            {after}
-          </div>
+          <ol className="flex flex-col gap-4">
+            {passages.map(({ headingPath, id, page, text }, index) => (
+              <li key={id} className={id === source.chunkId ? "" : "text-muted"}>
+                {headingPath.length > 0 && headingPath.join() !== passages[index - 1]?.headingPath.join() && (
+                  <h3 dir="auto" className="mb-1 text-xs font-semibold text-ink">
+                    {headingPath.join(" › ")}
+                    {page !== null && page !== undefined && ` · ${t("source.page", { page })}`}
+                  </h3>
+                )}
+                <div dir="auto" className="text-sm leading-relaxed wrap-anywhere whitespace-pre-wrap">
+                  {id === source.chunkId ? <QuotedPassage text={text} quote={source.quote} mark={mark} /> : text}
+                </div>
+              </li>
+            ))}
+          </ol>
         )}
         {passage.isError && (
           <div className="mt-3">
             <FaultNotice fault={passage.error} onRetry={() => void passage.refetch()} />
           </div>
         )}
-        {isThere && hit === null && <p className="mt-3 text-xs text-muted">{t("source.gone")}</p>}
+        {isThere && found === null && <p className="mt-3 text-xs text-muted">{t("source.gone")}</p>}
         {source.url !== undefined && (
           <p className="mt-4 flex items-center gap-1.5 text-sm text-accent">
             <ExternalLink aria-hidden className="size-4" />

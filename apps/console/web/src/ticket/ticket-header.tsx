@@ -20,7 +20,7 @@ import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
-import { BackToList } from "./ticket-page.tsx";
+import { BackToList } from "./back-to-list.tsx";
 
 /** What a ticket is about, its state, who else looks at it, and what can be done with it as a whole. */
 export function TicketHeader({

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { ArrowLeft, SearchX } from "lucide-react";
+import { useParams } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
 import { useEffect } from "react";
 import { ServiceFault } from "@svc/client";
 import { ticketQuery } from "../api/tickets.ts";
@@ -32,24 +32,6 @@ function TicketSkeleton({ subject }: { subject: string | undefined }) {
         <Skeleton className="h-16 w-1/2 rounded-xl" />
       </div>
     </div>
-  );
-}
-
-/** The way back to the list, where that is not beside the ticket. */
-export function BackToList() {
-  const { t } = useTexts();
-  const project = useProject();
-  const { view, search } = useInbox();
-  return (
-    <Link
-      to="/$project/inbox/$view"
-      params={{ project, view }}
-      search={search}
-      aria-label={t("ticket.back")}
-      className="-ml-1.5 flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover lg:hidden"
-    >
-      <ArrowLeft aria-hidden className="size-4.5" />
-    </Link>
   );
 }
 

@@ -62,13 +62,20 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
       act(
         "resolve",
         { status: as },
-        { done: t(as === "spam" ? "done.spam" : "done.resolve"), undo: () => void act("reopen", {}, { version: null }) },
+        {
+          done: t(as === "spam" ? "done.spam" : "done.resolve"),
+          undo: () => void act("reopen", {}, { version: null }),
+        },
       ),
     );
   const assign = (assignee: string | null) => {
     const before = ticket.assignee;
     const put = (who: string | null, telling: Parameters<typeof act>[2]) =>
-      who === null ? act("unassign", {}, telling) : who === me ? act("takeover", {}, telling) : act("assign", { assignee: who }, telling);
+      who === null
+        ? act("unassign", {}, telling)
+        : who === me
+          ? act("takeover", {}, telling)
+          : act("assign", { assignee: who }, telling);
     void put(assignee, {
       version: null,
       done: t(assignee === null ? "done.unassign" : "done.assign"),
@@ -136,14 +143,26 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
       <TicketHeader
         ticket={ticket}
         viewers={viewers}
-        actions={{ resolve, reopen, openDialog: setDialog, copyLink, toggleDetails: () => setDetails((shown) => !shown) }}
+        actions={{
+          resolve,
+          reopen,
+          openDialog: setDialog,
+          copyLink,
+          toggleDetails: () => setDetails((shown) => !shown),
+        }}
         hasDetails={hasDetails}
         isBusy={actions.busy !== null}
       />
       <div className="relative flex min-h-0 flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
-          <div ref={scroller} tabIndex={0} role="region" aria-label={t("ticket.conversation")} className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
-            <div className="mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
+          <div
+            ref={scroller}
+            tabIndex={0}
+            role="region"
+            aria-label={t("ticket.conversation")}
+            className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
+          >
+            <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
               <div className="flex-1" />
               <Conversation ticket={ticket} onSource={setSource} />
               <ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />
@@ -179,6 +198,7 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
         </div>
         <DetailsPanel
           ticket={ticket}
+          onSource={setSource}
           isOpen={hasDetails}
           mayWrite={mayWrite}
           onChange={() => setDialog("change")}

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { TicketDetail } from "@svc/contracts";
+import type { Source, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { readTrace } from "./read-trace.ts";
@@ -29,7 +29,7 @@ function StageBars({ stages }: { stages: TraceRun["stages"] }) {
   );
 }
 
-function Run({ run }: { run: TraceRun }) {
+function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => void }) {
   const { dateTime, number, percent, t } = useTexts();
   const { at, gate, passages, stages, triage } = run;
   const best = passages[0]?.score ?? 1;
@@ -49,16 +49,24 @@ function Run({ run }: { run: TraceRun }) {
           <p className="mt-1.5 text-xs text-muted">
             <span className="font-medium text-ink">{t("trace.found", { n: passages.length })}</span>
           </p>
-          <ul className="mt-1 flex flex-col gap-1">
-            {passages.map(({ chunkId, score }) => (
-              <li key={chunkId} className="flex items-center gap-2 text-2xs text-muted tabular-nums">
-                <span className="h-1.5 flex-1 rounded-full bg-sunken">
-                  <span
-                    style={{ width: `${Math.max(2, (score / best) * 100)}%` }}
-                    className="block h-full rounded-full bg-ok/60"
-                  />
-                </span>
-                <span className="w-10 text-right">{number(score)}</span>
+          <ul className="mt-1 flex flex-col">
+            {passages.map(({ chunkId, score }, index) => (
+              <li key={chunkId}>
+                <button
+                  type="button"
+                  onClick={() => onSource({ title: t("trace.passage"), documentId: "", chunkId, quote: "" })}
+                  className="flex h-5 w-full items-center gap-2 rounded text-2xs text-muted tabular-nums hover:bg-hover hover:text-ink"
+                >
+                  <span className="sr-only">{t("trace.passage")}</span>
+                  <span className="w-3">{index + 1}</span>
+                  <span aria-hidden className="h-1.5 flex-1 rounded-full bg-sunken">
+                    <span
+                      style={{ width: `${Math.max(2, (score / best) * 100)}%` }}
+                      className="block h-full rounded-full bg-ok/60"
+                    />
+                  </span>
+                  <span className="w-10 text-right">{number(score)}</span>
+                </button>
               </li>
             ))}
           </ul>
@@ -76,7 +84,7 @@ function Run({ run }: { run: TraceRun }) {
 }
 
 /** What the pipeline has done and why: what triage chose, what was found, how long it took, and what it cost. */
-export function Trace({ ticket }: { ticket: TicketDetail }) {
+export function Trace({ ticket, onSource }: { ticket: TicketDetail; onSource: (source: Source) => void }) {
   const { dateTime, duration, number, t } = useTexts();
   const runs = useMemo(() => readTrace(ticket), [ticket]);
   const { modelCalls, modelUsage, toolCalls } = ticket;
@@ -84,7 +92,7 @@ export function Trace({ ticket }: { ticket: TicketDetail }) {
     <>
       {runs.length === 0 && <p className="py-4 text-sm text-muted">{t("trace.none")}</p>}
       {runs.map((run) => (
-        <Run key={run.id} run={run} />
+        <Run key={run.id} run={run} onSource={onSource} />
       ))}
       {toolCalls.length > 0 && (
         <section className="border-t border-line py-3">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import type { PresenceNews } from "../api/live.ts";
 import { useServices } from "../app/services.ts";
 import { TAB_NAME } from "../app/tab-name.ts";
@@ -16,26 +16,25 @@ export function usePresence(ticketId: string, isTyping: boolean): readonly Viewe
   const { operator } = useSession();
   const project = useProject();
   const [told, setTold] = useState<PresenceNews | null>(null);
-  useEffect(() => {
-    const tell = (id: string | null) => {
-      const body = { ticketId: id, isTyping: id !== null && isTyping, tab: TAB_NAME };
+  const tell = useCallback(
+    (id: string | null, types: boolean) => {
+      const body = { ticketId: id, isTyping: types, tab: TAB_NAME };
       // Nobody is harmed where it is not told: it is told again soon, or the server is away, as the page says.
       connection.send("POST", "/presence", { project, body }).catch(() => undefined);
-    };
-    tell(ticketId);
-    const timer = setInterval(() => tell(ticketId), HEARTBEAT_MS);
-    const endHello = live.on("hello", () => tell(ticketId));
+    },
+    [connection, project],
+  );
+  useEffect(() => {
+    const tellHere = () => tell(ticketId, isTyping);
+    tellHere();
+    const timer = setInterval(tellHere, HEARTBEAT_MS);
+    const endHello = live.on("hello", tellHere);
     return () => {
       clearInterval(timer);
       endHello();
-      tell(null);
     };
-  }, [connection, isTyping, live, project, ticketId]);
-  useEffect(
-    () => live.on("presence", (news) => news.ticketId === ticketId && setTold(news)),
-    [live, ticketId],
-  );
-  return told?.ticketId === ticketId
-    ? told.viewers.filter(({ operatorId }) => operatorId !== operator.id)
-    : NOBODY;
+  }, [isTyping, live, tell, ticketId]);
+  useEffect(() => () => tell(null, false), [tell, ticketId]);
+  useEffect(() => live.on("presence", (news) => news.ticketId === ticketId && setTold(news)), [live, ticketId]);
+  return told?.ticketId === ticketId ? told.viewers.filter(({ operatorId }) => operatorId !== operator.id) : NOBODY;
 }

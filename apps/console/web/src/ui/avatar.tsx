@@ -7,7 +7,7 @@ function hueOf(name: string): number {
 
 function initialsOf(name: string): string {
   const words = name.split(/[\s._@-]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const letters = words.slice(0, 2).map((word) => [...word][0] ?? "");
+  const letters = words.slice(0, 2).map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0));
   return (letters.join("") || "?").toUpperCase();
 }
 

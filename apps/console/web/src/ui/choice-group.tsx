@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 /** A few that are chosen between, all shown at once. */
 export function ChoiceGroup<Value extends string>({
   label,
+  hidesLabel = false,
   hint,
   value,
   options,
@@ -12,6 +13,7 @@ export function ChoiceGroup<Value extends string>({
   className = "",
 }: {
   label: string;
+  hidesLabel?: boolean;
   hint?: ReactNode;
   value: Value;
   options: readonly { value: Value; label: string; hint?: string }[];
@@ -23,7 +25,7 @@ export function ChoiceGroup<Value extends string>({
   const isRow = options.every((option) => option.hint === undefined);
   return (
     <fieldset disabled={isDisabled} className={`min-w-0 ${className}`}>
-      <legend className="mb-1 text-sm font-medium">{label}</legend>
+      <legend className={hidesLabel ? "sr-only" : "mb-1 text-sm font-medium"}>{label}</legend>
       <div className={isRow ? "flex rounded-md border border-edge bg-surface p-0.5" : "flex flex-col gap-2"}>
         {options.map((option) =>
           isRow ? (

@@ -28,9 +28,7 @@ export function ConfirmDialog({
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onClose} autoFocus>
-            {t("ui.cancel")}
-          </Button>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
           <Button look="danger" isBusy={isBusy} onClick={onConfirm}>
             {action}
           </Button>

@@ -2,7 +2,13 @@ import { X } from "lucide-react";
 import { useEffect, useId, useRef } from "react";
 import type { ReactNode } from "react";
 import { useTexts } from "../i18n/use-texts.ts";
-import { IconButton } from "./icon-button.tsx";
+
+/** What has the focus first: what says so, else the first field, else the first button below. */
+const FIRST = [
+  "[data-autofocus]",
+  ":is(input, textarea, select):not([type=hidden], [readonly], :disabled)",
+  "footer button:not(:disabled)",
+] as const;
 
 const WIDTHS = { small: "max-w-md", normal: "max-w-xl", wide: "max-w-4xl" } as const;
 
@@ -33,6 +39,10 @@ export function Dialog({
     const dialog = ref.current;
     const before = document.activeElement;
     dialog?.showModal();
+    // The browser would take the first button, which closes it: what the dialog is for comes first.
+    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
+      .find((element) => element != null)
+      ?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -41,6 +51,7 @@ export function Dialog({
   return (
     <dialog
       ref={ref}
+      tabIndex={-1}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
@@ -48,18 +59,32 @@ export function Dialog({
       }}
       // A press beside the dialog is one on its backdrop, which is the element itself.
       onPointerDown={(event) => event.target === event.currentTarget && onClose()}
-      className={`animate-appear mx-auto mt-[10vh] max-h-[80vh] w-[calc(100vw-2rem)] overflow-hidden rounded-xl border border-line bg-raised p-0 shadow-pop backdrop:bg-shade ${WIDTHS[width]}`}
+      className={`animate-appear outline-none mx-auto mt-[10vh] max-h-[80vh] w-[calc(100vw-2rem)] overflow-hidden rounded-xl border border-line bg-raised p-0 shadow-pop backdrop:bg-shade ${WIDTHS[width]}`}
     >
       <div className="flex max-h-[80vh] flex-col">
         <header
-          className={hidesTitle ? "sr-only" : "flex items-center justify-between gap-4 border-b border-line px-4 py-2.5"}
+          className={
+            hidesTitle ? "sr-only" : "flex items-center justify-between gap-4 border-b border-line px-4 py-2.5"
+          }
         >
           <h2 id={titleId} className="text-base font-semibold">
             {title}
           </h2>
-          {!hidesTitle && <IconButton icon={X} label={t("ui.close")} onClick={onClose} />}
+          {!hidesTitle && (
+            <button
+              type="button"
+              aria-label={t("ui.close")}
+              title={t("ui.close")}
+              onClick={onClose}
+              className="-mr-1 flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
+            >
+              <X aria-hidden className="size-4" />
+            </button>
+          )}
         </header>
-        <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>
+        <div data-dialog-body tabIndex={0} className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2">
+          {children}
+        </div>
         {footer !== undefined && (
           <footer className="flex flex-wrap items-center justify-end gap-2 border-t border-line px-4 py-3">
             {footer}

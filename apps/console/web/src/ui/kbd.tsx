@@ -19,8 +19,7 @@ function writeKey(key: string): string[] {
 
 /** The keys of a command, for the eyes only: who hears the page reads them in the list of keys. */
 export function Kbd({ keys, isOn = "surface" }: { keys: string; isOn?: "surface" | "accent" }) {
-  const look =
-    isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
+  const look = isOn === "accent" ? "border-on-accent/35 text-on-accent" : "border-line bg-page text-muted";
   return (
     <span aria-hidden className="ml-0.5 inline-flex gap-0.5 max-md:hidden">
       {keys.split(" ").flatMap((key) =>

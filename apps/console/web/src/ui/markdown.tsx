@@ -95,9 +95,7 @@ const VIEWS: Record<string, View> = {
 
 function viewTokens(tokens: readonly Token[], depth: number): ReactNode {
   return tokens.map((token, index) => (
-    <Fragment key={index}>
-      {Object.hasOwn(VIEWS, token.type) ? VIEWS[token.type]?.(token, depth) : token.raw}
-    </Fragment>
+    <Fragment key={index}>{Object.hasOwn(VIEWS, token.type) ? VIEWS[token.type]?.(token, depth) : token.raw}</Fragment>
   ));
 }
 

@@ -29,7 +29,11 @@ export function PickList({
     <Command label={label} loop>
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
-        <Command.Input autoFocus placeholder={t("ui.find")} className="h-11 w-full bg-transparent text-base outline-none" />
+        <Command.Input
+          autoFocus
+          placeholder={t("ui.find")}
+          className="h-11 w-full bg-transparent text-base outline-none"
+        />
       </div>
       <Command.List className="h-[min(20rem,50vh)] overflow-y-auto p-1.5">
         <Command.Empty className="px-3 py-8 text-center text-sm text-muted">{empty}</Command.Empty>

@@ -1,0 +1,29 @@
+import { expect, test } from "@jest/globals";
+import type { ReplicaState } from "@svc/store";
+import { judgeReplicas } from "./check-messenger.ts";
+
+const CLI = { self: "svc", startWith: "npm start" };
+const replica = (state: ReplicaState["state"], error: string | null = null): ReplicaState => ({
+  id: "messenger",
+  state,
+  since: new Date("2026-01-02T03:04:05.678Z"),
+  error,
+});
+
+test.each([
+  ["no replica says that it runs", [], { status: "warn", detail: "does not run" }],
+  ["all replicas have stopped", [replica("stopped")], { status: "warn", detail: "does not run" }],
+  ["one replica runs", [replica("running")], { status: "ok", detail: "runs" }],
+  [
+    "several replicas run",
+    [replica("running"), replica("running"), replica("stopped")],
+    { status: "ok", detail: "runs, in 2 replicas of which one works" },
+  ],
+  [
+    "one replica fails",
+    [replica("running"), replica("failing", "The bot token is refused.")],
+    { status: "fail", detail: "The bot token is refused. (since 2026-01-02T03:04:05Z)" },
+  ],
+])("when %s, the messenger is judged so", (_when, replicas, expected) => {
+  expect(judgeReplicas(replicas, CLI)).toMatchObject({ name: "Messenger", ...expected });
+});

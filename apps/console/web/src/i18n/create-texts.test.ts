@@ -1,0 +1,37 @@
+import { describe, expect, test } from "@jest/globals";
+import { createTexts, fillText } from "./create-texts.ts";
+import { de } from "./de.ts";
+import { en } from "./en.ts";
+
+const placeholdersOf = (text: string) =>
+  [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort((one, other) => (one < other ? -1 : 1));
+
+describe("the texts of the console", () => {
+  test("choose between one and many, and write the number", () => {
+    const { t } = createTexts("en", en);
+    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket is resolved.");
+    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets are resolved.");
+  });
+
+  test("say how long ago something was, as briefly as it can be said", () => {
+    const { ago } = createTexts("en", en);
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    expect(ago("2026-11-22T11:59:30Z", now)).toBe("now");
+    expect(ago("2026-11-22T11:15:00Z", now)).toBe("45 min");
+    expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
+  });
+
+  test("put values in as they are, whatever signs they have", () => {
+    expect(fillText("{name}: {what} {other}", { name: "$& {what}", what: "x" })).toBe("$& {what}: x {other}");
+  });
+
+  test("have the same values to put in, in each language", () => {
+    const entries = Object.entries(en) as [keyof typeof en, string | { one: string; other: string }][];
+    const odd = entries.flatMap(([key, entry]) => {
+      const other = de[key];
+      const [one, two] = [entry, other].map((text) => placeholdersOf(typeof text === "string" ? text : text.other));
+      return JSON.stringify(one) === JSON.stringify(two) ? [] : [key];
+    });
+    expect(odd).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { placesQuery } from "../api/places.ts";
+import type { PlaceId } from "../api/places.ts";
+import { useServices } from "../app/services.ts";
+import { readAddress } from "./read-address.ts";
+
+/** The parts of the service, followed. */
+export function usePlaces() {
+  const { connection } = useServices();
+  return useQuery(placesQuery(connection));
+}
+
+const nameOf = (id: PlaceId) => `console.address.${id}`;
+
+/**
+ * The address by which others call a part: what somebody has said in this browser, else its port on the machine that
+ * the console was opened on. Only who has put a proxy before it knows the address that it has outside.
+ */
+export function useAddress(id: PlaceId) {
+  const { storage } = useServices();
+  const { data: places } = usePlaces();
+  const [said, setSaid] = useState(() => storage.getItem(nameOf(id)) ?? "");
+  const port = places?.find((place) => place.id === id)?.port;
+  const usual = port === undefined ? "" : `http://${location.hostname}:${port}`;
+  return {
+    url: readAddress(said) ?? usual,
+    usual,
+    said,
+    isWrong: said.trim() !== "" && readAddress(said) === null,
+    say(text: string) {
+      setSaid(text);
+      if (readAddress(text) !== null) storage.setItem(nameOf(id), text);
+      else if (text.trim() === "") storage.removeItem(nameOf(id));
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import type { SubmitEvent } from "react";
+import { ServiceFault } from "@svc/client";
+import type { Gap } from "@svc/contracts";
+import { kbsQuery } from "../api/kb.ts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { TextArea } from "../ui/text-area.tsx";
+
+const TITLE_MAX_CHARS = 300;
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** What was typed before, and not written yet. */
+function readDraft(text: string | null): { title?: string; text?: string } {
+  if (text === null) return {};
+  try {
+    const kept: unknown = JSON.parse(text);
+    if (!isRecord(kept)) return {};
+    const { text: body, title } = kept;
+    return {
+      ...(typeof title === "string" ? { title } : {}),
+      ...(typeof body === "string" ? { text: body } : {}),
+    };
+  } catch {
+    // Something else is kept under this name.
+    return {};
+  }
+}
+
+/** Writes the article that answers a gap. What is typed survives a reload until it is written. */
+export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten: () => void; onClose: () => void }) {
+  const { t } = useTexts();
+  const { connection, storage, toasts } = useServices();
+  const project = useProject();
+  const formId = useId();
+  const name = `console.article.${gap.id}`;
+  const [kept] = useState(() => readDraft(storage.getItem(name)));
+  const [title, setTitle] = useState(kept.title ?? gap.question.slice(0, TITLE_MAX_CHARS));
+  const [text, setText] = useState(kept.text ?? "");
+  const [kbId, setKbId] = useState<string | null>(null);
+  const [version, setVersion] = useState(gap.version);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const kbs = useQuery(kbsQuery(connection, project));
+  const usual = gap.article?.kbId ?? gap.kbIds.find((id) => kbs.data?.some((kb) => kb.id === id)) ?? kbs.data?.[0]?.id;
+  const target = kbId ?? usual ?? "";
+
+  const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));
+
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setBusy(true);
+    setFault(null);
+    try {
+      await connection.call("writeGapArticle", project, {
+        params: { id: gap.id },
+        body: { kbId: target, title: title.trim(), text },
+        ifMatch: version,
+      });
+      storage.removeItem(name);
+      toasts.show({ kind: "done", text: t("gap.written") });
+      onWritten();
+      onClose();
+    } catch (cause) {
+      if (cause instanceof ServiceFault && cause.code === "version_conflict") {
+        const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
+        setVersion(item.version);
+        setFault(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
+      } else {
+        setFault(describeFault(cause, t));
+      }
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Dialog
+      title={t("gap.write")}
+      width="wide"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button type="submit" form={formId} look="primary" isBusy={isBusy} disabled={target === ""}>
+            {t("gap.writeNow")}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5 p-4">
+        {gap.article !== null && <Notice look="warn">{t("gap.replaces")}</Notice>}
+        {kbs.data?.length === 0 && <Notice look="warn">{t("gap.noBase")}</Notice>}
+        <div className="grid gap-3.5 sm:grid-cols-[1fr_14rem]">
+          <Field
+            label={t("source.title")}
+            hint={t("gap.titleHint")}
+            value={title}
+            maxLength={TITLE_MAX_CHARS}
+            required
+            onChange={({ currentTarget }) => {
+              setTitle(currentTarget.value);
+              keep({ title: currentTarget.value, text });
+            }}
+          />
+          <SelectField
+            label={t("gap.base")}
+            value={target}
+            onChange={({ currentTarget }) => setKbId(currentTarget.value)}
+            options={(kbs.data ?? []).map((kb) => ({ value: kb.id, label: kb.name }))}
+          />
+        </div>
+        <TextArea
+          label={t("gap.text")}
+          hint={t("source.textHint")}
+          rows={12}
+          required
+          data-autofocus
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            keep({ title, text: currentTarget.value });
+          }}
+        />
+        <p role="alert" className="text-sm text-bad empty:hidden">
+          {fault}
+        </p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,45 @@
+import { diffWordsWithSpace } from "diff";
+import { useMemo } from "react";
+
+/** What is longer is shown as before and after: comparing takes longer than reading. */
+const COMPARED_MAX_CHARS = 20_000;
+
+/** What a text would become of another one: what goes is struck out, what comes is marked, for eyes and ears. */
+export function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
+  const parts = useMemo(() => {
+    if (before.length + after.length > COMPARED_MAX_CHARS) {
+      return [
+        { value: before, added: false, removed: true },
+        { value: after, added: true, removed: false },
+      ];
+    }
+    return diffWordsWithSpace(before, after);
+  }, [before, after]);
+  return (
+    <div
+      dir="auto"
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-96 overflow-y-auto rounded-lg border border-line bg-page px-3 py-2.5 text-sm wrap-anywhere whitespace-pre-wrap"
+    >
+      {parts.map(({ added, removed, value }, index) => {
+        if (added) {
+          return (
+            <ins key={index} className="rounded-xs bg-ok-soft text-ok no-underline">
+              {value}
+            </ins>
+          );
+        }
+        if (removed) {
+          return (
+            <del key={index} className="rounded-xs bg-bad-soft text-bad">
+              {value}
+            </del>
+          );
+        }
+        return <span key={index}>{value}</span>;
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "@jest/globals";
+import { PREVIEW_TEXTS, previewTextsOf } from "../../apps/console/web/src/integrations/preview-texts.ts";
+import type { Locale } from "../../apps/widget/client/locales/strings.ts";
+
+const FOLDER = "../../apps/widget/client/locales";
+
+describe("the preview of the widget in the console", () => {
+  test.each(Object.keys(PREVIEW_TEXTS))("says in %s what the widget says", async (language) => {
+    const { default: locale } = (await import(`${FOLDER}/${language}.ts`)) as { default: Locale };
+    const { greeting, messagePlaceholder, title } = locale.strings;
+    expect(previewTextsOf(language)).toMatchObject({
+      dir: locale.dir,
+      title,
+      greeting,
+      placeholder: messagePlaceholder,
+    });
+  });
+
+  test("knows a language whatever its region, and says English for another one", () => {
+    expect(previewTextsOf("pt-BR")).toBe(PREVIEW_TEXTS.pt);
+    expect(previewTextsOf("sv")).toBe(PREVIEW_TEXTS.en);
+  });
+});
