@@ -166,6 +166,7 @@ describe("a message that cannot be worked on", () => {
     const letters = await listDeadLetters({ store: world.store }, await principalOf(project));
     expect(letters).toEqual([
       {
+        kind: "message",
         messageId: bad.messageId,
         ticketId: bad.ticketId,
         channelId: "api",

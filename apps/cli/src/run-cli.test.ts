@@ -117,7 +117,7 @@ describe("a command line that is not right", () => {
     ["an overlap beyond the limit", ["webhook", "secret", "--generate", "--overlap", "31d"]],
     ["no backup to restore", ["restore"]],
     ["no backup to verify", ["backup", "verify"]],
-        ["a question that nobody can answer", ["restore", "-", "--replace"]],
+    ["a question that nobody can answer", ["restore", "-", "--replace"]],
     ["neither a message nor all", ["dead-letters", "retry"]],
     ["a message and all", ["dead-letters", "retry", "01890a5d-ac96-774b-bcce-b302099a8057", "--all"]],
   ])("ends with exit code 2 and says why on standard error: %s", async (_, args) => {

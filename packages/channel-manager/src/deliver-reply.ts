@@ -7,8 +7,11 @@ import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 const TRIES_MAX = 5;
 const RENEW_MS = OUTBOX_LEASE_MS / 4;
 const PAUSE_MAX_MS = 60_000;
-/** The store may be away in the moment in which a reply is sent: only what is noted is not sent again. */
-const NOTE_FOR_MS = 30_000;
+/**
+ * The store may be away in the moment in which a reply is sent: only what is noted is not sent again. A restart of it, or a
+ * move to its standby, is over by then; the lease stays in the row as long as nobody else takes it.
+ */
+const NOTE_FOR_MS = 10 * 60_000;
 const NOTE_AGAIN_MS = 500;
 
 /** A pause that doubles with each time, with jitter. */
@@ -61,12 +64,12 @@ async function deliverOne(
       sentParts: claimed.sentParts,
       signal,
       async noteSent(parts) {
-        if (await persist(log, () => store.outboxes.noteSent(claimed, parts))) return;
+        if (await persist(log, stopping, () => store.outboxes.noteSent(claimed, parts))) return;
         lost.abort();
         throw new DeliveryError("later", "another process sends in this conversation now");
       },
     });
-    await persist(log, () => store.outboxes.settleDelivered(claimed));
+    await persist(log, stopping, () => store.outboxes.settleDelivered(claimed));
     log.debug(facts, "a reply is sent");
     return true;
   } catch (error) {
@@ -75,7 +78,7 @@ async function deliverOne(
       await giveBack({ store, log }, claimed, { delayMs: 0, counts: false });
       return false;
     }
-    return settleFault({ store, log }, claimed, error);
+    return settleFault({ store, log }, claimed, error, stopping);
   } finally {
     endRenewing();
   }
@@ -86,6 +89,7 @@ async function settleFault(
   { store, log }: { store: Store; log: Log },
   claimed: ClaimedReply,
   error: unknown,
+  stopping: AbortSignal,
 ): Promise<boolean> {
   const { ticketId, reply, tries, deferrals } = claimed;
   const fault = error instanceof DeliveryError ? error.fault : "refused";
@@ -94,12 +98,12 @@ async function settleFault(
   const facts = { ticketId, replyId: reply.id, tries, reason };
   if (fault === "closed") {
     log.info(facts, "a conversation takes no replies any more");
-    await persist(log, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
+    await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
     return true;
   }
   if (fault === "refused" && tries >= TRIES_MAX) {
     log.error({ ...facts, error }, "a reply could not be sent; it is a dead letter");
-    await persist(log, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
+    await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
     return true;
   }
   const asked = error instanceof DeliveryError ? error.retryAfterMs : null;
@@ -144,14 +148,14 @@ function keepLease(
   return () => clearInterval(timer);
 }
 
-/** Writes down what was done, also if the store is away for a while: it would be done again else. */
-async function persist<Result>(log: Log, write: () => Promise<Result>): Promise<Result> {
+/** Writes down what was done, also if the store is away for a while: it would be done again else. A stop ends that. */
+async function persist<Result>(log: Log, stopping: AbortSignal, write: () => Promise<Result>): Promise<Result> {
   const giveUpAt = performance.now() + NOTE_FOR_MS;
   for (;;) {
     try {
       return await write();
     } catch (error) {
-      if (!isUnavailable(error) || performance.now() > giveUpAt) throw error;
+      if (!isUnavailable(error) || stopping.aborted || performance.now() > giveUpAt) throw error;
       log.debug({ error }, "what was sent could not be noted; trying again");
       await new Promise((resolve) => setTimeout(resolve, NOTE_AGAIN_MS));
     }

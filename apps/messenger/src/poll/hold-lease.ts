@@ -52,9 +52,9 @@ export function holdLease(
 
   /** Renews until the lease is lost, or may be. */
   async function keep(lost: AbortController): Promise<void> {
-    while (isHeld()) {
-      await waitMs(RENEW_MS, stopping.signal);
-      if (stopping.signal.aborted) break;
+    while (isHeld() && !lost.signal.aborted) {
+      await waitMs(RENEW_MS, stopping.signal, lost.signal);
+      if (stopping.signal.aborted || lost.signal.aborted) break;
       // A store that does not answer must not keep this replica at work beyond its time.
       const timeout = new AbortController();
       await Promise.race([take(), waitMs(Math.max(0, heldUntil - performance.now()), timeout.signal)]);
@@ -63,12 +63,23 @@ export function holdLease(
     lost.abort();
   }
 
+  /** Whatever `work` fails with, it is asked for again: a replica that only renewed would keep the others from it. */
+  async function workOn(lost: AbortController): Promise<void> {
+    try {
+      await work(lost.signal);
+    } catch (error) {
+      log.error({ error, lease: name }, "what this replica does for the bot has failed; it begins anew");
+    } finally {
+      lost.abort();
+    }
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       if (await take()) {
         log.info({ lease: name }, "this replica works for the bot");
         const lost = new AbortController();
-        await Promise.all([keep(lost), work(lost.signal)]);
+        await Promise.all([keep(lost), workOn(lost)]);
         if (!stopping.signal.aborted) log.warn({ lease: name }, "this replica has lost the lease and stands by");
       }
       await waitMs(LOOK_MS, stopping.signal);

@@ -1,6 +1,7 @@
 import type { IncomingHandler } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { ProjectId, Store } from "@svc/store";
+import { createGate } from "../read/create-gate.ts";
 import { botSchema } from "../read/update-schema.ts";
 import type { Bot } from "../read/update-schema.ts";
 import { createSender } from "../send/create-sender.ts";
@@ -13,6 +14,9 @@ import { holdLease } from "./hold-lease.ts";
 import { pollUpdates, sitOut } from "./poll-updates.ts";
 import { takeUpdate } from "./take-update.ts";
 import { takeUpdates } from "./take-updates.ts";
+
+/** Files that are fetched at once: each of up to 20 MB is held in memory until it is kept. */
+const FILES_AT_ONCE = 3;
 
 /** What runs a bot. */
 export interface BotContext {
@@ -74,6 +78,7 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
   const api = createBotApi({ token, apiRoot });
   const faults = createFaultKeeper();
   const sender = createSender({ api, store, log });
+  const gate = createGate(FILES_AT_ONCE);
   let isKnown = false;
 
   async function work(signal: AbortSignal): Promise<void> {
@@ -91,6 +96,7 @@ export function runBot(context: BotContext, { token, botId }: { token: string; b
               {
                 store,
                 api,
+                gate,
                 bot,
                 receive,
                 say: ({ chatId, ...to }, text, cut) => sender.say(chatId, text, { ...to, signal: cut }),

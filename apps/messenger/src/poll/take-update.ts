@@ -2,6 +2,7 @@ import { LIMITS } from "@svc/contracts";
 import type { IncomingHandler } from "@svc/contracts";
 import type { SettledState, Store, WaitingUpdate } from "@svc/store";
 import { cleanText } from "../read/clean-text.ts";
+import type { Gate } from "../read/create-gate.ts";
 import { keepFiles } from "../read/keep-files.ts";
 import { ownTexts } from "../read/own-texts.ts";
 import { readUpdate } from "../read/read-update.ts";
@@ -13,6 +14,8 @@ import type { BotApi } from "../telegram/bot-api.ts";
 export interface TakeContext {
   store: Pick<Store, "messengerUpdates" | "widgetFiles" | "projects">;
   api: Pick<BotApi, "download">;
+  /** That files are fetched through. */
+  gate: Gate;
   bot: Bot;
   /** Commits a message. */
   receive: IncomingHandler;
@@ -71,7 +74,7 @@ async function answerCommand(
 }
 
 async function acceptReading(
-  { store, api, receive }: TakeContext,
+  { store, api, gate, receive }: TakeContext,
   update: WaitingUpdate,
   given: MessageReading,
   signal: AbortSignal,
@@ -80,7 +83,10 @@ async function acceptReading(
   if (reading === null) return "ignored";
   const { project, chatId, ticketId, messageId, receivedAt } = update;
   const givesUp = Date.now() - receivedAt.getTime() > FILE_PATIENCE_MS;
-  const kept = await keepFiles({ store, api }, { project, ticketId, messageId }, reading.files, { givesUp, signal });
+  const kept = await keepFiles({ store, api, gate }, { project, ticketId, messageId }, reading.files, {
+    givesUp,
+    signal,
+  });
   const text = [reading.text, ...kept.missing].filter((part) => part !== "").join("\n");
   await receive(
     {

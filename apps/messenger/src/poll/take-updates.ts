@@ -23,8 +23,8 @@ export interface Taking {
   done: Promise<void>;
 }
 
-/** Conversations that are worked on at once; each in its order. */
-const AT_ONCE = 8;
+/** Conversations that are worked on at once, each in its order; many, since one that waits for a file holds up nobody. */
+const AT_ONCE = 48;
 /** So many heads are looked for at once, so that a long backlog is not gone through for each of them. */
 const LOOK_AHEAD = 64;
 /** What was put off, or was revived by an operator, is found so soon. */

@@ -4,6 +4,7 @@ import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { BotApiError } from "../telegram/bot-api-error.ts";
 import type { BotApi } from "../telegram/bot-api.ts";
+import type { Gate } from "./create-gate.ts";
 import type { WantedFile } from "./list-files.ts";
 
 /** Telegram lets bots fetch no larger ones; a server of one's own would, but each is held in memory here. */
@@ -32,10 +33,10 @@ const FINAL: readonly BotApiError["kind"][] = ["bad_request", "forbidden"];
 /**
  * Fetches the files of a message and keeps them in the store, before the message is committed; safe to repeat, and what is
  * kept already is not fetched again. What is too large, refused, or more than a chat may send in a day is named in
- * `missing`. Rejects while the Bot API or the store is away; with `givesUp` a file that does not come is missing as well.
+ * `missing`. Files go through `gate` one by one, since each is held in memory. Rejects while the Bot API or the store is away; with `givesUp` a file that does not come is missing as well.
  */
 export async function keepFiles(
-  { store, api }: { store: Pick<Store, "widgetFiles">; api: Pick<BotApi, "download"> },
+  { store, api, gate }: { store: Pick<Store, "widgetFiles">; api: Pick<BotApi, "download">; gate: Gate },
   message: { project: ProjectId; ticketId: string; messageId: string },
   files: readonly WantedFile[],
   { givesUp, signal }: { givesUp: boolean; signal: AbortSignal },
@@ -45,7 +46,8 @@ export async function keepFiles(
   for (const [index, file] of files.entries()) {
     const filename = cleanFileName(file.name);
     const id = messageFileIdOf(messageId, index);
-    const outcome = (await store.widgetFiles.findKept(project, messageId, id)) ?? (await fetchOne(file, id, filename));
+    const outcome =
+      (await store.widgetFiles.findKept(project, messageId, id)) ?? (await gate(() => fetchOne(file, id, filename)));
     if (typeof outcome === "string") {
       result.missing.push(`[File not kept: ${filename}, ${outcome}]`);
       continue;

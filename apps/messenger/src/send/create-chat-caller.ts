@@ -29,7 +29,14 @@ export interface Sending {
  * @throws BotApiError when Telegram refused what was sent, so that it may be sent in another form.
  * @throws DeliveryError for all else that can go wrong.
  */
-export type SendInChat = (place: Place, sending: Sending, signal: AbortSignal | undefined) => Promise<void>;
+export type SendInChat = (place: Place, sending: Sending, call?: SendCall) => Promise<void>;
+
+/** What goes with the sending of a message. */
+export interface SendCall {
+  signal?: AbortSignal | undefined;
+  /** Notes that it is sent, before any other message of the bot goes. */
+  note?: (() => Promise<void>) | undefined;
+}
 
 /** Failures that another form of the same message may avoid. */
 const OF_THE_FORM = new Set<BotApiErrorKind>(["bad_request", "too_large"]);
@@ -49,17 +56,19 @@ export function createChatCaller(
   /** Groups that have become supergroups. Lost with the process: it costs one call then. */
   const moved = new Map<string, string>();
 
-  async function sendOnce(place: Place, sending: Sending, signal: AbortSignal | undefined): Promise<void> {
+  async function sendOnce(place: Place, sending: Sending, { signal, note }: SendCall): Promise<void> {
     const chatId = moved.get(place.chatId) ?? place.chatId;
     const payload = { chat_id: chatId, ...sending.payload, ...placing(place) };
     const options = sending.timeoutMs === undefined ? {} : { timeoutMs: sending.timeoutMs };
     try {
       await pace.run(
         chatId,
-        async () =>
+        async () => {
           await cutAfterGrace([signal, stopping], (cut) =>
             api.call(sending.method, payload, { ...options, signal: cut }),
-          ),
+          );
+          await note?.();
+        },
         signal,
       );
     } catch (error) {
@@ -68,11 +77,11 @@ export function createChatCaller(
     }
   }
 
-  return async function sendInChat(place, sending, signal) {
+  return async function sendInChat(place, sending, call = {}) {
     const tries: Place[] = [place];
     for (let next = tries.pop(); next !== undefined; next = tries.pop()) {
       try {
-        await sendOnce(next, sending, signal);
+        await sendOnce(next, sending, call);
         return;
       } catch (error) {
         if (!(error instanceof BotApiError)) throw error;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { DeliveryError } from "@svc/contracts";
 import { createPace } from "./create-pace.ts";
 
-const limits = { chatGapMs: 20, gapMs: 1, waitMaxMs: 3_000 };
+const limits = { chatGapMs: 20, gapMs: 1, aloneMs: 5, waitMaxMs: 3_000 };
 
 /** A message that is on its way until it is let go. */
 function held() {
@@ -39,12 +39,45 @@ describe("messages leave at the pace that Telegram allows", () => {
   });
 
   test("and a chat that has to wait for its turn takes none of the others'", async () => {
-    const pace = createPace({ limits: { chatGapMs: 60_000, gapMs: 1, waitMaxMs: 90_000 } });
+    const pace = createPace({ limits: { ...limits, chatGapMs: 60_000, waitMaxMs: 90_000 } });
     await pace.run("1", () => Promise.resolve());
     const waiting = faultOf(pace.run("1", () => Promise.resolve()));
     await expect(pace.run("2", () => Promise.resolve("sent"))).resolves.toBe("sent");
     await pace.stop();
     expect((await waiting)?.fault).toBe("later");
+  });
+
+  test("one at a time in all chats, with what is noted of each", async () => {
+    const pace = createPace({ limits: { ...limits, aloneMs: 60_000 } });
+    let onTheirWay = 0;
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, chat) =>
+        pace.run(`c${chat}`, async () => {
+          onTheirWay += 1;
+          most = Math.max(most, onTheirWay);
+          await new Promise((resolve) => setImmediate(resolve));
+          onTheirWay -= 1;
+          if (chat % 3 === 0) throw new Error("refused");
+        }),
+      ).map(async (sent) => sent.catch(() => null)),
+    );
+    expect(most).toBe(1);
+  });
+
+  test("one that waits for the others and is broken off holds none of them up", async () => {
+    const pace = createPace({ limits: { ...limits, aloneMs: 60_000 } });
+    const first = held();
+    const onItsWay = pace.run("1", () => first.done);
+    const controller = new AbortController();
+    const waiting = faultOf(pace.run("2", () => Promise.resolve(), controller.signal));
+    const last = pace.run("3", () => Promise.resolve("sent"));
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    expect((await waiting)?.fault).toBe("later");
+    first.release();
+    await onItsWay;
+    await expect(last).resolves.toBe("sent");
   });
 
   test("with the gaps between them, whatever becomes of each", async () => {
@@ -91,7 +124,7 @@ describe("a pause that Telegram wants", () => {
   });
 
   test("that is asked for while a message waits holds that message too", async () => {
-    const pace = createPace({ limits: { chatGapMs: 40, gapMs: 1, waitMaxMs: 1_000 } });
+    const pace = createPace({ limits: { ...limits, chatGapMs: 40, waitMaxMs: 1_000 } });
     await pace.run("1", () => Promise.resolve());
     const waiting = faultOf(pace.run("1", () => Promise.resolve()));
     await Promise.resolve();

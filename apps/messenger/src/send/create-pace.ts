@@ -6,6 +6,11 @@ export const TELEGRAM_PACE = {
   chatGapMs: 1_000,
   /** Between the begins of two messages to any chats: somewhat less than 30 a second, since answers vary in speed. */
   gapMs: 36,
+  /**
+   * One message at a time is on its way, so that of those that a dying process cannot note any more there is one. One that
+   * takes longer than this, as a large file does, holds up the others no further.
+   */
+  aloneMs: 1_000,
   /** A message that had to wait longer is put off instead, so that it holds up no other chat. */
   waitMaxMs: 3_000,
 };
@@ -13,7 +18,8 @@ export const TELEGRAM_PACE = {
 /** Lets messages through no faster than Telegram takes them. */
 export interface Pace {
   /**
-   * Runs `send` when the chat and the whole bot may send; one at a time in a chat.
+   * Runs `send` when the chat and the whole bot may send; one at a time in a chat, and one at a time in all as long as
+   * it takes no more than a second. What has to be noted of a message before the next one goes belongs into `send`.
    *
    * @throws DeliveryError `later` when that is too far off, or `signal` is aborted while it waits.
    */
@@ -43,10 +49,10 @@ const FORGET_MS = 60_000;
 /** The pace of one bot. Times are in milliseconds of `now`. */
 export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now() } = {}): Pace {
   const chats = new Map<string, ChatPace>();
-  /** When the next turn may be, after all that were given out. */
-  let freeAt = 0;
   /** When the last turn was taken. */
   let lastAt = -Infinity;
+  /** Resolves when nothing is on its way any more, or is for too long. */
+  let lane: Promise<void> = Promise.resolve();
   let pausedUntil = 0;
   let forgetAt = 0;
   const stopping = new AbortController();
@@ -74,20 +80,52 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
     while (now() < at);
   }
 
-  /** Waits until the chat may be written to, and takes the next moment in which the bot may write then. */
-  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+  /** Waits until nothing else is on its way; answers the function that lets the next one in. */
+  async function enterLane(signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
+    let leave = () => {};
+    const mine = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const before = lane;
+    lane = before.then(() => mine);
+    const aborts = new AbortController();
+    try {
+      await Promise.race([before, wait(null, [...signals], aborts.signal)]);
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      aborts.abort();
+    }
+    return leave;
+  }
+
+  /**
+   * Waits until the chat may be written to and nothing else is on its way, and takes the next moment in which the bot may
+   * write. Answers what has to be called when the message is sent and noted.
+   */
+  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
     for (;;) {
-      // Turns are not given out ahead to chats that have to wait: the others would wait with them.
+      // Outside the lane: the others would wait with a chat that has to.
       await waitUntil(Math.max(chat.freeAt, chat.pausedUntil), signals);
-      const at = Math.max(now(), freeAt, pausedUntil);
-      if (at - now() <= limits.waitMaxMs) freeAt = at + limits.gapMs;
-      await waitUntil(at, signals);
-      // On a busy machine turns come late, and then too close to each other.
-      while (now() < lastAt + limits.gapMs) await waitUntil(lastAt + limits.gapMs, signals);
+      const leave = await enterLane(signals);
+      try {
+        await waitUntil(Math.max(lastAt + limits.gapMs, pausedUntil), signals);
+      } catch (error) {
+        leave();
+        throw error;
+      }
       // A pause may have been asked for in the meantime; the turn is lost then.
-      if (now() < Math.max(chat.pausedUntil, pausedUntil)) continue;
+      if (now() < Math.max(chat.pausedUntil, pausedUntil)) {
+        leave();
+        continue;
+      }
       lastAt = now();
-      return;
+      const timer = setTimeout(leave, limits.aloneMs);
+      return () => {
+        clearTimeout(timer);
+        leave();
+      };
     }
   }
 
@@ -96,11 +134,12 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
       const chat = paceOf(chatId);
       chat.waiting += 1;
       const sending = chat.last.then(async () => {
-        await waitForTurn(chat, [signal, stopping.signal]);
+        const leave = await waitForTurn(chat, [signal, stopping.signal]);
         try {
           return await send();
         } finally {
           chat.freeAt = now() + limits.chatGapMs;
+          leave();
         }
       });
       // Whoever comes next waits for the end alone; what went wrong is the caller's.
@@ -125,16 +164,24 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
   };
 }
 
-async function wait(waitMs: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
+/** Waits for this time, or without an end; rejects when a signal is aborted, and is over when `over` is. */
+async function wait(
+  waitMs: number | null,
+  signals: readonly (AbortSignal | undefined)[],
+  over?: AbortSignal,
+): Promise<void> {
   const brokenOff = () => new DeliveryError("later", "the sending was broken off", { retryAfterMs: 0 });
   if (signals.some((signal) => signal?.aborted ?? false)) throw brokenOff();
   const end = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, waitMs);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(brokenOff());
-    };
-    for (const signal of signals) signal?.addEventListener("abort", stop, { once: true, signal: end.signal });
-  }).finally(() => end.abort());
+    if (waitMs !== null) timer = setTimeout(resolve, waitMs);
+    for (const signal of signals) {
+      signal?.addEventListener("abort", () => reject(brokenOff()), { once: true, signal: end.signal });
+    }
+    over?.addEventListener("abort", () => resolve(), { once: true, signal: end.signal });
+  }).finally(() => {
+    clearTimeout(timer);
+    end.abort();
+  });
 }

@@ -10,7 +10,7 @@ import type { Sender } from "./create-sender.ts";
 const CHAT = 4_001;
 const GROUP = -100_200;
 const IDS = { project: "p", ticketId: "t", replyId: "r", seq: 1 };
-const NO_GAPS = { chatGapMs: 0, gapMs: 0, waitMaxMs: 3_000 };
+const NO_GAPS = { chatGapMs: 0, gapMs: 0, aloneMs: 1_000, waitMaxMs: 3_000 };
 
 let server: FakeBotApi;
 let bot: FakeBot;
@@ -135,7 +135,7 @@ describe("a reply is sent", () => {
     const noteSent = (parts: number) => Promise.resolve(void noted.push(parts));
     await sender.sendMessage(String(CHAT), text, { ...IDS, noteSent });
     expect(bot.sent.map((message) => message.text[0])).toEqual(["a", "b", "c"]);
-    expect(noted).toEqual([1, 2]);
+    expect(noted).toEqual([1, 2, 3]);
     await sender.sendMessage(String(CHAT), text, { ...IDS, sentParts: 2, noteSent });
     expect(bot.sent.map((message) => message.text[0])).toEqual(["a", "b", "c", "c"]);
   });

@@ -5,7 +5,7 @@ import { BotApiError } from "../telegram/bot-api-error.ts";
 import { composeMessage } from "./compose-message.ts";
 import type { ComposedMessage } from "./compose-message.ts";
 import { createChatCaller } from "./create-chat-caller.ts";
-import type { Place, Sending } from "./create-chat-caller.ts";
+import type { Place, SendCall, Sending } from "./create-chat-caller.ts";
 import { createPace } from "./create-pace.ts";
 import type { Pace } from "./create-pace.ts";
 import { createTyping } from "./create-typing.ts";
@@ -57,14 +57,10 @@ export function createSender({
   const typing = createTyping({ api, pace, log });
   let lacksRichUntil = 0;
 
-  async function sendRich(
-    place: Place,
-    rich: NonNullable<ComposedMessage["rich"]>,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
+  async function sendRich(place: Place, rich: NonNullable<ComposedMessage["rich"]>, call: SendCall): Promise<boolean> {
     if (performance.now() < lacksRichUntil) return false;
     try {
-      await sendInChat(place, { method: "sendRichMessage", payload: { rich_message: rich } }, signal);
+      await sendInChat(place, { method: "sendRichMessage", payload: { rich_message: rich } }, call);
       return true;
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error;
@@ -75,15 +71,11 @@ export function createSender({
   }
 
   /** Sends the first of these forms that Telegram takes; answers why it took none, else null. */
-  async function sendAny(
-    place: Place,
-    sendings: readonly Sending[],
-    signal: AbortSignal | undefined,
-  ): Promise<BotApiError | null> {
+  async function sendAny(place: Place, sendings: readonly Sending[], call: SendCall): Promise<BotApiError | null> {
     let refusal: BotApiError | null = null;
     for (const sending of sendings) {
       try {
-        await sendInChat(place, sending, signal);
+        await sendInChat(place, sending, call);
         return null;
       } catch (error) {
         if (!(error instanceof BotApiError)) throw error;
@@ -96,16 +88,17 @@ export function createSender({
 
   async function sendText(place: Place, text: string, isMarkdown: boolean, context: Context): Promise<void> {
     const { rich, parts } = composeMessage(text, isMarkdown, log);
-    const sentParts = context.sentParts ?? 0;
+    const { sentParts = 0, signal } = context;
+    const callFor = (sent: number): SendCall => ({ signal, note: () => context.noteSent?.(sent) ?? Promise.resolve() });
     // Parts are counted as ordinary messages: what began as such goes on as such.
-    if (sentParts === 0 && rich !== null && (await sendRich(place, rich, context.signal))) return;
+    const all = callFor(Math.max(1, parts.length));
+    if (sentParts === 0 && rich !== null && (await sendRich(place, rich, all))) return;
     for (const [index, part] of parts.entries()) {
       if (index < sentParts) continue;
       // One message quotes what it answers; the others follow it.
       const partPlace = index === 0 ? place : { ...place, replyToMessageId: null };
-      const refusal = await sendAny(partPlace, textSendings(part), context.signal);
+      const refusal = await sendAny(partPlace, textSendings(part), callFor(index + 1));
       if (refusal !== null) throw deliveryErrorOf(refusal);
-      if (index + 1 < parts.length) await context.noteSent?.(index + 1);
     }
     if (parts.length === 0) log.debug("a reply shows nothing and is not sent");
   }
@@ -117,10 +110,14 @@ export function createSender({
       typing.end(chatId, metadata.inReplyTo ?? null);
     },
     async sendAttachment(chatId, attachment, context) {
+      if ((context?.sentParts ?? 0) > 0) return;
       // The text before it has quoted what they answer.
       const place = { ...(await findPlace(store, chatId, context ?? {})), replyToMessageId: null };
       const sendings = fileSendings(attachment);
-      const refusal = await sendAny(place, sendings, context?.signal);
+      const refusal = await sendAny(place, sendings, {
+        signal: context?.signal,
+        note: () => context?.noteSent?.(1) ?? Promise.resolve(),
+      });
       if (refusal !== null && refusal.kind !== "too_large") throw deliveryErrorOf(refusal);
       if (refusal === null && sendings.length > 0) return;
       await sendText(place, explainRefusedFile(attachment), false, context ?? {});

@@ -48,7 +48,8 @@ export function BulkBar({ tickets, onClear }: { tickets: readonly TicketItem[]; 
         kind: "done",
         text: t(ACTIONS[action].done, { n: done.length }),
         action: {
-          label: t("ui.undo"),
+          // What waited has ended where a ticket was closed: opening it again does not bring back its draft.
+          label: undo === "reopen" ? t("action.reopen") : t("ui.undo"),
           run: () =>
             void runAll(
               done,

@@ -28,7 +28,7 @@ export function useAddress(id: PlaceId) {
     usual,
     said,
     isWrong: said.trim() !== "" && readAddress(said) === null,
-    say(text: string) {
+    say: (text: string) => {
       setSaid(text);
       if (readAddress(text) !== null) storage.setItem(nameOf(id), text);
       else if (text.trim() === "") storage.removeItem(nameOf(id));

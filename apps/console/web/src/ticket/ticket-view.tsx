@@ -64,6 +64,8 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
         { status: as },
         {
           done: t(as === "spam" ? "done.spam" : "done.resolve"),
+          // Messages that waited have ended: opening the ticket again does not bring back their draft.
+          undoLabel: t("action.reopen"),
           undo: () => void act("reopen", {}, { version: null }),
         },
       ),

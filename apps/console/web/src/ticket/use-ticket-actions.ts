@@ -12,6 +12,8 @@ import { describeFault } from "../ui/describe-fault.ts";
 interface Telling {
   done?: string;
   undo?: () => void;
+  /** What that is called; "Undo" where absent. */
+  undoLabel?: string;
 }
 
 /** What can be done with a ticket. Each answers whether it was done; why not is told on the page. */
@@ -22,7 +24,11 @@ export function useTicketActions(ticket: TicketDetail) {
   const { t } = useTexts();
   const [busy, setBusy] = useState<string | null>(null);
 
-  async function attempt(name: string, work: () => Promise<void>, { done, undo }: Telling): Promise<boolean> {
+  async function attempt(
+    name: string,
+    work: () => Promise<void>,
+    { done, undo, undoLabel = t("ui.undo") }: Telling,
+  ): Promise<boolean> {
     setBusy(name);
     try {
       await work();
@@ -38,7 +44,7 @@ export function useTicketActions(ticket: TicketDetail) {
     }
     void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticket.id] });
     if (done !== undefined) {
-      const action = undo === undefined ? {} : { action: { label: t("ui.undo"), run: undo } };
+      const action = undo === undefined ? {} : { action: { label: undoLabel, run: undo } };
       toasts.show({ kind: "done", text: done, ...action });
     }
     return true;
