@@ -16,7 +16,7 @@ function listFiles(folder, accept) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory())
-      return ["node_modules", "dist", ".turbo"].includes(entry.name) ? [] : listFiles(path, accept);
+      return ["node_modules", "dist", "dist-web", ".turbo"].includes(entry.name) ? [] : listFiles(path, accept);
     return accept(path) ? [path] : [];
   });
 }

@@ -129,9 +129,9 @@ test("whoever is refused for who asks is told to who listens, with the key and t
     await fetch(base + path, { headers });
   }
   expect(denied).toEqual([
-    { path: "/checked", code: "invalid_key", keyId: null, project: null },
-    { path: "/checked", code: "project_mismatch", keyId: "1", project: null },
-    { path: "/narrow", code: "insufficient_scope", keyId: "1", project: { id: "0190", name: "north" } },
+    { path: "/checked", code: "invalid_key", actor: null, project: null },
+    { path: "/checked", code: "project_mismatch", actor: "key:1", project: null },
+    { path: "/narrow", code: "insufficient_scope", actor: "key:1", project: { id: "0190", name: "north" } },
   ]);
 });
 

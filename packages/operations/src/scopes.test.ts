@@ -19,6 +19,7 @@ const NO_OPERATIONS: Record<string, string> = {
   isDeeperThan: "looks at a value",
   isUuid: "looks at a text",
   localKeyFile: "a path",
+  makeFirstLink: "of whoever works on the machine itself, as the command line does",
   mapBody: "works on what it is given",
   proposeFromEdit: "of the pipeline, on what an operator with a scope has decided",
   readLocalKey: "of whoever can read the data folder",
