@@ -269,6 +269,8 @@ describe("a forged call", () => {
         ["/sessions", { method: "DELETE" }],
         ["/session/password", { json: {} }],
         ["/presence", { json: { ticketId: null } }],
+        // What a plain link, or an image, could call.
+        ["/api/v1/admin/models/ollama:forged/pull", {}],
       ];
       for (const [path, request] of calls) {
         expectProblem(await client.call(path, { ...request, headers }), "csrf_refused");

@@ -178,6 +178,16 @@ export function messengerUpdatesTable(db: Db) {
       return rows.map(asWaiting);
     },
 
+    /** Whether an update is still to be taken: who wrote it may have been erased since it was listed. */
+    async isWaiting({ botId, updateId }: Pick<WaitingUpdate, "botId" | "updateId">): Promise<boolean> {
+      const rows = await db.prepared(
+        "messenger_updates_is_waiting",
+        "SELECT 1 FROM messenger_updates WHERE bot_id = $1 AND update_id = $2 AND state = 'waiting'",
+        [botId, updateId],
+      );
+      return rows.length > 0;
+    },
+
     /** Notes what updates have become, and forgets what they said. */
     async settle(botId: number, updateIds: readonly number[], state: SettledState): Promise<void> {
       await db.prepared(

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { TicketDetail, TicketDraft, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
 import { renderSources } from "../render-answer.ts";
 import { renderFacts } from "../render-facts.ts";
@@ -73,9 +74,21 @@ function renderConversation({ messages, replies, more }: TicketDetail, paint: Pa
   return [...(more.messages || more.replies ? [paint.dim("(older ones are not shown)")] : []), ...lines].join("\n");
 }
 
+const undeliveredSchema = z.object({ reason: z.string(), isDead: z.boolean() });
+
+/** That the customer has not got a reply, and why; null where the data says something else. */
+function describeUndelivered(value: unknown): string | null {
+  const { success, data } = undeliveredSchema.safeParse(value);
+  if (!success) return null;
+  const { reason, isDead } = data;
+  return `a reply did not arrive: ${safeLine(reason, LINE_CHARS)}${isDead ? " (a dead letter, which can be sent again)" : ""}`;
+}
+
 /** What is told of an event beside its moves, but for the trace of a run: a note, or who it was assigned to. */
 function describeData(data: Record<string, unknown>): string {
   const parts = Object.entries(data).map(([name, value]) => {
+    const undelivered = name === "undelivered" ? describeUndelivered(value) : null;
+    if (undelivered !== null) return undelivered;
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return `${safeLine(name, NAME_CHARS)}: ${safeLine(text, LINE_CHARS)}`;
   });

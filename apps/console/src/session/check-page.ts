@@ -4,8 +4,12 @@ import type { Request, RequestHandler } from "express";
 /** Methods that change nothing by themselves. */
 const SAFE = new Set(["GET", "HEAD"]);
 
-/** True for a method that may change something. */
-export const isChange = (request: Request): boolean => !SAFE.has(request.method);
+/** The pull of a model is begun by GET too (service document, section 4.4). */
+const BEGINS_PULL = /^\/api\/v1\/admin\/models\/[^/]+\/pull\/?$/i;
+
+/** True for a call that may change something. */
+export const isChange = ({ method, originalUrl }: Pick<Request, "method" | "originalUrl">): boolean =>
+  !SAFE.has(method) || BEGINS_PULL.test(originalUrl.split("?", 1)[0] ?? "");
 
 const fromElsewhere = () =>
   new ServiceError("csrf_refused", "This call comes from another site. Open the console itself, and load it again.");

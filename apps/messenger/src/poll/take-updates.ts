@@ -95,7 +95,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
         const [first, ...others] = await messengerUpdates.joinAlbum(head);
         if (first === undefined) return;
         parts = [first, ...others];
-      }
+      } else if (!(await messengerUpdates.isWaiting(head))) return;
       const state = await take(parts, signal);
       await messengerUpdates.settle(botId, idsOf(), state);
       deferrals.delete(head.ticketId);

@@ -123,6 +123,12 @@ describe("a pause that Telegram wants", () => {
     expect((await faultOf(pace.run("3", () => Promise.resolve())))?.fault).toBe("later");
   });
 
+  test("of groups is theirs alone, however many want one", async () => {
+    const pace = createPace({ limits: { ...limits, waitMaxMs: 0 } });
+    for (const chatId of ["-1", "-2", "7"]) pace.pause(chatId, 60_000);
+    expect(["-1", "-2", "7", "8"].map((chatId) => pace.isPaused(chatId))).toEqual([true, true, true, false]);
+  });
+
   test("that is asked for while a message waits holds that message too", async () => {
     const pace = createPace({ limits: { ...limits, chatGapMs: 40, waitMaxMs: 1_000 } });
     await pace.run("1", () => Promise.resolve());

@@ -1,4 +1,5 @@
 import { DeliveryError } from "@svc/contracts";
+import { isGroup } from "./find-place.ts";
 
 /** What Telegram allows (https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this). */
 export const TELEGRAM_PACE = {
@@ -26,7 +27,7 @@ export interface Pace {
   run: <Result>(chatId: string, send: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
   /**
    * Telegram wants a pause in this chat. When it wants one in another chat while the first lasts, the bot as a whole is
-   * too fast, and all chats pause.
+   * too fast, and all chats pause. Groups say nothing of that: each has a limit of its own, of 20 messages a minute.
    */
   pause: (chatId: string, pauseMs: number) => void;
   /** True while nothing is sent to the chat because Telegram wants a pause. */
@@ -151,10 +152,10 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
     },
     pause(chatId, pauseMs) {
       const until = now() + pauseMs;
-      const isOtherPaused = [...chats].some(([id, chat]) => id !== chatId && chat.pausedUntil > now());
+      const isOtherPaused = [...chats].some(([id, chat]) => id !== chatId && !isGroup(id) && chat.pausedUntil > now());
       const chat = paceOf(chatId);
       chat.pausedUntil = Math.max(chat.pausedUntil, until);
-      if (isOtherPaused) pausedUntil = Math.max(pausedUntil, until);
+      if (isOtherPaused && !isGroup(chatId)) pausedUntil = Math.max(pausedUntil, until);
     },
     isPaused: (chatId) => Math.max(pausedUntil, chats.get(chatId)?.pausedUntil ?? 0) > now(),
     async stop() {
