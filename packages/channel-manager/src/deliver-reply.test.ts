@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import type { Channel, ReplyDraft, ReplyJob } from "@svc/contracts";
-import { DeliveryError, REPLY_QUEUES } from "@svc/contracts";
+import { DeliveryError, REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Queues } from "@svc/queue";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
@@ -313,6 +313,18 @@ describe("replies of a channel that pushes", () => {
     await deliver(job);
     expect(textsSent()).toEqual(["two"]);
     expect(await undeliveredOf(job)).toMatchObject([{ isDead: true }]);
+  });
+
+  test("that are sent while the store is going away are noted when it is back, and not sent again", async () => {
+    const job = await answer([text("one"), text("two")]);
+    const note = jest.spyOn(store.outboxes, "settleDelivered");
+    for (const _ of [1, 2]) note.mockRejectedValueOnce(new ServiceError("unavailable", "away"));
+    await deliver(job);
+    expect(textsSent()).toEqual(["one", "two"]);
+    expect(note).toHaveBeenCalledTimes(4);
+    note.mockRestore();
+    await deliver(job);
+    expect(textsSent()).toEqual(["one", "two"]);
   });
 
   test("are not sent in the name of another project", async () => {
