@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Agent } from "@svc/contracts";
+import { ServiceFault } from "@svc/client";
+import type { Agent, AgentChange, Model } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 const STALE_MS = 60_000;
@@ -13,4 +14,31 @@ export const agentsQuery = (connection: Connection, project: string) =>
     staleTime: STALE_MS,
     queryFn: async ({ signal }): Promise<Agent[]> =>
       (await connection.call("listAgents", project, { query: { limit: LIMIT }, signal })).items,
+  });
+
+/** One agent, as it is now. Throws not_found where it was deleted. */
+export const agentQuery = (connection: Connection, project: string, id: string) =>
+  queryOptions({
+    queryKey: ["agent", project, id],
+    queryFn: async ({ signal }): Promise<Agent> =>
+      (await connection.call("getAgent", project, { params: { id }, signal })).item,
+    retry: (count, fault) => !(fault instanceof ServiceFault && fault.status === 404) && count < 3,
+  });
+
+/** Changes an agent, if it still has this version. Throws version_conflict where it has not. */
+export async function changeAgent(
+  connection: Connection,
+  { project, id, version }: { project: string; id: string; version: number },
+  change: AgentChange,
+): Promise<Agent> {
+  return (await connection.call("updateAgent", project, { params: { id }, body: change, ifMatch: version })).item;
+}
+
+/** The language models that agents may have, those that can be used now first. */
+export const modelsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["models", project],
+    staleTime: STALE_MS,
+    queryFn: async ({ signal }): Promise<Model[]> =>
+      (await connection.call("listModels", project, { query: { limit: LIMIT }, signal })).items,
   });

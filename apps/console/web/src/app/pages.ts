@@ -1,5 +1,5 @@
 import type { RequiredScope } from "@svc/contracts";
-import { BookOpen, Inbox, Plug } from "lucide-react";
+import { BookOpen, Bot, ChartColumn, Inbox, Plug, ShieldCheck } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { linkOptions } from "@tanstack/react-router";
 import type { LinkOptions } from "@tanstack/react-router";
@@ -36,11 +36,35 @@ export const PAGES: readonly Page[] = [
     scope: "kb:read",
   },
   {
+    id: "agents",
+    title: "nav.agents",
+    icon: Bot,
+    link: (project) => linkOptions({ to: "/$project/agents", params: { project } }),
+    keys: "g a",
+    scope: "agents:read",
+  },
+  {
     id: "integrations",
     title: "nav.integrations",
     icon: Plug,
     link: (project) => linkOptions({ to: "/$project/integrations", params: { project } }),
     keys: "g t",
     scope: "channels:read",
+  },
+  {
+    id: "overview",
+    title: "nav.overview",
+    icon: ChartColumn,
+    link: (project) => linkOptions({ to: "/$project/overview", params: { project } }),
+    keys: "g o",
+    scope: "tickets:read",
+  },
+  {
+    id: "administration",
+    title: "nav.administration",
+    icon: ShieldCheck,
+    link: (project) => linkOptions({ to: "/$project/administration", params: { project } }),
+    keys: "g s",
+    scope: "webhooks:read",
   },
 ];

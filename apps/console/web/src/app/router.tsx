@@ -6,9 +6,11 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
-import { sessionQuery } from "../api/session.ts";
+import { mayDo, sessionQuery } from "../api/session.ts";
 import { readInboxSearch } from "../inbox/inbox-search.ts";
 import { findView } from "../inbox/views.ts";
+import { readSpan } from "../overview/spans.ts";
+import type { Span } from "../overview/spans.ts";
 import { ErrorPage, MissingPage } from "./error-page.tsx";
 import { PageSkeleton } from "./page-skeleton.tsx";
 import type { Services } from "./services.ts";
@@ -113,6 +115,26 @@ const kbRoute = createRoute({
   component: lazyRouteComponent(() => import("../knowledge/kb-page.tsx"), "KbPage"),
 });
 
+const agentsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "agents",
+  component: lazyRouteComponent(() => import("../agents/agents-page.tsx"), "AgentsPage"),
+});
+
+const agentRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "agents/$agentId",
+  component: lazyRouteComponent(() => import("../agents/agent-page.tsx"), "AgentPage"),
+});
+
+const overviewRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "overview",
+  validateSearch: (search: Record<string, unknown>): { days?: Span } =>
+    search["days"] === undefined ? {} : { days: readSpan(search["days"]) },
+  component: lazyRouteComponent(() => import("../overview/overview-page.tsx"), "OverviewPage"),
+});
+
 const integrationsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "integrations",
@@ -123,6 +145,22 @@ const integrationRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "integrations/$integration",
   component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
+});
+
+const administrationRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "administration",
+  async beforeLoad({ context: { queryClient, connection }, params: { project } }) {
+    const session = await queryClient.ensureQueryData(sessionQuery(connection));
+    const section = session !== null && mayDo(session, project, "admin:*") ? "keys" : "deliveries";
+    throw redirect({ to: "/$project/administration/$section", params: { project, section } });
+  },
+});
+
+const administrationSectionRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "administration/$section",
+  component: lazyRouteComponent(() => import("../administration/administration-page.tsx"), "AdministrationPage"),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -136,8 +174,13 @@ const routeTree = rootRoute.addChildren([
     gapsRoute,
     proposalsRoute,
     kbRoute,
+    agentsRoute,
+    agentRoute,
     integrationsRoute,
     integrationRoute,
+    administrationRoute,
+    administrationSectionRoute,
+    overviewRoute,
   ]),
 ]);
 

@@ -81,7 +81,7 @@ function SignedIn({ session }: { session: Session }) {
       <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse">
         <nav
           aria-label={t("shell.navigation")}
-          className="flex shrink-0 items-center gap-1 border-line bg-page px-2 max-lg:h-14 max-lg:border-t max-lg:pb-[env(safe-area-inset-bottom)] lg:w-21 lg:flex-col lg:border-r lg:py-2.5"
+          className="flex shrink-0 items-center gap-1 border-line bg-page px-2 max-lg:h-14 max-lg:overflow-x-auto max-lg:border-t max-lg:pb-[env(safe-area-inset-bottom)] lg:w-21 lg:flex-col lg:border-r lg:py-2.5"
         >
           <div className="lg:mb-2">
             <ProjectMenu projects={session.projects.map(({ name }) => name)} project={project} />

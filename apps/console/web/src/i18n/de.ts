@@ -1,11 +1,17 @@
+import { deAgents } from "./de-agents.ts";
+import { deAdministration } from "./de-administration.ts";
 import { deIntegrations } from "./de-integrations.ts";
 import { deKnowledge } from "./de-knowledge.ts";
+import { deOverview } from "./de-overview.ts";
 import type { TextTable } from "./text-table.ts";
 
 /** German. */
 export const de: TextTable = {
+  ...deAgents,
+  ...deAdministration,
   ...deIntegrations,
   ...deKnowledge,
+  ...deOverview,
   "time.now": "jetzt",
   "time.minutes": "{count} Min.",
   "time.hours": "{count} Std.",

@@ -1,10 +1,16 @@
+import { enAgents } from "./en-agents.ts";
+import { enAdministration } from "./en-administration.ts";
 import { enIntegrations } from "./en-integrations.ts";
 import { enKnowledge } from "./en-knowledge.ts";
+import { enOverview } from "./en-overview.ts";
 
 /** All texts of the console. Each language has the same keys; `{name}` stands for a value, `{n}` for a number of things. */
 export const en = {
+  ...enAgents,
+  ...enAdministration,
   ...enIntegrations,
   ...enKnowledge,
+  ...enOverview,
   "time.now": "now",
   "time.minutes": "{count} min",
   "time.hours": "{count} h",

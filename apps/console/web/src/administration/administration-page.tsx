@@ -1,0 +1,62 @@
+import { Link, useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { MissingPage } from "../app/error-page.tsx";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Notice } from "../ui/notice.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { AuditSection } from "./audit-section.tsx";
+import { DeliveriesSection } from "./deliveries-section.tsx";
+import { KeysSection } from "./keys-section.tsx";
+import { OperatorsSection } from "./operators-section.tsx";
+import { ProjectsSection } from "./projects-section.tsx";
+import { SECTIONS } from "./sections.ts";
+import type { AdministrationSection } from "./sections.ts";
+
+const TAB =
+  "-mb-px inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm font-medium text-muted hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink";
+
+const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
+  keys: KeysSection,
+  operators: OperatorsSection,
+  projects: ProjectsSection,
+  deliveries: DeliveriesSection,
+  audit: AuditSection,
+};
+
+/** Keys, people, projects, and what has happened: one tab each. Whoever may not see one reads why. */
+export function AdministrationPage() {
+  const { section: id } = useParams({ from: "/$project/administration/$section" });
+  const { t } = useTexts();
+  const project = useProject();
+  const mayDo = useRights();
+  const section = SECTIONS.find((other) => other.id === id);
+  if (section === undefined) return <MissingPage />;
+  const Part = PARTS[section.id];
+  return (
+    <PageFrame title={t("nav.administration")} text={t("administration.text")}>
+      <nav aria-label={t("nav.administration")} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+        {SECTIONS.map((other) => (
+          <Link
+            key={other.id}
+            to="/$project/administration/$section"
+            params={{ project, section: other.id }}
+            className={TAB}
+          >
+            {t(other.title)}
+          </Link>
+        ))}
+      </nav>
+      {mayDo(section.scope) ? (
+        <Part />
+      ) : (
+        <Notice>
+          {t(section.scope === "admin:*" ? "administration.administratorsOnly" : "administration.notAllowed", {
+            project,
+            scope: section.scope,
+          })}
+        </Notice>
+      )}
+    </PageFrame>
+  );
+}

@@ -1,0 +1,128 @@
+import { useId, useState } from "react";
+import type { SubmitEvent } from "react";
+import type { ProjectItem } from "@svc/contracts";
+import { useServices } from "../app/services.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field } from "../ui/field.tsx";
+import { Switch } from "../ui/switch.tsx";
+import { TextArea } from "../ui/text-area.tsx";
+import { FormFault } from "./form-fault.tsx";
+import { useAction } from "./use-action.ts";
+
+/** Requests that name no project work on it, so it keeps its name. */
+const DEFAULT_PROJECT = "default";
+const RETENTION_MAX_DAYS = 36_500;
+
+/** Makes a project, or changes the settings of the one that is given. */
+export function ProjectForm({
+  item,
+  onSaved,
+  onClose,
+}: {
+  item: ProjectItem | null;
+  onSaved: (project: ProjectItem) => void;
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const formId = useId();
+  const [name, setName] = useState(item?.name ?? "");
+  const [handoffText, setHandoffText] = useState(item?.handoffText ?? "");
+  const [greeting, setGreeting] = useState(item?.greeting ?? "");
+  const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
+  const [retentionDays, setRetentionDays] = useState(item?.retentionDays?.toString() ?? "");
+  const { fault, isBusy, run } = useAction();
+
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const settings = {
+      name: name.trim(),
+      greeting: greeting.trim(),
+      tablesAsXlsx,
+      retentionDays: retentionDays === "" ? null : Number(retentionDays),
+    };
+    const handoff = { handoffText: handoffText.trim() };
+    await run(async () => {
+      const answer =
+        item === null
+          ? // Left out, the service's own text is taken.
+            await connection.call("createProject", null, {
+              body: { ...settings, ...(handoff.handoffText === "" ? {} : handoff) },
+            })
+          : await connection.call("updateProject", null, {
+              params: { id: item.id },
+              body: { ...settings, ...handoff },
+              ifMatch: item.version,
+            });
+      await queryClient.invalidateQueries({ queryKey: ["session"] });
+      void queryClient.invalidateQueries({ queryKey: ["projects"] });
+      void queryClient.invalidateQueries({ queryKey: ["project"] });
+      onSaved(answer.item);
+    });
+  }
+
+  return (
+    <Dialog
+      title={item === null ? t("projects.make") : t("projects.change", { name: item.name })}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button type="submit" form={formId} look="primary" isBusy={isBusy}>
+            {t(item === null ? "projects.make" : "ui.save")}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={(event) => void submit(event)} className="flex flex-col gap-4 p-4">
+        <Field
+          label={t("projects.name")}
+          hint={t(item?.name === DEFAULT_PROJECT ? "projects.defaultHint" : "projects.nameHint")}
+          value={name}
+          maxLength={63}
+          pattern="[a-z0-9][a-z0-9\-]{0,62}"
+          title={t("projects.nameHint")}
+          required
+          disabled={item?.name === DEFAULT_PROJECT}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <TextArea
+          label={t("projects.handoff")}
+          hint={t(item === null ? "projects.handoffNewHint" : "projects.handoffHint")}
+          rows={3}
+          maxLength={5_000}
+          value={handoffText}
+          onChange={({ currentTarget }) => setHandoffText(currentTarget.value)}
+        />
+        <TextArea
+          label={t("projects.greeting")}
+          hint={t("messenger.greetingHint")}
+          rows={3}
+          maxLength={4_000}
+          value={greeting}
+          onChange={({ currentTarget }) => setGreeting(currentTarget.value)}
+        />
+        <Switch
+          label={t("projects.tables")}
+          hint={t("projects.tablesHint")}
+          isOn={tablesAsXlsx}
+          onChange={setTablesAsXlsx}
+        />
+        <Field
+          label={t("projects.retention")}
+          hint={t("projects.retentionHint")}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={RETENTION_MAX_DAYS}
+          step={1}
+          value={retentionDays}
+          onChange={({ currentTarget }) => setRetentionDays(currentTarget.value)}
+        />
+        <FormFault fault={fault} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Bot, Plus } from "lucide-react";
+import { useState } from "react";
+import type { Agent } from "@svc/contracts";
+import { agentsQuery } from "../api/agents.ts";
+import { useCommands } from "../app/command-registry.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { PageFrame } from "../ui/page-frame.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { NewAgentDialog } from "./new-agent-dialog.tsx";
+
+function Card({ agent }: { agent: Agent }) {
+  const { t, percent } = useTexts();
+  const project = useProject();
+  const { autoThreshold, description, enabled, examples, id, kbIds, name, reviewPolicy } = agent;
+  return (
+    <li className="relative flex flex-col rounded-xl border border-line bg-surface p-4 transition-colors hover:border-edge">
+      <div className="flex items-start gap-3">
+        <span className="flex size-9 shrink-0 items-center justify-center rounded-lg bg-accent-soft text-accent">
+          <Bot aria-hidden className="size-4.5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-base font-semibold" dir="auto">
+            <Link
+              to="/$project/agents/$agentId"
+              params={{ project, agentId: id }}
+              className="rounded-sm after:absolute after:inset-0 after:rounded-xl"
+            >
+              {name}
+            </Link>
+          </h2>
+          <p className="line-clamp-2 text-sm text-muted" dir="auto">
+            {description === "" ? t("agents.noDescription") : description}
+          </p>
+        </div>
+        {!enabled && <Badge>{t("agents.off")}</Badge>}
+      </div>
+      <p className="mt-auto pt-3 text-xs text-muted">
+        {t(`agents.policyShort.${reviewPolicy}`, { share: percent(autoThreshold) })} ·{" "}
+        {t("agents.bases", { n: kbIds.length })} · {t("agents.examplesCount", { n: examples.length })}
+      </p>
+    </li>
+  );
+}
+
+/** The agents of a project. */
+export function AgentsPage() {
+  const { t } = useTexts();
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const mayWrite = useRights()("agents:write");
+  const [isMaking, setMaking] = useState(false);
+  const agents = useQuery(agentsQuery(connection, project));
+  useCommands(
+    mayWrite
+      ? [{ id: "new-agent", title: t("agents.make"), group: "page", keys: "c", run: () => setMaking(true) }]
+      : [],
+  );
+
+  async function make(input: { name: string; description: string }) {
+    const { item } = await connection.call("createAgent", project, { body: input });
+    void queryClient.invalidateQueries({ queryKey: ["agents", project] });
+    await navigate({ to: "/$project/agents/$agentId", params: { project, agentId: item.id } });
+  }
+
+  const button = mayWrite && (
+    <Button look="primary" onClick={() => setMaking(true)} keys="c">
+      <Plus aria-hidden className="size-4" />
+      {t("agents.make")}
+    </Button>
+  );
+  return (
+    <PageFrame title={t("nav.agents")} text={t("agents.text")} actions={button}>
+      <div className="flex flex-col gap-4">
+        {!mayWrite && <Notice>{t("agents.readOnly")}</Notice>}
+        {agents.isError && agents.data === undefined && (
+          <FaultNotice fault={agents.error} onRetry={() => void agents.refetch()} />
+        )}
+        {agents.data?.length === 0 ? (
+          <EmptyState icon={Bot} title={t("agents.none")} text={t(mayWrite ? "agents.noneText" : "agents.noneRead")}>
+            {button}
+          </EmptyState>
+        ) : (
+          <ul className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3" aria-busy={agents.isPending}>
+            {agents.isPending &&
+              [0, 1, 2].map((place) => (
+                <li key={place}>
+                  <Skeleton className="h-28 w-full rounded-xl" />
+                </li>
+              ))}
+            {agents.data?.map((agent) => (
+              <Card key={agent.id} agent={agent} />
+            ))}
+          </ul>
+        )}
+      </div>
+      {isMaking && <NewAgentDialog make={make} onClose={() => setMaking(false)} />}
+    </PageFrame>
+  );
+}

@@ -1,0 +1,150 @@
+import { useMutation } from "@tanstack/react-query";
+import { CircleCheck, FlaskConical, UserRound } from "lucide-react";
+import { useState } from "react";
+import type { SubmitEvent } from "react";
+import type { Agent, AgentResult } from "@svc/contracts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Badge } from "../ui/badge.tsx";
+import { Button } from "../ui/button.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Markdown, PlainText } from "../ui/markdown.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { TextArea } from "../ui/text-area.tsx";
+import { sendsAlone } from "./sends-alone.ts";
+
+type Policy = Pick<Agent, "autoThreshold" | "reviewPolicy">;
+
+function Result({ result, policy }: { result: AgentResult; policy: Policy }) {
+  const { t, percent, duration, number } = useTexts();
+  const { confidence, durationMs, output, sources, usage, why } = result;
+  const isSent = output.text !== null && sendsAlone(policy, confidence);
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={isSent ? "ok" : "warn"}>
+          {isSent ? <CircleCheck aria-hidden className="size-3" /> : <UserRound aria-hidden className="size-3" />}
+          {t(isSent ? "search.sends" : "search.holds")}
+        </Badge>
+        <span className="text-xs text-muted">
+          {t("search.confidence", { share: percent(confidence) })} · {duration(durationMs)}
+        </span>
+      </div>
+      {output.text === null ? (
+        <p className="text-sm text-muted">{t("search.noAnswer")}</p>
+      ) : (
+        <div className="text-sm">
+          {output.markdown ? <Markdown text={output.text} /> : <PlainText text={output.text} />}
+        </div>
+      )}
+      {sources.length > 0 && (
+        <div>
+          <h3 className="mb-1 text-xs font-semibold text-muted">{t("search.sources")}</h3>
+          <ol className="flex flex-col gap-1.5">
+            {sources.map(({ chunkId, quote, title }) => (
+              <li key={chunkId} className="border-l-2 border-line pl-2.5 text-xs" dir="auto">
+                <p className="font-medium wrap-anywhere">{title}</p>
+                <p className="line-clamp-3 text-muted">{quote}</p>
+              </li>
+            ))}
+          </ol>
+        </div>
+      )}
+      <p className="text-xs wrap-anywhere text-muted">{why}</p>
+      {usage.model !== null && (
+        <p className="text-xs text-muted">
+          {t("agents.usage", {
+            model: usage.model,
+            input: number(usage.inputTokens),
+            output: number(usage.outputTokens),
+          })}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Asks an agent as a customer would; nothing is sent or kept. It answers as it is saved. */
+export function TryAgent({ agent, policy, isDirty }: { agent: Agent; policy: Policy; isDirty: boolean }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const [input, setInput] = useState("");
+  const [context, setContext] = useState("");
+  const answer = useMutation({
+    mutationFn: (asked: { input: string; context: string }) =>
+      connection.call("executeAgent", project, {
+        params: { id: agent.id },
+        body: { input: asked.input, ...(asked.context === "" ? {} : { context: asked.context }) },
+      }),
+    // The next question may lean on this one, as in a chat.
+    onSuccess: (_, asked) => setContext(`${asked.context}\n${asked.input.replaceAll("\n", " ")}`.trim()),
+  });
+  const isEmpty = input.trim() === "";
+
+  function ask() {
+    if (!isEmpty && !answer.isPending) answer.mutate({ input: input.trim(), context });
+  }
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    ask();
+  }
+  function forget() {
+    setContext("");
+    setInput("");
+    answer.reset();
+  }
+
+  return (
+    <section aria-busy={answer.isPending} className="rounded-xl border border-line bg-surface p-4 lg:sticky lg:top-4">
+      <h2 className="mb-3 flex items-center gap-2 text-base font-semibold">
+        <FlaskConical aria-hidden className="size-4.5 text-accent" />
+        {t("agents.try")}
+      </h2>
+      <form onSubmit={submit} className="flex flex-col gap-3">
+        <TextArea
+          label={t("search.question")}
+          hint={t(isDirty ? "agents.trySaved" : "agents.tryHint")}
+          rows={3}
+          maxLength={50_000}
+          value={input}
+          onChange={({ currentTarget }) => setInput(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+            event.preventDefault();
+            ask();
+          }}
+        />
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" look="primary" isBusy={answer.isPending} disabled={isEmpty}>
+            {t("search.ask")}
+          </Button>
+          {context !== "" && (
+            <Button look="quiet" onClick={forget}>
+              {t("agents.tryForget")}
+            </Button>
+          )}
+        </div>
+      </form>
+      {context !== "" && <p className="mt-2 text-xs text-muted">{t("agents.tryContext")}</p>}
+      <div aria-live="polite" className="mt-4 empty:mt-0">
+        {answer.isPending && (
+          <div className="flex flex-col gap-2">
+            <Skeleton className="h-4 w-full" />
+            <Skeleton className="h-4 w-4/5" />
+            <Skeleton className="h-4 w-3/5" />
+          </div>
+        )}
+        {answer.isError && <FaultNotice fault={answer.error} onRetry={ask} />}
+        {answer.isSuccess && <Result result={answer.data} policy={policy} />}
+      </div>
+      {!agent.enabled && (
+        <div className="mt-3">
+          <Notice>{t("agents.tryOff")}</Notice>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+import { ServiceFault } from "@svc/client";
+import { useState } from "react";
+import type { Agent, AgentChange } from "@svc/contracts";
+import { agentQuery, changeAgent } from "../api/agents.ts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { addEdit, changesOf, conflictsOf, onTopOf, withEdits } from "../integrations/settings-draft.ts";
+import type { Edits } from "../integrations/settings-draft.ts";
+import type { SettingsForm } from "../integrations/use-channel.ts";
+import { describeFault } from "../ui/describe-fault.ts";
+
+/** What the editor changes. The tools are shown only: their secrets are given to the API. */
+export type AgentFields = Omit<Agent, "id" | "version" | "tools">;
+
+const isConflict = (fault: unknown) => fault instanceof ServiceFault && fault.code === "version_conflict";
+
+/** Shows an agent as it is now, wherever agents are shown. */
+export function useShowAgent() {
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  return function show(agent: Agent) {
+    queryClient.setQueryData(agentQuery(connection, project, agent.id).queryKey, agent);
+    void queryClient.invalidateQueries({ queryKey: ["agents", project] });
+  };
+}
+
+/** What is wrong with a field; the place within a list stands before it. */
+function faultAt(fault: unknown, name: string): string | undefined {
+  if (!(fault instanceof ServiceFault)) return undefined;
+  const found = fault.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`));
+  if (found === undefined) return undefined;
+  const place = /\/(\d+)$/.exec(found.pointer)?.[1];
+  return place === undefined ? found.detail : `${Number(place) + 1}: ${found.detail}`;
+}
+
+/**
+ * A form over an agent. Where somebody else has saved other fields meanwhile, it is saved on top of theirs; where they
+ * have changed the same field, nothing is saved before that was seen.
+ */
+export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<AgentFields> {
+  const { connection, queryClient, toasts } = useServices();
+  const project = useProject();
+  const { t } = useTexts();
+  const show = useShowAgent();
+  const [edits, setEdits] = useState<Edits<AgentFields>>({});
+  const [fault, setFault] = useState<unknown>(null);
+  const [conflicts, setConflicts] = useState<readonly (keyof AgentFields)[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const { id } = agent;
+  const changes = changesOf<AgentFields>(agent, edits);
+
+  /** Whether somebody else has changed the same fields; then that is told, and the next save means it. */
+  function isInTheWay(now: Agent): boolean {
+    const found = conflictsOf<AgentFields>(now, edits);
+    setConflicts(found);
+    setEdits(onTopOf<AgentFields>(now, edits));
+    return found.length > 0;
+  }
+
+  async function store(change: AgentChange): Promise<Agent | null> {
+    // The page may have read the agent anew while it was edited: then its version tells nothing.
+    if (isInTheWay(agent)) return null;
+    try {
+      return await changeAgent(connection, { project, id, version: agent.version }, change);
+    } catch (cause) {
+      if (!isConflict(cause)) throw cause;
+    }
+    const now = await queryClient.fetchQuery({ ...agentQuery(connection, project, id), staleTime: 0 });
+    return isInTheWay(now) ? null : changeAgent(connection, { project, id, version: now.version }, change);
+  }
+
+  async function save() {
+    setBusy(true);
+    setFault(null);
+    try {
+      const saved = await store(changes);
+      if (saved === null) return;
+      show(saved);
+      setEdits({});
+      toasts.show({ kind: "done", text: t("agents.saved", { name: saved.name }) });
+    } catch (cause) {
+      setFault(cause);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return {
+    shown: withEdits<AgentFields>(agent, edits),
+    set: (name, value) => setEdits((known) => addEdit<AgentFields, typeof name>(known, agent, name, value)),
+    faultOf: (name) => faultAt(fault, name),
+    isDirty: Object.keys(changes).length > 0,
+    isBusy,
+    isDisabled: !mayChange,
+    conflicts,
+    fault: fault === null ? null : describeFault(fault, t),
+    save: () => void save(),
+    discard() {
+      setEdits({});
+      setFault(null);
+      setConflicts([]);
+    },
+  };
+}

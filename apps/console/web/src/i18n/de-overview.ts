@@ -1,0 +1,42 @@
+import type { enOverview } from "./en-overview.ts";
+import type { TableLike } from "./text-table.ts";
+
+/** Texts of the overview, in German. */
+export const deOverview: TableLike<typeof enOverview> = {
+  "nav.overview": "Überblick",
+  "overview.text": "Was hereinkam, wie es beantwortet wurde, und wie schnell. Die Zahlen folgen jede Minute.",
+  "overview.span": "Die letzten Tage",
+  "overview.days": { one: "{n} Tag", other: "{n} Tage" },
+  "overview.none": "Es kam nichts herein",
+  "overview.noneText":
+    "In dieser Zeit gibt es keine Nachrichten. Wählen Sie eine längere, oder schalten Sie unter Integrationen einen Kanal ein.",
+  "overview.messages": "Nachrichten",
+  "overview.messagesText": "die bearbeitet wurden",
+  "overview.automatic": "Ohne Menschen",
+  "overview.handoffs": "Übergaben",
+  "overview.others": "Andere",
+  "overview.share": "{share} der Nachrichten",
+  "overview.edits": "Änderungen",
+  "overview.editsText": "an Entwürfen vor dem Senden",
+  "overview.p50": "Erste Antwort, p50",
+  "overview.p50Text": "die Hälfte war schneller",
+  "overview.p90": "Erste Antwort, p90",
+  "overview.p90Text": "neun von zehn waren schneller",
+  "overview.upToP90": "von da bis p90",
+  "overview.times": "Zeit bis zur ersten Antwort",
+  "overview.timesOf": "Zeit bis zur ersten Antwort. {title}",
+  "overview.outcomes": "Wie Nachrichten beantwortet wurden. {title}",
+  "overview.count": { one: "{n} Nachricht", other: "{n} Nachrichten" },
+  "overview.editCount": { one: "{n} Änderung", other: "{n} Änderungen" },
+  "overview.table": "Als Tabelle",
+  "overview.byChannel": "Nach Kanal",
+  "overview.byAgent": "Nach Agent",
+  "overview.channel": "Kanal",
+  "overview.agent": "Agent",
+  "overview.noAgent": "Kein Agent",
+  "overview.deletedAgent": "Ein gelöschter Agent",
+  "overview.unanswered": "Gefragt und nicht beantwortet",
+  "overview.unansweredText": "Was Kunden am häufigsten fragten und worauf das Wissen keine gute Antwort hat.",
+  "overview.noneUnanswered": "Keine solche Frage in dieser Zeit.",
+  "overview.allGaps": "Lücken schließen",
+};

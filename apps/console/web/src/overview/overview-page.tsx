@@ -1,0 +1,202 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { ChartColumn } from "lucide-react";
+import type { Stats } from "@svc/contracts";
+import { statsQuery } from "../api/stats.ts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Ago } from "../ui/ago.tsx";
+import { ChoiceGroup } from "../ui/choice-group.tsx";
+import { EmptyState } from "../ui/empty-state.tsx";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { PageFrame, Section } from "../ui/page-frame.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { BarPlot } from "./bar-plot.tsx";
+import { SPANS, readSpan } from "./spans.ts";
+
+type Counts = Pick<Stats, "messages" | "automatic" | "handoffs" | "edits" | "firstReplyMs">;
+type Row = Counts & { id: string; label: string };
+
+function Tile({ label, value, text }: { label: string; value: string; text: string }) {
+  return (
+    <div className="rounded-xl border border-line bg-surface px-4 py-3.5">
+      <dt className="text-sm text-muted">{label}</dt>
+      <dd>
+        <span className="block text-2xl font-semibold tracking-tight tabular-nums">{value}</span>
+        <span className="block min-h-4 text-xs text-muted">{text}</span>
+      </dd>
+    </div>
+  );
+}
+
+function Tiles({ stats }: { stats: Stats }) {
+  const { t, number, percent, duration } = useTexts();
+  const { automatic, edits, firstReplyMs, handoffs, messages } = stats;
+  const shareOf = (count: number) => (messages === 0 ? "" : t("overview.share", { share: percent(count / messages) }));
+  const time = (ms: number | null) => (ms === null ? "–" : duration(ms));
+  return (
+    <dl className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+      <Tile label={t("overview.messages")} value={number(messages)} text={t("overview.messagesText")} />
+      <Tile label={t("overview.automatic")} value={number(automatic)} text={shareOf(automatic)} />
+      <Tile label={t("overview.handoffs")} value={number(handoffs)} text={shareOf(handoffs)} />
+      <Tile label={t("overview.edits")} value={number(edits)} text={t("overview.editsText")} />
+      <Tile label={t("overview.p50")} value={time(firstReplyMs.p50)} text={t("overview.p50Text")} />
+      <Tile label={t("overview.p90")} value={time(firstReplyMs.p90)} text={t("overview.p90Text")} />
+    </dl>
+  );
+}
+
+/** How each of these fared: how their messages ended, and how long the first reply took. */
+function Plots({ title, head, rows }: { title: string; head: string; rows: readonly Row[] }) {
+  const { t, number, duration } = useTexts();
+  const timed = rows.flatMap(({ firstReplyMs: { p50, p90 }, id, label }) =>
+    p50 === null || p90 === null
+      ? []
+      : [{ id, label, values: [p50, Math.max(0, p90 - p50)], total: `${duration(p50)} / ${duration(p90)}` }],
+  );
+  return (
+    <Section title={title}>
+      <div className="flex flex-col gap-6">
+        <BarPlot
+          title={t("overview.outcomes", { title })}
+          head={head}
+          write={number}
+          parts={[
+            { label: t("overview.automatic"), look: "accent" },
+            { label: t("overview.handoffs"), look: "warn" },
+            { label: t("overview.others"), look: "rest" },
+          ]}
+          rows={rows.map(({ automatic, edits, handoffs, id, label, messages }) => ({
+            id,
+            label,
+            values: [automatic, handoffs, Math.max(0, messages - automatic - handoffs)],
+            total: `${t("overview.count", { n: messages })} · ${t("overview.editCount", { n: edits })}`,
+          }))}
+        />
+        {timed.length > 0 && (
+          <div>
+            <h3 className="mb-2 text-sm font-medium">{t("overview.times")}</h3>
+            <BarPlot
+              title={t("overview.timesOf", { title })}
+              head={head}
+              write={duration}
+              parts={[
+                { label: t("overview.p50"), look: "accent" },
+                { label: t("overview.upToP90"), look: "rest" },
+              ]}
+              rows={timed}
+            />
+          </div>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+function Questions({ stats }: { stats: Stats }) {
+  const { t } = useTexts();
+  const project = useProject();
+  return (
+    <Section
+      title={t("overview.unanswered")}
+      text={t("overview.unansweredText")}
+      actions={
+        <Link
+          to="/$project/knowledge/gaps"
+          params={{ project }}
+          className="rounded-sm text-sm font-medium text-accent hover:underline"
+        >
+          {t("overview.allGaps")}
+        </Link>
+      }
+    >
+      {stats.topUnanswered.length === 0 ? (
+        <p className="text-sm text-muted">{t("overview.noneUnanswered")}</p>
+      ) : (
+        <ol className="divide-y divide-line">
+          {stats.topUnanswered.map(({ count, lastAt, question }) => (
+            <li key={question} className="flex items-baseline justify-between gap-4 py-2 text-sm">
+              <span className="line-clamp-2 min-w-0 wrap-anywhere" dir="auto">
+                {question}
+              </span>
+              <span className="shrink-0 text-xs text-muted">
+                {t("gap.asked", { n: count })} · <Ago time={lastAt} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function Figures({ stats }: { stats: Stats }) {
+  const { t } = useTexts();
+  const channels = stats.byChannel.map((row) => ({
+    ...row,
+    id: row.channelId,
+    label: t(`channel.${row.channelId}`),
+  }));
+  const agents = stats.byAgent.map((row) => ({
+    ...row,
+    id: row.agentId ?? "",
+    label: row.name ?? t(row.agentId === null ? "overview.noAgent" : "overview.deletedAgent"),
+  }));
+  return (
+    <div className="flex flex-col gap-4">
+      <Tiles stats={stats} />
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        {channels.length > 0 && <Plots title={t("overview.byChannel")} head={t("overview.channel")} rows={channels} />}
+        {agents.length > 0 && <Plots title={t("overview.byAgent")} head={t("overview.agent")} rows={agents} />}
+      </div>
+      <Questions stats={stats} />
+    </div>
+  );
+}
+
+/** How well it goes: what came in, how it was answered and how fast, in a span of time. */
+export function OverviewPage() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const navigate = useNavigate();
+  const span = readSpan(useSearch({ from: "/$project/overview" }).days);
+  const stats = useQuery(statsQuery(connection, project, span));
+  const isEmpty = stats.data?.messages === 0 && stats.data.topUnanswered.length === 0;
+  return (
+    <PageFrame
+      title={t("nav.overview")}
+      text={t("overview.text")}
+      actions={
+        <ChoiceGroup
+          label={t("overview.span")}
+          hidesLabel
+          className="whitespace-nowrap"
+          value={String(span)}
+          options={SPANS.map((days) => ({ value: String(days), label: t("overview.days", { n: days }) }))}
+          onChange={(value) => void navigate({ to: ".", search: { days: readSpan(value) }, replace: true })}
+        />
+      }
+    >
+      <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
+        {stats.isError && <FaultNotice fault={stats.error} onRetry={() => void stats.refetch()} />}
+        {stats.isPending && (
+          <>
+            <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+              {[0, 1, 2, 3, 4, 5].map((place) => (
+                <Skeleton key={place} className="h-24 w-full rounded-xl" />
+              ))}
+            </div>
+            <div className="grid gap-4 lg:grid-cols-2">
+              <Skeleton className="h-72 w-full rounded-xl" />
+              <Skeleton className="h-72 w-full rounded-xl" />
+            </div>
+          </>
+        )}
+        {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}
+        {stats.data !== undefined && !isEmpty && <Figures stats={stats.data} />}
+      </div>
+    </PageFrame>
+  );
+}
