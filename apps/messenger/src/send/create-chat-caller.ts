@@ -63,13 +63,12 @@ export function createChatCaller(
     try {
       await pace.run(
         chatId,
-        async () => {
+        async () =>
           await cutAfterGrace([signal, stopping], (cut) =>
             api.call(sending.method, payload, { ...options, signal: cut }),
-          );
-          await note?.();
-        },
+          ),
         signal,
+        note,
       );
     } catch (error) {
       if (error instanceof BotApiError && error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? PAUSE_MS);

@@ -65,6 +65,29 @@ describe("messages leave at the pace that Telegram allows", () => {
     expect(most).toBe(1);
   });
 
+  test("none while one that is sent cannot be noted, however long that takes", async () => {
+    const pace = createPace({ limits: { ...limits, aloneMs: 1 } });
+    const [sent, noting] = [held(), held()];
+    const order: string[] = [];
+    const first = pace.run(
+      "1",
+      () => Promise.resolve(sent.release()),
+      undefined,
+      async () => {
+        await noting.done;
+        order.push("noted");
+      },
+    );
+    await sent.done;
+    const others = ["2", "3"].map(async (chat) => pace.run(chat, () => Promise.resolve(order.push(chat))));
+    // A timer that is set after that of the turn ends after it.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(order).toEqual([]);
+    noting.release();
+    await Promise.all([first, ...others]);
+    expect(order).toEqual(["noted", "2", "3"]);
+  });
+
   test("one that waits for the others and is broken off holds none of them up", async () => {
     const pace = createPace({ limits: { ...limits, aloneMs: 60_000 } });
     const first = held();

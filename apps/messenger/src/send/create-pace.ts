@@ -20,11 +20,17 @@ export const TELEGRAM_PACE = {
 export interface Pace {
   /**
    * Runs `send` when the chat and the whole bot may send; one at a time in a chat, and one at a time in all as long as
-   * it takes no more than a second. What has to be noted of a message before the next one goes belongs into `send`.
+   * it takes no more than a second. `note` writes down that it is sent, before the next one goes, however long that takes:
+   * nothing is sent while it cannot be noted.
    *
    * @throws DeliveryError `later` when that is too far off, or `signal` is aborted while it waits.
    */
-  run: <Result>(chatId: string, send: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
+  run: <Result>(
+    chatId: string,
+    send: () => Promise<Result>,
+    signal?: AbortSignal,
+    note?: () => Promise<void>,
+  ) => Promise<Result>;
   /**
    * Telegram wants a pause in this chat. When it wants one in another chat while the first lasts, the bot as a whole is
    * too fast, and all chats pause. Groups say nothing of that: each has a limit of its own, of 20 messages a minute.
@@ -103,9 +109,12 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
 
   /**
    * Waits until the chat may be written to and nothing else is on its way, and takes the next moment in which the bot may
-   * write. Answers what has to be called when the message is sent and noted.
+   * write. Answers what has to be called when the message is sent, `stay`, and when it is noted, `leave`.
    */
-  async function waitForTurn(chat: ChatPace, signals: readonly (AbortSignal | undefined)[]): Promise<() => void> {
+  async function waitForTurn(
+    chat: ChatPace,
+    signals: readonly (AbortSignal | undefined)[],
+  ): Promise<{ stay: () => void; leave: () => void }> {
     for (;;) {
       // Outside the lane: the others would wait with a chat that has to.
       await waitUntil(Math.max(chat.freeAt, chat.pausedUntil), signals);
@@ -123,23 +132,24 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
       }
       lastAt = now();
       const timer = setTimeout(leave, limits.aloneMs);
-      return () => {
-        clearTimeout(timer);
-        leave();
-      };
+      return { leave, stay: () => clearTimeout(timer) };
     }
   }
 
   return {
-    async run(chatId, send, signal) {
+    async run(chatId, send, signal, note) {
       const chat = paceOf(chatId);
       chat.waiting += 1;
       const sending = chat.last.then(async () => {
-        const leave = await waitForTurn(chat, [signal, stopping.signal]);
+        const { stay, leave } = await waitForTurn(chat, [signal, stopping.signal]);
         try {
-          return await send();
+          const result = await send();
+          stay();
+          await note?.();
+          return result;
         } finally {
           chat.freeAt = now() + limits.chatGapMs;
+          stay();
           leave();
         }
       });
