@@ -6,7 +6,7 @@ import { callApi } from "./support/call-api.ts";
 import { createKbClient, documentOf } from "./support/create-kb-client.ts";
 import { createReviewClient } from "./support/create-review-client.ts";
 import type { ReviewClient } from "./support/create-review-client.ts";
-import { plantMessagePoison } from "./support/plant-message-poison.ts";
+import { plantMessagePoison } from "./support/plant-poison.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
 import { startMessenger } from "./support/start-messenger.ts";

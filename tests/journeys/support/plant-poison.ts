@@ -8,38 +8,53 @@ export interface Poison {
   cure(): Promise<void>;
 }
 
-/**
- * Lets the first stage of the pipeline fail for every message whose text is this one, and for no other: Postgres
- * refuses to open its ticket.
- */
-export async function plantPoison(databaseUrl: string, text: string): Promise<Poison> {
+/** Lets Postgres refuse every row of a table whose column is this text, and no other. */
+async function plantRefusal(
+  databaseUrl: string,
+  { table, column }: { table: "tickets" | "messages"; column: "subject" | "text" },
+  text: string,
+): Promise<Poison> {
+  const name = `test_poison_of_${table}`;
   // A sequence counts also in statements that are rolled back.
   await queryDatabase(
     databaseUrl,
-    `CREATE TABLE IF NOT EXISTS test_poison (subject text PRIMARY KEY);
-     CREATE SEQUENCE IF NOT EXISTS test_poison_tries;
-     CREATE OR REPLACE FUNCTION test_poison() RETURNS trigger LANGUAGE plpgsql AS $$
+    `CREATE TABLE IF NOT EXISTS ${name} (text text PRIMARY KEY);
+     CREATE SEQUENCE IF NOT EXISTS ${name}_tries;
+     CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN
-       IF EXISTS (SELECT 1 FROM test_poison p WHERE p.subject = NEW.subject) THEN
-         PERFORM nextval('test_poison_tries');
+       IF EXISTS (SELECT 1 FROM ${name} p WHERE p.text = NEW.${column}) THEN
+         PERFORM nextval('${name}_tries');
          RAISE EXCEPTION 'planted fault';
        END IF;
        RETURN NEW;
      END $$;
-     CREATE OR REPLACE TRIGGER test_poison BEFORE INSERT ON tickets FOR EACH ROW EXECUTE FUNCTION test_poison();
-     SELECT setval('test_poison_tries', 1, false)`,
+     CREATE OR REPLACE TRIGGER ${name} BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}();
+     SELECT setval('${name}_tries', 1, false)`,
   );
-  await queryDatabase(databaseUrl, "INSERT INTO test_poison VALUES ($1) ON CONFLICT DO NOTHING", [text]);
+  await queryDatabase(databaseUrl, `INSERT INTO ${name} VALUES ($1) ON CONFLICT DO NOTHING`, [text]);
   return {
     async countTries() {
       const rows = await queryDatabase<{ tries: number }>(
         databaseUrl,
-        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END::integer AS tries FROM test_poison_tries",
+        `SELECT CASE WHEN is_called THEN last_value ELSE 0 END::integer AS tries FROM ${name}_tries`,
       );
       return rows[0]?.tries ?? 0;
     },
     async cure() {
-      await queryDatabase(databaseUrl, "DELETE FROM test_poison WHERE subject = $1", [text]);
+      await queryDatabase(databaseUrl, `DELETE FROM ${name} WHERE text = $1`, [text]);
     },
   };
+}
+
+/**
+ * Lets the first stage of the pipeline fail for every message whose text is this one, and for no other: Postgres
+ * refuses to open its ticket.
+ */
+export function plantPoison(databaseUrl: string, text: string): Promise<Poison> {
+  return plantRefusal(databaseUrl, { table: "tickets", column: "subject" }, text);
+}
+
+/** Lets Postgres refuse every message whose text is this one, and no other: no channel can commit it. */
+export function plantMessagePoison(databaseUrl: string, text: string): Promise<Poison> {
+  return plantRefusal(databaseUrl, { table: "messages", column: "text" }, text);
 }

@@ -80,8 +80,13 @@ describe("messages leave at the pace that Telegram allows", () => {
     );
     await sent.done;
     const others = ["2", "3"].map(async (chat) => pace.run(chat, () => Promise.resolve(order.push(chat))));
-    // A timer that is set after that of the turn ends after it.
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // Where one takes as long to be sent, the next one goes meanwhile.
+    const other = createPace({ limits: { ...limits, aloneMs: 1 } });
+    const slow = held();
+    const onItsWay = other.run("1", () => slow.done);
+    await other.run("2", () => Promise.resolve());
+    slow.release();
+    await onItsWay;
     expect(order).toEqual([]);
     noting.release();
     await Promise.all([first, ...others]);
