@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
-import { Bot, CircleCheck, Search, SearchX, UserRound } from "lucide-react";
+import { Bot, Search, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
 import type { Agent, KbHit, KbItem } from "@svc/contracts";
+import { AnswerResult } from "../agents/answer-result.tsx";
 import { agentsQuery } from "../api/agents.ts";
 import { searchQuery } from "../api/kb.ts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { CONTROL, SelectField } from "../ui/field.tsx";
 import { formText } from "../ui/form-text.ts";
-import { Markdown, OutLink } from "../ui/markdown.tsx";
+import { OutLink } from "../ui/markdown.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { markWords } from "./mark-words.ts";
@@ -58,13 +58,7 @@ function Hit({ hit, place, best, query }: { hit: KbHit; place: number; best: num
   );
 }
 
-/** Whether an answer with this confidence would go out without a person. */
-function sendsAlone({ autoThreshold, reviewPolicy }: Agent, confidence: number): boolean {
-  return reviewPolicy === "auto" || (reviewPolicy === "auto_if" && confidence >= autoThreshold);
-}
-
 function Answer({ agent, query }: { agent: Agent; query: string }) {
-  const { t, percent, duration } = useTexts();
   const { connection } = useServices();
   const project = useProject();
   const answer = useQuery({
@@ -84,42 +78,7 @@ function Answer({ agent, query }: { agent: Agent; query: string }) {
     );
   }
   if (answer.isError) return <FaultNotice fault={answer.error} onRetry={() => void answer.refetch()} />;
-  const { confidence, durationMs, output, sources, why } = answer.data;
-  const isSent = sendsAlone(agent, confidence) && output.text !== null;
-  return (
-    <div className="flex flex-col gap-3">
-      <div className="flex flex-wrap items-center gap-2">
-        <Badge tone={isSent ? "ok" : "warn"}>
-          {isSent ? <CircleCheck aria-hidden className="size-3" /> : <UserRound aria-hidden className="size-3" />}
-          {t(isSent ? "search.sends" : "search.holds")}
-        </Badge>
-        <span className="text-xs text-muted">
-          {t("search.confidence", { share: percent(confidence) })} · {duration(durationMs)}
-        </span>
-      </div>
-      {output.text === null ? (
-        <p className="text-sm text-muted">{t("search.noAnswer")}</p>
-      ) : (
-        <div className="text-sm">
-          {output.markdown ? <Markdown text={output.text} /> : <p className="whitespace-pre-wrap">{output.text}</p>}
-        </div>
-      )}
-      {sources.length > 0 && (
-        <div>
-          <h3 className="mb-1 text-xs font-semibold text-muted">{t("search.sources")}</h3>
-          <ol className="flex flex-col gap-1.5">
-            {sources.map(({ chunkId, quote, title }) => (
-              <li key={chunkId} className="border-l-2 border-line pl-2.5 text-xs">
-                <p className="font-medium">{title}</p>
-                <p className="line-clamp-3 text-muted">{quote}</p>
-              </li>
-            ))}
-          </ol>
-        </div>
-      )}
-      <p className="text-xs wrap-anywhere text-muted">{why}</p>
-    </div>
-  );
+  return <AnswerResult result={answer.data} policy={agent} />;
 }
 
 function AnswerPanel({ kb, query }: { kb: KbItem; query: string }) {
