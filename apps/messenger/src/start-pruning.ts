@@ -13,8 +13,13 @@ export function startPruning({ store, log }: { store: Pick<Store, "messengerUpda
 
   async function prune(): Promise<void> {
     try {
-      let isMore = !isStopped;
-      while (isMore) isMore = (await store.messengerUpdates.prune()) && !isStopped;
+      let isMore = true;
+      while (isMore && !isStopped) {
+        const pruned = await store.messengerUpdates.prune();
+        ({ isMore } = pruned);
+        const { unanswered } = pruned;
+        if (unanswered > 0) log.warn({ unanswered }, "updates of the messenger that waited for a month are removed");
+      }
     } catch (error) {
       log[isUnavailable(error) ? "debug" : "error"]({ error }, "old updates could not be removed; it is tried again");
     }

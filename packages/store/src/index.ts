@@ -90,20 +90,11 @@ export type { NewProposal, OperatorAnswer, ProposalOutcome, ProposalRecord, Prop
 export type { ClaimedReply, DeadReply, OutboxRef, Undelivered } from "./outboxes.ts";
 export { OUTBOX_LEASE_MS } from "./outboxes.ts";
 export type { CallOutcome, DrainLimits, DrainPage, OutgoingReplies, ReplyRange, StoredReply } from "./replies.ts";
-export type {
-  ClaimedReview,
-  Decided,
-  Decision,
-  DraftOutcome,
-  DraftWork,
-  DueReview,
-  FinishedReview,
-  ReviewState,
-  ReviewedMessage,
-  SendWork,
-  WaitingMessage,
-} from "./reviews.ts";
-export { ToolCallDecidedError } from "./reviews.ts";
+export type { Decided, Decision } from "./apply-decision.ts";
+export { ToolCallDecidedError } from "./apply-decision.ts";
+export type { ReviewState } from "./lock-review-state.ts";
+export type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
+export type { ClaimedReview, DraftOutcome, DueReview, FinishedReview, ReviewedMessage } from "./reviews.ts";
 export type { PreparedDocument } from "./put-documents.ts";
 export { LEFT_OUT } from "./copied-tables.ts";
 export type { CopiedTable } from "./copied-tables.ts";

@@ -262,9 +262,12 @@ export function messengerUpdatesTable(db: Db) {
       return rows.length > 0;
     },
 
-    /** Forgets what can come no more, and what nobody has looked at for a month. True when there may be more. */
-    async prune(): Promise<boolean> {
-      const rows = await db.query(
+    /**
+     * Forgets what can come no more, and what nobody has looked at for a month. Answers how many of them had not been
+     * answered, and whether there may be more to forget.
+     */
+    async prune(): Promise<{ unanswered: number; isMore: boolean }> {
+      const rows = await db.query<{ is_unanswered: boolean }>(
         `DELETE FROM messenger_updates WHERE (bot_id, update_id) IN (
            (SELECT bot_id, update_id FROM messenger_updates
             WHERE state <> 'waiting' AND settled_at < now() - ${SETTLED_KEPT}
@@ -273,9 +276,12 @@ export function messengerUpdatesTable(db: Db) {
            UNION ALL
            (SELECT bot_id, update_id FROM messenger_updates
             WHERE state = 'waiting' AND received_at < now() - ${UNSETTLED_KEPT} LIMIT ${PRUNE_PAGE})
-         ) RETURNING 1`,
+         ) RETURNING state IN ('waiting', 'dead') AS is_unanswered`,
       );
-      return rows.length >= PRUNE_PAGE;
+      return {
+        unanswered: rows.filter(({ is_unanswered: isUnanswered }) => isUnanswered).length,
+        isMore: rows.length >= PRUNE_PAGE,
+      };
     },
 
     /** The newest of the messages of a conversation that came as this message of Telegram, if it was lately; else null. */

@@ -1,109 +1,20 @@
 import { PERSON_PROMISED, PUSHING_CHANNELS } from "@svc/contracts";
-import type {
-  ChannelId,
-  MessageMode,
-  ReplyAuthor,
-  ReviewAction,
-  Source,
-  StageMove,
-  TicketStage,
-  TicketStatus,
-} from "@svc/contracts";
+import type { ChannelId, MessageMode, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import { applyDecision } from "./apply-decision.ts";
+import type { Decided, Decision } from "./apply-decision.ts";
 import { LEASE_MS } from "./chats.ts";
 import type { Db } from "./db.ts";
-import { asProjectId, newId } from "./ids.ts";
 import type { NewDraft } from "./drafts.ts";
+import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import { insertReviewEvent } from "./insert-review-event.ts";
+import { lockReviewState } from "./lock-review-state.ts";
+import type { ReviewState } from "./lock-review-state.ts";
 import type { ClaimedMessage } from "./messages.ts";
-import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
-import type { TicketRecord, TicketRow as RecordRow } from "./ticket-record.ts";
-import { TICKET_COLUMNS, asTicket } from "./tickets.ts";
-import type { NewReply, Ticket, TicketRow } from "./tickets.ts";
-import { decideToolCall } from "./tool-calls.ts";
-import { triageMessagesTable } from "./triage-messages.ts";
-
-/** A message that waits for a person: held by the gate, or a dead letter. */
-export interface WaitingMessage {
-  id: string;
-  state: "held" | "failed";
-}
-
-/** What a person decides about, as it is at the moment of the decision: nothing of it can change before its end. */
-export interface ReviewState {
-  ticket: Ticket;
-  /** What waits to be approved, with the ids of the messages that it answers. */
-  draft: (Pick<NewDraft, "text" | "markdown" | "sources"> & { covers: string[] }) | null;
-  /** Oldest first; without those that an earlier decision covers. */
-  waiting: WaitingMessage[];
-  /** The newest message, of those that the pipeline has worked on where there is one; null when none is kept. */
-  newest: { id: string } | null;
-  /** True when the customer has written something that the pipeline has not taken into the ticket yet. */
-  hasReceived: boolean;
-  /** True when a customer has read that a person will answer, and no person has since. */
-  isPersonPromised: boolean;
-  /** True while an earlier decision is not carried out yet. */
-  isUnderWay: boolean;
-  /** The reply that was given up, where that was the last decision to carry out. */
-  failed: SendWork | null;
-}
-
-/** A text that the pipeline sends for a person. */
-export interface SendWork {
-  kind: "send";
-  author: ReplyAuthor;
-  text: string;
-  markdown: boolean;
-  sources: Source[];
-  /** Ids of the messages that it answers. */
-  covers: string[];
-  /** By whose way it goes: the newest of those, else the chat's newest; null when no message is kept. */
-  answers: string | null;
-}
-
-/** A draft that the pipeline makes anew: an answer to each of these messages, of which `answers` is the newest. */
-export interface DraftWork {
-  kind: "draft";
-  covers: string[];
-  answers: string;
-}
-
-/** What a person has decided. */
-export interface Decision {
-  action: ReviewAction;
-  actor: string;
-  /** What the ticket is from now on. */
-  ticket: Pick<Ticket, "project" | "status" | "stage" | "assignee" | "agentId">;
-  /** Why its stage changes, in words. */
-  why: string;
-  /** For the ticket's event. */
-  data: object;
-  /**
-   * What becomes of the messages that wait: they stay, they end without an answer, the held ones go back to the agent,
-   * or the failed ones are tried again.
-   */
-  waiting: "stay" | "reject" | "return" | "revive";
-  /** Of which of them it becomes so; of all where absent. */
-  only?: readonly string[];
-  dropsDraft: boolean;
-  /** True when a run of the pipeline that is under way must begin anew: what it does may depend on the decision. */
-  interrupts: boolean;
-  /** What the pipeline has to do now, if anything. */
-  work: SendWork | DraftWork | null;
-  /** A call of a tool that waits and is decided about with it. Throws ToolCallDecidedError when it waits no more. */
-  toolCall?: { id: string; state: "approved" | "rejected" };
-  /** What triage learns about the newest message that waits, or else the newest one. */
-  lessons: { project: ProjectId; agentId: string | null }[];
-}
-
-/** A decision that is committed. */
-export interface Decided {
-  /** The ticket as the decision has made it. */
-  ticket: TicketRecord;
-  /** True when the pipeline has something to do now. */
-  hasWork: boolean;
-  /** A message of mode webhook whose sender has something to hear; null when there is none. */
-  toldMessageId: string | null;
-}
+import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
+import { asWork } from "./review-work.ts";
+import type { DraftWork, SendWork, WorkRow } from "./review-work.ts";
+import type { NewReply } from "./tickets.ts";
 
 /** A decision that a worker carries out: it has the lease on the chat. */
 export interface ClaimedReview {
@@ -153,41 +64,6 @@ export interface DueReview {
   attempts: number;
 }
 
-/** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
-export class ToolCallDecidedError extends Error {
-  constructor() {
-    super("the call of the tool does not wait any more");
-    this.name = "ToolCallDecidedError";
-  }
-}
-
-/** How long the sweeper leaves a decision to its job. */
-const SWEEP_AFTER_MS = 2_000;
-
-interface WorkRow {
-  kind: "send" | "draft";
-  author: ReplyAuthor | null;
-  text: string | null;
-  markdown: boolean | null;
-  sources: Source[] | null;
-  answers_message_id: string | null;
-  covers: string[];
-}
-
-function asWork(row: WorkRow): SendWork | DraftWork {
-  const { covers, answers_message_id: answers } = row;
-  if (row.kind === "draft") return { kind: "draft", covers, answers: answers ?? "" };
-  return {
-    kind: "send",
-    author: row.author ?? "operator",
-    text: row.text ?? "",
-    markdown: row.markdown ?? false,
-    sources: row.sources ?? [],
-    covers,
-    answers,
-  };
-}
-
 interface MessageRow {
   seq: number;
   user_id: string | null;
@@ -220,298 +96,6 @@ function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
  * `db`; the pipeline works on `hot` and `leases`, so that nobody who waits for a chat keeps messages waiting.
  */
 export function reviewsTable(db: Db, hot: Db, leases: Db) {
-  /**
-   * What is decided about, locked. The chat's row first, as whoever accepts a message or ends a run does: no message
-   * can come, and no run can end, before the decision is committed. Then the ticket's row, which whoever indexes its
-   * texts may refer to meanwhile. Null when this project has no such ticket. However long a conversation is, only what
-   * waits is read of it, and no text.
-   */
-  async function lockState(
-    tx: Db,
-    project: ProjectId,
-    ticketId: string,
-  ): Promise<(ReviewState & { isLeased: boolean }) | null> {
-    const [known] = await tx.query<{ home_project_id: string }>(
-      "SELECT home_project_id FROM tickets WHERE project_id = $1 AND id = $2",
-      [project, ticketId],
-    );
-    if (known === undefined) return null;
-    const home = known.home_project_id;
-    const [chat] = await tx.query<{ review_id: string | null; is_leased: boolean }>(
-      `SELECT review_id, coalesce(lease_until > now(), false) AS is_leased FROM chats
-       WHERE project_id = $1 AND ticket_id = $2 FOR UPDATE`,
-      [home, ticketId],
-    );
-    const [row] = await tx.query<TicketRow>(
-      `SELECT ${TICKET_COLUMNS} FROM tickets WHERE project_id = $1 AND id = $2 FOR NO KEY UPDATE`,
-      [project, ticketId],
-    );
-    if (chat === undefined || row === undefined) return null;
-    const waiting = await tx.query<WaitingMessage>(
-      `SELECT id, state FROM messages
-       WHERE project_id = $1 AND ticket_id = $2 AND state IN ('held', 'failed') AND covered_by IS NULL ORDER BY seq`,
-      [home, ticketId],
-    );
-    const [end] = await tx.query<{ worked_on: string | null; received: string | null }>(
-      `SELECT (SELECT id FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state <> 'received'
-           ORDER BY seq DESC LIMIT 1) AS worked_on,
-         (SELECT id FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state = 'received'
-           ORDER BY seq LIMIT 1) AS received`,
-      [home, ticketId],
-    );
-    const newest = end?.worked_on ?? end?.received ?? null;
-    // A promise comes after the message that it is made for, so what was said before the oldest held one does not
-    // matter.
-    const [promise] = await tx.query(
-      `SELECT 1 FROM replies r
-       WHERE r.project_id = $1 AND r.ticket_id = $2 AND r.author = 'system' AND r.seq > (
-           SELECT seq FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state = 'held' AND covered_by IS NULL
-           ORDER BY seq LIMIT 1)
-         AND EXISTS (SELECT FROM messages m WHERE m.id = r.in_reply_to AND m.state = 'held' AND m.covered_by IS NULL)
-       ORDER BY r.seq LIMIT 1`,
-      [home, ticketId],
-    );
-    // The newest event that says so, or that a reply without a promise has ended it: while a ticket is in review there
-    // are few behind that. Reads the ticket's events by their index; locks nothing.
-    const [promising] =
-      row.stage === "review"
-        ? await tx.query<{ is_open: boolean }>(
-            `SELECT moves @> $3::jsonb AS is_open FROM ticket_events
-             WHERE project_id = $1 AND ticket_id = $2 AND (moves @> $3::jsonb OR moves @> '[{"to": "done"}]')
-             ORDER BY id DESC LIMIT 1`,
-            [home, ticketId, JSON.stringify([{ from: "delivering", to: "review", why: PERSON_PROMISED }])],
-          )
-        : [];
-    const [draft] = await tx.query<NonNullable<ReviewState["draft"]>>(
-      "SELECT text, markdown, sources, covers FROM drafts WHERE project_id = $1 AND ticket_id = $2",
-      [home, ticketId],
-    );
-    const [last] = await tx.query<WorkRow & { is_failed: boolean }>(
-      `SELECT kind, author, text, markdown, sources, answers_message_id, covers,
-         failure IS NOT NULL AND finished_at IS NOT NULL AS is_failed
-       FROM reviews WHERE project_id = $1 AND ticket_id = $2 ORDER BY id DESC LIMIT 1`,
-      [home, ticketId],
-    );
-    const work = last?.is_failed === true ? asWork(last) : null;
-    return {
-      ticket: asTicket(row),
-      draft: draft ?? null,
-      waiting,
-      newest: newest === null ? null : { id: newest },
-      hasReceived: end?.received != null,
-      isPersonPromised: promise !== undefined || promising?.is_open === true,
-      isUnderWay: chat.review_id !== null,
-      failed: work?.kind === "send" ? work : null,
-      isLeased: chat.is_leased,
-    };
-  }
-
-  /** Whoever makes callbacks of these messages learns of news; rows are locked in the order of their ids. */
-  async function noteNews(tx: Db, project: ProjectId, messageIds: string[], forgetsFailure = false): Promise<void> {
-    await tx.query(
-      `WITH called AS MATERIALIZED (
-         SELECT message_id FROM callbacks WHERE project_id = $1 AND message_id = ANY ($2::uuid[])
-         ORDER BY message_id FOR UPDATE
-       )
-       UPDATE callbacks cb SET has_news = true, news_at = now(),
-         told = CASE WHEN $3 AND cb.told = 'message.failed' THEN NULL ELSE cb.told END
-       FROM called WHERE cb.message_id = called.message_id`,
-      [project, messageIds, forgetsFailure],
-    );
-  }
-
-  /** One of these messages that is of mode webhook, or null. */
-  async function findWebhookMessage(tx: Db, project: ProjectId, messageIds: string[]): Promise<string | null> {
-    const [row] = await tx.query<{ id: string }>(
-      "SELECT id FROM messages WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND mode = 'webhook' ORDER BY seq LIMIT 1",
-      [project, messageIds],
-    );
-    return row?.id ?? null;
-  }
-
-  const idsOf = (waiting: readonly WaitingMessage[], state: WaitingMessage["state"]) =>
-    waiting.flatMap((message) => (message.state === state ? [message.id] : []));
-
-  /** Messages go through the pipeline again, with fresh tries; from now on counts how long they wait. */
-  async function receiveAgain(tx: Db, project: ProjectId, messageIds: string[]): Promise<void> {
-    await tx.query(
-      `UPDATE messages SET state = 'received', attempts = 0, not_before = now(), due_at = now(), finished_at = NULL,
-         progress = NULL, covered_by = NULL
-       WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
-      [project, messageIds],
-    );
-  }
-
-  /** Moves the messages that wait to where the decision sends them; answers those whose senders hear of it. */
-  const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => Promise<string[]>> = {
-    stay: () => Promise.resolve([]),
-    async reject(tx, { ticket: { homeProject }, waiting }) {
-      const messageIds = waiting.map(({ id }) => id);
-      await tx.query(
-        `UPDATE messages SET state = 'rejected', finished_at = now()
-         WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
-        [homeProject, messageIds],
-      );
-      await noteNews(tx, homeProject, messageIds);
-      return messageIds;
-    },
-    async return(tx, { ticket: { homeProject }, waiting }) {
-      await receiveAgain(tx, homeProject, idsOf(waiting, "held"));
-      return [];
-    },
-    async revive(tx, { ticket: { homeProject }, waiting }) {
-      const messageIds = idsOf(waiting, "failed");
-      await receiveAgain(tx, homeProject, messageIds);
-      await noteNews(tx, homeProject, messageIds, true);
-      return [];
-    },
-  };
-
-  /** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
-  async function insertWork(tx: Db, { ticket }: ReviewState, decision: Decision): Promise<string | null> {
-    const { work, actor } = decision;
-    if (work === null) return null;
-    const reviewId = newId();
-    const send = work.kind === "send" ? work : null;
-    await tx.query(
-      `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
-         covers, due_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
-      [
-        reviewId,
-        ticket.homeProject,
-        ticket.id,
-        work.kind,
-        actor,
-        send?.author ?? null,
-        send?.text ?? null,
-        send?.markdown ?? null,
-        send === null ? null : JSON.stringify(send.sources),
-        work.answers,
-        work.covers,
-      ],
-    );
-    if (send !== null) {
-      await tx.query(
-        `UPDATE messages SET covered_by = $3
-         WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
-        [ticket.homeProject, send.covers, send.answers],
-      );
-    }
-    return reviewId;
-  }
-
-  /**
-   * Takes the conversation from the worker that has it, unless an earlier decision is being carried out: what its run
-   * has found was found before the decision. The message is worked on again, and the try does not count.
-   */
-  async function interruptRun(tx: Db, { ticket, isUnderWay, isLeased }: ReviewState & { isLeased: boolean }) {
-    if (isUnderWay) return;
-    await tx.query("UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE project_id = $1 AND ticket_id = $2", [
-      ticket.homeProject,
-      ticket.id,
-    ]);
-    await tx.query(
-      `UPDATE messages SET progress = NULL, attempts = greatest(0, attempts - $3::integer)
-       WHERE id = (SELECT id FROM messages WHERE project_id = $1 AND ticket_id = $2 AND state = 'received'
-         ORDER BY seq LIMIT 1)`,
-      [ticket.homeProject, ticket.id, isLeased ? 1 : 0],
-    );
-  }
-
-  /** What triage learns goes by the newest message that waits, or else the newest one. */
-  async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision: Decision): Promise<void> {
-    const message = waiting.at(-1) ?? newest;
-    if (message === null || decision.lessons.length === 0) return;
-    const [said] = await tx.query<{ text: string }>("SELECT text FROM messages WHERE project_id = $1 AND id = $2", [
-      ticket.homeProject,
-      message.id,
-    ]);
-    for (const { project, agentId } of decision.lessons) {
-      const decided = { messageId: message.id, ticketId: ticket.id, agentId, text: said?.text ?? "" };
-      await triageMessagesTable(tx).note(project, decided);
-    }
-  }
-
-  /** Ticket events belong to the project that the ticket came in to. */
-  async function insertEvent(
-    tx: Db,
-    event: {
-      project: ProjectId;
-      ticketId: string;
-      messageId: string | null;
-      actor: string;
-      moves: StageMove[];
-      data: object;
-    },
-  ): Promise<void> {
-    await tx.query(
-      `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data)
-       VALUES ($2, $1, $3, $4, $5, $6)`,
-      [
-        event.project,
-        event.ticketId,
-        event.messageId,
-        event.actor,
-        JSON.stringify(event.moves),
-        JSON.stringify(event.data),
-      ],
-    );
-  }
-
-  async function apply(tx: Db, state: ReviewState & { isLeased: boolean }, decision: Decision): Promise<Decided> {
-    const { ticket: before } = state;
-    const { ticket: after, actor, why, action, data } = decision;
-    // The run first: after that, the oldest message that was received need not be the one that it worked on.
-    if (decision.interrupts) await interruptRun(tx, state);
-    const moved =
-      decision.only === undefined ? state.waiting : state.waiting.filter(({ id }) => decision.only?.includes(id));
-    const told = await MOVE_WAITING[decision.waiting](tx, { ...state, waiting: moved });
-    if (decision.toolCall !== undefined) {
-      const isDecided = await decideToolCall(tx, before.project, { ...decision.toolCall, actor });
-      if (!isDecided) throw new ToolCallDecidedError();
-    }
-    const reviewId = await insertWork(tx, state, decision);
-    if (reviewId !== null) {
-      await tx.query("UPDATE chats SET review_id = $3 WHERE project_id = $1 AND ticket_id = $2", [
-        before.homeProject,
-        before.id,
-        reviewId,
-      ]);
-    }
-    if (decision.dropsDraft) {
-      await tx.query("DELETE FROM drafts WHERE project_id = $1 AND ticket_id = $2", [before.homeProject, before.id]);
-    }
-    const [changed] = await tx.query<RecordRow>(
-      `WITH t AS (
-         UPDATE tickets SET project_id = $3, status = $4, stage = $5, assignee = $6, agent_id = $7,
-           resolved_at = CASE WHEN $4 NOT IN ('resolved', 'spam') THEN NULL WHEN status = $4 THEN resolved_at
-             ELSE now() END,
-           version = version + 1, updated_at = now()
-         WHERE project_id = $1 AND id = $2 RETURNING *
-       )
-       SELECT ${RECORD_COLUMNS} FROM t ${RECORD_JOINS}`,
-      [before.project, before.id, after.project, after.status, after.stage, after.assignee, after.agentId],
-    );
-    const move = { at: new Date().toISOString(), actor, from: before.stage, to: after.stage, why };
-    await insertEvent(tx, {
-      project: before.homeProject,
-      ticketId: before.id,
-      messageId: decision.work?.answers ?? null,
-      actor,
-      moves: before.stage === after.stage ? [] : [move],
-      data: { decision: action, ...data },
-    });
-    await teach(tx, state, decision);
-    if (changed === undefined) throw new Error(`ticket ${before.id} is not there although it is locked`);
-    const runsAgain = decision.waiting === "return" || decision.waiting === "revive";
-    return {
-      ticket: asTicketRecord(changed),
-      hasWork: reviewId !== null || runsAgain || (decision.interrupts && state.hasReceived),
-      toldMessageId: await findWebhookMessage(tx, before.homeProject, told),
-    };
-  }
-
   // Takes the lease on a chat whose decision is not carried out yet, and counts the try. The decision's state is
   // checked again by its own UPDATE, since the snapshot may be older than the lock that was waited for. A claim that a
   // crash of the database undoes is made again.
@@ -653,8 +237,8 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
       return db.transaction(async (tx) => {
         // A process that stops in the middle must not keep the chat for longer.
         await tx.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
-        const state = await lockState(tx, project, ticketId);
-        return state === null ? null : apply(tx, state, plan(state));
+        const state = await lockReviewState(tx, project, ticketId);
+        return state === null ? null : applyDecision(tx, state, plan(state));
       });
     },
 
@@ -749,7 +333,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
           status: rest === "review" ? "open" : "pending",
           isReplied: true,
         });
-        await insertEvent(tx, {
+        await insertReviewEvent(tx, {
           project,
           ticketId,
           messageId: work.answers,
@@ -801,7 +385,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
            WHERE home_project_id = $1 AND id = $2`,
           [project, ticketId, outcome.agentId, outcome.confidence, outcome.language],
         );
-        await insertEvent(tx, {
+        await insertReviewEvent(tx, {
           project,
           ticketId,
           messageId: work.answers,
@@ -829,7 +413,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
         await endReview(tx, review, failure);
         const { before, rest } = await findRest(tx, review, "failed");
         await moveTicket(tx, review, { stage: rest, status: null, isReplied: false });
-        await insertEvent(tx, {
+        await insertReviewEvent(tx, {
           project,
           ticketId,
           messageId: work.answers,

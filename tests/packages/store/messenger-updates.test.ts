@@ -156,7 +156,7 @@ describe("updates of the messenger", () => {
          received_at = received_at - interval '31 days' WHERE bot_id = $1`,
       [bot],
     );
-    await store.messengerUpdates.prune();
+    expect(await store.messengerUpdates.prune()).toEqual({ unanswered: 2, isMore: false });
     expect(await left()).toEqual([]);
   });
 
