@@ -344,7 +344,7 @@ function asFile({ bytes, mime, facts }: UploadedFile): NewIngest {
 }
 
 async function readImport(store: Store, { project }: Principal, kbId: string, id: string): Promise<ImportItem> {
-  const item = isUuid(id) && isUuid(kbId) ? await store.ingests.findImport(project, kbId, id) : null;
+  const item = isUuid(id) && isUuid(kbId) ? await store.imports.find(project, kbId, id) : null;
   if (item === null) throw new ServiceError("not_found", "There is no such import in this knowledge base.");
   return item;
 }
@@ -372,7 +372,7 @@ export async function listImports(
   return readPage(
     "imports",
     input,
-    (query) => store.ingests.listImports(principal.project, kbId, query),
+    (query) => store.imports.list(principal.project, kbId, query),
     (item) => item,
   );
 }

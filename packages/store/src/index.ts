@@ -51,7 +51,7 @@ export type { IdempotencyClaim, IdempotentCall, KeptAnswer } from "./idempotency
 export { asProjectId, issueChatIdOf, issueMessageIdOf, messageFileIdOf, newId, ticketIdOf } from "./ids.ts";
 export type { ProjectId } from "./ids.ts";
 export { INGEST_LEASE_MS } from "./ingests.ts";
-export type { ClaimedIngest, DocumentPutter, DueIngest, IngestKind, NewIngest, QueuedIngest } from "./ingests.ts";
+export type { ClaimedIngest, DocumentPutter, DueIngest, IngestKind } from "./ingests.ts";
 export { ProjectGoneError } from "./issues.ts";
 export type { IssueRecord, IssueRoute, OpenTicket, TicketBrief } from "./issues.ts";
 export type { Kb, KbState } from "./kbs.ts";
@@ -84,6 +84,7 @@ export type { DocumentPostings, FieldCounts } from "./postings.ts";
 export { joinDrafts } from "./drafts.ts";
 export type { NewDraft } from "./drafts.ts";
 export type { ModelAllowance, ModelCall, ModelCallRecord, ModelSums } from "./model-calls.ts";
+export type { NewIngest, QueuedIngest } from "./queue-document.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./projects.ts";
 export type { NewProposal, OperatorAnswer, ProposalOutcome, ProposalRecord, ProposalTarget } from "./proposals.ts";

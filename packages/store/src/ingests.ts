@@ -1,39 +1,14 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import type { ImportItem } from "@svc/contracts";
 import type { Db } from "./db.ts";
 import { UNREAD_LANGUAGE, documentsTable } from "./documents.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { holdKb } from "./kbs.ts";
+import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./queue-document.ts";
+import type { NewIngest, QueuedIngest } from "./queue-document.ts";
 
 /** What is read: a text or a file that was handed in, a page to fetch, or a sitemap whose pages become documents. */
 export type IngestKind = "text" | "file" | "page" | "sitemap";
-
-/** A document that is handed in, to be read later. */
-export interface NewIngest {
-  kind: "text" | "file" | "page";
-  /** What its source calls it: the same key replaces the document. */
-  key: string;
-  /** File name or URL path; its ending is a hint of what it is. */
-  name: string;
-  title: string | null;
-  url: string | null;
-  /** As declared by whoever hands it in. */
-  mime: string | null;
-  /** Null for a page, which is fetched. */
-  bytes: Uint8Array | null;
-  /** Hash of all of this; null for a page. */
-  sourceHash: Buffer | null;
-}
-
-/** What became of a document that was handed in. */
-export interface QueuedIngest {
-  documentId: string;
-  /** What waits to be read now; null when the same was read before. */
-  ingestId: string | null;
-  /** False when the same was read before or waits already, so that nothing was done. */
-  isNew: boolean;
-}
 
 /** Something to read that a worker has a lease for. */
 export interface ClaimedIngest {
@@ -74,26 +49,11 @@ export type DocumentPutter = Pick<
 /** How long a worker's lease lasts without being renewed. */
 export const INGEST_LEASE_MS = 10_000;
 
-/** How long the sweeper leaves what is new to its job. */
-const SWEEP_AFTER_MS = 2_000;
-
-/** Bytes of one row of ingest_parts. */
-const PART_BYTES = 4 * 1024 * 1024;
-
 /** Pages that one statement queues. */
 const PAGE_BATCH = 1_000;
 
-/** What of a project is read first. Everything but the first has to be fetched. */
-const PRIORITY = { handedIn: 0, page: 1, ofSitemap: 2 } as const;
-
 /** Comes before every project. */
 const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
-
-/** How long an import is kept after its end. */
-const IMPORT_KEPT_DAYS = 30;
-
-/** Imports that one statement removes. */
-const IMPORT_BATCH = 1_000;
 
 interface ClaimedRow {
   id: string;
@@ -113,23 +73,6 @@ interface ClaimedRow {
   attempts: number;
   max_pages: number | null;
 }
-
-interface ImportRow {
-  id: string;
-  kb_id: string;
-  url: string;
-  max_pages: number;
-  found_count: number | null;
-  done_count: number;
-  failed_count: number;
-  error: string | null;
-  created_at: Date;
-  updated_at: Date;
-  waiting_count: number;
-}
-
-const IMPORT = `m.id, m.kb_id, m.url, m.max_pages, m.found_count, m.done_count, m.failed_count, m.error, m.created_at,
-  m.updated_at, (SELECT count(*) FROM ingests i WHERE i.import_id = m.id) AS waiting_count`;
 
 /**
  * What waits to be read into knowledge bases: accepted in one transaction with its bytes, claimed by a lease, ended in
@@ -215,81 +158,6 @@ export function ingestsTable(db: Db, leases: Db) {
     );
   }
 
-  /** The document of this key, locked; it is made, without a text, when there is none. */
-  async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<string> {
-    await tx.query(
-      `INSERT INTO documents (id, project_id, kb_id, key, title, url, mime, size_bytes, content_hash, language, status)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', '${UNREAD_LANGUAGE}', 'queued') ON CONFLICT (kb_id, key) DO NOTHING`,
-      [
-        newId(),
-        project,
-        kbId,
-        ingest.key,
-        ingest.title ?? ingest.key,
-        ingest.url,
-        ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
-        ingest.bytes?.byteLength ?? 0,
-      ],
-    );
-    const [row] = await tx.query<{ id: string }>(
-      "SELECT id FROM documents WHERE kb_id = $1 AND key = $2 FOR NO KEY UPDATE",
-      [kbId, ingest.key],
-    );
-    if (row === undefined) throw new Error("the document vanished while it was queued");
-    return row.id;
-  }
-
-  async function queueOne(tx: Db, project: ProjectId, kbId: string, ingest: NewIngest): Promise<QueuedIngest> {
-    const documentId = await lockDocument(tx, project, kbId, ingest);
-    const [waiting] = await tx.query<{ id: string; is_same: boolean }>(
-      `SELECT id, CASE WHEN source_hash IS NULL THEN kind = $2 AND url = $3 ELSE source_hash = $4 END AS is_same
-       FROM ingests WHERE document_id = $1`,
-      [documentId, ingest.kind, ingest.url, ingest.sourceHash],
-    );
-    if (waiting?.is_same === true) return { documentId, ingestId: waiting.id, isNew: false };
-    if (waiting === undefined && ingest.sourceHash !== null) {
-      const ready = await documentsTable(tx).findBySource(project, kbId, ingest.key, ingest.sourceHash);
-      if (ready !== null) return { documentId, ingestId: null, isNew: false };
-    }
-    // What is newer takes the place of what waits; whoever works on that has lost its lease by it.
-    await tx.query("DELETE FROM ingests WHERE document_id = $1", [documentId]);
-    const id = newId();
-    await tx.query(
-      `INSERT INTO ingests (id, project_id, kb_id, kind, document_id, key, name, mime, title, url, source_hash,
-         size_bytes, priority, due_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-         now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
-      [
-        id,
-        project,
-        kbId,
-        ingest.kind,
-        documentId,
-        ingest.key,
-        ingest.name,
-        ingest.mime,
-        ingest.title,
-        ingest.url,
-        ingest.sourceHash,
-        ingest.bytes?.byteLength ?? 0,
-        ingest.kind === "page" ? PRIORITY.page : PRIORITY.handedIn,
-      ],
-    );
-    await insertParts(tx, id, ingest.bytes ?? new Uint8Array());
-    return { documentId, ingestId: id, isNew: true };
-  }
-
-  async function insertParts(tx: Db, ingestId: string, bytes: Uint8Array): Promise<void> {
-    for (let start = 0, ordinal = 0; start < bytes.byteLength; start += PART_BYTES, ordinal += 1) {
-      const part = bytes.subarray(start, start + PART_BYTES);
-      await tx.query("INSERT INTO ingest_parts (ingest_id, ordinal, bytes) VALUES ($1, $2, $3)", [
-        ingestId,
-        ordinal,
-        Buffer.from(part.buffer, part.byteOffset, part.byteLength),
-      ]);
-    }
-  }
-
   /**
    * Runs `work` in the transaction that ends an ingest, with the knowledge base and the document locked, and only when
    * the lease is still held; false when it is not, or when base or document was deleted.
@@ -353,8 +221,8 @@ export function ingestsTable(db: Db, leases: Db) {
     );
     const rows = await tx.query(
       `INSERT INTO ingests AS w (id, project_id, kb_id, kind, document_id, import_id, key, name, url, priority, due_at)
-       SELECT i.id, $1, $2, 'page', d.id, $5, d.key, d.key, d.key, ${PRIORITY.ofSitemap},
-         now() + interval '${SWEEP_AFTER_MS} milliseconds'
+       SELECT i.id, $1, $2, 'page', d.id, $5, d.key, d.key, d.key, ${INGEST_PRIORITY.ofSitemap},
+         now() + interval '${INGEST_SWEEP_AFTER_MS} milliseconds'
        FROM unnest($3::uuid[], $4::text[]) AS i (id, key) JOIN documents d ON d.kb_id = $2 AND d.key = i.key
        ON CONFLICT (document_id) DO UPDATE SET import_id = excluded.import_id WHERE w.kind = 'page'
        RETURNING w.id`,
@@ -379,7 +247,7 @@ export function ingestsTable(db: Db, leases: Db) {
         const queued = new Map<number, QueuedIngest>();
         for (const index of order) {
           const ingest = ingests[index];
-          if (ingest !== undefined) queued.set(index, await queueOne(tx, project, kbId, ingest));
+          if (ingest !== undefined) queued.set(index, await queueDocument(tx, project, kbId, ingest));
         }
         return ingests.flatMap((_, index) => queued.get(index) ?? []);
       });
@@ -398,8 +266,8 @@ export function ingestsTable(db: Db, leases: Db) {
         const ingestId = newId();
         await tx.query(
           `INSERT INTO ingests (id, project_id, kb_id, kind, import_id, key, name, url, priority, due_at)
-           VALUES ($1, $2, $3, 'sitemap', $4, '', '', $5, ${PRIORITY.ofSitemap},
-             now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
+           VALUES ($1, $2, $3, 'sitemap', $4, '', '', $5, ${INGEST_PRIORITY.ofSitemap},
+             now() + interval '${INGEST_SWEEP_AFTER_MS} milliseconds')`,
           [ingestId, project, kbId, importId, sitemap.url],
         );
         return { importId, ingestId };
@@ -415,7 +283,7 @@ export function ingestsTable(db: Db, leases: Db) {
       const turn = canFetch ? "fetching" : "reading";
       const [row] = await leases.prepared<ClaimedRow>("ingests_claim", CLAIM, [
         newId(),
-        canFetch ? PRIORITY.ofSitemap : PRIORITY.handedIn,
+        canFetch ? INGEST_PRIORITY.ofSitemap : INGEST_PRIORITY.handedIn,
         lastServed[turn],
       ]);
       if (row === undefined) return null;
@@ -524,47 +392,6 @@ export function ingestsTable(db: Db, leases: Db) {
         attempts: row.attempts,
       }));
     },
-
-    /** Removes imports of all projects that ended long ago, some at a time. True when there may be more. */
-    async purgeImports(): Promise<boolean> {
-      const rows = await db.query(
-        `DELETE FROM imports WHERE id IN (
-           SELECT m.id FROM imports m
-           WHERE m.created_at < now() - interval '${IMPORT_KEPT_DAYS} days'
-             AND m.updated_at < now() - interval '${IMPORT_KEPT_DAYS} days'
-             AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.import_id = m.id)
-           ORDER BY m.created_at LIMIT ${IMPORT_BATCH} FOR UPDATE SKIP LOCKED
-         ) RETURNING 1`,
-      );
-      return rows.length === IMPORT_BATCH;
-    },
-
-    /** The import with this id, of a knowledge base of this project, or null. */
-    async findImport(project: ProjectId, kbId: string, id: string): Promise<ImportItem | null> {
-      const rows = await db.query<ImportRow>(
-        `SELECT ${IMPORT} FROM imports m JOIN kbs k ON k.id = m.kb_id AND k.deleted_at IS NULL
-         WHERE m.project_id = $1 AND m.kb_id = $2 AND m.id = $3`,
-        [project, kbId, id],
-      );
-      const row = rows[0];
-      return row === undefined ? null : asImport(row);
-    },
-
-    /** Imports of a knowledge base, newest first: those made before the one with the id `before`. */
-    async listImports(
-      project: ProjectId,
-      kbId: string,
-      { limit, before, q }: { limit: number; before?: string | undefined; q?: string | undefined },
-    ): Promise<ImportItem[]> {
-      const rows = await db.query<ImportRow>(
-        `SELECT ${IMPORT} FROM imports m
-         WHERE m.project_id = $1 AND m.kb_id = $2 AND ($4::uuid IS NULL OR m.id < $4)
-           AND ($5::text IS NULL OR strpos(lower(m.url), lower($5)) > 0)
-         ORDER BY m.id DESC LIMIT $3`,
-        [project, kbId, limit, before ?? null, q ?? null],
-      );
-      return rows.map(asImport);
-    },
   };
 }
 
@@ -586,26 +413,5 @@ function asClaimed(row: ClaimedRow): ClaimedIngest {
     sizeBytes: row.size_bytes,
     attempts: row.attempts,
     maxPages: row.max_pages,
-  };
-}
-
-function asImport(row: ImportRow): ImportItem {
-  const waiting = row.found_count === null ? "queued" : "running";
-  const status = row.error === null ? "ready" : "failed";
-  const found = row.found_count;
-  const { done_count: done, failed_count: failed, waiting_count: waitingCount } = row;
-  return {
-    id: row.id,
-    kbId: row.kb_id,
-    sitemap: row.url,
-    maxPages: row.max_pages,
-    status: waitingCount > 0 ? waiting : status,
-    found,
-    done,
-    failed,
-    skipped: found === null ? 0 : Math.max(found - done - failed - waitingCount, 0),
-    error: row.error,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
   };
 }

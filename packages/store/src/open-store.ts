@@ -18,6 +18,7 @@ import { gapsTable } from "./gaps.ts";
 import { historyOf } from "./history.ts";
 import { hooksTable } from "./hooks.ts";
 import { idempotencyKeysTable } from "./idempotency-keys.ts";
+import { importsTable } from "./imports.ts";
 import { ingestsTable } from "./ingests.ts";
 import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
@@ -82,6 +83,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     history: historyOf(hot),
     hooks: hooksTable(db),
     idempotencyKeys: idempotencyKeysTable(hot),
+    imports: importsTable(db),
     ingests: ingestsTable(db, leases),
     installation: installationTable(db),
     instances: instancesTable(leases),

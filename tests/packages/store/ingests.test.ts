@@ -371,7 +371,7 @@ describe("a sitemap", () => {
   const pages = ["https://example.com/a", "https://example.com/b", "https://example.com/c"];
 
   async function importOf(importId: string) {
-    return store.ingests.findImport(project, kbId, importId);
+    return store.imports.find(project, kbId, importId);
   }
 
   test("becomes documents to be read, each once, and shows how far they are", async () => {
@@ -392,7 +392,7 @@ describe("a sitemap", () => {
     });
     const failed = await store.documents.listPage(project, kbId, { limit: 10, status: "failed" });
     expect(failed.map(({ key }) => key)).toEqual([pages[0]]);
-    expect(await store.ingests.findImport(await db.newProject(), kbId, importId)).toBeNull();
+    expect(await store.imports.find(await db.newProject(), kbId, importId)).toBeNull();
   });
 
   test("adds up also when pages are deleted, handed in otherwise or named by another sitemap meanwhile", async () => {
@@ -431,8 +431,8 @@ describe("a sitemap", () => {
          updated_at = now() - CASE WHEN id = $1 THEN interval '29 days' ELSE interval '31 days' END`,
       [recent],
     );
-    expect(await store.ingests.purgeImports()).toBe(false);
-    const left = await store.ingests.listImports(project, kbId, { limit: 10 });
+    expect(await store.imports.purge()).toBe(false);
+    const left = await store.imports.list(project, kbId, { limit: 10 });
     expect(left.map(({ id }) => id)).toEqual([waiting, recent]);
     expect(await importOf(old ?? "")).toBeNull();
   });

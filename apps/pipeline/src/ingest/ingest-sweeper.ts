@@ -34,7 +34,7 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
   async function purgeImports(): Promise<void> {
     if (performance.now() - importsPurgedAtMs < PURGE_IMPORTS_MS) return;
     // Some at a time: what is left after one sweep is for the next.
-    if (!(await store.ingests.purgeImports())) importsPurgedAtMs = performance.now();
+    if (!(await store.imports.purge())) importsPurgedAtMs = performance.now();
   }
 
   return startSweeps(log, "documents", [announceDue, purge, purgeImports]);
