@@ -189,7 +189,7 @@ const ON_ONE_BACKEND = [
 ];
 /** What asks about requests, scopes, shapes and examples, whatever carries the jobs: twice in `npm run soak` only. */
 const ONCE = [
-  "tests/journeys/(agent-tools|client|docs-(api|promises|tools|widget)|embeddings|joined-drafts|model-answers|openapi)",
+  "tests/journeys/(agent-tools|client|docs-(api|promises|recipes|tools|widget)|embeddings|joined-drafts|model-answers|openapi)",
   "tests/journeys/(mcp-clients|tools-notes|triage|widget-secrets|widget-socket-hostile)",
   "tests/journeys/http-admin-(agents|audit|hooks|keys|operators|tickets)",
   "tests/journeys/http-(attachments|bad-input|hooks|hostile|keys|kb\\.test|kb-documents|knowledge-care|log-secrets)",

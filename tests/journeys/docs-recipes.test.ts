@@ -1,0 +1,341 @@
+import { createHash, createHmac } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { setWebhookSecret } from "@svc/operations";
+import { SETTINGS } from "@svc/runtime";
+import { repositoryPath, startWebhookReceiver } from "@svc/testing";
+import type { ReceivedRequest, WebhookReceiver } from "@svc/testing";
+import { parse, parseAllDocuments } from "yaml";
+import { DOC_PROXIES } from "./support/doc-proxies.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { findDocFile, readDocPage } from "./support/read-doc-page.ts";
+import { run } from "./support/run-svc.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+import { makeFolder, removeFolders } from "./support/svc-instance.ts";
+
+const RECIPES = "docs/recipes";
+const WHSEC = "whsec_c3ZjLXJlY2lwZXMtZXhhbXBsZS1rZXktMDEyMzQ1Ng==";
+const QUESTION = 'Can a message get "lost"?';
+
+/** The parameters of nodes, as far as they are looked at; which there are depends on the type. */
+interface Parameters {
+  url?: string;
+  jsonBody?: string;
+  headerParameters?: { parameters: { name: string; value: string }[] };
+  type?: string;
+  encoding?: "hex";
+  dataPropertyName?: string;
+  dedupeValue?: string;
+  assignments?: { assignments: { name: string; value: string }[] };
+  conditions?: { conditions: { leftValue: string; rightValue: string; operator: { operation: string } }[] };
+}
+interface N8nNode {
+  name: string;
+  type: string;
+  parameters: Parameters;
+}
+interface N8nWorkflow {
+  nodes: N8nNode[];
+  connections: Record<string, { main: { node: string }[][] }>;
+}
+
+const readRecipe = (name: string) => readFileSync(repositoryPath(`${RECIPES}/${name}`), "utf8");
+const readWorkflow = (name: string): N8nWorkflow => JSON.parse(readRecipe(name));
+
+/** What n8n makes of a field: an expression in `{{ }}` where it begins with `=`, else the text itself. */
+function evaluate(field: unknown, names: Record<string, unknown>): unknown {
+  if (typeof field !== "string" || !field.startsWith("=")) return field;
+  const value = (code: string): unknown => runInNewContext(`(${code})`, names);
+  const whole = /^\{\{((?:(?!\}\}).)*)\}\}$/s.exec(field.slice(1))?.[1];
+  if (whole !== undefined) return value(whole);
+  return field.slice(1).replaceAll(/\{\{(.*?)\}\}/gs, (_, code: string) => String(value(code)));
+}
+
+/** The node with this name, its parameters as the test knows them. */
+function parametersOf({ nodes }: N8nWorkflow, name: string): Parameters {
+  const node = nodes.find((one) => one.name === name);
+  if (node === undefined) throw new Error(`the workflow has no node ${name}`);
+  return node.parameters;
+}
+
+/** What a node "Edit Fields" makes of an item. */
+const assigned = (workflow: N8nWorkflow, name: string, $json: unknown) =>
+  Object.fromEntries(
+    (parametersOf(workflow, name).assignments?.assignments ?? []).map((field) => [
+      field.name,
+      evaluate(field.value, { $json }),
+    ]),
+  );
+
+/** Whether a node "If" with one comparison for equality lets an item pass. */
+function isEqualBy(workflow: N8nWorkflow, name: string, $json: unknown): boolean {
+  const [condition] = parametersOf(workflow, name).conditions?.conditions ?? [];
+  if (condition?.operator.operation !== "equals") throw new Error(`${name} does not compare`);
+  return evaluate(condition.leftValue, { $json }) === evaluate(condition.rightValue, { $json });
+}
+
+/** What is looked at of a manifest of Kubernetes. */
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  spec: {
+    ports?: { port: number }[];
+    rules?: { host: string; http: { paths: { backend: { service: { name: string } } }[] } }[];
+    template?: {
+      spec: {
+        securityContext: object;
+        containers: {
+          args: string[];
+          securityContext: object;
+          readinessProbe?: { httpGet: object };
+          ports?: { name: string; containerPort: number }[];
+        }[];
+      };
+    };
+  };
+}
+
+/** The same call with another body. */
+const forged = (request: ReceivedRequest): ReceivedRequest => ({
+  ...request,
+  body: Buffer.from(request.body.toString().replace("message.completed", "message.rejected")),
+});
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await makeFolder();
+});
+
+afterAll(removeFolders);
+
+describe("what docs/recipes shows works with a running product:", () => {
+  let product: Product;
+  let receiver: WebhookReceiver;
+  let apiUrl: string;
+  let key: string;
+  let callback: ReceivedRequest;
+
+  const send = async (body: object): Promise<Response> =>
+    fetch(`${apiUrl}/api/v1/messages`, {
+      method: "POST",
+      headers: { "X-Api-Key": key, "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  beforeAll(async () => {
+    product = await startProduct();
+    receiver = await startWebhookReceiver();
+    [apiUrl = ""] = product.composition.apiUrls;
+    key = product.adminKey;
+    const { project } = await product.store.projects.ensure("default");
+    const principal = {
+      actor: "test",
+      keyId: null,
+      rateLimit: null,
+      scopes: ["admin:*" as const],
+      project: project.id,
+      projectName: "default",
+    };
+    await setWebhookSecret({ store: product.store }, principal, { secret: WHSEC, overlapSeconds: 0 });
+    await send({ text: QUESTION, chatId: "order-7", meta: { order: 7 }, webhookUrl: receiver.url("/hook") });
+    callback = await receiver.next(({ json }) => JSON.stringify(json).includes("message.completed"));
+  });
+
+  afterAll(async () => {
+    await receiver?.close();
+    await product?.stop();
+  });
+
+  test("n8n-ask.json sends a message of any text once, and reads its answer", async () => {
+    const workflow = readWorkflow("n8n-ask.json");
+    const ask = parametersOf(workflow, "Ask");
+    const item = { text: QUESTION, chatId: "n8n-1" };
+    const names = { $json: item, $execution: { id: "231" }, $itemIndex: 0 };
+    const headers = (ask.headerParameters?.parameters ?? []).map(({ name, value }): [string, string] => [
+      name,
+      String(evaluate(value, names)),
+    ]);
+    const call = () =>
+      fetch(String(ask.url).replace("http://127.0.0.1:31416", apiUrl), {
+        method: "POST",
+        headers: { ...Object.fromEntries(headers), "X-Api-Key": key, "Content-Type": "application/json" },
+        body: String(evaluate(ask.jsonBody, names)),
+      });
+    const answer = await (await call()).json();
+    expect(isEqualBy(workflow, "Answered?", answer)).toBe(true);
+    expect(assigned(workflow, "Answer", answer)).toEqual({
+      answer: expect.stringContaining("No message that was accepted is lost"),
+      chatId: "n8n-1",
+    });
+    expect(await (await call()).json()).toEqual(answer);
+    const held = await (await send({ text: "Why is the sky green on Tuesdays?", chatId: "n8n-2" })).json();
+    expect(isEqualBy(workflow, "Answered?", held)).toBe(false);
+  });
+
+  test("n8n-receive.json lets a genuine callback pass and no other", () => {
+    const workflow = readWorkflow("n8n-receive.json");
+    const { type = "", dataPropertyName = "", encoding } = parametersOf(workflow, "Sign the raw body");
+    const itemOf = ({ headers, body }: ReceivedRequest) => ({
+      headers,
+      body: JSON.parse(body.toString()),
+      [dataPropertyName]: createHmac(type, WHSEC)
+        .update(body)
+        .digest(encoding ?? "base64"),
+    });
+    expect(isEqualBy(workflow, "Is it genuine?", itemOf(callback))).toBe(true);
+    expect(isEqualBy(workflow, "Is it genuine?", itemOf(forged(callback)))).toBe(false);
+    const { dedupeValue } = parametersOf(workflow, "Once each");
+    expect(evaluate(dedupeValue, { $json: itemOf(callback) })).toBe(callback.headers["x-svc-delivery"]);
+    expect(assigned(workflow, "News", itemOf(callback))).toEqual({
+      type: "message.completed",
+      chatId: "order-7",
+      meta: expect.objectContaining({ order: 7 }),
+      answer: expect.stringContaining("No message that was accepted is lost"),
+    });
+  });
+
+  test("the step of Zapier reads a genuine callback and fails at others", () => {
+    // The block is part of a list, and so indented.
+    const code = /^ *```js\n(.*?)^ *```/ms.exec(readRecipe("zapier.md"))?.[1] ?? "";
+    const runStep = ({ headers, body }: ReceivedRequest, secret = WHSEC): unknown =>
+      runInNewContext(`(() => { let output;\n${code}\nreturn output; })()`, {
+        inputData: { raw: body.toString(), signature: headers["x-svc-signature"], secret },
+        require: process.getBuiltinModule,
+        Buffer,
+      });
+    expect(runStep(callback)).toMatchObject({
+      type: "message.completed",
+      chatId: "order-7",
+      deliveryId: callback.headers["x-svc-delivery"],
+      answer: expect.stringContaining("No message that was accepted is lost"),
+    });
+    expect(() => runStep(forged(callback))).toThrow("not genuine");
+    expect(() => runStep(callback, "another")).toThrow("not genuine");
+  });
+
+  test("the routes of Next.js ask the API and take genuine callbacks only", async () => {
+    const page = readDocPage(`${RECIPES}/nextjs.md`);
+    const importRoute = async (path: string): Promise<{ POST: (request: Request) => Promise<Response> }> => {
+      const block = page.blocks.find(({ text }) => text.startsWith(`// ${path}\n`));
+      const file = join(folder, createHash("sha256").update(path).digest("hex"), "route.ts");
+      await mkdir(join(file, ".."));
+      await writeFile(file, block?.text ?? "");
+      return import(file);
+    };
+    const [ask, take] = await Promise.all(["app/api/ask/route.ts", "app/api/callback/route.ts"].map(importRoute));
+    Object.assign(process.env, { SVC_URL: apiUrl, SVC_KEY: key, SVC_WEBHOOK_SECRET: WHSEC });
+    const question = { method: "POST", body: JSON.stringify({ text: QUESTION, chatId: "next-1" }) };
+    const answer = await ask?.POST(new Request("http://site.example/api/ask", question));
+    expect(await answer?.json()).toMatchObject({ ok: true, chatId: "next-1", replies: [expect.anything()] });
+    const taken = async ({ headers, body }: ReceivedRequest) =>
+      (await take?.POST(new Request("http://site.example/c", { method: "POST", headers, body: new Uint8Array(body) })))
+        ?.status;
+    expect([await taken(callback), await taken(forged(callback))]).toEqual([204, 401]);
+    process.env["SVC_WEBHOOK_SECRET"] = "";
+    expect(await taken(callback)).toBe(401);
+  });
+
+  test("ask.sh prints the answer, and sends one message however often it runs on one day", async () => {
+    const script = join(folder, "ask.sh");
+    const keyFile = join(folder, "key");
+    await writeFile(script, findDocFile(readDocPage(`${RECIPES}/cron.md`), "ask.sh"));
+    await writeFile(keyFile, key);
+    const ask = () => run("sh", [script, QUESTION], { env: { SVC_URL: apiUrl, SVC_KEY_FILE: keyFile } });
+    const { stdout, stderr, code } = await ask();
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    const { chatId, replies } = JSON.parse(stdout);
+    expect(replies).toEqual([
+      expect.objectContaining({ text: expect.stringContaining("No message that was accepted is lost") }),
+    ]);
+    expect(JSON.parse((await ask()).stdout).replies).toEqual(replies);
+    const sent = await queryDatabase(
+      product.databaseUrl,
+      "SELECT m.text FROM messages m JOIN chats c USING (ticket_id) WHERE c.chat_id = $1",
+      [chatId],
+    );
+    expect(sent).toEqual([{ text: QUESTION }]);
+  });
+});
+
+describe("files of docs/recipes and infra/kubernetes", () => {
+  const pages = readdirSync(repositoryPath(RECIPES)).filter((name) => name.endsWith(".md"));
+
+  test("are all in the index", () => {
+    const index = readRecipe("README.md");
+    const missing = pages.filter((name) => name !== "README.md" && !index.includes(`](${name})`));
+    expect(missing).toEqual([]);
+  });
+
+  test("name no setting that there is not", () => {
+    const texts = [
+      ...pages.map(readRecipe),
+      ...readdirSync(repositoryPath("infra/kubernetes")).map((name) =>
+        readFileSync(repositoryPath(`infra/kubernetes/${name}`), "utf8"),
+      ),
+    ];
+    const own = ["SVC_URL", "SVC_KEY", "SVC_KEY_FILE", "SVC_WEBHOOK_SECRET", "SVC_IDENTITY_SECRET"];
+    const named = texts.flatMap((text) => text.match(/\bSVC_[A-Z_]+\b/g) ?? []);
+    const unknown = named.filter((name) => !own.includes(name) && !(name.replace(/_FILE$/, "") in SETTINGS));
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  test.each(["n8n-ask.json", "n8n-receive.json"])("%s: every connection leads from a node to another one", (name) => {
+    const { nodes, connections } = readWorkflow(name);
+    const known = nodes.map((node) => node.name);
+    const targets = Object.values(connections).flatMap(({ main }) => main.flat().map(({ node }) => node));
+    expect(known).toEqual(expect.arrayContaining([...Object.keys(connections), ...targets]));
+    // All but the trigger are reached.
+    expect(new Set(targets).size).toBe(known.length - 1);
+  });
+
+  test.each(DOC_PROXIES.map((proxy) => [proxy.program, proxy] as const))(
+    "the configuration of %s names each port once",
+    (program, { language }) => {
+      const [text = ""] = readDocPage(`${RECIPES}/${program}.md`).blocks.flatMap((block) =>
+        block.language === language ? [block.text] : [],
+      );
+      const ports = [...text.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
+      expect(new Set(ports)).toEqual(new Set([31415, 31416, 31417, 31418]));
+    },
+  );
+
+  test("the manifests run apps that there are, by unprivileged users, and every Service finds its port", () => {
+    const folderOf = "infra/kubernetes";
+    const read = (name: string) => readFileSync(repositoryPath(`${folderOf}/${name}`), "utf8");
+    const { resources }: { resources: string[] } = parse(read("kustomization.yaml"));
+    const files = readdirSync(repositoryPath(folderOf)).filter((name) => name !== "kustomization.yaml");
+    expect(new Set(resources)).toEqual(new Set(files));
+    const all: Manifest[] = files.flatMap((name) => parseAllDocuments(read(name)).map((document) => document.toJS()));
+    const workloads = all.filter(({ kind }) => kind === "Deployment" || kind === "Job");
+    const ports = new Map<string, number | undefined>();
+    for (const { kind, metadata, spec } of workloads) {
+      const pod = spec.template?.spec;
+      const [container] = pod?.containers ?? [];
+      expect(container?.args).toEqual(kind === "Job" ? ["init"] : ["start", metadata.name]);
+      expect(pod?.securityContext).toMatchObject({ runAsNonRoot: true });
+      expect(container?.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      if (kind === "Deployment")
+        expect(container?.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: "health" });
+      ports.set(metadata.name, container?.ports?.find(({ name }) => name === "http")?.containerPort);
+    }
+    const services = all.filter(({ kind }) => kind === "Service");
+    expect(services.map(({ metadata, spec }) => [metadata.name, spec.ports?.[0]?.port])).toEqual(
+      [...ports].filter(([, port]) => port !== undefined),
+    );
+    const hosts = all.flatMap(({ spec }) => spec?.rules ?? []);
+    const urls = String(all.find(({ kind }) => kind === "ConfigMap")?.data?.["SVC_PUBLIC_URLS"]).split(",");
+    expect(hosts.map(({ host }) => `https://${host}`)).toEqual(urls);
+    const backends = hosts.flatMap(({ http }) => http.paths.map(({ backend }) => backend.service.name));
+    expect(new Set(backends)).toEqual(new Set(services.map(({ metadata }) => metadata.name)));
+  });
+});
