@@ -1,21 +1,26 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
-//   npm run bench -- [--seconds 5] [--runs 3] [--floor FOLDER] [--only sync,async,drain,limit,callbacks,search,lists,embedded]
+//   npm run bench -- [--seconds 5] [--runs 3] [--connections 1,16,64,256] [--messages 20000]
+//                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded]
+//                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
 //                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
-// product, with the same load. --sizes are passages of the knowledge bases that are searched, --tickets
-// those of the project whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes api and
-// pipeline write CPU profiles. Needs redis-server in the PATH.
+// product, with the same load; each --variant adds one more of it, with these settings. --messages are those that are
+// sent and collected (end). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
+// whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes the apps write CPU profiles.
+// Needs redis-server in the PATH.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureCallbacks } from "./bench/callbacks.mjs";
+import { runConversations } from "./bench/conversations.mjs";
 import { query } from "./bench/database.mjs";
+import { runEndToEnd } from "./bench/end-to-end.mjs";
 import { startFloor } from "./bench/floor.mjs";
 import { measureLists } from "./bench/lists.mjs";
 import { measure, printFigure } from "./bench/measure.mjs";
 import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./bench/product.mjs";
-import { freePort, start, stop, until } from "./bench/processes.mjs";
+import { freePort, memoryOf, start, stop, until } from "./bench/processes.mjs";
 import { measureSearches } from "./bench/search.mjs";
 import { createCorpus } from "./bench/search-corpus.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
@@ -24,8 +29,14 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "5" },
     runs: { type: "string", default: "3" },
+    connections: { type: "string", default: "1,16,64,256" },
+    messages: { type: "string", default: "20000" },
     floor: { type: "string" },
-    only: { type: "string", default: "sync,async,drain,limit,callbacks,search,lists,embedded" },
+    variant: { type: "string", multiple: true, default: [] },
+    only: {
+      type: "string",
+      default: "sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded",
+    },
     sizes: { type: "string", default: "1000,10000,100000" },
     tickets: { type: "string", default: "100000" },
     explain: { type: "boolean", default: false },
@@ -35,6 +46,16 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const runs = Number(values.runs);
 const wanted = new Set(values.only.split(","));
+const connectionCounts = values.connections.split(",").map(Number);
+/** The floor as it is by default, and in other variants: each a name and its environment. */
+const variants = [
+  { name: "plain", settings: {} },
+  ...values.variant.map((text) => {
+    const [, name, settings] = /^(\w+): *(.+)$/.exec(text) ?? [];
+    if (name === undefined) throw new Error("--variant is a name, a colon and settings, as in 'fast: DB=batch'");
+    return { name, settings: Object.fromEntries(settings.split(/ +/).map((setting) => setting.split("="))) };
+  }),
+];
 const measureAll = (subjects) => measure(subjects, { runs, seconds });
 
 const KEY = "bench-key-0123456789abcdef";
@@ -47,6 +68,8 @@ const MESSAGE = {
   userId: "u-1",
   meta: { source: "bench" },
 };
+/** After the start, until an app has nothing left to do. */
+const IDLE_AFTER_MS = 10_000;
 const MESSAGES_PATH = "/api/v1/messages";
 const headersOf = (key) => ({ "content-type": "application/json", authorization: `Bearer ${key}` });
 const POST = { path: MESSAGES_PATH, headers: headersOf(KEY), body: JSON.stringify(MESSAGE) };
@@ -106,13 +129,14 @@ async function createDatabase(name) {
   return postgres.url.replace(/\/svc$/, `/${name}`);
 }
 
-async function withProduct(name, prepareStore, work) {
+async function withProduct(name, { prepareStore, apps }, work) {
   const product = await startProduct({
     databaseUrl: await createDatabase(name),
     redisUrl: `redis://127.0.0.1:${redisPort}`,
     key: KEY,
     profileDir: values.profile === undefined ? undefined : resolve(values.profile, name),
     prepareStore,
+    ...(apps === undefined ? {} : { apps }),
   });
   try {
     await work(product);
@@ -121,17 +145,20 @@ async function withProduct(name, prepareStore, work) {
   }
 }
 
-/** A request measured on the product, in turns with the same on the floor where there is one. */
-async function compare(name, request, { product, floor }) {
-  const subjectOf = (label, { url, groups }) => ({
-    name: `${label}, ${name}`,
-    request: () => ({ ...request(), url }),
-    groups: { ...groups, ...servers },
+/** An agent that always answers the same. */
+const answerFixed = (store, project) =>
+  store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" });
+
+/** A request measured on the product, in turns with the same on the floors where there are any. */
+function compare(name, request, { product, floors }, run) {
+  const subjectOf = (program) => ({
+    name: `${program.name}, ${name}`,
+    request: () => ({ ...request(), url: program.url }),
+    groups: { ...program.groups, ...servers },
+    ...(run === undefined ? {} : { run }),
   });
-  const ours = subjectOf("product", product);
-  if (floor === undefined) return measureAll([ours]);
-  const theirs = subjectOf("floor", floor);
-  return measureAll([theirs, { ...ours, relativeTo: theirs }]);
+  const relativeTo = floors.map(subjectOf);
+  return measureAll([...relativeTo, { ...subjectOf(product), relativeTo }]);
 }
 
 /** What counting for the rate limit costs: the same on the product with a key that is not counted and one that is. */
@@ -142,7 +169,7 @@ async function compareCounting(name, request, { product }) {
     groups: { ...product.groups, ...servers },
   });
   const free = subjectOf("no limit", KEY);
-  await measureAll([free, { ...subjectOf("counted", COUNTED_KEY), relativeTo: free }]);
+  await measureAll([free, { ...subjectOf("counted", COUNTED_KEY), relativeTo: [free] }]);
 }
 
 async function addCountedKey({ url }) {
@@ -158,13 +185,18 @@ async function addCountedKey({ url }) {
 /** The figures with a fixed answer, which are what the floor does too. */
 const COMPARED = {
   async sync(programs) {
-    for (const connections of [1, 16, 64])
+    for (const connections of connectionCounts)
       await compare(`sync, ${connections} connections`, () => ({ ...POST, connections }), programs);
   },
   async async(programs) {
-    await compare("async POST, 64 connections", () => asyncPost(), programs);
+    for (const connections of connectionCounts)
+      await compare(`async POST, ${connections} connections`, () => ({ ...asyncPost(), connections }), programs);
     // One conversation is worked on in its order, so that all messages in one chat is the slowest case there is.
     await compare("async POST in one chat, 64 connections", () => asyncPost({ chatId: `one-${Date.now()}` }), programs);
+  },
+  async end(programs) {
+    const request = () => ({ ...POST, message: MESSAGE, count: Number(values.messages) });
+    await compare(`${values.messages} async messages, all collected`, request, programs, runEndToEnd);
   },
   async drain(programs) {
     await compare("empty drain, 64 connections", () => EMPTY_DRAIN, programs);
@@ -186,27 +218,119 @@ const COMPARED = {
 };
 
 async function measureCompared(names) {
-  const floor =
-    values.floor === undefined
-      ? undefined
-      : await startFloor({
-          folder: values.floor,
-          scratch,
-          databaseUrl: await createDatabase("floor"),
-          redisPort,
-          key: KEY,
-        });
+  const floors = [];
   try {
-    await withProduct(
-      "fixed",
-      (store, project) => store.agents.insert(project.id, { name: "fixed", fixedReply: FIXED, reviewPolicy: "auto" }),
-      async (product) => {
-        for (const name of names) await COMPARED[name]({ product, floor });
-      },
-    );
+    for (const variant of values.floor === undefined ? [] : variants) {
+      const databaseUrl = await createDatabase(`floor_${variant.name}`);
+      floors.push(await startFloor({ ...variant, folder: values.floor, scratch, databaseUrl, redisPort, key: KEY }));
+    }
+    await withProduct("fixed", { prepareStore: answerFixed }, async (product) => {
+      for (const name of names) await COMPARED[name]({ product, floors });
+    });
   } finally {
-    await floor?.stop();
+    for (const floor of floors) await floor.stop();
   }
+}
+
+/** Several replicas behind whoever spreads the connections over them, which here is the load generator. */
+async function measureReplicas() {
+  for (const [api, pipeline] of [
+    [1, 1],
+    [2, 1],
+    [2, 2],
+    [3, 4],
+  ]) {
+    const apps = { api, pipeline };
+    await withProduct(`replicas_${api}_${pipeline}`, { prepareStore: answerFixed, apps }, async ({ urls, groups }) => {
+      const label = `${api} × api, ${pipeline} × pipeline`;
+      const subjectOf = (name, request) => ({
+        name: `${label}, ${name}, 64 connections`,
+        request: { ...request, urls: urls.api },
+        groups: { ...groups, ...servers },
+      });
+      await measureAll([subjectOf("sync", { ...POST, connections: 64 }), subjectOf("async POST", asyncPost())]);
+    });
+  }
+}
+
+/** Visitors who write, and read the reply on their line. */
+async function measureWidget() {
+  const widgetKey = "wk_bench-0123456789abcdef";
+  const unlimited = { socketsPerMinute: 100_000, messagesPerMinute: 10_000_000 };
+  const prepareStore = async (store, project) => {
+    await answerFixed(store, project);
+    await store.channelsConfig.update("widget", { apiKey: widgetKey, ...unlimited }, { enabled: true });
+  };
+  for (const widget of [1, 2]) {
+    const apps = { pipeline: 1, widget };
+    await withProduct(`widget_${widget}`, { prepareStore, apps }, async ({ urls, groups }) => {
+      for (const visitors of connectionCounts)
+        await measureAll([
+          {
+            name: `${widget} × widget, ${visitors} visitors, text to reply`,
+            request: { urls: urls.widget, key: widgetKey, text: MESSAGE.text, visitors },
+            groups: { ...groups, ...servers },
+            run: runConversations,
+          },
+        ]);
+    });
+  }
+}
+
+/** A tool call of the revision 2026-07-28. */
+function toolCall(name, args) {
+  const revision = "2026-07-28";
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": revision,
+    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  return {
+    path: "/mcp",
+    headers: {
+      ...headersOf(KEY),
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": revision,
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name, arguments: args, _meta: meta },
+    }),
+  };
+}
+
+async function measureTools() {
+  const calls = {
+    svc_list_agents: {},
+    svc_search_kb: { query: "Can a message get lost?" },
+  };
+  await withProduct("tools", { prepareStore: answerFixed, apps: { "tool-server": 1 } }, async ({ urls, groups }) => {
+    for (const [name, args] of Object.entries(calls))
+      for (const connections of connectionCounts)
+        await measureAll([
+          {
+            name: `tool server, ${name}, ${connections} connections`,
+            request: { ...toolCall(name, args), urls: urls["tool-server"], connections },
+            groups: { ...groups, ...servers },
+          },
+        ]);
+  });
+}
+
+/** How long each app takes until it is ready, and what memory it has once it is idle. */
+async function measureStart() {
+  const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
+  await withProduct("start", { prepareStore: answerFixed, apps }, async ({ started, groups }) => {
+    await new Promise((resolve) => setTimeout(resolve, IDLE_AFTER_MS));
+    for (const [name, pid] of Object.entries(groups)) {
+      const memory = Math.round((memoryOf(pid) ?? 0) / 1024 / 1024);
+      printFigure(`${name}, start to ready`, `${Math.round(started[name])} ms  idle memory ${memory} MB`);
+    }
+  });
 }
 
 async function measureSearch() {
@@ -223,13 +347,13 @@ async function measureSearch() {
     await addDocuments({ store, log: quietLog }, project.id, kb.id, corpus.documents);
     await store.agents.insert(project.id, { name: "search", kbIds: [kb.id], reviewPolicy: "auto" });
   };
-  await withProduct("search", prepareStore, async ({ url, databaseUrl, groups }) => {
+  await withProduct("search", { prepareStore }, async ({ url, databaseUrl, groups }) => {
     const [{ count }] = await query(
       databaseUrl,
       "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
     );
     const body = () => JSON.stringify({ text: corpus.question() });
-    for (const connections of [1, 16])
+    for (const connections of connectionCounts.filter((count) => count <= 64))
       await measureAll([
         {
           name: `product, ${count} chunks searched, sync, ${connections} connections`,
@@ -242,11 +366,7 @@ async function measureSearch() {
 
 async function measureListsOfTickets() {
   const options = { key: KEY, tickets: Number(values.tickets), runs, seconds, explains: values.explain };
-  await withProduct(
-    "lists",
-    async () => {},
-    (product) => measureLists(product, options),
-  );
+  await withProduct("lists", { prepareStore: async () => {} }, (product) => measureLists(product, options));
 }
 
 async function measureEmbedded() {
@@ -279,6 +399,10 @@ try {
   console.log(`${machine}, ${runs} runs of ${seconds} s: the median [slowest-fastest]\n`);
   const compared = Object.keys(COMPARED).filter((name) => wanted.has(name));
   if (compared.length > 0) await measureCompared(compared);
+  if (wanted.has("replicas")) await measureReplicas();
+  if (wanted.has("widget")) await measureWidget();
+  if (wanted.has("mcp")) await measureTools();
+  if (wanted.has("start")) await measureStart();
   if (wanted.has("search")) await measureSearch();
   if (wanted.has("lists")) await measureListsOfTickets();
   if (wanted.has("embedded")) await measureEmbedded();

@@ -52,12 +52,24 @@ export const percentile = (sorted, share) =>
 const valueOf = (given, ...args) => (typeof given === "function" ? given(...args) : given);
 
 /**
- * Sends requests over `connections` for `seconds`; answers requests a second, p50 and p99 in ms, and what went wrong.
+ * Sends requests over `connections` for `seconds`, spread over `urls` where there are several; answers requests a second, p50 and p99 in ms, and what went wrong.
  * `path` and `body` may be functions: `path` gets the number of its connection.
  */
-export async function load({ url, path, method = "POST", headers, body, connections, seconds, expect = 200 }) {
-  const { hostname: host, port } = new URL(url);
-  const all = Array.from({ length: connections }, () => new Connection({ host, port: Number(port) }));
+export async function load({
+  url,
+  urls = [url],
+  path,
+  method = "POST",
+  headers,
+  body,
+  connections,
+  seconds,
+  expect = 200,
+}) {
+  const all = Array.from({ length: connections }, (_, number) => {
+    const { hostname: host, port } = new URL(urls[number % urls.length]);
+    return new Connection({ host, port: Number(port) });
+  });
   const times = [];
   const bad = new Map();
   const startedAt = performance.now();

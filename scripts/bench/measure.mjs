@@ -51,10 +51,10 @@ export function countCpu(groups) {
   };
 }
 
-async function runOnce({ groups, request }, seconds) {
+async function runOnce({ groups, request, run = load }, seconds) {
   await untilQuiet();
   const endCount = countCpu(groups);
-  const result = await load({ ...(typeof request === "function" ? request() : request), seconds });
+  const result = await run({ ...(typeof request === "function" ? request() : request), seconds });
   const counted = endCount(result.requests);
   await untilIdle(groups);
   return { ...result, ...counted };
@@ -77,10 +77,10 @@ export async function makeRounds(wanted, makeRound) {
 
 /**
  * Measures subjects: after a warm-up, in each round one run of each, so that a neighbour's noise meets all of them
- * alike. The run with the median rate is shown, and how much a subject reaches of the one that its `relativeTo` names:
+ * alike. The run with the median rate is shown, and how a subject compares with those that its `relativeTo` names:
  * the median of the rounds' ratios, so that a slow minute of the machine falls out. A subject is
- * `{name, request, groups, relativeTo?}`; `request` is what `load` takes, or makes it for each run; `groups` are the
- * processes whose CPU is counted.
+ * `{name, request, groups, relativeTo?, run?}`; `request` is what `load` takes, or makes it for each run; `groups` are the
+ * processes whose CPU is counted; `run` measures once in the place of `load`.
  */
 export async function measure(subjects, { runs, seconds, warmUpSeconds = 1 }) {
   for (const subject of subjects) await runOnce(subject, warmUpSeconds);
@@ -93,10 +93,24 @@ export async function measure(subjects, { runs, seconds, warmUpSeconds = 1 }) {
   for (const [index, subject] of subjects.entries()) {
     const shown = medianRun(rounds.map((round) => round[index]));
     printFigure(subject.name, `${rateText(shown)}  ${timesText(shown)}`, shown);
-    const other = subjects.indexOf(subject.relativeTo);
-    if (other < 0) continue;
-    const ratios = rounds.map((round) => round[index].perSecond / round[other].perSecond);
-    const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
-    printFigure("", `${median(ratios).toFixed(2).padStart(6)} [${low}-${high}] of ${subject.relativeTo.name}`);
+    for (const relative of subject.relativeTo ?? []) {
+      const other = subjects.indexOf(relative);
+      const compare = (valueOf) => {
+        const ratios = rounds.map((round) => valueOf(round[index]) / valueOf(round[other]));
+        const [low, high] = [Math.min(...ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
+        return `${median(ratios).toFixed(2)} [${low}-${high}]`;
+      };
+      const parts = [
+        `rate ${compare(({ perSecond }) => perSecond)}`,
+        `p50 ${compare(({ p50 }) => p50)}`,
+        `p99 ${compare(({ p99 }) => p99)}`,
+        `CPU ${compare(cpuOfServers)}`,
+      ];
+      printFigure("", `× ${relative.name}: ${parts.join("  ")}`);
+    }
   }
 }
+
+/** CPU microseconds for each request of all processes but the load generator. */
+const cpuOfServers = ({ cpu }) =>
+  Object.entries(cpu).reduce((sum, [name, us]) => (name === "load" ? sum : sum + us), 0);

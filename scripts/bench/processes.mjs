@@ -35,11 +35,12 @@ export function freePort() {
   });
 }
 
-/** Waits until a check answers true, at most a minute. */
-export async function until(what, check) {
-  for (let round = 0; round < 600; round++) {
+/** Waits until a check answers true, at most a minute; asks again after `everyMs`. */
+export async function until(what, check, everyMs = 100) {
+  const limit = performance.now() + 60_000;
+  while (performance.now() < limit) {
     if (await check().catch(() => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
   throw new Error(`${what} did not come up within a minute`);
 }
@@ -75,6 +76,17 @@ export function cpuOf(groups) {
       treeOf(pid).reduce((sum, one) => sum + (statOf(one)?.ticks ?? 0), 0) * 10,
     ]),
   );
+}
+
+/** Resident memory of a process, in bytes; null where that cannot be told. */
+export function memoryOf(pid) {
+  try {
+    const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kilobytes) * 1024;
+  } catch {
+    // The process is gone, or this is not Linux.
+    return null;
+  }
 }
 
 const LOOK_MS = 500;

@@ -1,0 +1,69 @@
+// Visitors of the widget who write, read the reply, and write again.
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { ROOT } from "../prepare.mjs";
+import { percentile } from "./load.mjs";
+
+/** Opens the line of one visitor; `ask` sends a text and answers once its reply is there. */
+function openVisitor(WebSocket, url, key) {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/api/widget/ws?apiKey=${key}`, {
+      perMessageDeflate: false,
+    });
+    let settle = () => {};
+    socket.once("error", reject);
+    socket.once("open", () =>
+      socket.send(JSON.stringify({ type: "hello", data: { visitorId: randomUUID(), sinceSeq: 0 } })),
+    );
+    socket.on("message", (data) => {
+      const frame = JSON.parse(data.toString("utf8"));
+      if (frame.type === "ready") {
+        resolve({
+          ask(text) {
+            const answered = new Promise((done) => (settle = done));
+            socket.send(JSON.stringify({ type: "message", data: { text, clientMessageId: randomUUID() } }));
+            return answered;
+          },
+          close: () => socket.terminate(),
+        });
+      }
+      if (frame.type === "reply") settle(true);
+      if (frame.type === "error") settle(false);
+    });
+  });
+}
+
+/**
+ * So many visitors write for some seconds, each the next message once the reply to the last one is there. Answers what
+ * `load` does, a message with its reply in the place of a request.
+ */
+export async function runConversations({ urls, key, text, visitors, seconds }) {
+  const { WebSocket } = createRequire(join(ROOT, "apps", "widget", "package.json"))("ws");
+  const all = await Promise.all(
+    Array.from({ length: visitors }, (_, number) => openVisitor(WebSocket, urls[number % urls.length], key)),
+  );
+  const times = [];
+  let refused = 0;
+  const startedAt = performance.now();
+  const until = startedAt + seconds * 1_000;
+  await Promise.all(
+    all.map(async (visitor) => {
+      while (performance.now() < until) {
+        const sentAt = performance.now();
+        if (await visitor.ask(text)) times.push(performance.now() - sentAt);
+        else refused++;
+      }
+    }),
+  );
+  const took = (performance.now() - startedAt) / 1_000;
+  for (const visitor of all) visitor.close();
+  const sorted = Float64Array.from(times).sort();
+  return {
+    requests: times.length,
+    perSecond: times.length / took,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    bad: { refused },
+  };
+}
