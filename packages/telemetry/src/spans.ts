@@ -1,0 +1,107 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
+import type { Context, Tracer } from "@opentelemetry/api";
+import { formatTraceparent, parseTraceparent } from "./trace-parent.ts";
+
+/** What a span says of itself: ids, names, counts. Never what a person has written, and no secret. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+
+const KINDS = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+export interface SpanOptions {
+  /** The `traceparent` of what this is a part of; where there is none, a trace begins. */
+  parent: string | null | undefined;
+  kind?: keyof typeof KINDS;
+  attributes?: SpanAttributes;
+  /** The `traceparent` of something else that this has to do with. */
+  link?: string | null;
+}
+
+/** A piece of work in a trace. Where nothing is traced, it does nothing. */
+export interface Span {
+  /** What is handed on to those who go on with the work; where nothing is traced, what came in, if anything did. */
+  readonly traceparent: string | null;
+  rename(name: string): void;
+  annotate(attributes: SpanAttributes): void;
+  /** Notes that the work failed: by the class of the error alone, since its text may hold what is nobody's business. */
+  fail(error: unknown): void;
+  end(): void;
+}
+
+/** The bit that says that the spans of a trace are kept. */
+const SAMPLED: number = TraceFlags.SAMPLED;
+
+/** Of this process; null as long as nothing is traced. */
+let tracer: Tracer | null = null;
+
+/** Says who takes the spans of this process; null ends that. */
+export function setTracer(next: Tracer | null): void {
+  tracer = next;
+}
+
+/** True where spans are taken: what is only looked up for them need not be looked up else. */
+export const isTracing = (): boolean => tracer !== null;
+
+function contextOf(traceparent: string | null | undefined): Context {
+  const place = parseTraceparent(traceparent ?? undefined);
+  if (place === null) return ROOT_CONTEXT;
+  const { traceId, spanId, isSampled } = place;
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+const ignore = () => undefined;
+
+/** A span that nobody takes. */
+function untraced(parent: string | null | undefined): Span {
+  return { traceparent: parent ?? null, rename: ignore, annotate: ignore, fail: ignore, end: ignore };
+}
+
+/** Begins a span; `end` has to be called. */
+export function startSpan(name: string, { parent, kind = "internal", attributes, link }: SpanOptions): Span {
+  if (tracer === null) return untraced(parent);
+  const linked = link == null ? undefined : trace.getSpanContext(contextOf(link));
+  const span = tracer.startSpan(
+    name,
+    {
+      kind: KINDS[kind],
+      ...(attributes === undefined ? {} : { attributes }),
+      ...(linked === undefined ? {} : { links: [{ context: linked }] }),
+    },
+    contextOf(parent),
+  );
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const isSampled = (traceFlags & SAMPLED) !== 0;
+  return {
+    traceparent: formatTraceparent({ traceId, spanId, isSampled }),
+    rename: (next) => span.updateName(next),
+    annotate: (more) => span.setAttributes(more),
+    fail(error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute("error.type", error instanceof Error ? error.name : "unknown");
+    },
+    end: () => span.end(),
+  };
+}
+
+/** Does work in a span of its own, which fails when the work does. */
+export async function inSpan<Result>(
+  name: string,
+  options: SpanOptions,
+  work: (span: Span) => Promise<Result>,
+): Promise<Result> {
+  const span = startSpan(name, options);
+  try {
+    return await work(span);
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
