@@ -1,94 +1,174 @@
 #!/usr/bin/env bash
-# Tries docker-compose.yml for real: builds, starts from a clean state, has a message answered over the HTTP API and over
-# the widget's socket, has tools called by MCP, and takes it down.
-# Needs a Docker engine and docker-compose. BUILD_NETWORK=host builds with the network of the host, for hosts that reach
-# package registries through a proxy of their own.
+# Tries docker-compose.yml for real, from a clean state and with nothing set but what it has to tell apart: brings it up,
+# has messages answered in each mode, over the widget's socket, by MCP and in a (fake) Telegram, scales, restarts each
+# service under load, and takes it down. Grafana and Ollama are not started.
+# Needs a Docker engine, docker-compose or the plugin, Node.js, and the repository built (npm run build).
+#   BUILD_NETWORK=host   builds with the network of the host, for hosts that reach registries through a proxy of their own
+#   SMOKE_IMAGE=1        takes the image svc:local that is there instead of building one
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export COMPOSE_PROJECT_NAME=svc-smoke POSTGRES_PASSWORD=smoke-postgres-password SVC_SECRET_KEY=smoke-secret-key-0123456789abcdefghij
-export SVC_ADMIN_KEY=smoke-admin-key-0123456789 SVC_PUBLIC_URLS=http://tool-server:31417
-override=$(mktemp --suffix=.yml)
-files=(-f docker-compose.yml -f "$override")
-compose() { docker-compose "${files[@]}" "$@"; }
-down() { compose down --volumes --remove-orphans --timeout 20 || true; rm -f "$override"; }
-trap 'status=$?; [ $status = 0 ] || compose logs --tail=40 || true; down; exit $status' EXIT
+export COMPOSE_PROJECT_NAME=svc-smoke SVC_PUBLISH_HOST=127.0.0.1
+# The ports of what is outside of the composition: a fake Bot API, a receiver of callbacks, and what they are asked by.
+bot_port=29990 receiver_port=29991 control_port=29992
+export SVC_TELEGRAM_API_ROOT=http://host.docker.internal:$bot_port SVC_WEBHOOK_ALLOW=host.docker.internal
+export SVC_PUBLIC_URLS=http://proxy:31417
+work=$(mktemp -d)
+compose_command=(docker-compose)
+command -v docker-compose >/dev/null || compose_command=(docker compose)
+compose() { "${compose_command[@]}" "$@"; }
+svc() { compose exec -T api svc "$@"; }
+outside_pid='' customer_pid=''
+finish() {
+  local status=$?
+  trap - EXIT
+  [ -z "$customer_pid" ] || kill "$customer_pid" 2>/dev/null || true
+  [ -z "$outside_pid" ] || kill "$outside_pid" 2>/dev/null || true
+  [ $status = 0 ] || compose logs --tail=40 || true
+  compose down --volumes --remove-orphans --timeout 20 >/dev/null 2>&1 || true
+  rm -rf "$work"
+  exit $status
+}
+trap finish EXIT
+fail() { echo "smoke: $*" >&2; exit 1; }
+# until WHAT SECONDS COMMAND…: tries each half second.
+until_true() {
+  local what=$1 end=$((SECONDS + $2)); shift 2
+  until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || fail "$what did not happen"; sleep 0.5; done
+}
 
-{
-  echo 'version: "3.8"'
-  echo 'services:'
-  for service in migrate api pipeline widget messenger tool-server console; do
-    printf '  %s:\n    build:\n      context: .\n      dockerfile: infra/docker/Dockerfile\n' "$service"
-    [ -z "${BUILD_NETWORK:-}" ] || printf '      network: %s\n' "$BUILD_NETWORK"
-  done
-} >"$override"
+if [ -z "${SMOKE_IMAGE:-}" ]; then
+  echo "== build"
+  docker build ${BUILD_NETWORK:+--network "$BUILD_NETWORK"} -f infra/docker/Dockerfile -t svc:local . >"$work/build.log" 2>&1 \
+    || { tail -40 "$work/build.log"; fail "the image was not built"; }
+fi
+docker image inspect svc:local --format '{{.Size}}' | awk '{printf "image: %.0f MB", $1 / 1e6}'
+docker history svc:local --format '{{.Size}}\t{{.CreatedBy}}' | awk -F'\t' '/COPY/ {print ", of which our own: " $1; exit}'
 
-echo "== build"
-compose build api
-echo "image size: $(docker image inspect "svc:${SVC_VERSION:-local}" --format '{{.Size}}' | awk '{printf "%.0f MB", $1 / 1e6}')"
-echo "== up"
-compose up -d --no-build
-for _ in $(seq 90); do
-  if curl -fsS http://127.0.0.1:31416/api/v1/health >/dev/null 2>&1; then break; fi
-  sleep 1
-done
-echo "== health"
-curl -fsS http://127.0.0.1:31416/api/v1/health -H "X-Api-Key: $SVC_ADMIN_KEY"; echo
-echo "== one message"
-answer=$(curl -fsS http://127.0.0.1:31416/api/v1/messages -H "Authorization: Bearer $SVC_ADMIN_KEY" \
-  -H 'Content-Type: application/json' -d '{"text":"How do I send a message over the HTTP API?"}')
-echo "$answer"
-case "$answer" in *'"ok":true'*'"replies":[{'*) ;; *) echo 'the message was not answered' >&2; exit 1 ;; esac
-echo "== the widget"
-svc() { compose exec -T api node apps/cli/dist/main.js "$@"; }
-svc channels enable widget
+echo "== up, with nothing set"
+compose down --volumes --remove-orphans --timeout 20 >/dev/null 2>&1 || true
+started=$SECONDS
+compose up -d --no-build >"$work/up.log" 2>&1 || { cat "$work/up.log"; fail "it did not come up"; }
+api=http://127.0.0.1:31416
+until_true "an answer of the HTTP API" 300 curl -fsS "$api/api/v1/health"
+echo "up after $((SECONDS - started)) s"
+key=$(compose run --rm secrets show 2>/dev/null | tr -d '\r' | sed -n "s/^Administrator's key: *//p")
+[ "${#key}" = 64 ] || fail "no administrator's key was shown"
+published=$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}} {{.Ports}}' | grep -- '->' | cut -d' ' -f1 | grep -cv proxy || true)
+[ "$published" = 0 ] || fail "something else than the proxy publishes ports"
+post() { curl -sS "$api/api/v1/messages" -H "X-Api-Key: $key" -H 'Content-Type: application/json' "$@"; }
+
+echo "== sync"
+answer=$(post -d '{"text":"How do I send a message over the HTTP API?"}')
+case "$answer" in *'"ok":true'*'"replies":[{'*) ;; *) fail "the sync message was not answered: $answer" ;; esac
+echo "== async"
+answer=$(post -d '{"text":"Can a message get lost?","chatId":"smoke-async","mode":"async"}')
+case "$answer" in *'"status":"queued"'*) ;; *) fail "the async message was not taken: $answer" ;; esac
+answer=$(curl -fsS "$api/api/v1/messages/smoke-async?wait=30000" -H "X-Api-Key: $key")
+case "$answer" in *'"replies":[{'*) ;; *) fail "the drain is empty: $answer" ;; esac
+echo "== a stream"
+answer=$(post -N -H 'Accept: text/event-stream' -d '{"text":"What are the limits?"}')
+case "$answer" in *event:*) ;; *) fail "no events came: $answer" ;; esac
+echo "== a callback"
+node infra/smoke/outside.mjs $bot_port $receiver_port $control_port & outside_pid=$!
+control=http://127.0.0.1:$control_port
+until_true "the start of what is outside" 20 curl -fsS "$control/token"
+answer=$(post -d "{\"text\":\"What is a ticket?\",\"webhookUrl\":\"http://host.docker.internal:$receiver_port/hook\"}")
+case "$answer" in *'"mode":"webhook"'*) ;; *) fail "the message with a callback was not taken: $answer" ;; esac
+called() { curl -fsS "$control/callbacks" | grep -q '"body":"{'; }
+until_true "the callback" 120 called
+
+echo "== the widget, over a socket"
+svc channels enable widget >/dev/null
 widget_key=$(svc channels show widget --json | sed -n 's/.*"apiKey": *"\([^"]*\)".*/\1/p' | head -n 1)
-for _ in $(seq 30); do
-  if curl -fsS "http://127.0.0.1:31415/api/widget/config/$widget_key" 2>/dev/null; then echo; break; fi
-  sleep 1
-done
+until_true "an answer of the widget" 30 curl -fsS "http://127.0.0.1:31415/api/widget/config/$widget_key"
 curl -fsS http://127.0.0.1:31415/widget.js >/dev/null
-# The visitor's message over HTTP, its reply over a socket from another container.
-visitor=$(cat /proc/sys/kernel/random/uuid)
-curl -fsS http://127.0.0.1:31415/api/widget/message -H "X-Api-Key: $widget_key" -H "X-Visitor-Id: $visitor" \
-  -H 'Content-Type: application/json' -d '{"text":"Can a message get lost?","clientMessageId":"smoke-1"}'; echo
-compose exec -T api node -e '
-  const [key, visitorId] = process.argv.slice(1);
-  const socket = new WebSocket(`ws://widget:31415/api/widget/ws?apiKey=${key}`);
-  const send = (type, data) => socket.send(JSON.stringify({ type, data }));
-  const replies = [];
-  setTimeout(() => { console.error("no reply over the socket"); process.exit(1); }, 30_000).unref();
-  socket.onopen = () => send("hello", { visitorId, sinceSeq: 0 });
-  socket.onclose = ({ code }) => process.exit(replies.length === 2 ? 0 : (console.error("closed:", code), 1));
-  socket.onmessage = ({ data: text }) => {
-    const { type, seq, data } = JSON.parse(text);
-    if (type !== "reply") return;
-    replies.push(seq);
-    console.log("reply", seq, data.author, data.items[0]?.text?.slice(0, 80));
-    if (replies.length === 1) send("message", { text: "What are the limits?", clientMessageId: "smoke-2" });
-    if (replies.length === 2) socket.close();
-  };
-' "$widget_key" "$visitor"
-status=$(curl -sS -o /dev/null -w '%{http_code}' http://127.0.0.1:31415/)
-[ "$status" = 404 ] || { echo "the demo page is shown in production ($status)" >&2; exit 1; }
+talk_over_socket() {
+  compose exec -T api node -e '
+    const [key, visitorId] = process.argv.slice(1);
+    const socket = new WebSocket(`ws://proxy:31415/api/widget/ws?apiKey=${key}`);
+    const send = (type, data) => socket.send(JSON.stringify({ type, data }));
+    const replies = [];
+    setTimeout(() => { console.error("not answered over the socket; replies so far:", replies); process.exit(1); }, 120_000).unref();
+    socket.onopen = () => { send("hello", { visitorId, sinceSeq: 0 }); send("message", { text: "Can a message get lost?", clientMessageId: "smoke-1" }); };
+    socket.onclose = ({ code }) => process.exit(replies.length === 2 ? 0 : (console.error("closed:", code), 1));
+    socket.onmessage = ({ data: text }) => {
+      const { type, seq } = JSON.parse(text);
+      if (type !== "reply") return;
+      replies.push(seq);
+      if (replies.length === 1) send("message", { text: "What are the limits?", clientMessageId: "smoke-2" });
+      if (replies.length === 2) socket.close();
+    };
+  ' "$widget_key" "$(cat /proc/sys/kernel/random/uuid)"
+}
+talk_over_socket
+
 echo "== the tool server"
 mcp() {
-  curl -fsS http://127.0.0.1:31417/mcp -H "X-Api-Key: $SVC_ADMIN_KEY" -H 'Content-Type: application/json' \
+  curl -fsS http://127.0.0.1:31417/mcp -H "X-Api-Key: $key" -H 'Content-Type: application/json' \
     -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-11-25' -d "$1"
 }
-tools=$(mcp '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | grep -o '"name":"svc_[a-z_]*"' | sort -u)
-echo "$tools"
-[ "$(wc -l <<<"$tools")" = 8 ] || { echo 'the tool server does not have its eight tools' >&2; exit 1; }
+tools=$(mcp '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | grep -o '"name":"svc_[a-z_]*"' | sort -u | wc -l)
+[ "$tools" = 8 ] || fail "the tool server has $tools tools, not 8"
 found=$(mcp '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_search_kb","arguments":{"query":"Can a message get lost?"}}}')
-case "$found" in *'"chunkId"'*) ;; *) echo "the search found nothing: $found" >&2; exit 1 ;; esac
-svc tools call svc_list_agents --url http://tool-server:31417
-echo "== readiness of every app"
-for service in api pipeline widget messenger tool-server console; do
-  compose exec -T "$service" node -e \
-    "fetch('http://127.0.0.1:9464/readyz').then(async (a) => { console.log('$service', a.status, await a.text()); process.exit(a.ok ? 0 : 1); })"
+case "$found" in *'"chunkId"'*) ;; *) fail "the search found nothing: $found" ;; esac
+svc tools call svc_list_agents --url http://proxy:31417 >/dev/null
+
+echo "== Telegram"
+svc channels set messenger "botToken=$(curl -fsS "$control/token")" >/dev/null
+svc channels enable messenger >/dev/null
+curl -fsS "$control/write" -d 'Can a message get lost?' >/dev/null
+sent() { curl -fsS "$control/sent" | grep -q '"text":'; }
+until_true "an answer in Telegram" 180 sent
+
+echo "== the console"
+curl -fsS http://127.0.0.1:31418/ | grep -qi '<!doctype html' || fail "the console shows no page"
+svc operators link 2>&1 | grep -q '#' || fail "no link for the first administrator"
+
+echo "== several replicas"
+compose up -d --no-build --no-recreate --scale api=3 --scale pipeline=4 --scale widget=3 >"$work/up.log" 2>&1 \
+  || { cat "$work/up.log"; fail "it was not scaled"; }
+services=(api pipeline widget messenger tool-server console)
+all_healthy() {
+  ! docker ps -a --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Status}}' | grep -v '^Exited (0)' | grep -qv '(healthy)'
+}
+until_true "the readiness of every replica" 300 all_healthy
+replicas=$(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}}' | grep -Ec '(api|widget|pipeline)[_-][0-9]')
+[ "$replicas" = 10 ] || fail "$replicas replicas run, not 10"
+for _ in 1 2 3 4; do talk_over_socket; done
+# Plain HTTP of socket.io keeps its connection in one process: each step must find it.
+engine="http://127.0.0.1:31415/api/widget/ws/?EIO=4&transport=polling&apiKey=$widget_key"
+for _ in 1 2 3 4 5 6; do
+  id=$(curl -sS "$engine" | sed -n 's/.*"sid":"\([^"]*\)".*/\1/p')
+  [ -n "$id" ] || fail "socket.io over plain HTTP does not begin"
+  [ "$(curl -sS -o /dev/null -w '%{http_code}' -d '40' "$engine&sid=$id")" = 200 ] || fail "socket.io over plain HTTP loses its connection"
 done
-echo "== the command line inside"
-svc ask "What is a ticket?"
+for _ in 1 2 3 4 5 6; do post -d '{"text":"What is a ticket?"}' | grep -q '"replies":\[{' || fail "a message was not answered by several replicas"; done
+
+echo "== each service restarted under load"
+# Nobody is answered 429 for sending from one address.
+free_key=$(svc keys create smoke --scope messages:write --scope messages:read --rate-limit none --json | sed -n 's/.*"key": *"\([^"]*\)".*/\1/p' | head -n 1)
+[ -n "$free_key" ] || fail "no key was made"
+API_KEY=$free_key node infra/smoke/careful-customer.mjs "$api" & customer_pid=$!
+for service in pipeline api widget tool-server messenger console redis postgres proxy; do
+  compose restart --timeout 20 "$service" >/dev/null 2>&1 || fail "$service did not restart"
+  until_true "the readiness after the restart of $service" 300 all_healthy
+  echo "   $service"
+done
+kill "$customer_pid"
+wait "$customer_pid" || fail "messages were lost or doubled"
+customer_pid=''
+svc doctor || fail "doctor finds something to mend"
+
+echo "== readiness and memory"
+for service in "${services[@]}"; do
+  compose exec -T "$service" node -e "fetch('http://127.0.0.1:9464/readyz').then((a) => process.exit(a.ok ? 0 : 1))" || fail "$service is not ready"
+done
+docker stats --no-stream --format '   {{.Name}} {{.MemUsage}}' | grep "$COMPOSE_PROJECT_NAME" || true
+
 echo "== down"
-compose stop --timeout 20
-compose ps
+kill "$outside_pid"; wait "$outside_pid" || true; outside_pid=''
+compose stop --timeout 20 >/dev/null 2>&1
+bad=$(docker ps -a --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}} {{.Status}}' | grep -v 'Exited (0)' || true)
+# PostgreSQL and Redis end with 0; so does every app that ended in its time.
+[ -z "$bad" ] || fail "did not stop cleanly: $bad"
 echo "smoke: passed"

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Fills the folder of secrets before anything else starts, or shows the administrator's key:
+#   secrets.sh make    what the environment names is written as it is; what it does not name and is not there yet is made
+#   secrets.sh show    the administrator's key, and the password of Grafana
+# Each secret is a file of its own that only its owner can read. A file is replaced whole, so that nobody reads half of one.
+set -eu
+umask 077
+folder=${SECRETS_DIR:-/secrets}
+grafana=${GRAFANA_SECRETS_DIR:-/secrets-of-grafana}
+
+put() { # put FILE TEXT
+  printf '%s\n' "$2" >"$1.part" || { echo "secrets: cannot write $1: is the disk full, or the volume another user's?" >&2; exit 1; }
+  chmod "${3:-400}" "$1.part"
+  mv -f "$1.part" "$1"
+}
+
+random() { # 64 letters and digits, which need no escaping in a URL
+  text=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+  [ "${#text}" = 64 ] || { echo 'secrets: this machine gives no random numbers' >&2; exit 1; }
+  printf %s "$text"
+}
+
+keep() { # keep FILE TEXT: the text when there is one, else what is there, else a new one
+  if [ -n "$2" ]; then put "$folder/$1" "$2"
+  elif [ ! -s "$folder/$1" ]; then put "$folder/$1" "$(random)"; echo "secrets: made $1"
+  fi
+}
+
+given() { # given FILE TEXT: of another service, so that none is made; gone when it is not set any more
+  if [ -n "$2" ]; then put "$folder/$1" "$2"; else rm -f "$folder/$1"; fi
+}
+
+encode() { # a password as it stands in a URL
+  printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'
+}
+
+make() {
+  keep postgres-password "${POSTGRES_PASSWORD:-}"
+  keep secret-key "${SVC_SECRET_KEY:-}"
+  keep admin-key "${SVC_ADMIN_KEY:-}"
+  keep grafana-password "${GRAFANA_PASSWORD:-}"
+  # Grafana runs as another user, and sees nothing but this.
+  put "$grafana/password" "$(cat "$folder/grafana-password")" 444
+  put "$folder/database-url" \
+    "${DATABASE_URL:-postgres://svc:$(encode "$(cat "$folder/postgres-password")")@postgres:5432/svc}"
+  put "$folder/redis-url" "${REDIS_URL:-redis://redis:6379}"
+  given llm-api-key "${SVC_LLM_API_KEY:-}"
+  given anthropic-api-key "${SVC_ANTHROPIC_API_KEY:-}"
+  given embeddings-api-key "${SVC_EMBEDDINGS_API_KEY:-}"
+  given oidc-client-secret "${SVC_OIDC_CLIENT_SECRET:-}"
+  echo 'secrets: ready'
+}
+
+show() {
+  [ -s "$folder/admin-key" ] || { echo 'secrets: there are none yet; run: docker compose up -d' >&2; exit 1; }
+  echo "Administrator's key:  $(cat "$folder/admin-key")"
+  echo "Password of Grafana:  $(cat "$folder/grafana-password") (user admin)"
+  echo "The key that seals secrets is not shown; copy it for your backups: docker compose run --rm secrets secret-key"
+}
+
+case "${1:-make}" in
+  make) make ;;
+  show) show ;;
+  secret-key) cat "$folder/secret-key" ;;
+  *) echo "secrets: $1 is none of make, show, secret-key" >&2; exit 2 ;;
+esac

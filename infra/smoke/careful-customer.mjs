@@ -1,0 +1,65 @@
+// Sends sync messages through the proxy until SIGTERM, as the documentation tells customers to: with an Idempotency-Key,
+// again after 409, 429, 5xx and calls without an answer, and from the drain what a call ended without. Says at the end
+// how many there were; exit code 1 when one was not answered, or answered twice.
+// Usage: API_KEY=… node careful-customer.mjs http://127.0.0.1:31416
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const PAUSE_MS = 100;
+const GIVE_UP_MS = 90_000;
+const origin = process.argv[2];
+const headers = { "x-api-key": process.env.API_KEY ?? "", "content-type": "application/json" };
+const messages = [];
+const ending = new AbortController();
+process.on("SIGTERM", () => ending.abort());
+
+/** A call that is made until it is answered with something that is not to be tried again. */
+async function call(path, init, deadline) {
+  for (let tries = 1; ; tries++) {
+    let answer;
+    try {
+      const response = await fetch(`${origin}${path}`, { ...init, signal: AbortSignal.timeout(40_000) });
+      answer = { status: response.status, body: await response.json(), tries };
+    } catch (error) {
+      answer = { status: 0, body: String(error), tries };
+    }
+    const isAgain = [0, 409, 429].includes(answer.status) || answer.status >= 500;
+    if (!isAgain || Date.now() > deadline) return answer;
+    await sleep(500);
+  }
+}
+
+async function send(message) {
+  const deadline = Date.now() + GIVE_UP_MS;
+  const body = JSON.stringify({ text: "Can a message get lost?", chatId: message.chatId });
+  const key = { ...headers, "idempotency-key": message.chatId };
+  const answer = await call("/api/v1/messages", { method: "POST", headers: key, body }, deadline);
+  message.tries = answer.tries;
+  for (const reply of answer.body?.replies ?? []) message.replies.push(reply.id);
+  let cursor = 0;
+  while (message.replies.length === 0 && Date.now() < deadline) {
+    const path = `/api/v1/messages/${encodeURIComponent(message.chatId)}?after=${cursor}&wait=5000`;
+    const drained = await call(path, { headers }, deadline);
+    for (const reply of drained.body?.replies ?? []) message.replies.push(reply.id);
+    cursor = drained.body?.cursor ?? cursor;
+    if (drained.status === 404) break;
+  }
+  if (message.replies.length === 0)
+    console.error("not answered:", message.chatId, JSON.stringify(answer).slice(0, 400));
+}
+
+const sendings = [];
+while (!ending.signal.aborted) {
+  const message = { chatId: `smoke-${randomUUID()}`, replies: [], tries: 0 };
+  messages.push(message);
+  sendings.push(send(message));
+  await sleep(PAUSE_MS);
+}
+await Promise.all(sendings);
+const lost = messages.filter(({ replies }) => replies.length === 0);
+const twice = messages.filter(({ replies }) => new Set(replies).size !== 1 || replies.length !== 1);
+const again = messages.filter(({ tries }) => tries > 1);
+console.log(
+  `${messages.length} messages, ${again.length} sent more than once, ${lost.length} not answered, ${twice.length - lost.length} answered twice`,
+);
+process.exitCode = lost.length + twice.length === 0 ? 0 : 1;

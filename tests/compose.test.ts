@@ -1,0 +1,182 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { SETTINGS } from "@svc/runtime";
+import { repositoryPath } from "@svc/testing";
+import { afterAll, describe, expect, test } from "@jest/globals";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import { parse } from "yaml";
+
+const text = readFileSync(repositoryPath("docker-compose.yml"), "utf8");
+
+/** What the rules below look at; the schema of Compose looks at everything. */
+interface ComposeFile {
+  services: Record<
+    string,
+    {
+      image: string;
+      ports?: string[];
+      read_only?: boolean;
+      init?: boolean;
+      cap_drop?: string[];
+      security_opt?: string[];
+      healthcheck?: { disable?: boolean; test?: string[] };
+      networks?: string[];
+      environment?: Record<string, string>;
+      stop_grace_period?: string;
+      container_name?: string;
+      profiles?: string[];
+    }
+  >;
+  networks: Record<string, { internal?: boolean }>;
+}
+
+const compose = parse(text, { merge: true, maxAliasCount: -1 }) as ComposeFile;
+const { services, networks } = compose;
+const all = Object.entries(services);
+const apps = ["api", "pipeline", "widget", "tool-server", "messenger", "console"];
+const ONE_SHOT = ["secrets", "migrate"];
+const namesWhere = (isMeant: (service: (typeof all)[number][1]) => boolean) =>
+  all.filter(([, service]) => isMeant(service)).map(([name]) => name);
+
+describe("docker-compose.yml", () => {
+  test("is valid by the schema of Compose", () => {
+    const ajv = new Ajv({ strict: false, allErrors: true });
+    // A format of Compose itself, which accepts every text that the other rules of the schema accept.
+    addFormats.default(ajv).addFormat("expose", true).addFormat("ports", true).addFormat("subnet_ip_address", true);
+    const fixture = readFileSync(repositoryPath("tests/fixtures/compose-spec.json"), "utf8");
+    const { $schema: _, ...rules } = JSON.parse(fixture) as Record<string, unknown>;
+    const validate = ajv.compile(rules);
+    validate(compose);
+    expect(validate.errors).toBeNull();
+    expect(validate({ services: { api: { imago: "svc" } } })).toBe(false);
+  });
+
+  test("has the services that the documentation names, each optional one in its profile", () => {
+    expect(namesWhere(({ profiles }) => profiles === undefined).toSorted()).toEqual(
+      [...apps, ...ONE_SHOT, "proxy", "postgres", "redis"].toSorted(),
+    );
+    expect(Object.fromEntries(all.map(([name, { profiles }]) => [name, profiles?.[0]]))).toMatchObject({
+      "proxy-https": "https",
+      prometheus: "observability",
+      grafana: "observability",
+      ollama: "models",
+    });
+  });
+
+  test("publishes ports by the proxy alone, and keeps the databases in a network without a way out", () => {
+    expect(namesWhere(({ ports }) => ports !== undefined)).toEqual(["proxy", "proxy-https"]);
+    expect(networks.data?.internal).toBe(true);
+    expect(namesWhere((service) => service.networks?.includes("front") !== true)).toEqual([
+      "secrets",
+      "postgres",
+      "redis",
+    ]);
+    expect(services.proxy?.networks).toEqual(["front"]);
+    for (const port of services.proxy?.ports ?? []) expect(port).toMatch(/^\$\{SVC_PUBLISH_HOST:-127\.0\.0\.1\}:/);
+  });
+
+  test("gives no container more rights than it needs", () => {
+    expect(namesWhere(({ cap_drop: dropped }) => dropped?.join() !== "ALL")).toEqual([]);
+    expect(namesWhere(({ read_only: isReadOnly }) => isReadOnly !== true)).toEqual([]);
+    expect(namesWhere(({ init }) => init !== true)).toEqual([]);
+    expect(namesWhere(({ security_opt: options }) => options?.join() !== "no-new-privileges:true")).toEqual([]);
+  });
+
+  test("asks every lasting container how it is, and can scale every app", () => {
+    const unasked = namesWhere(({ healthcheck }) => healthcheck?.test === undefined || healthcheck.disable === true);
+    expect(unasked).toEqual(ONE_SHOT);
+    expect(namesWhere(({ container_name: name }) => name !== undefined)).toEqual([]);
+    // Longer than the 9.5 s after which a process ends whatever is left.
+    for (const app of apps) expect(services[app]?.stop_grace_period).toBe("15s");
+  });
+
+  test("names versions by tags, as the Dockerfile does, without digests", () => {
+    const ours = /^svc:\$\{SVC_VERSION:-local\}$/;
+    for (const [, { image }] of all) if (!ours.test(image)) expect(image).toMatch(/^[\w/.-]+:v?\d+\.\d+(?:\.\d+)?$/);
+    const dockerfile = readFileSync(repositoryPath("infra/docker/Dockerfile"), "utf8");
+    for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm))
+      expect(image).toMatch(/^node:24\.\d+\.\d+-bookworm-slim$/);
+    expect(`${text}${dockerfile}`).not.toMatch(/@sha256|# syntax=/);
+  });
+
+  test("keeps what is secret in files, and out of the environment of what runs on", () => {
+    const secrets = Object.entries(SETTINGS).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []));
+    const carriers = [...secrets, "POSTGRES_PASSWORD"];
+    for (const app of [...apps, "migrate", "postgres"]) {
+      const names = Object.keys(services[app]?.environment ?? {});
+      // Headers of a collector of traces are no secret of ours, and have no file in the volume.
+      expect(names.filter((name) => carriers.includes(name) && !name.startsWith("OTEL_"))).toEqual([]);
+    }
+  });
+
+  test("passes every setting on that is not fixed in containers", () => {
+    const FIXED = ["NODE_ENV", "SVC_DATA_DIR", "SVC_API_PORT", "SVC_WIDGET_PORT", "SVC_TOOLS_PORT", "SVC_CONSOLE_PORT"];
+    const OF_EACH_APP = ["OTEL_SERVICE_NAME"];
+    const passed = new Set(
+      [services.api, services.secrets].flatMap((service) => Object.keys(service?.environment ?? {})),
+    );
+    const left = Object.keys(SETTINGS).filter((name) => !passed.has(name) && !passed.has(`${name}_FILE`));
+    expect(left.filter((name) => !FIXED.includes(name) && !OF_EACH_APP.includes(name))).toEqual([]);
+  });
+
+  test("reads from .env what .env.example explains, and nothing else", () => {
+    const read = new Set(Array.from(text.matchAll(/\$\{([A-Z_]+):-/g), ([, name]) => name ?? ""));
+    const example = readFileSync(repositoryPath(".env.example"), "utf8");
+    const explained = new Set(Array.from(example.matchAll(/^# ?([A-Z][A-Z_]+)=/gm), ([, name]) => name ?? ""));
+    expect([...explained].toSorted()).toEqual([...read].toSorted());
+    // With nothing set everything works: no variable is required.
+    expect(text).not.toMatch(/\$\{[A-Z_]+:?\?/);
+    expect(example).not.toMatch(/^[^#\n]/m);
+  });
+});
+
+describe("the secrets of the containers", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-secrets-"));
+  const grafana = mkdtempSync(join(tmpdir(), "svc-grafana-"));
+  afterAll(() => {
+    for (const path of [folder, grafana]) rmSync(path, { recursive: true });
+  });
+  const run = async (what: string, env: Record<string, string> = {}) => {
+    const script = repositoryPath("infra/docker/secrets.sh");
+    const places = { SECRETS_DIR: folder, GRAFANA_SECRETS_DIR: grafana, PATH: process.env.PATH ?? "" };
+    return (await promisify(execFile)("sh", [script, what], { env: { ...places, ...env } })).stdout;
+  };
+  const read = (name: string) => readFileSync(join(folder, name), "utf8").trim();
+
+  test("are made once, differ, can be read by their owner alone, and stay as they are", async () => {
+    const said = await run("make");
+    const made = ["postgres-password", "secret-key", "admin-key", "grafana-password"].map(read);
+    expect(new Set(made).size).toBe(4);
+    for (const secret of made) {
+      expect(secret).toMatch(/^[0-9a-f]{64}$/);
+      expect(said).not.toContain(secret);
+    }
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    await run("make");
+    expect(["postgres-password", "secret-key", "admin-key", "grafana-password"].map(read)).toEqual(made);
+    expect(await run("show")).toContain(read("admin-key"));
+    expect(await run("show")).not.toContain(read("secret-key"));
+  });
+
+  test("are what .env says, with a password that stands in a URL as it is meant", async () => {
+    const password = "p@ss/w#rd %41 ü";
+    await run("make", { POSTGRES_PASSWORD: password, SVC_LLM_API_KEY: "sk-1", REDIS_URL: "rediss://cache:6380" });
+    expect(decodeURIComponent(new URL(read("database-url")).password)).toBe(password);
+    expect(read("redis-url")).toBe("rediss://cache:6380");
+    expect(read("llm-api-key")).toBe("sk-1");
+    await run("make");
+    // What was made or given stays; a key of another service that is not given any more is gone.
+    expect(read("postgres-password")).toBe(password);
+    expect(readdirSync(folder)).not.toContain("llm-api-key");
+  });
+
+  test("that cannot be written are said so, with a failure", async () => {
+    writeFileSync(join(folder, "no-folder"), "");
+    const attempt = run("make", { SECRETS_DIR: join(folder, "no-folder") });
+    await expect(attempt).rejects.toThrow(/cannot write/);
+  });
+});
