@@ -1,0 +1,18 @@
+// Loaded into every process of the product before its own code: a pipeline that has claimed a message with poison in it
+// aborts in the moment in which it hands its text on to PostgreSQL.
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { ROOT } from "../prepare.mjs";
+import { POISON } from "./poison-mark.mjs";
+
+const program = process.argv[1] ?? "";
+if (basename(dirname(dirname(program))) === "pipeline") {
+  const { Client } = createRequire(join(ROOT, "packages", "store", "package.json"))("pg");
+  const { query } = Client.prototype;
+  const holds = (value) =>
+    Array.isArray(value) ? value.some(holds) : typeof value === "string" && value.includes(POISON);
+  Client.prototype.query = function abortOnPoison(config, values, callback) {
+    if (holds(config?.values) || holds(values)) process.kill(process.pid, "SIGABRT");
+    return query.call(this, config, values, callback);
+  };
+}

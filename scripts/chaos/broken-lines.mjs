@@ -1,0 +1,120 @@
+// The lines to Redis and PostgreSQL go silent at once: nothing passes, and nobody is told that it does not.
+import { collect, call, sendUntilTaken } from "./customer.mjs";
+import { pause, startGround, waitFor } from "./ground.mjs";
+import { createLedger, judge } from "./ledger.mjs";
+import { readAnswers } from "./read-answers.mjs";
+import { startVisitor } from "./visitor.mjs";
+
+const CHATS = 8;
+const BACK_WITHIN_MS = 10_000;
+const BETWEEN_MS = 100;
+const PROBE_MS = 500;
+/** Connections that a firewall has forgotten, and those that go on where they were, by turns. */
+const ENDS = ["forgotten", "resumed"];
+
+export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
+  const ground = await startGround({ apps: ["widget"], silenceable: true });
+  const ledger = createLedger();
+  const visitors = ground.composition.widgetUrls.map((_, replica) => startVisitor({ ledger, ground, replica }));
+  const pidsOf = () => ground.composition.processes.map(({ pid }) => pid).join();
+  const pids = pidsOf();
+  try {
+    const state = { isOver: false, hasEnded: false };
+    const talk = async (chat, index) => {
+      for (let place = 0; !state.isOver; place++) {
+        const mode = place % 2 === 0 ? "sync" : "async";
+        await sendUntilTaken({
+          ledger,
+          ground,
+          chat,
+          place,
+          mode,
+          fields: { timeoutMs: 5_000 },
+          replica: index + place,
+        });
+        await pause(BETWEEN_MS);
+      }
+    };
+    const visit = async (visitor) => {
+      for (let place = 0; !state.isOver; place++) {
+        await visitor.send(place);
+        await pause(BETWEEN_MS);
+      }
+    };
+    const chats = Array.from({ length: CHATS }, (_, index) => `chat-${index}`);
+    const drains = chats.map((chat, replica) =>
+      collect({ ledger, ground, chat, isOver: () => state.hasEnded, replica }),
+    );
+    const talks = [...chats.map(talk), ...visitors.map(visit)];
+
+    const backAfter = [];
+    for (let cut = 0; cut < cuts; cut++) {
+      await pause(2_000);
+      const end = ENDS[cut % ENDS.length];
+      for (const line of ground.lines) line.silence();
+      await pause(silenceSeconds * 1_000);
+      for (const line of ground.lines) line.restore(end);
+      const restoredAt = performance.now();
+      const took = await Promise.all([
+        ...ground.composition.apiUrls.map((url) => untilAnswered(ground, url, `probe-${cut}`)),
+        ...visitors.map((visitor) => untilHeard(ledger, visitor, ledger.now())),
+      ]);
+      backAfter.push(Math.round(Math.max(...took.map((at) => at - restoredAt))));
+      say(
+        `silence ${cut + 1} (${end}): working again after ${took.map((at) => Math.round(at - restoredAt)).join(", ")} ms`,
+      );
+    }
+    state.isOver = true;
+    await Promise.all(talks);
+    await waitFor(() => ledger.open().length === 0, "every message to be answered").catch((error) =>
+      say(error.message),
+    );
+    state.hasEnded = true;
+    await Promise.all(drains);
+    const slow = backAfter.filter((ms) => ms > BACK_WITHIN_MS);
+    return {
+      figures: {
+        silences: cuts,
+        messages: ledger.entries.length,
+        "working again after at most": `${Math.max(...backAfter)} ms`,
+      },
+      breaches: [
+        ...slow.map((ms) => `it took ${ms} ms to work again`),
+        ...(pidsOf() === pids ? [] : ["a process was restarted"]),
+        ...judge(ledger),
+        ...(await readAnswers(ground, ledger)),
+      ],
+    };
+  } finally {
+    ledger.write(ledgerFile);
+    for (const visitor of visitors) visitor.close();
+    await ground.stop();
+  }
+}
+
+/** When a replica answers a call with its reply, and says that it is well. Calls follow each other without waiting. */
+async function untilAnswered({ key }, url, chatId) {
+  let tried = 0;
+  let isBack = false;
+  const probe = async () => {
+    const json = { text: "are you there?", chatId: `${chatId}-${new URL(url).port}-${tried++}`, timeoutMs: 1_000 };
+    const answer = await call(`${url}/api/v1/messages`, { method: "POST", key, json, timeoutMs: 1_000 });
+    if (answer?.status !== 200) return;
+    const health = await call(`${url}/api/v1/health`, { key, timeoutMs: 1_000 });
+    isBack ||= health?.body.status === "pass";
+  };
+  const probes = [];
+  const timer = setInterval(() => probes.push(probe()), PROBE_MS);
+  await waitFor(() => isBack, `${url} to work again`);
+  const at = performance.now();
+  clearInterval(timer);
+  await Promise.all(probes);
+  return at;
+}
+
+/** When a visitor has the reply to a message that was sent after this moment. */
+async function untilHeard(ledger, { visitorId }, since) {
+  const isHeard = ({ chat, sentAt, answers }) => chat === visitorId && sentAt >= since && answers.length > 0;
+  await waitFor(() => ledger.entries.some(isHeard), "the widget to work again");
+  return performance.now();
+}

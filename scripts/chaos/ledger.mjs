@@ -1,0 +1,86 @@
+// What customers know: every message with the answers to it that they were shown.
+import { writeFileSync } from "node:fs";
+
+/**
+ * An empty ledger. An entry is plain data: `id` is the customer's own (Idempotency-Key or clientMessageId), `messageId`
+ * the product's, times are milliseconds since the ledger began, `place` counts the messages of a chat from 0.
+ */
+export function createLedger() {
+  const entries = [];
+  const byMessage = new Map();
+  /** Answers that came before their message was acknowledged. */
+  const early = new Map();
+  const beganAt = performance.now();
+  const now = () => Math.round(performance.now() - beganAt);
+
+  return {
+    entries,
+    now,
+
+    /** Notes that a message is about to be sent. */
+    send({ id, channel, chat, place, mode }) {
+      const entry = {
+        id,
+        messageId: null,
+        channel,
+        chat,
+        place,
+        mode,
+        sentAt: now(),
+        acknowledgedAt: null,
+        answers: [],
+      };
+      entries.push(entry);
+      return entry;
+    },
+
+    /** Notes that the customer was told that it is taken. */
+    acknowledge(entry, messageId) {
+      entry.acknowledgedAt ??= now();
+      entry.messageId = messageId;
+      byMessage.set(messageId, entry);
+      entry.answers.push(...(early.get(messageId) ?? []));
+      early.delete(messageId);
+    },
+
+    /** Notes that an answer was shown, `by` a call, a drain, a socket or a callback. */
+    show({ messageId, replyId, seq, by }) {
+      const answer = { replyId, seq, by, at: now() };
+      const entry = byMessage.get(messageId);
+      if (entry === undefined) early.set(messageId, [...(early.get(messageId) ?? []), answer]);
+      else entry.answers.push(answer);
+    },
+
+    /** Acknowledged messages that have no answer yet. */
+    open: () => entries.filter(({ acknowledgedAt, answers }) => acknowledgedAt !== null && answers.length === 0),
+
+    /** Answers to messages of which no customer knows that they were taken. */
+    unasked: () => [...early.keys()],
+
+    write(file) {
+      writeFileSync(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    },
+  };
+}
+
+/** What is wrong with a ledger, in words: lost, answered twice, shown twice, out of order. */
+export function judge(ledger, { mayRepeat = () => false } = {}) {
+  const breaches = [];
+  const chats = new Map();
+  for (const entry of ledger.entries) {
+    const { acknowledgedAt, answers, id, chat, place } = entry;
+    const name = `message ${place} of ${chat} (${id})`;
+    if (acknowledgedAt !== null && answers.length === 0) breaches.push(`lost: ${name}`);
+    const replies = new Set(answers.map(({ replyId }) => replyId));
+    if (replies.size > 1) breaches.push(`answered twice: ${name}`);
+    else if (answers.length > 1 && !mayRepeat(entry)) breaches.push(`shown twice: ${name}`);
+    const [first] = answers;
+    if (first !== undefined) chats.set(chat, [...(chats.get(chat) ?? []), { place, seq: first.seq, name }]);
+  }
+  for (const answered of chats.values()) {
+    const ordered = answered.toSorted((one, other) => one.place - other.place);
+    const late = ordered.filter(({ seq }, index) => index > 0 && seq <= ordered[index - 1].seq);
+    breaches.push(...late.map(({ name }) => `out of order: ${name}`));
+  }
+  return breaches;
+}

@@ -1,0 +1,24 @@
+import { rowsOf } from "./ground.mjs";
+
+/**
+ * Compares a ledger with the store, in words: each message that is there has exactly one reply, each that was
+ * acknowledged is there. With `mayFail` its dead letters have none.
+ */
+export async function readAnswers(ground, ledger, { mayFail = false } = {}) {
+  const rows = await rowsOf(
+    ground,
+    `SELECT m.id, m.state, (SELECT count(*)::integer FROM replies r WHERE r.in_reply_to = m.id) AS replies FROM messages m`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  const missing = ledger.entries.filter(
+    ({ acknowledgedAt, messageId }) => acknowledgedAt !== null && !known.has(messageId),
+  );
+  const isFine = ({ state, replies }) =>
+    mayFail && state === "failed" ? replies === 0 : state === "answered" && replies === 1;
+  return [
+    ...missing.map(({ messageId }) => `not in the store: ${messageId}`),
+    ...rows
+      .filter((row) => !isFine(row))
+      .map(({ id, state, replies }) => `${replies} replies to ${id}, which is ${state}`),
+  ];
+}
