@@ -24,8 +24,11 @@ import { createSignInLimit } from "./session/create-sign-in-limit.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
 import { openOidc } from "./session/open-oidc.ts";
 import { createSessionCookie } from "./session/session-cookie.ts";
+import { deleteSavedView, listSavedViews, putSavedView } from "./session/saved-views.ts";
 import { addSessionRoutes } from "./session/session-routes.ts";
 import { inProject, signedIn } from "./session/signed-in.ts";
+import { tellColleagues } from "./session/tell-colleagues.ts";
+import { tellMentions } from "./session/tell-mentions.ts";
 import { tellPlaces } from "./session/tell-places.ts";
 import { createBodyTaker } from "./take-hook-bodies.ts";
 import { securityHeaders } from "./web/security-headers.ts";
@@ -39,8 +42,11 @@ const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/eve
 const OWN_PATHS = [
   "/session",
   "/sessions",
+  "/session/colleagues",
+  "/session/mentions",
   "/session/password",
   "/session/places",
+  "/session/views",
   "/link",
   "/link/look",
   "/events",
@@ -91,6 +97,17 @@ export function consoleService(resources: Resources): Service {
       if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, config.publicUrls);
       const check = signedIn(context);
       const choose = inProject(context);
+      routes
+        .route("/session/colleagues")
+        .get(check, choose, tellColleagues(context))
+        .all(methodNotAllowed("GET", "HEAD"));
+      routes.route("/session/mentions").get(check, choose, tellMentions(context)).all(methodNotAllowed("GET", "HEAD"));
+      routes
+        .route("/session/views")
+        .get(check, listSavedViews(context))
+        .put(check, choose, putSavedView(context))
+        .delete(check, choose, deleteSavedView(context))
+        .all(methodNotAllowed("GET", "HEAD", "PUT", "DELETE"));
       routes.route("/session/places").get(check, tellPlaces(config)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/events").get(check, streamEvents(context)).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/presence").post(check, choose, postPresence(context)).all(methodNotAllowed("POST"));
@@ -120,6 +137,8 @@ export function consoleService(resources: Resources): Service {
     });
     const app = createApp(log, addRoutes, {
       trustProxy: config.trustProxy,
+      app: "console",
+      showsMetrics: config.ports.metrics === undefined,
       onDenial(request, response, error) {
         // That nobody is signed in is what every page asks first; an operation that refuses a call, and a sign-in, have
         // left their own rows.

@@ -33,6 +33,8 @@ export default defineConfig({
     manifest: "build-manifest.json",
     rolldownOptions: {
       output: {
+        // The names of all pages that share a file would be its name.
+        chunkFileNames: ({ name }) => `assets/${name.replace(/^pages~.*$/, "pages")}-[hash].js`,
         // What every page needs, in one file that changes only with the libraries.
         codeSplitting: {
           groups: [
@@ -41,12 +43,20 @@ export default defineConfig({
               test: /node_modules[\\/](?:\.pnpm[\\/])?(?:react|react-dom|scheduler|@tanstack)[@\\/+]/,
               priority: 2,
             },
-            // What several pages need is a few files rather than dozens.
+            // All else that is needed before any page is; where it begins stays the entry of index.html.
             {
               name: "shared",
-              test: /[\\/]src[\\/](?:api|app|i18n|ui)[\\/](?!markdown|pick-list|command-palette|keys-sheet)/,
-              minShareCount: 3,
+              test: /^(?!.*(?:[\\/]main\.tsx|\.html|\.css)$)/,
+              tags: ["$initial"],
               priority: 1,
+            },
+            // What several pages need is a few files rather than dozens; none has what its pages do not need.
+            {
+              name: "pages",
+              test: /[\\/](?:node_modules|src[\\/](?:api|app|ui))[\\/]/,
+              minShareCount: 3,
+              entriesAware: true,
+              entriesAwareMergeThreshold: 4_000,
             },
           ],
         },

@@ -40,10 +40,11 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
         return;
       }
       if (event.kind === "change") {
-        const { ticketId, version, status, stage, assignee, actor, stages, project, eventProject } = event.change;
+        const { ticketId, version, status, stage, assignee, actor, stages, mentions, project, eventProject } =
+          event.change;
         const name = await sees(project);
         if (name !== null) {
-          send("ticket", { ticketId, project: name, version, status, stage, assignee, actor, what: stages });
+          send("ticket", { ticketId, project: name, version, status, stage, assignee, actor, what: stages, mentions });
         }
         const former = eventProject === project ? null : await sees(eventProject);
         if (former !== null) send("gone", { ticketId, project: former });

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { ServiceError } from "@svc/contracts";
 import type { Express, Request, RequestHandler, Response } from "express";
+import { isPagePath } from "./page-paths.ts";
 import { contentPolicy } from "./security-headers.ts";
 
 /** Where the build puts the pages. */
@@ -142,12 +143,16 @@ const NOT_BUILT = `<!doctype html>
 again.</p></body></html>
 `;
 
+/** True for a browser that opens an address, and for no program. */
+const wantsPage = ({ headers }: Request): boolean => headers.accept?.includes("text/html") === true;
+
 /** What is no page of the console. */
 const notFound = () => new ServiceError("not_found", "There is nothing at this address of the console.");
 
 /**
  * The pages of the console and what they load. An address without a dot in its last part is one of the page itself, which
- * knows what to show there. Files below `assets/` have a hash in their names and are kept for good.
+ * knows what to show there; where there is none, it says so to whoever opens it in a browser, and programs get a problem.
+ * Files below `assets/` have a hash in their names and are kept for good.
  */
 export function addWebRoutes(routes: Express, folder: URL = WEB_DIR): void {
   const files = createWebFiles(folder);
@@ -160,7 +165,10 @@ export function addWebRoutes(routes: Express, folder: URL = WEB_DIR): void {
       if (file === null) throw notFound();
       return send(request, response, file, name.startsWith("assets/") ? IMMUTABLE : REVALIDATED);
     }
+    const isPage = isPagePath(request.path, wantsPage(request));
+    if (!isPage && !wantsPage(request)) throw notFound();
     const page = await files.find("index.html");
+    if (!isPage) response.status(404);
     if (page !== null) return sendPage(request, response, page);
     response.status(503).set({ "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" });
     response.send(NOT_BUILT);

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { MissingPage } from "../app/error-page.tsx";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { ModelsSection } from "../models/models-section.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { AuditSection } from "./audit-section.tsx";
@@ -20,6 +21,7 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   keys: KeysSection,
   operators: OperatorsSection,
   projects: ProjectsSection,
+  models: ModelsSection,
   deliveries: DeliveriesSection,
   audit: AuditSection,
 };

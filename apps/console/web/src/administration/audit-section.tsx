@@ -14,6 +14,7 @@ import { Badge } from "../ui/badge.tsx";
 import { Button } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
+import { AuditCheck } from "./audit-check.tsx";
 import { PagedList } from "./paged-list.tsx";
 
 const NOTHING: AuditFilter = { actor: "", action: "", object: "", result: "", project: "", from: "", to: "" };
@@ -107,6 +108,7 @@ export function AuditSection() {
       <p className="mb-3 max-w-2xl text-sm text-muted">
         {t(isAdministrator ? "audit.text" : "audit.textOfProject", { project: current })}
       </p>
+      {isAdministrator && <AuditCheck />}
       <form
         onSubmit={submit}
         className="mb-4 grid grid-cols-2 items-end gap-3 rounded-xl border border-line bg-surface p-3 sm:grid-cols-4"

@@ -14,6 +14,13 @@ import { useAction } from "./use-action.ts";
 /** Requests that name no project work on it, so it keeps its name. */
 const DEFAULT_PROJECT = "default";
 const RETENTION_MAX_DAYS = 36_500;
+const CONCURRENCY_MAX = 1_000;
+const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
+/** What a project has at first. */
+const CONCURRENCY = 8;
+
+/** The number that was typed; null where nothing was. */
+const numberOf = (typed: string) => (typed === "" ? null : Number(typed));
 
 /** Makes a project, or changes the settings of the one that is given. */
 export function ProjectForm({
@@ -33,6 +40,10 @@ export function ProjectForm({
   const [greeting, setGreeting] = useState(item?.greeting ?? "");
   const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
   const [retentionDays, setRetentionDays] = useState(item?.retentionDays?.toString() ?? "");
+  const [concurrency, setConcurrency] = useState(
+    (item === null ? CONCURRENCY : item.modelLimits.concurrency)?.toString() ?? "",
+  );
+  const [tokensPerDay, setTokensPerDay] = useState(item?.modelLimits.tokensPerDay?.toString() ?? "");
   const { fault, isBusy, run } = useAction();
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
@@ -41,7 +52,8 @@ export function ProjectForm({
       name: name.trim(),
       greeting: greeting.trim(),
       tablesAsXlsx,
-      retentionDays: retentionDays === "" ? null : Number(retentionDays),
+      retentionDays: numberOf(retentionDays),
+      modelLimits: { concurrency: numberOf(concurrency), tokensPerDay: numberOf(tokensPerDay) },
     };
     const handoff = { handoffText: handoffText.trim() };
     await run(async () => {
@@ -121,6 +133,33 @@ export function ProjectForm({
           value={retentionDays}
           onChange={({ currentTarget }) => setRetentionDays(currentTarget.value)}
         />
+        <fieldset>
+          <legend className="mb-2 text-sm font-semibold">{t("projects.modelLimits")}</legend>
+          <div className="grid gap-4 sm:grid-cols-2">
+            <Field
+              label={t("projects.concurrency")}
+              hint={t("projects.concurrencyHint")}
+              type="number"
+              inputMode="numeric"
+              min={1}
+              max={CONCURRENCY_MAX}
+              step={1}
+              value={concurrency}
+              onChange={({ currentTarget }) => setConcurrency(currentTarget.value)}
+            />
+            <Field
+              label={t("projects.tokensPerDay")}
+              hint={t("projects.tokensPerDayHint")}
+              type="number"
+              inputMode="numeric"
+              min={1}
+              max={TOKENS_PER_DAY_MAX}
+              step={1}
+              value={tokensPerDay}
+              onChange={({ currentTarget }) => setTokensPerDay(currentTarget.value)}
+            />
+          </div>
+        </fieldset>
         <FormFault fault={fault} />
       </form>
     </Dialog>

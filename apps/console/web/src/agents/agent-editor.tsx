@@ -12,6 +12,7 @@ import { AgentTools } from "./agent-tools.tsx";
 import { BasesField } from "./bases-field.tsx";
 import { ExamplesField } from "./examples-field.tsx";
 import { ModelField } from "./model-field.tsx";
+import { ReplaySection } from "./replay-section.tsx";
 import { TryAgent } from "./try-agent.tsx";
 import { useAgentForm } from "./use-agent-form.ts";
 
@@ -142,8 +143,14 @@ export function AgentEditor({ agent }: { agent: Agent }) {
           </div>
         </Section>
         <Section title={t("agents.tools")} text={t("agents.toolsText")}>
-          <AgentTools tools={agent.tools} />
+          <AgentTools
+            tools={shown.tools}
+            fault={faultOf("tools")}
+            isDisabled={isDisabled}
+            onChange={(tools) => set("tools", tools)}
+          />
         </Section>
+        {mayDo("agents:execute") && mayDo("tickets:read") && <ReplaySection agent={agent} changes={form.changes} />}
         <SaveBar form={form} />
       </div>
       {mayDo("agents:execute") && <TryAgent agent={agent} policy={shown} isDirty={form.isDirty} />}

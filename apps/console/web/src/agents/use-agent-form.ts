@@ -10,8 +10,8 @@ import type { Edits } from "../integrations/settings-draft.ts";
 import type { SettingsForm } from "../integrations/use-channel.ts";
 import { describeFault } from "../ui/describe-fault.ts";
 
-/** What the editor changes. The tools are shown only: their secrets are given to the API. */
-export type AgentFields = Omit<Agent, "id" | "version" | "tools">;
+/** What the editor changes. */
+export type AgentFields = Omit<Agent, "id" | "version">;
 
 const isConflict = (fault: unknown) => fault instanceof ServiceFault && fault.code === "version_conflict";
 
@@ -25,13 +25,16 @@ export function useShowAgent() {
   };
 }
 
-/** What is wrong with a field; the place within a list stands before it. */
+/** What is wrong with a field; its place within a list, counted from one, stands before it. */
 function faultAt(fault: unknown, name: string): string | undefined {
   if (!(fault instanceof ServiceFault)) return undefined;
   const found = fault.errors.find(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`));
   if (found === undefined) return undefined;
-  const place = /\/(\d+)$/.exec(found.pointer)?.[1];
-  return place === undefined ? found.detail : `${Number(place) + 1}: ${found.detail}`;
+  const place = found.pointer
+    .split("/")
+    .slice(2)
+    .map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : part));
+  return place.length === 0 ? found.detail : `${place.join(" · ")}: ${found.detail}`;
 }
 
 /**
@@ -90,6 +93,7 @@ export function useAgentForm(agent: Agent, mayChange: boolean): SettingsForm<Age
     shown: withEdits<AgentFields>(agent, edits),
     set: (name, value) => setEdits((known) => addEdit<AgentFields, typeof name>(known, agent, name, value)),
     faultOf: (name) => faultAt(fault, name),
+    changes,
     isDirty: Object.keys(changes).length > 0,
     isBusy,
     isDisabled: !mayChange,

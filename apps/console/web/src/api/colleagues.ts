@@ -1,11 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Colleague, ColleaguesAnswer } from "@svc/contracts";
 import type { Connection } from "./connection.ts";
-
-/** Somebody who works in a project. */
-export interface Colleague {
-  id: string;
-  name: string;
-}
 
 const STALE_MS = 60_000;
 
@@ -15,9 +10,7 @@ export const colleaguesQuery = (connection: Connection, project: string) =>
     queryKey: ["colleagues", project],
     staleTime: STALE_MS,
     queryFn: async ({ signal }): Promise<Colleague[]> => {
-      const { items } = (await connection.send("GET", "/session/colleagues", { project, signal })) as {
-        items: Colleague[];
-      };
-      return items;
+      const answer = await connection.send("GET", "/session/colleagues", { project, signal });
+      return (answer as ColleaguesAnswer).items;
     },
   });

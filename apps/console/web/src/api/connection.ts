@@ -1,6 +1,6 @@
 import { OPERATIONS, ServiceFault } from "@svc/client";
 import type { CallArguments, CallOutput, OperationName } from "@svc/client";
-import { readFault } from "./read-fault.ts";
+import { readAnswer, readFault } from "./read-fault.ts";
 
 /** What is sent beside method and path. */
 export interface Request {
@@ -93,11 +93,22 @@ export function createConnection({ fetch, onReach, onSignedOut }: ConnectionOpti
     }
   }
 
+  /** The text of an answer; one that is cut off in the middle is no answer. */
+  async function readBody(answer: Response, { signal }: Request): Promise<string> {
+    try {
+      return await answer.text();
+    } catch (cause) {
+      if (signal?.aborted === true) throw signal.reason;
+      onReach("away");
+      throw new ServiceFault("unreachable", "The answer of the server was cut off.", { cause });
+    }
+  }
+
   async function send(method: string, path: string, request: Request = {}): Promise<unknown> {
     const answer = await ask(method, path, request);
-    const text = await answer.text();
+    const text = await readBody(answer, request);
     onReach(AWAY_STATUSES.has(answer.status) && text === "" ? "away" : "reached");
-    if (answer.ok) return text === "" ? null : (JSON.parse(text) as unknown);
+    if (answer.ok) return text === "" ? null : readAnswer(answer.status, text, answer.headers);
     const fault = readFault(answer.status, text, answer.headers);
     if (answer.status === 401 && !(method === "POST" && path === "/session")) onSignedOut();
     throw fault;

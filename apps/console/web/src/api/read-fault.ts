@@ -12,6 +12,22 @@ function parse(text: string): unknown {
   }
 }
 
+/**
+ * The JSON of an answer. Throws ServiceFault for what is none, such as the page of a proxy that asks for a sign-in of its
+ * own.
+ */
+export function readAnswer(status: number, text: string, headers: Headers): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ServiceFault("unexpected_answer", "What answered is not the console's server.", {
+      status,
+      requestId: headers.get("x-request-id"),
+      cause,
+    });
+  }
+}
+
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** The fault that an answer with this status and body stands for: a problem (RFC 9457), or whatever else answers. */

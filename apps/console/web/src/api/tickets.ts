@@ -29,6 +29,16 @@ export async function decide<Action extends ReviewAction>(
   return (answer as CallOutput<"approveDraft">).item;
 }
 
+/**
+ * Takes back that a ticket was closed, as far as that can be: it is open again, and whoever had it has it. What waited has
+ * ended and its senders have heard so; its draft does not come back.
+ */
+export async function undoClose(connection: Connection, { id, project, assignee }: TicketItem): Promise<TicketItem> {
+  const place = { id, project, version: null };
+  const opened = await decide(connection, place, "reopen", {});
+  return assignee === null ? opened : decide(connection, place, "assign", { assignee });
+}
+
 type Pages = InfiniteData<{ items: TicketItem[]; nextCursor: string | null }>;
 
 /** Shows a ticket as it is now wherever it is shown: in its lists and on its own page. What is older is left out. */
@@ -36,7 +46,7 @@ export function showTicket(queryClient: QueryClient, project: string, item: Tick
   queryClient.setQueryData<TicketDetail>(["ticket", project, item.id], (known) =>
     known === undefined || known.version > item.version ? known : { ...known, ...item },
   );
-  queryClient.setQueriesData<Pages>({ queryKey: ["tickets", project] }, (known) => {
+  queryClient.setQueriesData<Pages>({ queryKey: ["tickets"] }, (known) => {
     const isThere = known?.pages.some(({ items }) => items.some(({ id }) => id === item.id));
     if (known === undefined || isThere !== true) return known;
     const replace = (other: TicketItem) => (other.id === item.id && other.version <= item.version ? item : other);

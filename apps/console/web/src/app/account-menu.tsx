@@ -1,10 +1,12 @@
-import { Bell, BellOff, KeyRound, LogOut, MonitorX } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { Bell, BellOff, Compass, KeyRound, LogOut, MonitorX } from "lucide-react";
 import { Suspense, lazy, useState } from "react";
+import type { ReactElement, ReactNode } from "react";
 import type { Session } from "../api/session.ts";
+import { mayBeLed } from "../first-run/first-run-state.ts";
 import { LANGUAGES } from "../i18n/languages.ts";
 import type { Language } from "../i18n/languages.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { Avatar } from "../ui/avatar.tsx";
 import { useStore } from "../ui/create-store.ts";
 import { describeFault } from "../ui/describe-fault.ts";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
@@ -12,12 +14,25 @@ import { useCommands } from "./command-registry.ts";
 import { THEMES } from "./preferences.ts";
 import type { Theme } from "./preferences.ts";
 import { useServices } from "./services.ts";
+import { useProject } from "./use-session.ts";
 
 const PasswordDialog = lazy(() => import("../sign-in/password-dialog.tsx"));
 
 /** Who is signed in, how the console looks, and the ways out. */
-export function AccountMenu({ session: { operator } }: { session: Session }) {
+export function AccountMenu({
+  session,
+  trigger,
+  children,
+}: {
+  session: Session;
+  trigger: ReactElement;
+  /** What the menu has besides, before all of that. */
+  children?: ReactNode;
+}) {
+  const { operator } = session;
   const { t } = useTexts();
+  const navigate = useNavigate();
+  const project = useProject();
   const { connection, preferences, queryClient, toasts } = useServices();
   const { hasNotifications, hasSingleKeys, language, theme } = useStore(preferences);
   const [isChangingPassword, setChangingPassword] = useState(false);
@@ -43,7 +58,10 @@ export function AccountMenu({ session: { operator } }: { session: Session }) {
     else toasts.show({ kind: "fault", text: t("notify.refused") });
   }
   const nextTheme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
+  const isLed = mayBeLed(session, project);
+  const startGuide = () => void navigate({ to: "/$project/start", params: { project } });
   useCommands([
+    ...(isLed ? [{ id: "first-run", title: t("firstRun.title"), group: "go" as const, run: startGuide }] : []),
     {
       id: "theme",
       title: t("command.theme", { theme: t(`theme.${nextTheme}`) }),
@@ -55,17 +73,8 @@ export function AccountMenu({ session: { operator } }: { session: Session }) {
 
   return (
     <>
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={t("account.menu", { name: operator.name })}
-            className="flex items-center justify-center rounded-full p-1 hover:bg-hover"
-          >
-            <Avatar name={operator.name} />
-          </button>
-        }
-      >
+      <Menu trigger={trigger}>
+        {children}
         <p className="px-2 pt-1.5 text-sm font-semibold">{operator.name}</p>
         <p className="max-w-64 truncate px-2 pb-1.5 text-xs text-muted">{operator.email}</p>
         <MenuLine />
@@ -94,6 +103,11 @@ export function AccountMenu({ session: { operator } }: { session: Session }) {
         {"Notification" in globalThis && (
           <MenuItem icon={hasNotifications ? BellOff : Bell} onSelect={() => void toggleNotifications()}>
             {t(hasNotifications ? "notify.off" : "notify.on")}
+          </MenuItem>
+        )}
+        {isLed && (
+          <MenuItem icon={Compass} onSelect={startGuide}>
+            {t("firstRun.title")}
           </MenuItem>
         )}
         <MenuItem icon={KeyRound} onSelect={() => setChangingPassword(true)}>

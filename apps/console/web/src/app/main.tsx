@@ -2,13 +2,12 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { ServiceFault } from "@svc/client";
 import { Tooltip } from "radix-ui";
-import { StrictMode, useEffect, useState } from "react";
+import { StrictMode, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { createConnection } from "../api/connection.ts";
 import type { Reach } from "../api/connection.ts";
 import { createLive } from "../api/live.ts";
-import { ENGLISH, loadTexts } from "../i18n/languages.ts";
-import type { Texts } from "../i18n/create-texts.ts";
+import { openTexts } from "../i18n/open-texts.ts";
 import { TextsContext } from "../i18n/use-texts.ts";
 import { createStore, useStore } from "../ui/create-store.ts";
 import { createToasts } from "../ui/toasts.ts";
@@ -22,6 +21,8 @@ import { TAB_NAME } from "./tab-name.ts";
 import "./styles.css";
 
 const STALE_MS = 20_000;
+/** A server that does not answer a look for so long is away. */
+const LOOK_TIMEOUT_MS = 5_000;
 const RETRY_LONGEST_MS = 8_000;
 /** Faults that pass by themselves: what is shown waits for the server instead of giving up. */
 const isPassing = (fault: unknown) =>
@@ -47,11 +48,23 @@ const queryClient = new QueryClient({
 });
 const storage = openStorage(() => localStorage);
 const reach = createStore<Reach>("reached");
-const live = createLive(`/events?tab=${TAB_NAME}`, () => reach.set("away"));
 const connection = createConnection({
   fetch: (url, init) => fetch(url, init),
   onReach: reach.set,
   onSignedOut: () => queryClient.setQueryData(["session"], null),
+});
+// A line that is cut does not say why: the server may be away, or the session over, as after a sign-out elsewhere. What
+// the answer says, or that there is none, the connection tells by itself.
+const live = createLive(`/events?tab=${TAB_NAME}`, () => {
+  connection.send("GET", "/session", { timeoutMs: LOOK_TIMEOUT_MS }).catch(() => undefined);
+});
+const preferences = openPreferences(storage);
+const root = document.getElementById("root");
+if (root === null) throw new Error("The page has no element for the app.");
+const texts = await openTexts(preferences.get().language, navigator.languages).catch((fault: unknown) => {
+  // Without texts there is nothing to say it with.
+  root.textContent = "The server is away. Reload the page. · Der Server ist nicht da. Laden Sie die Seite neu.";
+  throw fault;
 });
 const services: Services = {
   connection,
@@ -60,28 +73,23 @@ const services: Services = {
   reach,
   toasts: createToasts(),
   commands: createCommandRegistry(),
-  preferences: openPreferences(storage),
+  preferences,
   storage,
+  texts,
 };
 const router = createAppRouter(services);
 
-function App({ first }: { first: Texts }) {
-  const { language } = useStore(services.preferences);
-  const [texts, setTexts] = useState(first);
+function App() {
+  const { language } = useStore(preferences);
+  const shown = useStore(texts.shown);
   useEffect(() => {
-    let isWanted = true;
-    loadTexts(language, navigator.languages).then(
-      (loaded) => isWanted && setTexts(loaded),
-      () => services.toasts.show({ kind: "fault", text: texts.t("fault.unreachable") }),
-    );
-    return () => {
-      isWanted = false;
-    };
-    // The texts before are only what the fault is told in.
+    texts
+      .choose(language)
+      .catch(() => services.toasts.show({ kind: "fault", text: texts.shown.get().t("fault.unreachable") }));
   }, [language]);
   return (
     <ServicesContext value={services}>
-      <TextsContext value={texts}>
+      <TextsContext value={shown}>
         <QueryClientProvider client={queryClient}>
           <Tooltip.Provider delayDuration={500} skipDelayDuration={200}>
             <RouterProvider router={router} />
@@ -101,12 +109,8 @@ if ("serviceWorker" in navigator && import.meta.env.PROD) {
   navigator.serviceWorker.register("/sw.js").catch(() => undefined);
 }
 
-const root = document.getElementById("root");
-if (root === null) throw new Error("The page has no element for the app.");
-// Where the texts cannot be had, English is there.
-const first = await loadTexts(services.preferences.get().language, navigator.languages).catch(() => ENGLISH);
 createRoot(root).render(
   <StrictMode>
-    <App first={first} />
+    <App />
   </StrictMode>,
 );

@@ -15,6 +15,8 @@ export interface Page {
   keys: string;
   /** What somebody must be allowed to see it. */
   scope: RequiredScope;
+  /** True for those that stand in the bar of a phone; the others are under "More" there. */
+  isInBar?: true;
 }
 
 /** The pages of the navigation, in their order. The router has them, and the pages that they lead to. */
@@ -26,6 +28,7 @@ export const PAGES: readonly Page[] = [
     link: (project) => linkOptions({ to: "/$project/inbox/$view", params: { project, view: "review" } }),
     keys: "g i",
     scope: "tickets:read",
+    isInBar: true,
   },
   {
     id: "knowledge",
@@ -34,6 +37,7 @@ export const PAGES: readonly Page[] = [
     link: (project) => linkOptions({ to: "/$project/knowledge", params: { project } }),
     keys: "g k",
     scope: "kb:read",
+    isInBar: true,
   },
   {
     id: "agents",
@@ -42,6 +46,7 @@ export const PAGES: readonly Page[] = [
     link: (project) => linkOptions({ to: "/$project/agents", params: { project } }),
     keys: "g a",
     scope: "agents:read",
+    isInBar: true,
   },
   {
     id: "integrations",
@@ -58,6 +63,7 @@ export const PAGES: readonly Page[] = [
     link: (project) => linkOptions({ to: "/$project/overview", params: { project } }),
     keys: "g o",
     scope: "tickets:read",
+    isInBar: true,
   },
   {
     id: "administration",

@@ -4,12 +4,21 @@ import { Avatar } from "../ui/avatar.tsx";
 import { Menu, MenuChoice } from "../ui/menu.tsx";
 import { useCommands } from "./command-registry.ts";
 
-/** Which project is worked on, and the others. */
-export function ProjectMenu({ projects, project }: { projects: readonly string[]; project: string }) {
-  const { t } = useTexts();
+interface Projects {
+  projects: readonly string[];
+  project: string;
+}
+
+/** Goes to the inbox of a project. */
+function useGoToProject(): (name: string) => void {
   const navigate = useNavigate();
-  const goTo = (name: string) =>
-    void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
+  return (name) => void navigate({ to: "/$project/inbox/$view", params: { project: name, view: "review" } });
+}
+
+/** Offers the other projects as commands. */
+export function useProjectCommands({ projects, project }: Projects): void {
+  const { t } = useTexts();
+  const goTo = useGoToProject();
   useCommands(
     projects
       .filter((name) => name !== project)
@@ -20,6 +29,24 @@ export function ProjectMenu({ projects, project }: { projects: readonly string[]
         run: () => goTo(name),
       })),
   );
+}
+
+/** Which project is worked on, and the others, within a menu. */
+export function ProjectChoice({ projects, project }: Projects) {
+  const { t } = useTexts();
+  return (
+    <MenuChoice
+      label={t("project.label")}
+      value={project}
+      onChange={useGoToProject()}
+      options={projects.map((name) => ({ value: name, label: name }))}
+    />
+  );
+}
+
+/** Which project is worked on, and the others. */
+export function ProjectMenu({ projects, project }: Projects) {
+  const { t } = useTexts();
   return (
     <Menu
       align="start"
@@ -34,12 +61,7 @@ export function ProjectMenu({ projects, project }: { projects: readonly string[]
         </button>
       }
     >
-      <MenuChoice
-        label={t("project.label")}
-        value={project}
-        onChange={goTo}
-        options={projects.map((name) => ({ value: name, label: name }))}
-      />
+      <ProjectChoice projects={projects} project={project} />
     </Menu>
   );
 }

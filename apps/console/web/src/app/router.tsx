@@ -7,10 +7,10 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { mayDo, sessionQuery } from "../api/session.ts";
+import { needsFirstRun } from "../first-run/first-run-state.ts";
 import { readInboxSearch } from "../inbox/inbox-search.ts";
 import { findView } from "../inbox/views.ts";
-import { readSpan } from "../overview/spans.ts";
-import type { Span } from "../overview/spans.ts";
+import { readOverviewSearch } from "../overview/overview-search.ts";
 import { ErrorPage, MissingPage } from "./error-page.tsx";
 import { PageSkeleton } from "./page-skeleton.tsx";
 import type { Services } from "./services.ts";
@@ -27,6 +27,9 @@ const homeRoute = createRoute({
     if (session === null) throw redirect({ to: "/sign-in" });
     const last = storage.getItem("console.project");
     const project = (session.projects.find(({ name }) => name === last) ?? session.projects[0])?.name ?? "default";
+    if (await needsFirstRun({ connection, storage }, session, project)) {
+      throw redirect({ to: "/$project/start", params: { project } });
+    }
     throw redirect({ to: "/$project/inbox/$view", params: { project, view: "review" } });
   },
 });
@@ -73,6 +76,16 @@ const projectHomeRoute = createRoute({
   },
 });
 
+/** The texts of all pages but the inbox come when one of them is first opened: the inbox does not wait for them. */
+const loader = ({ context: { texts } }: { context: Services }) => texts.needPages();
+
+const firstRunRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "start",
+  loader,
+  component: lazyRouteComponent(() => import("../first-run/first-run-page.tsx"), "FirstRunPage"),
+});
+
 const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "inbox/$view",
@@ -92,18 +105,21 @@ const ticketRoute = createRoute({
 const knowledgeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "knowledge",
+  loader,
   component: lazyRouteComponent(() => import("../knowledge/bases-page.tsx"), "BasesPage"),
 });
 
 const gapsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "knowledge/gaps",
+  loader,
   component: lazyRouteComponent(() => import("../knowledge/gaps-page.tsx"), "GapsPage"),
 });
 
 const proposalsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "knowledge/proposals",
+  loader,
   component: lazyRouteComponent(() => import("../knowledge/proposals-page.tsx"), "ProposalsPage"),
 });
 
@@ -112,38 +128,43 @@ const kbRoute = createRoute({
   path: "knowledge/$kbId",
   validateSearch: (search: Record<string, unknown>): { tab?: "search" } =>
     search["tab"] === "search" ? { tab: "search" } : {},
+  loader,
   component: lazyRouteComponent(() => import("../knowledge/kb-page.tsx"), "KbPage"),
 });
 
 const agentsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "agents",
+  loader,
   component: lazyRouteComponent(() => import("../agents/agents-page.tsx"), "AgentsPage"),
 });
 
 const agentRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "agents/$agentId",
+  loader,
   component: lazyRouteComponent(() => import("../agents/agent-page.tsx"), "AgentPage"),
 });
 
 const overviewRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "overview",
-  validateSearch: (search: Record<string, unknown>): { days?: Span } =>
-    search["days"] === undefined ? {} : { days: readSpan(search["days"]) },
+  validateSearch: readOverviewSearch,
+  loader,
   component: lazyRouteComponent(() => import("../overview/overview-page.tsx"), "OverviewPage"),
 });
 
 const integrationsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "integrations",
+  loader,
   component: lazyRouteComponent(() => import("../integrations/integrations-page.tsx"), "IntegrationsPage"),
 });
 
 const integrationRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "integrations/$integration",
+  loader,
   component: lazyRouteComponent(() => import("../integrations/integration-page.tsx"), "IntegrationPage"),
 });
 
@@ -160,6 +181,7 @@ const administrationRoute = createRoute({
 const administrationSectionRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "administration/$section",
+  loader,
   component: lazyRouteComponent(() => import("../administration/administration-page.tsx"), "AdministrationPage"),
 });
 
@@ -170,6 +192,7 @@ const routeTree = rootRoute.addChildren([
   projectRoute.addChildren([
     projectHomeRoute,
     inboxRoute.addChildren([ticketRoute]),
+    firstRunRoute,
     knowledgeRoute,
     gapsRoute,
     proposalsRoute,

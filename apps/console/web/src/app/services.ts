@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Connection, Reach } from "../api/connection.ts";
 import type { Live } from "../api/live.ts";
+import type { OpenTexts } from "../i18n/open-texts.ts";
 import type { Store } from "../ui/create-store.ts";
 import type { Toasts } from "../ui/toasts.ts";
 import type { CommandRegistry } from "./command-registry.ts";
@@ -18,6 +19,7 @@ export interface Services {
   commands: CommandRegistry;
   preferences: Store<Preferences>;
   storage: KeptTexts;
+  texts: OpenTexts;
 }
 
 export const ServicesContext = createContext<Services | null>(null);

@@ -1,48 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { Keyboard, Search, ShieldX } from "lucide-react";
+import { Outlet, useNavigate } from "@tanstack/react-router";
+import { ShieldX } from "lucide-react";
 import { Suspense, lazy, useEffect, useState } from "react";
 import { sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
-import { IconButton } from "../ui/icon-button.tsx";
-import { Tip } from "../ui/tip.tsx";
 import { ToastList } from "../ui/toast-list.tsx";
-import { AccountMenu } from "./account-menu.tsx";
+import { useIsWide } from "../ui/use-is-wide.ts";
+import { BottomBar } from "./bottom-bar.tsx";
 import { useCommands } from "./command-registry.ts";
 import type { Command } from "./command-registry.ts";
 import { PAGES } from "./pages.ts";
 import type { Page } from "./pages.ts";
-import { ProjectMenu } from "./project-menu.tsx";
+import { useProjectCommands } from "./project-menu.tsx";
 import { ReachBanner } from "./reach-banner.tsx";
 import { useServices } from "./services.ts";
+import { SideBar } from "./side-bar.tsx";
 import { useLiveData } from "./use-live-data.ts";
+import { useMentions } from "./use-mentions.ts";
 import { useNotifications } from "./use-notifications.ts";
 import { useProject, useRights } from "./use-session.ts";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
+const MentionsDialog = lazy(() => import("./mentions-dialog.tsx"));
 const KeysSheet = lazy(() => import("./keys-sheet.tsx"));
-
-function PageLink({ page, project }: { page: Page; project: string }) {
-  const { t } = useTexts();
-  const { id, icon: Icon, keys, link, title } = page;
-  const isHere = useRouterState({ select: ({ location }) => location.pathname.startsWith(`/${project}/${id}`) });
-  return (
-    <Tip text={t(title)} keys={keys}>
-      <Link
-        {...link(project)}
-        aria-current={isHere ? "page" : undefined}
-        className="group flex flex-1 flex-col items-center justify-center gap-0.5 rounded-lg py-1.5 text-2xs font-medium text-muted hover:bg-hover hover:text-ink aria-[current]:text-accent lg:w-full lg:flex-none lg:py-2"
-      >
-        <span className="flex h-7 w-10 items-center justify-center rounded-lg group-aria-[current]:bg-accent-soft">
-          <Icon aria-hidden className="size-4.5" />
-        </span>
-        <span className="max-w-full truncate">{t(title)}</span>
-      </Link>
-    </Tip>
-  );
-}
 
 function SignedIn({ session }: { session: Session }) {
   const { t } = useTexts();
@@ -50,9 +32,13 @@ function SignedIn({ session }: { session: Session }) {
   const project = useProject();
   const mayDo = useRights();
   const navigate = useNavigate();
-  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+  const [open, setOpen] = useState<"palette" | "keys" | "mentions" | null>(null);
   const pages = PAGES.filter(({ scope }) => mayDo(scope));
+  const isWide = useIsWide();
   const isKnown = session.projects.some(({ name }) => name === project);
+  useProjectCommands({ projects: session.projects.map(({ name }) => name), project });
+  const { markRead, mentions, unread } = useMentions();
+  const openMentions = () => setOpen("mentions");
   useLiveData();
   useNotifications();
 
@@ -66,6 +52,7 @@ function SignedIn({ session }: { session: Session }) {
   useCommands([
     { id: "palette", title: t("command.palette"), group: "general", keys: "mod+k", run: () => setOpen("palette") },
     { id: "keys", title: t("command.keys"), group: "general", keys: "?", run: () => setOpen("keys") },
+    { id: "mentions", title: t("mentions.title"), group: "go", keys: "g m", run: openMentions },
     ...pages.map(goTo),
   ]);
 
@@ -79,28 +66,24 @@ function SignedIn({ session }: { session: Session }) {
       </a>
       <ReachBanner />
       <div className="flex min-h-0 flex-1 max-lg:flex-col-reverse">
-        <nav
-          aria-label={t("shell.navigation")}
-          className="flex shrink-0 items-center gap-1 border-line bg-page px-2 max-lg:h-14 max-lg:overflow-x-auto max-lg:border-t max-lg:pb-[env(safe-area-inset-bottom)] lg:w-21 lg:flex-col lg:border-r lg:py-2.5"
-        >
-          <div className="lg:mb-2">
-            <ProjectMenu projects={session.projects.map(({ name }) => name)} project={project} />
-          </div>
-          {pages.map((page) => (
-            <PageLink key={page.id} page={page} project={project} />
-          ))}
-          <div className="flex items-center gap-1 lg:mt-auto lg:flex-col">
-            <IconButton icon={Search} label={t("command.palette")} keys="mod+k" onClick={() => setOpen("palette")} />
-            <IconButton
-              icon={Keyboard}
-              label={t("command.keys")}
-              keys="?"
-              className="max-lg:hidden"
-              onClick={() => setOpen("keys")}
-            />
-            <AccountMenu session={session} />
-          </div>
-        </nav>
+        {isWide ? (
+          <SideBar
+            session={session}
+            pages={pages}
+            openPalette={() => setOpen("palette")}
+            openKeys={() => setOpen("keys")}
+            openMentions={openMentions}
+            unread={unread}
+          />
+        ) : (
+          <BottomBar
+            session={session}
+            pages={pages}
+            openPalette={() => setOpen("palette")}
+            openMentions={openMentions}
+            unread={unread}
+          />
+        )}
         <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 bg-surface outline-none">
           {isKnown ? (
             <Outlet />
@@ -112,6 +95,7 @@ function SignedIn({ session }: { session: Session }) {
       <ToastList toasts={toasts} />
       <Suspense fallback={null}>
         {open === "palette" && <CommandPalette onClose={() => setOpen(null)} />}
+        {open === "mentions" && <MentionsDialog mentions={mentions} onRead={markRead} onClose={() => setOpen(null)} />}
         {open === "keys" && <KeysSheet onClose={() => setOpen(null)} />}
       </Suspense>
     </div>

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { ServiceFault } from "@svc/client";
 import { colleaguesQuery } from "../api/colleagues.ts";
 import { actorOf } from "../api/session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
@@ -20,10 +19,7 @@ export function usePeople(): { people: Person[]; nameOf: (actor: string) => stri
   const { operator } = useSession();
   const project = useProject();
   const { t } = useTexts();
-  const { data: colleagues = [] } = useQuery({
-    ...colleaguesQuery(connection, project),
-    retry: (count, fault) => !(fault instanceof ServiceFault && fault.status === 404) && count < 3,
-  });
+  const { data: colleagues = [] } = useQuery(colleaguesQuery(connection, project));
   const me = actorOf(operator.id);
   const others = colleagues
     .filter(({ id }) => id !== operator.id)

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
 import { createTexts, fillText } from "./create-texts.ts";
+import { dePages } from "./de-pages.ts";
 import { de } from "./de.ts";
+import { enPages } from "./en-pages.ts";
 import { en } from "./en.ts";
+import type { TextEntry, TextKey } from "./text-table.ts";
 
 const placeholdersOf = (text: string) =>
   [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort((one, other) => (one < other ? -1 : 1));
@@ -21,14 +24,19 @@ describe("the texts of the console", () => {
     expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
   });
 
+  test("are their own names until they are there", () => {
+    expect(createTexts("en", en).t("overview.text")).toBe("overview.text");
+  });
+
   test("put values in as they are, whatever signs they have", () => {
     expect(fillText("{name}: {what} {other}", { name: "$& {what}", what: "x" })).toBe("$& {what}: x {other}");
   });
 
   test("have the same values to put in, in each language", () => {
-    const entries = Object.entries(en) as [keyof typeof en, string | { one: string; other: string }][];
+    const german = { ...de, ...dePages };
+    const entries = Object.entries({ ...en, ...enPages }) as [TextKey, TextEntry][];
     const odd = entries.flatMap(([key, entry]) => {
-      const other = de[key];
+      const other = german[key];
       const [one, two] = [entry, other].map((text) => placeholdersOf(typeof text === "string" ? text : text.other));
       return JSON.stringify(one) === JSON.stringify(two) ? [] : [key];
     });

@@ -6,7 +6,7 @@ export type TextValues = Readonly<Record<string, string | number>>;
 /** The texts of one language, and how it writes numbers and times. */
 export interface Texts {
   language: string;
-  /** The text of this key, with its values put in. */
+  /** The text of this key, with its values put in; the key itself where its page's texts are not there yet. */
   t: (key: TextKey, values?: TextValues) => string;
   number: (value: number) => string;
   percent: (share: number) => string;
@@ -48,6 +48,7 @@ export function createTexts(language: string, table: TextTable): Texts {
 
   const t = (key: TextKey, values: TextValues = {}) => {
     const entry = table[key];
+    if (entry === undefined) return key;
     if (typeof entry === "string") return fillText(entry, values);
     const n = Number(values["n"] ?? 0);
     const text = plural.select(n) === "one" ? entry.one : entry.other;

@@ -3,7 +3,6 @@ import type { TableLike } from "./text-table.ts";
 
 /** Texts of the administration, in German. */
 export const deAdministration: TableLike<typeof enAdministration> = {
-  "nav.administration": "Verwaltung",
   "administration.text": "Schlüssel, Menschen und Projekte, und was geschehen ist.",
   "administration.keys": "Schlüssel",
   "administration.operators": "Bearbeiter",
@@ -96,6 +95,11 @@ export const deAdministration: TableLike<typeof enAdministration> = {
   "projects.tablesHint": "Jede Tabelle einer Antwort kommt auch als XLSX-Datei.",
   "projects.retention": "Tage, die Unterhaltungen aufbewahrt werden",
   "projects.retentionHint": "Nach dem Letzten, was darin geschah; dann werden sie gelöscht. Leer: für immer.",
+  "projects.modelLimits": "Sprachmodelle",
+  "projects.concurrency": "Aufrufe zugleich",
+  "projects.concurrencyHint": "In jedem Prozess. Leer: beliebig viele.",
+  "projects.tokensPerDay": "Tokens am Tag",
+  "projects.tokensPerDayHint": "Von Fragen und Antworten (UTC). Leer: beliebig viele. Darüber hinaus zitieren Agenten.",
   "projects.noHandoff": "Kein Text bei der Übergabe",
   "projects.forEver": "Für immer aufbewahrt",
   "projects.days": { one: "{n} Tag aufbewahrt", other: "{n} Tage aufbewahrt" },
@@ -128,6 +132,29 @@ export const deAdministration: TableLike<typeof enAdministration> = {
   "delivery.noneSuch": "Keine davon",
   "delivery.noneText":
     "Nennt eine Nachricht eine Rückrufadresse, wird die Antwort dorthin gesendet. Was daraus wird, steht hier.",
+
+  "auditCheck.run": "Kette prüfen",
+  "auditCheck.running": {
+    one: "Wird geprüft … {n} Zeile stimmt bisher.",
+    other: "Wird geprüft … {n} Zeilen stimmen bisher.",
+  },
+  "auditCheck.intact": {
+    one: "Die Kette der letzten 31 Tage ist ganz: {n} Zeile, keine geändert, entfernt oder eingefügt.",
+    other: "Die Kette der letzten 31 Tage ist ganz: {n} Zeilen, keine geändert, entfernt oder eingefügt.",
+  },
+  "auditCheck.head": "Ende der Kette",
+  "auditCheck.keep":
+    "Bewahren Sie dieses Ende woanders auf: mit {command} prüft die Befehlszeile des Servers später alle Zeilen, und dass diese noch dieselbe ist.",
+  "auditCheck.changed": "Die Kette ist gebrochen: Eine Zeile ist nicht die, die geschrieben wurde.",
+  "auditCheck.missing": "Die Kette ist gebrochen: Eine Zeile wurde entfernt.",
+  "auditCheck.unlinked":
+    "Die Kette ist gebrochen: Am Ende eines Tages wurden Zeilen abgeschnitten, oder die erste eines Tages wurde geändert.",
+  "auditCheck.truncated": "Die Kette ist gebrochen: Ihre letzten Zeilen wurden abgeschnitten.",
+  "auditCheck.added": "Die Kette ist gebrochen: Nach ihrem Ende stehen Zeilen, die der Dienst nicht geschrieben hat.",
+  "auditCheck.unexpected":
+    "Die Kette ist gebrochen: Eine Zeile, die woanders aufbewahrt wurde, fehlt oder ist jetzt eine andere.",
+  "auditCheck.place":
+    "Gefunden bei Zeile {number} vom {day}. Sichern Sie die Datenbank, und sehen Sie nach, wer in sie schreiben kann.",
 
   "audit.text": "Was getan und was verweigert wurde, in allen Projekten. Texte von Kunden stehen nicht darin.",
   "audit.textOfProject": "Was in {project} getan und verweigert wurde. Texte von Kunden stehen nicht darin.",

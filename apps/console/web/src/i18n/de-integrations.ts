@@ -3,12 +3,6 @@ import type { TableLike } from "./text-table.ts";
 
 /** Texts of the integrations, in German. */
 export const deIntegrations: TableLike<typeof enIntegrations> = {
-  "nav.integrations": "Anschlüsse",
-  "copy.byHand": "Der Browser hat das Kopieren nicht erlaubt. Es ist jetzt markiert: Drücken Sie Strg C.",
-  "copy.copy": "Kopieren",
-  "copy.done": "Kopiert",
-  "copy.what": "Kopieren: {what}",
-
   "integrations.text": "Die Wege hinein und hinaus. Was Sie ändern, gilt binnen zwei Sekunden auf allen Instanzen.",
   "integrations.api": "HTTP-API",
   "integrations.apiText": "Ihre Programme senden Nachrichten und erhalten die Antworten.",
@@ -158,6 +152,14 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "widget.colorForm": "Wie in #3366ff.",
   "widget.locale": "Sprache",
   "widget.localeHint": "Wo das Widget die Sprache der Seite nicht kennt.",
+  "widget.strings": "Worte des Widgets",
+  "widget.stringsText":
+    "Eigene Texte anstelle derer des Widgets. Jeder gilt in allen Sprachen: Ersetzen Sie sie, wo Ihre Besucher eine haben.",
+  "widget.pickString": "Zu ersetzender Text",
+  "widget.noString": "Bitte wählen …",
+  "widget.addString": "Ersetzen",
+  "widget.removeString": "Wieder der Text des Widgets: {name}",
+  "widget.unknownString": "Diese Fassung des Widgets hat keinen solchen Text.",
   "widget.title": "Titel",
   "widget.greeting": "Begrüßung",
   "widget.ownWords": "Leer: die Worte des Widgets, in der Sprache des Besuchers.",
@@ -213,6 +215,13 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "messenger.replace": "Ersetzen",
   "messenger.saved": "Das Token ist gespeichert, der Bot startet",
   "messenger.removed": "Das Token ist entfernt",
+  "messenger.test": "Testnachricht",
+  "messenger.testChat": "Chat",
+  "messenger.testHint": "Seine Nummer in Telegram. Leer: der Chat, in dem zuletzt etwas geschah.",
+  "messenger.testSend": "Senden",
+  "messenger.testDelivered": "Der Chat {chat} hat die Testnachricht.",
+  "messenger.testWaiting": "Die Testnachricht an den Chat {chat} wird noch versucht.",
+  "messenger.testFailed": "Der Chat {chat} hat sie nicht bekommen: {why}",
   "messenger.removeText": "Der Bot antwortet sofort nicht mehr. Gespräche bleiben im Eingang.",
   "messenger.greeting": "Begrüßung",
   "messenger.greetingText": "Was liest, wer den Bot startet, in {project}.",

@@ -3,7 +3,6 @@ import type { TableLike } from "./text-table.ts";
 
 /** Texts of the knowledge, in German. */
 export const deKnowledge: TableLike<typeof enKnowledge> = {
-  "nav.knowledge": "Wissen",
   "ui.more": "Mehr zeigen",
   "rows.next": "Nächstes",
   "rows.before": "Vorheriges",

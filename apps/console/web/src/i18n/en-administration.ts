@@ -1,6 +1,5 @@
 /** Texts of the administration. */
 export const enAdministration = {
-  "nav.administration": "Admin",
   "administration.text": "Keys, people and projects, and what has happened.",
   "administration.keys": "Keys",
   "administration.operators": "Operators",
@@ -93,6 +92,11 @@ export const enAdministration = {
   "projects.tablesHint": "Each table of an answer also comes as an XLSX file.",
   "projects.retention": "Days that conversations are kept",
   "projects.retentionHint": "After the last thing that happened in them; then they are deleted. Empty: for ever.",
+  "projects.modelLimits": "Language models",
+  "projects.concurrency": "Calls at once",
+  "projects.concurrencyHint": "In each process. Empty: any number.",
+  "projects.tokensPerDay": "Tokens a day",
+  "projects.tokensPerDayHint": "Of questions and answers (UTC). Empty: any number. Beyond it, agents quote.",
   "projects.noHandoff": "No hand-off text",
   "projects.forEver": "Kept for ever",
   "projects.days": { one: "Kept for {n} day", other: "Kept for {n} days" },
@@ -124,6 +128,24 @@ export const enAdministration = {
   "delivery.noneSuch": "None of these",
   "delivery.noneText":
     "A message that names a callback address has its reply posted there. What becomes of each is shown here.",
+
+  "auditCheck.run": "Check the chain",
+  "auditCheck.running": { one: "Checking… {n} row is right so far.", other: "Checking… {n} rows are right so far." },
+  "auditCheck.intact": {
+    one: "The chain of the last 31 days is whole: {n} row, none changed, taken out or put in.",
+    other: "The chain of the last 31 days is whole: {n} rows, none changed, taken out or put in.",
+  },
+  "auditCheck.head": "End of the chain",
+  "auditCheck.keep":
+    "Keep this end elsewhere: with {command} the server's command line later checks all rows, and that this one is still the same.",
+  "auditCheck.changed": "The chain is broken: a row is not the one that was written.",
+  "auditCheck.missing": "The chain is broken: a row was taken out.",
+  "auditCheck.unlinked":
+    "The chain is broken: rows were cut off at the end of a day, or the first of a day was changed.",
+  "auditCheck.truncated": "The chain is broken: its last rows were cut off.",
+  "auditCheck.added": "The chain is broken: there are rows after its end that the service has not written.",
+  "auditCheck.unexpected": "The chain is broken: a row that was kept elsewhere is gone, or another one now.",
+  "auditCheck.place": "Found at row {number} of {day}. Take a backup, and look who can write to the database.",
 
   "audit.text": "What was done and what was refused, in all projects. No text of customers is in it.",
   "audit.textOfProject": "What was done and what was refused in {project}. No text of customers is in it.",

@@ -1,6 +1,5 @@
 /** Texts of the knowledge: bases, documents, the search test, gaps and proposals. */
 export const enKnowledge = {
-  "nav.knowledge": "Knowledge",
   "ui.more": "Show more",
   "rows.next": "Next",
   "rows.before": "Previous",

@@ -1,7 +1,8 @@
 import type { en } from "./en.ts";
+import type { enPages } from "./en-pages.ts";
 
 /** Names of all texts. */
-export type TextKey = keyof typeof en;
+export type TextKey = keyof typeof en | keyof typeof enPages;
 
 /** A text, or one for each number of things. */
 export type TextEntry = string | { one: string; other: string };
@@ -11,5 +12,5 @@ export type TableLike<Table> = {
   readonly [Key in keyof Table]: Table[Key] extends string ? string : { one: string; other: string };
 };
 
-/** The texts of a language: the same keys as in English, and plurals where English has them. */
-export type TextTable = TableLike<typeof en>;
+/** The texts of a language that are there: at first not those of en-pages.ts. */
+export type TextTable = Partial<Readonly<Record<TextKey, TextEntry>>>;

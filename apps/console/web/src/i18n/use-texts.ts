@@ -1,9 +1,12 @@
 import { createContext, useContext } from "react";
 import type { Texts } from "./create-texts.ts";
-import { ENGLISH } from "./languages.ts";
 
 /** The texts of the language that is chosen. */
-export const TextsContext = createContext<Texts>(ENGLISH);
+export const TextsContext = createContext<Texts | null>(null);
 
-/** The texts of the language that is chosen. */
-export const useTexts = (): Texts => useContext(TextsContext);
+/** The texts of the language that is chosen. Throws outside of the app. */
+export function useTexts(): Texts {
+  const texts = useContext(TextsContext);
+  if (texts === null) throw new Error("useTexts is for components within the app.");
+  return texts;
+}

@@ -1,82 +1,101 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, OctagonX, RotateCcw, UserPlus, X } from "lucide-react";
-import { useState } from "react";
-import { ServiceFault } from "@svc/client";
+import { CircleCheck, EllipsisVertical, OctagonX, RotateCcw, Tag, UserPlus, Users, X } from "lucide-react";
+import { Suspense, lazy, useState } from "react";
 import type { TicketItem } from "@svc/contracts";
-import { decide, showTicket } from "../api/tickets.ts";
+import { mayDo } from "../api/session.ts";
+import { showTicket } from "../api/tickets.ts";
 import { useCommands } from "../app/command-registry.ts";
 import { useServices } from "../app/services.ts";
-import { useProject, useRights } from "../app/use-session.ts";
+import { useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+import { BULK_TEXTS, applyBulk, undoBulk } from "./bulk-changes.ts";
+import type { BulkChange } from "./bulk-changes.ts";
+import type { BulkDialog } from "./bulk-dialogs.tsx";
 import { runAll } from "./run-all.ts";
 
-const ACTIONS = {
-  takeover: { title: "bulk.takeover", done: "bulk.takeoverDone", icon: UserPlus, undo: "unassign" },
-  resolve: { title: "bulk.resolve", done: "bulk.resolveDone", icon: CircleCheck, undo: "reopen" },
-  spam: { title: "bulk.spam", done: "bulk.spamDone", icon: OctagonX, undo: "reopen" },
-  reopen: { title: "bulk.reopen", done: "bulk.reopenDone", icon: RotateCcw, undo: "resolve" },
-} as const;
-type BulkAction = keyof typeof ACTIONS | "unassign";
+const BulkDialogs = lazy(() => import("./bulk-dialogs.tsx"));
 
-/** What can be done with all tickets that are selected. */
-export function BulkBar({ tickets, onClear }: { tickets: readonly TicketItem[]; onClear: () => void }) {
+const ACTIONS = {
+  takeover: { title: "bulk.takeover", icon: UserPlus },
+  resolve: { title: "bulk.resolve", icon: CircleCheck },
+  spam: { title: "bulk.spam", icon: OctagonX },
+  reopen: { title: "bulk.reopen", icon: RotateCcw },
+} as const;
+const NAMES = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
+
+/** What can be done with all tickets that are selected. What could not be done stays selected. */
+export function BulkBar({
+  tickets,
+  onSelect,
+}: {
+  tickets: readonly TicketItem[];
+  onSelect: (ids: ReadonlySet<string>) => void;
+}) {
   const { t } = useTexts();
   const { connection, toasts } = useServices();
   const queryClient = useQueryClient();
-  const project = useProject();
-  const mayDo = useRights();
+  const session = useSession();
   const [progress, setProgress] = useState<number | null>(null);
+  const [dialog, setDialog] = useState<BulkDialog | null>(null);
+  const mayWrite = tickets.some(({ project }) => mayDo(session, project, "tickets:write"));
+  const show = (item: TicketItem) => showTicket(queryClient, item.project, item);
 
-  const call = async (ticket: TicketItem, action: BulkAction) => {
-    const place = { id: ticket.id, project: ticket.project, version: null };
-    const item =
-      action === "spam" || action === "resolve"
-        ? await decide(connection, place, "resolve", { status: action === "spam" ? "spam" : "resolved" })
-        : await decide(connection, place, action, {});
-    showTicket(queryClient, project, item);
-  };
-  async function run(action: keyof typeof ACTIONS, chosen = tickets) {
+  async function run(change: BulkChange) {
     setProgress(0);
-    const { done, faults } = await runAll(chosen, (ticket) => call(ticket, action), setProgress);
+    const became = new Map<string, TicketItem>();
+    const { done, faults } = await runAll(
+      tickets,
+      async (ticket) => {
+        const after = await applyBulk(connection, ticket, change);
+        became.set(ticket.id, after);
+        show(after);
+      },
+      setProgress,
+    );
     setProgress(null);
-    onClear();
-    const { undo } = ACTIONS[action];
-    if (done.length > 0) {
-      toasts.show({
-        kind: "done",
-        text: t(ACTIONS[action].done, { n: done.length }),
-        action: {
-          // What waited has ended where a ticket was closed: opening it again does not bring back its draft.
-          label: undo === "reopen" ? t("action.reopen") : t("ui.undo"),
-          run: () =>
-            void runAll(
-              done,
-              (ticket) => call(ticket, undo),
-              () => undefined,
-            ).then(({ faults: left }) => {
-              if (left.length > 0) toasts.show({ kind: "fault", text: t("bulk.failed", { n: left.length, why: "" }) });
-            }),
-        },
-      });
+    onSelect(new Set(faults.map(({ item }) => item.id)));
+    const { done: text, undo } = BULK_TEXTS[change.kind];
+    async function takeBack() {
+      const { faults: left } = await runAll(
+        done,
+        async (before) => show(await undoBulk(connection, { before, after: became.get(before.id) ?? before }, change)),
+        () => undefined,
+      );
+      if (left.length > 0) toasts.show({ kind: "fault", text: t("bulk.failed", { n: left.length }) });
     }
-    const [first] = faults;
-    if (first !== undefined) {
-      const why = first instanceof ServiceFault ? first.detail : t("fault.unknown");
-      toasts.show({ kind: "fault", text: t("bulk.failed", { n: faults.length, why }) });
+    if (done.length > 0) {
+      const action = { label: t(undo), run: () => void takeBack() };
+      toasts.show({ kind: "done", text: t(text, { n: done.length }), action });
+    }
+    if (faults.length > 0) {
+      const action = { label: t("bulk.show"), run: () => setDialog({ kind: "faults", faults }) };
+      toasts.show({ kind: "fault", text: t("bulk.failed", { n: faults.length }), action });
     }
   }
   const isBusy = progress !== null;
-  const names = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
+  const more = [
+    { kind: "assign", title: "bulk.assign", icon: Users },
+    { kind: "tag", title: "bulk.tag", icon: Tag },
+  ] as const;
   useCommands(
-    mayDo("tickets:write")
-      ? names.map((name) => ({
-          id: `bulk-${name}`,
-          title: t("command.bulk", { action: t(ACTIONS[name].title), n: tickets.length }),
-          group: "bulk" as const,
-          run: () => void run(name),
-        }))
+    mayWrite && !isBusy
+      ? [
+          ...NAMES.map((name) => ({
+            id: `bulk-${name}`,
+            title: t("command.bulk", { action: t(ACTIONS[name].title), n: tickets.length }),
+            group: "bulk" as const,
+            run: () => void run({ kind: name }),
+          })),
+          ...more.map(({ kind, title }) => ({
+            id: `bulk-${kind}`,
+            title: t("command.bulk", { action: t(title), n: tickets.length }),
+            group: "bulk" as const,
+            run: () => setDialog({ kind }),
+          })),
+        ]
       : [],
   );
 
@@ -92,17 +111,44 @@ export function BulkBar({ tickets, onClear }: { tickets: readonly TicketItem[]; 
           : t("bulk.selected", { n: tickets.length })}
       </span>
       <span className="flex-1" />
-      {mayDo("tickets:write") &&
-        names.map((name) => {
-          const { icon: Icon, title } = ACTIONS[name];
-          return (
-            <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => void run(name)}>
-              <Icon aria-hidden className="size-3.5" />
-              {t(title)}
-            </Button>
-          );
-        })}
-      <IconButton icon={X} size="small" label={t("bulk.clear")} keys="Escape" onClick={onClear} />
+      {mayWrite && (
+        <>
+          {NAMES.map((name) => {
+            const { icon: Icon, title } = ACTIONS[name];
+            return (
+              <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => void run({ kind: name })}>
+                <Icon aria-hidden className="size-3.5" />
+                {t(title)}
+              </Button>
+            );
+          })}
+          <Menu
+            trigger={
+              <button
+                type="button"
+                disabled={isBusy}
+                aria-label={t("bulk.more")}
+                title={t("bulk.more")}
+                className="inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink disabled:opacity-45"
+              >
+                <EllipsisVertical aria-hidden className="size-4" />
+              </button>
+            }
+          >
+            {more.map(({ icon, kind, title }) => (
+              <MenuItem key={kind} icon={icon} onSelect={() => setDialog({ kind })}>
+                {t(title)}
+              </MenuItem>
+            ))}
+          </Menu>
+        </>
+      )}
+      <IconButton icon={X} size="small" label={t("bulk.clear")} keys="Escape" onClick={() => onSelect(new Set())} />
+      <Suspense fallback={null}>
+        {dialog !== null && (
+          <BulkDialogs dialog={dialog} onClose={() => setDialog(null)} onChoose={(change) => void run(change)} />
+        )}
+      </Suspense>
     </div>
   );
 }

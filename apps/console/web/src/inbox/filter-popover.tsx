@@ -10,6 +10,7 @@ import { Button } from "../ui/button.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { FILTER_TITLES, filterOptions } from "./describe-filter.ts";
+import { spanOnly } from "./inbox-search.ts";
 import type { FilterName, InboxSearch } from "./inbox-search.ts";
 
 const CHOICES = ["sort", "priority", "channelId", "stage", "status", "agentId", "assignee"] as const;
@@ -33,6 +34,8 @@ export function FilterPopover({ search, onChange }: { search: InboxSearch; onCha
       ...people.map(({ actor, name }) => ({ value: actor, label: name })),
     ],
   };
+  // An agent belongs to its project.
+  const choices = CHOICES.filter((name) => name !== "agentId" || search.projects !== "all");
   const optionsOf = (name: (typeof CHOICES)[number]) =>
     name === "agentId" || name === "assignee" ? options[name] : filterOptions(name, t);
 
@@ -50,7 +53,7 @@ export function FilterPopover({ search, onChange }: { search: InboxSearch; onCha
           className="animate-appear z-40 max-h-(--radix-popover-content-available-height) w-72 overflow-y-auto rounded-lg border border-line bg-raised p-3 shadow-pop"
         >
           <div className="flex flex-col gap-2.5">
-            {CHOICES.map((name) => (
+            {choices.map((name) => (
               <SelectField
                 key={name}
                 label={t(FILTER_TITLES[name])}
@@ -70,7 +73,11 @@ export function FilterPopover({ search, onChange }: { search: InboxSearch; onCha
                 onKeyDown={(event) => event.key === "Enter" && set(name, event.currentTarget.value)}
               />
             ))}
-            <Button onClick={() => onChange(search.q === undefined ? {} : { q: search.q })}>{t("filter.clear")}</Button>
+            <Button
+              onClick={() => onChange({ ...spanOnly(search), ...(search.q === undefined ? {} : { q: search.q }) })}
+            >
+              {t("filter.clear")}
+            </Button>
           </div>
         </Popover.Content>
       </Popover.Portal>

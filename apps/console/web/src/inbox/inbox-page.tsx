@@ -10,7 +10,7 @@ import { useIsWide } from "../ui/use-is-wide.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { InboxContext } from "./inbox-context.ts";
 import type { InboxPlace } from "./inbox-context.ts";
-import { queryOf } from "./inbox-search.ts";
+import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
 import { ListHead } from "./list-head.tsx";
 import { TicketList } from "./ticket-list.tsx";
 import { useTicketList } from "./use-ticket-list.ts";
@@ -23,7 +23,7 @@ const NONE: ReadonlySet<string> = new Set();
 export function InboxPage() {
   const { t } = useTexts();
   const project = useProject();
-  const { isAdministrator } = useSession();
+  const { isAdministrator, projects } = useSession();
   const { me } = usePeople();
   const { view: viewId } = useParams({ from: "/$project/inbox/$view" });
   const { ticketId = null } = useParams({ strict: false });
@@ -35,16 +35,20 @@ export function InboxPage() {
 
   const view = findView(viewId) ?? VIEWS[0];
   const filters = view?.filters(me) ?? {};
-  const goesOverAll = viewId === SHARED_VIEW && isAdministrator;
+  // Words are looked for in one project.
+  const goesOverAll = viewId === SHARED_VIEW && isAdministrator && search.q === undefined;
   const query = useDeferredValue(
     JSON.stringify(queryOf({ ...filters, ...(goesOverAll ? { allProjects: "1" } : {}) }, search)),
   );
   const asked = useMemo(() => JSON.parse(query) as ReturnType<typeof queryOf>, [query]);
-  const list = useTicketList(project, asked);
+  const ofAll = asked.allProjects === "1";
+  // A list of all projects is the same whichever of them is worked on.
+  const listProject = ofAll ? (projects[0]?.name ?? project) : project;
+  const list = useTicketList(listProject, asked);
   const { items } = list;
 
   // What is selected belongs to the list in which it was.
-  const listName = `${project} ${query}`;
+  const listName = `${listProject} ${query}`;
   const selected = selection.of === listName ? selection.ids : NONE;
   const select = (ids: ReadonlySet<string>) => setSelection({ of: listName, ids });
   const toggle = (id: string) => {
@@ -56,7 +60,8 @@ export function InboxPage() {
   const open = (id: string, isReplacing = false) =>
     void navigate({
       to: "/$project/inbox/$view/$ticketId",
-      params: { project, view: viewId, ticketId: id },
+      // The ticket is one of its own project.
+      params: { project: items.find((item) => item.id === id)?.project ?? project, view: viewId, ticketId: id },
       search,
       replace: isReplacing,
     });
@@ -120,7 +125,8 @@ export function InboxPage() {
       title: t("command.view", { view: t(title) }),
       group: "go" as const,
       keys: `g ${index + 1}`,
-      run: () => void navigate({ to: "/$project/inbox/$view", params: { project, view: id } }),
+      run: () =>
+        void navigate({ to: "/$project/inbox/$view", params: { project, view: id }, search: spanOnly(search) }),
     })),
   ]);
 
@@ -140,11 +146,10 @@ export function InboxPage() {
             selected={selected}
             onToggle={toggle}
             empty={view?.empty ?? "empty.all"}
-            isFiltered={Object.keys(search).length > 0}
+            isFiltered={isNarrowed(search)}
+            showsProjects={ofAll}
           />
-          {selected.size > 0 && (
-            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onClear={() => select(NONE)} />
-          )}
+          {selected.size > 0 && <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} />}
         </section>
         <section
           aria-label={t("inbox.ticket")}

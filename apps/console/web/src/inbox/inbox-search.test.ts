@@ -17,6 +17,16 @@ describe("the inbox's filters", () => {
     expect(chosenFilters({ q: "a", sort: "priority", tag: "b" })).toEqual(["tag"]);
   });
 
+  test("of all projects together go without words, which belong to one", () => {
+    expect(readInboxSearch({ projects: "all", q: "refund" })).toEqual({ projects: "all", q: "refund" });
+    expect(readInboxSearch({ projects: "north" })).toEqual({});
+    expect(queryOf({ needsReview: "1" }, { projects: "all", q: "refund", tag: "vip" })).toEqual({
+      needsReview: "1",
+      allProjects: "1",
+      tag: "vip",
+    });
+  });
+
   test("cannot take away what a view stands for", () => {
     expect(queryOf({ status: "spam" }, { status: "open", q: "watches" })).toEqual({ status: "spam", q: "watches" });
   });

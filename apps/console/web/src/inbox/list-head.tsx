@@ -12,7 +12,8 @@ import { SelectField } from "../ui/field.tsx";
 import { agentsQuery } from "../api/agents.ts";
 import { describeFilter } from "./describe-filter.ts";
 import { FilterPopover } from "./filter-popover.tsx";
-import { chosenFilters } from "./inbox-search.ts";
+import { ProjectSpan } from "./project-span.tsx";
+import { chosenFilters, spanOnly } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
 import { VIEWS } from "./views.ts";
 
@@ -29,6 +30,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
   const navigate = useNavigate();
   const { nameOf } = usePeople();
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
+  const ofAll = search.projects === "all";
   const inputRef = useRef<HTMLInputElement>(null);
   const [words, setWords] = useState(search.q ?? "");
   const [isSaving, setSaving] = useState(false);
@@ -62,13 +64,18 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
   }));
   return (
     <header className="relative shrink-0 border-b border-line px-3 pt-2.5 pb-2">
+      <ProjectSpan search={search} className="mb-2 xl:hidden" />
       <SelectField
         label={t("inbox.view")}
         hidesLabel
         value={viewId}
         options={VIEWS.map(({ id, title }) => ({ value: id, label: t(title) }))}
         onChange={({ currentTarget }) =>
-          void navigate({ to: "/$project/inbox/$view", params: { project, view: currentTarget.value }, search: {} })
+          void navigate({
+            to: "/$project/inbox/$view",
+            params: { project, view: currentTarget.value },
+            search: spanOnly(search),
+          })
         }
         className="mb-2 xl:hidden"
       />
@@ -79,8 +86,9 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
           <input
             ref={inputRef}
             type="search"
-            value={words}
-            placeholder={t("inbox.search")}
+            value={ofAll ? "" : words}
+            disabled={ofAll}
+            placeholder={t(ofAll ? "inbox.searchOne" : "inbox.search")}
             onChange={({ currentTarget }) => setWords(currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key !== "Escape") return;

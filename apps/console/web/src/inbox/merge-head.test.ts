@@ -41,6 +41,7 @@ const newsOf = (...ids: string[]) =>
         assignee: null,
         actor: "x",
         what: [],
+        mentions: [],
       },
     ]),
   );

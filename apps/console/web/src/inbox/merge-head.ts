@@ -11,11 +11,12 @@ export interface TicketPage {
 const NEWS_FIRST = "-updatedAt";
 
 /** A ticket with what its news say. */
-const patch = (item: TicketItem, { version, status, stage, assignee }: TicketNews): TicketItem =>
+const patch = (item: TicketItem, { project, version, status, stage, assignee }: TicketNews): TicketItem =>
   version < item.version
     ? item
     : {
         ...item,
+        project,
         version,
         status: status as TicketItem["status"],
         stage: stage as TicketItem["stage"],

@@ -1,15 +1,18 @@
-import { useId } from "react";
+import { useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
+import { filtersOf } from "./move-kept-views.ts";
 import { useSavedViews } from "./saved-views.ts";
 
-const NAME_MAX_CHARS = 60;
+/** As the server has it; the pages import no code of the contracts. */
+const VIEW_NAME_MAX_CHARS = 60;
 
 /** Gives the view with its filters a name, so that it stands beside the others. */
 export default function SaveViewDialog({
@@ -23,15 +26,24 @@ export default function SaveViewDialog({
 }) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { save } = useSavedViews();
+  const { save, find } = useSavedViews();
+  const project = useProject();
+  const [fault, setFault] = useState<string | undefined>(undefined);
   const formId = useId();
   function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     const name = formText(new FormData(event.currentTarget), "name").trim();
     if (name === "") return;
-    save({ name, view, search });
-    toasts.show({ kind: "done", text: t("inbox.viewSaved", { name }) });
+    const owner = search.projects === "all" ? null : project;
+    const known = find(name);
+    if (known !== undefined && known.project !== owner) {
+      setFault(t("inbox.viewTaken", { project: known.project ?? t("inbox.allProjects") }));
+      return;
+    }
     onClose();
+    void save({ name, project: owner, view, filters: filtersOf(search) }).then((isSaved) => {
+      if (isSaved) toasts.show({ kind: "done", text: t("inbox.viewSaved", { name }) });
+    });
   }
   return (
     <Dialog
@@ -51,8 +63,9 @@ export default function SaveViewDialog({
         <Field
           label={t("inbox.viewName")}
           hint={t("inbox.saveHint")}
+          fault={fault}
           name="name"
-          maxLength={NAME_MAX_CHARS}
+          maxLength={VIEW_NAME_MAX_CHARS}
           required
           autoFocus
         />

@@ -2,10 +2,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { PartyPopper, SearchX } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef } from "react";
+import type { TicketItem } from "@svc/contracts";
 import { ticketQuery } from "../api/tickets.ts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
-import { useProject } from "../app/use-session.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
@@ -38,6 +38,7 @@ export function TicketList({
   onToggle,
   empty,
   isFiltered,
+  showsProjects,
 }: {
   list: ReturnType<typeof useTicketList>;
   currentId: string | null;
@@ -46,10 +47,11 @@ export function TicketList({
   /** What is said where there is no ticket. */
   empty: TextKey;
   isFiltered: boolean;
+  /** True for a list of several projects. */
+  showsProjects: boolean;
 }) {
   const { t } = useTexts();
   const { connection } = useServices();
-  const project = useProject();
   const queryClient = useQueryClient();
   const { nameOf } = usePeople();
   const { view, search } = useInbox();
@@ -85,11 +87,13 @@ export function TicketList({
     if (currentIndex >= 0) virtual.scrollToIndex(currentIndex, { align: "auto" });
     // The place follows the ticket that is chosen, not the list as it changes.
   }, [currentId]);
-  const nextId = currentIndex < 0 ? undefined : items[currentIndex + 1]?.id;
-  const prefetch = (id: string) => void queryClient.prefetchQuery(ticketQuery(connection, project, id));
+  const { id: nextId, project: nextProject } = (currentIndex < 0 ? undefined : items[currentIndex + 1]) ?? {};
+  const prefetch = ({ id, project }: Pick<TicketItem, "id" | "project">) =>
+    void queryClient.prefetchQuery(ticketQuery(connection, project, id));
   useEffect(() => {
-    if (nextId !== undefined) void queryClient.prefetchQuery(ticketQuery(connection, project, nextId));
-  }, [connection, nextId, project, queryClient]);
+    if (nextId === undefined || nextProject === undefined) return;
+    void queryClient.prefetchQuery(ticketQuery(connection, nextProject, nextId));
+  }, [connection, nextId, nextProject, queryClient]);
 
   if (isError && items.length === 0) {
     return (
@@ -130,7 +134,7 @@ export function TicketList({
                 ) : (
                   <TicketRow
                     ticket={ticket}
-                    project={project}
+                    showsProject={showsProjects}
                     view={view}
                     search={search}
                     assigneeName={ticket.assignee === null ? null : nameOf(ticket.assignee)}

@@ -9,7 +9,7 @@ import { ChannelMark, ConfidenceMark, PriorityMark, StateMark } from "./ticket-m
 /** A ticket in the list. */
 export function TicketRow({
   ticket,
-  project,
+  showsProject,
   view,
   search,
   assigneeName,
@@ -19,7 +19,8 @@ export function TicketRow({
   onPoint,
 }: {
   ticket: TicketItem;
-  project: string;
+  /** True in a list of several projects. */
+  showsProject: boolean;
   view: string;
   search: InboxSearch;
   assigneeName: string | null;
@@ -27,10 +28,10 @@ export function TicketRow({
   isSelected: boolean;
   onToggle: (id: string) => void;
   /** Is told when the ticket is likely to be opened next. */
-  onPoint: (id: string) => void;
+  onPoint: (ticket: TicketItem) => void;
 }) {
   const { t } = useTexts();
-  const { channelId, confidence, id, priority, subject, tags, updatedAt, userId } = ticket;
+  const { channelId, confidence, id, priority, project, subject, tags, updatedAt, userId } = ticket;
   const subjectText = subject === "" ? t("ticket.noSubject") : subject;
   const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
   return (
@@ -43,7 +44,7 @@ export function TicketRow({
         params={{ project, view, ticketId: id }}
         search={search}
         aria-current={isCurrent ? "true" : undefined}
-        onPointerEnter={() => onPoint(id)}
+        onPointerEnter={() => onPoint(ticket)}
         className="flex h-full flex-col justify-center gap-0.5 py-2 pr-3.5 pl-9 hover:bg-hover focus-visible:-outline-offset-2"
       >
         <span className="flex items-center gap-1.5 text-xs text-muted">
@@ -51,6 +52,14 @@ export function TicketRow({
           <span dir="auto" className="min-w-0 flex-1 truncate">
             {userId ?? t("ticket.unknownCustomer")}
           </span>
+          {showsProject && (
+            <span
+              title={t("ticket.inProject", { project })}
+              className="max-w-28 truncate rounded bg-sunken px-1.5 text-2xs"
+            >
+              {project}
+            </span>
+          )}
           <PriorityMark priority={priority} />
           <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
         </span>

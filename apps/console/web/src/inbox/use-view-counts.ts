@@ -10,8 +10,11 @@ import { VIEWS } from "./views.ts";
 /** News come in bursts: the counts are asked for at most so often. */
 const NEWS_MS = 2_000;
 
-/** How many tickets the views have that somebody works off, by the id of the view; absent while that is not known. */
-export function useViewCounts(): ReadonlyMap<string, TicketCount> {
+/**
+ * How many tickets the views have that somebody works off, of the project or of all, by the id of the view; absent while
+ * that is not known.
+ */
+export function useViewCounts(ofAll: boolean): ReadonlyMap<string, TicketCount> {
   const { connection, live } = useServices();
   const queryClient = useQueryClient();
   const project = useProject();
@@ -19,9 +22,10 @@ export function useViewCounts(): ReadonlyMap<string, TicketCount> {
   const views = VIEWS.filter(({ isCounted }) => isCounted === true);
   const counts = useQueries({
     queries: views.map(({ filters, id }) => ({
-      queryKey: ["counts", project, id],
+      queryKey: ["counts", ofAll ? "*" : project, id],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const { origin: _, ...query } = filters(me);
+        const { origin: _, ...own } = filters(me);
+        const query = ofAll ? { ...own, allProjects: "1" as const } : own;
         return (await connection.call("countTickets", project, { query, signal })).item;
       },
       // The inbox is as useful without.
@@ -34,7 +38,7 @@ export function useViewCounts(): ReadonlyMap<string, TicketCount> {
     const look = () => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        void queryClient.invalidateQueries({ queryKey: ["counts", project] });
+        void queryClient.invalidateQueries({ queryKey: ["counts"] });
       }, NEWS_MS);
     };
     const ends = [live.on("ticket", look), live.on("gone", look)];
@@ -42,7 +46,7 @@ export function useViewCounts(): ReadonlyMap<string, TicketCount> {
       clearTimeout(timer);
       for (const end of ends) end();
     };
-  }, [live, project, queryClient]);
+  }, [live, queryClient]);
   return new Map(
     views.flatMap(({ id }, index) => {
       const data = counts[index]?.data;

@@ -6,9 +6,11 @@ import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { IconButton } from "../ui/icon-button.tsx";
 import { nameOfQuery } from "./name-of-query.ts";
+import { spanOnly } from "./inbox-search.ts";
 import type { InboxSearch } from "./inbox-search.ts";
+import { ProjectSpan } from "./project-span.tsx";
 import { useViewCounts } from "./use-view-counts.ts";
-import { useSavedViews } from "./saved-views.ts";
+import { searchOf, useSavedViews } from "./saved-views.ts";
 import { SAVED_ICON as SavedIcon, VIEWS } from "./views.ts";
 
 const LINK =
@@ -33,9 +35,9 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
   const { t } = useTexts();
   const { toasts } = useServices();
   const project = useProject();
-  const { views: saved, remove, restore } = useSavedViews();
-  const counts = useViewCounts();
-  const isInSaved = saved.some((view) => view.view === current && isSame(view.search, search));
+  const { views: saved, remove, save } = useSavedViews();
+  const counts = useViewCounts(search.projects === "all");
+  const isInSaved = saved.some((view) => view.view === current && isSame(searchOf(view), search));
   return (
     <nav
       aria-label={t("inbox.views")}
@@ -44,13 +46,14 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
       <p aria-hidden className="px-2.5 pb-2 text-lg font-semibold tracking-tight">
         {t("nav.inbox")}
       </p>
+      <ProjectSpan search={search} className="px-1 pb-2" />
       <ul className="flex flex-col gap-0.5">
         {VIEWS.map(({ id, icon: Icon, title }) => (
           <li key={id} className="flex">
             <Link
               to="/$project/inbox/$view"
               params={{ project, view: id }}
-              search={{}}
+              search={spanOnly(search)}
               aria-current={id === current && !isInSaved ? "page" : undefined}
               className={LINK}
             >
@@ -70,8 +73,8 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
                 <Link
                   to="/$project/inbox/$view"
                   params={{ project, view: view.view }}
-                  search={view.search}
-                  aria-current={view.view === current && isSame(view.search, search) ? "page" : undefined}
+                  search={searchOf(view)}
+                  aria-current={view.view === current && isSame(searchOf(view), search) ? "page" : undefined}
                   className={LINK}
                 >
                   <SavedIcon aria-hidden className="size-4 shrink-0" />
@@ -83,11 +86,13 @@ export function ViewSidebar({ current, search }: { current: string; search: Inbo
                   label={t("inbox.removeView", { name: view.name })}
                   className="opacity-0 group-focus-within:opacity-100 group-hover:opacity-100"
                   onClick={() => {
-                    remove(view.name);
-                    toasts.show({
-                      kind: "done",
-                      text: t("inbox.viewRemoved", { name: view.name }),
-                      action: { label: t("ui.undo"), run: () => restore(saved) },
+                    void remove(view.name).then((isRemoved) => {
+                      if (!isRemoved) return;
+                      toasts.show({
+                        kind: "done",
+                        text: t("inbox.viewRemoved", { name: view.name }),
+                        action: { label: t("ui.undo"), run: () => void save(view) },
+                      });
                     });
                   }}
                 />

@@ -104,6 +104,61 @@ function Token({ channel, isDisabled }: { channel: ChannelOf<"messenger">; isDis
   );
 }
 
+/** Sends a test message to a chat that has written to the bot. */
+function OutwardTest() {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const formId = useId();
+  const [chatId, setChatId] = useState("");
+  const [told, setTold] = useState<{ isFault: boolean; text: string } | null>(null);
+  const [isBusy, setBusy] = useState(false);
+
+  async function send(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    setBusy(true);
+    setTold(null);
+    const body = chatId.trim() === "" ? {} : { chatId: chatId.trim() };
+    try {
+      const { item } = await connection.call("testMessenger", project, { body });
+      const texts = {
+        delivered: () => t("messenger.testDelivered", { chat: item.chatId }),
+        waiting: () => t("messenger.testWaiting", { chat: item.chatId }),
+        failed: () => t("messenger.testFailed", { chat: item.chatId, why: item.failure ?? "" }),
+      };
+      setTold({ isFault: item.state !== "delivered", text: texts[item.state]() });
+    } catch (fault) {
+      setTold({ isFault: true, text: describeFault(fault, t) });
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Section title={t("messenger.test")}>
+      <form id={formId} onSubmit={(event) => void send(event)} className="flex flex-wrap items-start gap-2">
+        <Field
+          label={t("messenger.testChat")}
+          hint={t("messenger.testHint")}
+          inputMode="numeric"
+          spellCheck={false}
+          autoComplete="off"
+          value={chatId}
+          onChange={({ currentTarget }) => setChatId(currentTarget.value)}
+          className="min-w-0 flex-1 basis-64"
+        />
+        <div className="sm:pt-6">
+          <Button type="submit" isBusy={isBusy}>
+            {t("messenger.testSend")}
+          </Button>
+        </div>
+      </form>
+      <p role="status" className={`text-sm ${told?.isFault === true ? "text-bad" : "text-muted"}`}>
+        {told?.text}
+      </p>
+    </Section>
+  );
+}
+
 function Greeting() {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
@@ -184,6 +239,7 @@ export function MessengerPart({ channel }: { channel: ChannelOf<"messenger"> }) 
           <p className="text-sm text-muted">{t("messenger.tryHow")}</p>
         </ArrivalTest>
       )}
+      {isAdministrator && channel.config.botToken !== null && <OutwardTest />}
       {isAdministrator && <Greeting />}
     </div>
   );

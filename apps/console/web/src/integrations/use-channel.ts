@@ -35,11 +35,13 @@ export function useChannelChange() {
   return async function change(
     id: ChannelId,
     input: ChannelChange,
-    isInTheWay: (now: ChannelItem) => boolean = () => false,
+    isInTheWay: (now: Pick<ChannelItem, "config">) => boolean = () => false,
   ): Promise<"saved" | "conflict"> {
     // What is on its way was read before the change.
     await queryClient.cancelQueries({ queryKey });
     const known = channelOf(queryClient.getQueryData<ChannelItem[]>(queryKey) ?? [], id);
+    // The page follows what is saved: it may have read what others have changed while this was edited.
+    if (known !== undefined && isInTheWay(known)) return "conflict";
     const version = known?.version ?? 0;
     try {
       show(await changeChannel(connection, { project, id, version }, input));
@@ -86,6 +88,8 @@ export interface SettingsForm<Settings> {
   set: <Name extends keyof Settings>(name: Name, value: Settings[Name]) => void;
   /** What is wrong with a field, as the server says it. */
   faultOf: (name: keyof Settings) => string | undefined;
+  /** The fields that would be saved now. */
+  changes: Partial<Settings>;
   isDirty: boolean;
   isBusy: boolean;
   isDisabled: boolean;
@@ -127,20 +131,21 @@ export function useSettingsForm<Id extends ChannelId>(
   const [isBusy, setBusy] = useState(false);
   const changes = changesOf(channel.config, edits);
 
+  /** Whether somebody else has changed the same fields; then that is told, and the next save means it. */
+  function isInTheWay(config: Settings): boolean {
+    const found = conflictsOf(config, edits);
+    setConflicts(found);
+    setEdits(onTopOf(config, edits));
+    return found.length > 0;
+  }
+
   async function save() {
     setBusy(true);
     setFault(null);
-    setConflicts([]);
     try {
       // The keys of what is shown are those of what can be changed.
       const input = { config: changes } as ChannelChange;
-      const outcome = await change(channel.id, input, (now) => {
-        const config = now.config as Settings;
-        const found = conflictsOf(config, edits);
-        setConflicts(found);
-        setEdits(onTopOf(config, edits));
-        return found.length > 0;
-      });
+      const outcome = await change(channel.id, input, (now) => isInTheWay(now.config as Settings));
       if (outcome === "conflict") return;
       setEdits({});
       toasts.show({ kind: "done", text: t("integrations.saved") });
@@ -155,6 +160,7 @@ export function useSettingsForm<Id extends ChannelId>(
     shown: withEdits(channel.config, edits),
     set: (name, value) => setEdits((known) => addEdit(known, channel.config, name, value)),
     faultOf: (name) => faultAt(fault, String(name)),
+    changes,
     isDirty: Object.keys(changes).length > 0,
     isBusy,
     isDisabled: !mayChange,

@@ -27,6 +27,7 @@ import { PREVIEW_TEXTS } from "./preview-texts.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { SecretControl } from "./secret-control.tsx";
 import { widgetTag } from "./snippets.ts";
+import { StringsField } from "./strings-field.tsx";
 import { useAddress } from "./use-address.ts";
 import { useChannelChange, useSettingsForm } from "./use-channel.ts";
 import type { SettingsForm } from "./use-channel.ts";
@@ -223,6 +224,20 @@ function Features({ form }: { form: Form }) {
   );
 }
 
+function Words({ form: { faultOf, isDisabled, set, shown } }: { form: Form }) {
+  const { t } = useTexts();
+  return (
+    <Section title={t("widget.strings")} text={t("widget.stringsText")}>
+      <StringsField
+        value={shown.strings}
+        fault={faultOf("strings")}
+        isDisabled={isDisabled}
+        onChange={(strings) => set("strings", strings)}
+      />
+    </Section>
+  );
+}
+
 function Access({ form }: { form: Form }) {
   const { t } = useTexts();
   const { projects } = useSession();
@@ -315,6 +330,7 @@ export function WidgetPart({ channel }: { channel: ChannelOf<"widget"> }) {
       <Column>
         <Embedding channel={channel} address={address} isDisabled={form.isDisabled} />
         <Looks form={form} />
+        <Words form={form} />
         <Features form={form} />
         <Access form={form} />
         <Identity channel={channel} form={form} />

@@ -2,13 +2,12 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { FileText, FileUp, Globe, Network, PenLine, Search, Upload as UploadIcon } from "lucide-react";
 import { Suspense, lazy, useDeferredValue, useEffect, useRef, useState } from "react";
 import type { DocumentItemStatus, KbItem } from "@svc/contracts";
-import { documentsQuery, importsQuery, uploadFile } from "../api/kb.ts";
+import { documentsQuery, importsQuery } from "../api/kb.ts";
 import { useCommands } from "../app/command-registry.ts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { SelectField } from "../ui/field.tsx";
@@ -16,36 +15,13 @@ import { Skeleton } from "../ui/skeleton.tsx";
 import { DocumentRow } from "./document-row.tsx";
 import { ImportList } from "./import-list.tsx";
 import type { SourceKind } from "./source-dialog.tsx";
-import { createUploadQueue } from "./upload-queue.ts";
 import { UploadList } from "./upload-list.tsx";
 import { useFileDrop } from "./use-file-drop.ts";
+import { ACCEPTED_FILES, useUploads } from "./use-uploads.ts";
 
 const SourceDialog = lazy(async () => ({ default: (await import("./source-dialog.tsx")).SourceDialog }));
 
-/** KB_LIMITS of the contracts say the same; the server checks. */
-const FILE_MAX_BYTES = 50 * 1024 * 1024;
-const ACCEPTED = ".txt,.md,.markdown,.html,.htm,.pdf,.docx,.xlsx,.csv";
 const STATUSES = ["all", "queued", "ready", "failed"] as const;
-
-function useUploads(kbId: string) {
-  const { connection, queryClient } = useServices();
-  const project = useProject();
-  const { t } = useTexts();
-  const [queue] = useState(() =>
-    createUploadQueue({
-      send: async (file, signal) => {
-        await uploadFile(connection, { project, kbId, signal }, file);
-      },
-      describe: (fault) => describeFault(fault, t),
-      refuse: ({ size }) => (size > FILE_MAX_BYTES ? t("upload.tooLarge") : size === 0 ? t("upload.empty") : null),
-      onSent() {
-        void queryClient.invalidateQueries({ queryKey: ["documents", project, kbId] });
-        void queryClient.invalidateQueries({ queryKey: ["kbs", project] });
-      },
-    }),
-  );
-  return queue;
-}
 
 /** The documents of a knowledge base, and all ways to add some. */
 export function DocumentsTab({ kb }: { kb: KbItem }) {
@@ -57,7 +33,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
   const [status, setStatus] = useState<DocumentItemStatus | null>(null);
   const [source, setSource] = useState<SourceKind | null>(null);
   const q = useDeferredValue(words.trim());
-  const queue = useUploads(kb.id);
+  const queue = useUploads(() => Promise.resolve(kb.id));
   const filesRef = useRef<HTMLInputElement>(null);
   const searchRef = useRef<HTMLInputElement>(null);
   const documents = useInfiniteQuery(documentsQuery(connection, { project, kbId: kb.id, q, status }));
@@ -134,7 +110,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
             ref={filesRef}
             type="file"
             multiple
-            accept={ACCEPTED}
+            accept={ACCEPTED_FILES}
             tabIndex={-1}
             aria-hidden
             className="hidden"

@@ -1,19 +1,13 @@
-import { useTexts } from "../i18n/use-texts.ts";
-
-const FILLS = { accent: "fill-accent", warn: "fill-warn", rest: "fill-edge/45" } as const;
-const DOTS = { accent: "bg-accent", warn: "bg-warn", rest: "bg-edge/45" } as const;
-
-/** What a bar is made of. */
-export interface BarPart {
-  label: string;
-  look: keyof typeof FILLS;
-}
+import { FILLS, PlotFrame } from "./plot-frame.tsx";
+import type { BarPart } from "./plot-frame.tsx";
 
 /** A bar: as many values as there are parts. */
 export interface BarRow {
   id: string;
   label: string;
   values: readonly number[];
+  /** What the table says of it: as many as it has columns. */
+  cells: readonly string[];
   /** What stands at its end. */
   total: string;
 }
@@ -59,30 +53,21 @@ export function BarPlot({
   title,
   head,
   parts,
+  columns = parts.map(({ label }) => label),
   rows,
-  write,
 }: {
   title: string;
   /** What the rows are. */
   head: string;
   parts: readonly BarPart[];
+  columns?: readonly string[];
   rows: readonly BarRow[];
-  write: (value: number) => string;
 }) {
-  const { t } = useTexts();
   const max = Math.max(0, ...rows.map(({ values }) => sumOf(values)));
   return (
-    <figure aria-label={title}>
-      <ul aria-hidden className="mb-3 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
-        {parts.map(({ label, look }) => (
-          <li key={label} className="flex items-center gap-1.5">
-            <span className={`size-2.5 rounded-sm ${DOTS[look]}`} />
-            {label}
-          </li>
-        ))}
-      </ul>
+    <PlotFrame title={title} head={head} parts={parts} columns={columns} rows={rows}>
       <ul className="flex flex-col gap-2.5">
-        {rows.map(({ id, label, total, values }) => (
+        {rows.map(({ cells, id, label, total, values }) => (
           <li key={id}>
             <div className="mb-1 flex items-baseline justify-between gap-3 text-sm">
               <span className="min-w-0 truncate" dir="auto">
@@ -94,47 +79,11 @@ export function BarPlot({
               values={values}
               parts={parts}
               max={max}
-              label={`${label}: ${parts.map((part, index) => `${part.label} ${write(values[index] ?? 0)}`).join(", ")}`}
+              label={`${label}: ${columns.map((column, index) => `${column} ${cells[index] ?? ""}`).join(", ")}`}
             />
           </li>
         ))}
       </ul>
-      <details className="mt-3 text-sm">
-        <summary className="w-fit rounded-sm text-xs font-medium text-muted hover:text-ink">
-          {t("overview.table")}
-        </summary>
-        <div className="mt-2 overflow-x-auto" tabIndex={0} role="region" aria-label={title}>
-          <table className="w-full text-xs">
-            <caption className="sr-only">{title}</caption>
-            <thead className="text-left text-muted">
-              <tr>
-                <th scope="col" className="py-1 pr-3 font-medium">
-                  {head}
-                </th>
-                {parts.map(({ label }) => (
-                  <th key={label} scope="col" className="py-1 pl-3 text-right font-medium">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {rows.map(({ id, label, values }) => (
-                <tr key={id}>
-                  <th scope="row" className="py-1 pr-3 text-left font-normal wrap-anywhere" dir="auto">
-                    {label}
-                  </th>
-                  {parts.map((part, index) => (
-                    <td key={part.label} className="py-1 pl-3 text-right tabular-nums">
-                      {write(values[index] ?? 0)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
-    </figure>
+    </PlotFrame>
   );
 }

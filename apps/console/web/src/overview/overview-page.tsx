@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import type { Stats } from "@svc/contracts";
 import { statsQuery } from "../api/stats.ts";
@@ -7,15 +7,17 @@ import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Ago } from "../ui/ago.tsx";
-import { ChoiceGroup } from "../ui/choice-group.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { BarPlot } from "./bar-plot.tsx";
-import { SPANS, readSpan } from "./spans.ts";
+import { QueueSection } from "./queue-section.tsx";
+import { SpanBar } from "./span-bar.tsx";
+import { TimeSection } from "./time-section.tsx";
+import { countCells, countColumns, outcomeParts, outcomesOf, timeCells, timeColumns, timeParts } from "./outcomes.ts";
+import type { Counts } from "./outcomes.ts";
 
-type Counts = Pick<Stats, "messages" | "automatic" | "handoffs" | "edits" | "firstReplyMs">;
 type Row = Counts & { id: string; label: string };
 
 function Tile({ label, value, text }: { label: string; value: string; text: string }) {
@@ -32,7 +34,8 @@ function Tile({ label, value, text }: { label: string; value: string; text: stri
 
 function Tiles({ stats }: { stats: Stats }) {
   const { t, number, percent, duration } = useTexts();
-  const { automatic, edits, firstReplyMs, handoffs, messages } = stats;
+  const { approvals, automatic, edits, firstReplyMs, handoffs, messages } = stats;
+  const drafts = approvals + edits;
   const shareOf = (count: number) => (messages === 0 ? "" : t("overview.share", { share: percent(count / messages) }));
   const time = (ms: number | null) => (ms === null ? "–" : duration(ms));
   return (
@@ -40,7 +43,11 @@ function Tiles({ stats }: { stats: Stats }) {
       <Tile label={t("overview.messages")} value={number(messages)} text={t("overview.messagesText")} />
       <Tile label={t("overview.automatic")} value={number(automatic)} text={shareOf(automatic)} />
       <Tile label={t("overview.handoffs")} value={number(handoffs)} text={shareOf(handoffs)} />
-      <Tile label={t("overview.edits")} value={number(edits)} text={t("overview.editsText")} />
+      <Tile
+        label={t("overview.editRate")}
+        value={drafts === 0 ? "–" : percent(edits / drafts)}
+        text={t("overview.editRateText", { n: drafts, edits: number(edits) })}
+      />
       <Tile label={t("overview.p50")} value={time(firstReplyMs.p50)} text={t("overview.p50Text")} />
       <Tile label={t("overview.p90")} value={time(firstReplyMs.p90)} text={t("overview.p90Text")} />
     </dl>
@@ -49,29 +56,36 @@ function Tiles({ stats }: { stats: Stats }) {
 
 /** How each of these fared: how their messages ended, and how long the first reply took. */
 function Plots({ title, head, rows }: { title: string; head: string; rows: readonly Row[] }) {
-  const { t, number, duration } = useTexts();
-  const timed = rows.flatMap(({ firstReplyMs: { p50, p90 }, id, label }) =>
-    p50 === null || p90 === null
+  const texts = useTexts();
+  const { duration, t } = texts;
+  const timed = rows.flatMap((row) => {
+    const { p50, p90 } = row.firstReplyMs;
+    return p50 === null || p90 === null
       ? []
-      : [{ id, label, values: [p50, Math.max(0, p90 - p50)], total: `${duration(p50)} / ${duration(p90)}` }],
-  );
+      : [
+          {
+            id: row.id,
+            label: row.label,
+            values: [p50, Math.max(0, p90 - p50)],
+            cells: timeCells(row, texts),
+            total: `${duration(p50)} / ${duration(p90)}`,
+          },
+        ];
+  });
   return (
     <Section title={title}>
       <div className="flex flex-col gap-6">
         <BarPlot
           title={t("overview.outcomes", { title })}
           head={head}
-          write={number}
-          parts={[
-            { label: t("overview.automatic"), look: "accent" },
-            { label: t("overview.handoffs"), look: "warn" },
-            { label: t("overview.others"), look: "rest" },
-          ]}
-          rows={rows.map(({ automatic, edits, handoffs, id, label, messages }) => ({
-            id,
-            label,
-            values: [automatic, handoffs, Math.max(0, messages - automatic - handoffs)],
-            total: `${t("overview.count", { n: messages })} · ${t("overview.editCount", { n: edits })}`,
+          parts={outcomeParts(t)}
+          columns={countColumns(t)}
+          rows={rows.map((row) => ({
+            id: row.id,
+            label: row.label,
+            values: outcomesOf(row),
+            cells: countCells(row, texts),
+            total: `${t("overview.count", { n: row.messages })} · ${t("overview.editCount", { n: row.edits })}`,
           }))}
         />
         {timed.length > 0 && (
@@ -80,11 +94,8 @@ function Plots({ title, head, rows }: { title: string; head: string; rows: reado
             <BarPlot
               title={t("overview.timesOf", { title })}
               head={head}
-              write={duration}
-              parts={[
-                { label: t("overview.p50"), look: "accent" },
-                { label: t("overview.upToP90"), look: "rest" },
-              ]}
+              parts={timeParts(t)}
+              columns={timeColumns(t)}
               rows={timed}
             />
           </div>
@@ -146,6 +157,7 @@ function Figures({ stats }: { stats: Stats }) {
   return (
     <div className="flex flex-col gap-4">
       <Tiles stats={stats} />
+      <TimeSection series={stats.series} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         {channels.length > 0 && <Plots title={t("overview.byChannel")} head={t("overview.channel")} rows={channels} />}
         {agents.length > 0 && <Plots title={t("overview.byAgent")} head={t("overview.agent")} rows={agents} />}
@@ -155,47 +167,40 @@ function Figures({ stats }: { stats: Stats }) {
   );
 }
 
-/** How well it goes: what came in, how it was answered and how fast, in a span of time. */
+function FiguresSkeleton() {
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
+        {[0, 1, 2, 3, 4, 5].map((place) => (
+          <Skeleton key={place} className="h-24 w-full rounded-xl" />
+        ))}
+      </div>
+      <Skeleton className="h-80 w-full rounded-xl" />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Skeleton className="h-72 w-full rounded-xl" />
+        <Skeleton className="h-72 w-full rounded-xl" />
+      </div>
+    </>
+  );
+}
+
+/** How well it goes: what came in, how it was answered and how fast, in a span of time, and what waits now. */
 export function OverviewPage() {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
-  const navigate = useNavigate();
-  const span = readSpan(useSearch({ from: "/$project/overview" }).days);
-  const stats = useQuery(statsQuery(connection, project, span));
+  const search = useSearch({ from: "/$project/overview" });
+  const stats = useQuery(statsQuery(connection, project, search));
   const isEmpty = stats.data?.messages === 0 && stats.data.topUnanswered.length === 0;
   return (
-    <PageFrame
-      title={t("nav.overview")}
-      text={t("overview.text")}
-      actions={
-        <ChoiceGroup
-          label={t("overview.span")}
-          hidesLabel
-          className="whitespace-nowrap"
-          value={String(span)}
-          options={SPANS.map((days) => ({ value: String(days), label: t("overview.days", { n: days }) }))}
-          onChange={(value) => void navigate({ to: ".", search: { days: readSpan(value) }, replace: true })}
-        />
-      }
-    >
+    <PageFrame title={t("nav.overview")} text={t("overview.text")}>
+      <SpanBar search={search} />
       <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
         {stats.isError && <FaultNotice fault={stats.error} onRetry={() => void stats.refetch()} />}
-        {stats.isPending && (
-          <>
-            <div className="grid grid-cols-2 gap-3 md:grid-cols-3 xl:grid-cols-6">
-              {[0, 1, 2, 3, 4, 5].map((place) => (
-                <Skeleton key={place} className="h-24 w-full rounded-xl" />
-              ))}
-            </div>
-            <div className="grid gap-4 lg:grid-cols-2">
-              <Skeleton className="h-72 w-full rounded-xl" />
-              <Skeleton className="h-72 w-full rounded-xl" />
-            </div>
-          </>
-        )}
+        {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}
         {stats.data !== undefined && !isEmpty && <Figures stats={stats.data} />}
+        <QueueSection />
       </div>
     </PageFrame>
   );

@@ -1,17 +1,21 @@
-import { MessageSquareReply, StickyNote, Wand } from "lucide-react";
+import { MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
 import { Suspense, lazy, useEffect, useImperativeHandle, useRef, useState } from "react";
 import type { KeyboardEvent, Ref } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { useFileDrop } from "../knowledge/use-file-drop.ts";
 import { Button } from "../ui/button.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { ChangesNotice } from "./changes-notice.tsx";
 import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
 import type { SeenTicket } from "./describe-changes.ts";
-import { findMention } from "./find-mention.ts";
+import { findMention, mentionsIn } from "./find-mention.ts";
 import { MentionList } from "./mention-list.tsx";
+import { ReplyFileList } from "./reply-file-list.tsx";
+import { useReplyFiles } from "./use-reply-files.ts";
 import type { ComposeMode, OwnDrafts } from "./own-drafts.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
@@ -60,6 +64,8 @@ export function Composer({
   const { people } = usePeople();
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  const files = useReplyFiles({ ticketId: ticket.id, project: ticket.project });
   const [text, setText] = useState(() => drafts.find(ticket.id)?.text ?? "");
   const [isOpen, setOpen] = useState(text !== "");
   const [isPreview, setPreview] = useState(false);
@@ -72,6 +78,8 @@ export function Composer({
   const changes = isBegun ? describeChanges(seen, ticket) : [];
   const hasDraft = ticket.draft !== null;
   const shownMode: ComposeMode = mode === "edit" && !hasDraft ? "reply" : mode;
+  const takesFiles = shownMode !== "note";
+  const drop = useFileDrop(takesFiles, (dropped) => addFiles(dropped));
   const draftText = ticket.draft?.text ?? "";
 
   useEffect(() => {
@@ -136,30 +144,37 @@ export function Composer({
   };
 
   async function send() {
-    if (!isBegun || isBusy) return;
+    if (!isBegun || isBusy || (takesFiles && files.isSending)) return;
     if (shownMode !== "note" && isInTheWay(changes)) {
       notice.current?.focus();
       toasts.show({ kind: "fault", text: t("conflict.toast") });
       return;
     }
     const done = t(shownMode === "note" ? "done.note" : "done.reply");
+    const { attachments } = files;
+    const withFiles = attachments.length === 0 ? {} : { attachments };
     const isSent =
       shownMode === "note"
-        ? await act("note", { text }, { version: null, done })
+        ? await act("note", { text, ...mentionsIn(text, people) }, { version: null, done })
         : shownMode === "edit"
-          ? await act("edit", { text }, { done })
-          : await act("reply", { text, markdown: true }, { done });
+          ? await act("edit", { text, ...withFiles }, { done })
+          : await act("reply", { text, markdown: true, ...withFiles }, { done });
     // Nothing that was typed is lost where it could not be sent.
     if (!isSent) return;
     stopTyping();
     // The keys are commands again.
     area.current?.blur();
     drafts.forget(ticket.id);
+    if (takesFiles) files.clear();
     setText("");
     setPreview(false);
     setOpen(false);
     onMode("reply");
     onSent(shownMode);
+  }
+  function addFiles(chosen: readonly File[]) {
+    setOpen(true);
+    files.add(chosen);
   }
   function press(event: KeyboardEvent) {
     if (found.length > 0 && ["ArrowDown", "ArrowUp", "Enter", "Tab"].includes(event.key)) {
@@ -187,7 +202,12 @@ export function Composer({
     ...MODES[name],
   }));
   return (
-    <div className={`shrink-0 border-t border-line ${shownMode === "note" ? "bg-warn-soft" : "bg-surface"}`}>
+    <div
+      {...drop.handlers}
+      className={`shrink-0 border-t border-line ${
+        drop.isOver ? "bg-accent-soft" : shownMode === "note" ? "bg-warn-soft" : "bg-surface"
+      }`}
+    >
       <div className="mx-auto max-w-3xl px-5 py-2.5 max-sm:px-3">
         <ChangesNotice
           ref={notice}
@@ -218,6 +238,12 @@ export function Composer({
           <span className="flex-1" />
           {isOpen && shownMode !== "note" && (
             <>
+              <IconButton
+                icon={Paperclip}
+                size="small"
+                label={t("compose.attach")}
+                onClick={() => chooser.current?.click()}
+              />
               <Button size="small" look="quiet" onClick={() => setChoosing(true)}>
                 {t("compose.canned")}
               </Button>
@@ -252,6 +278,12 @@ export function Composer({
                 setCaret(currentTarget.selectionStart);
                 setPicked(0);
               }}
+              onPaste={(event) => {
+                const pasted = [...event.clipboardData.files];
+                if (pasted.length === 0 || !takesFiles) return;
+                event.preventDefault();
+                addFiles(pasted);
+              }}
               onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
               onBlur={stopTyping}
               onKeyDown={press}
@@ -260,6 +292,19 @@ export function Composer({
           )}
           {found.length > 0 && <MentionList people={found} picked={picked % found.length} onPick={mentionPerson} />}
         </div>
+        {takesFiles && <ReplyFileList files={files} />}
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          tabIndex={-1}
+          aria-hidden
+          className="hidden"
+          onChange={({ currentTarget }) => {
+            addFiles([...(currentTarget.files ?? [])]);
+            currentTarget.value = "";
+          }}
+        />
         {isOpen && (
           <div className="mt-2 flex items-center gap-2">
             <p className="min-w-0 flex-1 truncate text-xs text-muted max-sm:hidden">
@@ -268,7 +313,7 @@ export function Composer({
             <Button
               look="primary"
               keys="mod+Enter"
-              disabled={!isBegun}
+              disabled={!isBegun || (takesFiles && files.isSending)}
               isBusy={isBusy}
               className="max-sm:ml-auto"
               onClick={() => void send()}

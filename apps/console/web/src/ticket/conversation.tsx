@@ -3,6 +3,7 @@ import type { Source, TicketDetail } from "@svc/contracts";
 import { usePeople } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { buildTimeline } from "./build-timeline.ts";
+import type { History } from "./merge-history.ts";
 import { EventLine } from "./event-line.tsx";
 import { MessageView } from "./message-view.tsx";
 import { NoteView } from "./note-view.tsx";
@@ -11,21 +12,21 @@ import { ReplyView } from "./reply-view.tsx";
 /** What was said and decided, as the customer sees it, with the notes that the customer does not see. */
 export const Conversation = memo(function Conversation({
   ticket,
+  history: { events, messages, replies },
   onSource,
 }: {
   ticket: TicketDetail;
+  history: History;
   onSource: (source: Source) => void;
 }) {
-  const { day, t } = useTexts();
+  const { day } = useTexts();
   const { nameOf } = usePeople();
-  const { events, messages, more, replies } = ticket;
   const entries = useMemo(
     () => buildTimeline({ messages, replies, events }, (time) => new Date(time).toDateString()),
     [messages, replies, events],
   );
   return (
     <ol className="flex flex-col gap-3">
-      {(more.messages || more.replies) && <li className="py-1 text-center text-xs text-muted">{t("ticket.older")}</li>}
       {entries.map((entry) => (
         <li key={entry.key}>
           {entry.kind === "day" && (
@@ -34,7 +35,7 @@ export const Conversation = memo(function Conversation({
             </p>
           )}
           {entry.kind === "message" && <MessageView ticket={ticket} message={entry.message} />}
-          {entry.kind === "reply" && <ReplyView reply={entry.reply} channelId={ticket.channelId} onSource={onSource} />}
+          {entry.kind === "reply" && <ReplyView reply={entry.reply} ticket={ticket} onSource={onSource} />}
           {entry.kind === "note" && <NoteView name={nameOf(entry.actor)} at={entry.at} text={entry.text} />}
           {entry.kind === "event" && <EventLine event={entry.event} nameOf={nameOf} />}
         </li>

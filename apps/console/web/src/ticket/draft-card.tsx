@@ -7,6 +7,7 @@ import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
+import { describeReason } from "./describe-reason.ts";
 
 /** From these shares on an answer counts as sure, and as half sure. */
 const SURE = 0.8;
@@ -114,11 +115,11 @@ export function DraftCard({
             <PlainText text={text} />
           )}
           <p className="mt-3 text-xs text-muted">
-            <span className="font-medium">{t("draft.why")}</span> {why}
+            <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t)}
           </p>
         </div>
         {sources.length > 0 && (
-          <div className="min-w-0 border-line bg-page px-3 py-3 max-@xl:border-t @xl:border-l">
+          <div className="min-w-0 border-line bg-page px-3 py-3 @max-xl:border-t @xl:border-l">
             <h4 className="mb-1.5 text-2xs font-semibold text-faint">{t("draft.sources")}</h4>
             <ul className="flex flex-col gap-1.5">
               {sources.map((source, index) => (

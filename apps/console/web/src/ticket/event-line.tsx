@@ -1,6 +1,7 @@
 import type { TicketEvent } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { describeReason } from "./describe-reason.ts";
 
 /** Decisions that have words of their own. */
 const DECISIONS: Readonly<Record<string, TextKey>> = {
@@ -31,11 +32,11 @@ export function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (acto
   const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
   const name = nameOf(actor);
   const to = textOf(data["assignee"]);
-  const last = moves.at(-1);
+  const why = describeReason(moves.at(-1)?.why ?? "", t);
   const text =
     key === undefined
-      ? t("event.other", { name, what: last?.why ?? decision })
-      : t(key, { name, to: to === "" ? "" : nameOf(to), why: last?.why ?? "" });
+      ? t("event.other", { name, what: why === "" ? decision : why })
+      : t(key, { name, to: to === "" ? "" : nameOf(to), why });
   return (
     <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
       <span className="min-w-0 wrap-anywhere">{text}</span>

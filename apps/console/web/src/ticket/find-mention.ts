@@ -9,3 +9,16 @@ export function findMention(text: string, caret: number): { at: number; word: st
   const word = before.slice(at + 1);
   return word.length > WORD_MAX_CHARS || /\s/.test(word) ? null : { at, word };
 }
+
+const ACTOR = /^operator:/;
+/** REVIEW_LIMITS of the contracts say the same; the server checks. */
+const MENTIONS_MAX_COUNT = 20;
+
+/** Whom a note is for: the operators whose names stand in it after an @, as the server wants their ids. */
+export function mentionsIn(text: string, people: readonly { actor: string; name: string }[]): { mentions?: string[] } {
+  const mentions = people
+    .filter(({ name }) => text.includes(`@${name}`))
+    .map(({ actor }) => actor.replace(ACTOR, ""))
+    .slice(0, MENTIONS_MAX_COUNT);
+  return mentions.length === 0 ? {} : { mentions };
+}

@@ -1,15 +1,11 @@
-import { Download, Link2 } from "lucide-react";
-import { useState } from "react";
+import { Link2 } from "lucide-react";
 import type { TicketDetail, TicketMessage } from "@svc/contracts";
-import { useServices } from "../app/services.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Badge } from "../ui/badge.tsx";
-import { describeFault } from "../ui/describe-fault.ts";
 import { Markdown, OutLink } from "../ui/markdown.tsx";
+import { FILE_CHIP, FileButton } from "./file-button.tsx";
 
-const CHIP =
-  "inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-surface px-2 py-1 text-xs font-medium hover:bg-hover";
 const WEB = /^https?:\/\//i;
 /** A file that the service keeps itself. */
 const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
@@ -22,15 +18,12 @@ function AttachmentChip({
   ticket: TicketDetail;
   attachment: TicketMessage["attachments"][number];
 }) {
-  const { t } = useTexts();
-  const { connection, toasts } = useServices();
-  const [isBusy, setBusy] = useState(false);
   const label = name ?? type;
   const fileId = OWN_FILE.exec(url ?? "")?.[1];
-  if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={CHIP}>{label}</span>;
+  if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={FILE_CHIP}>{label}</span>;
   if (fileId === undefined) {
     return (
-      <span className={CHIP}>
+      <span className={FILE_CHIP}>
         <Link2 aria-hidden className="size-3.5 shrink-0 text-faint" />
         <span className="truncate">
           <OutLink href={url}>{label}</OutLink>
@@ -38,30 +31,7 @@ function AttachmentChip({
       </span>
     );
   }
-  async function save(id: string) {
-    setBusy(true);
-    try {
-      const bytes = await connection.fetchFile(`/api/v1/admin/tickets/${ticket.id}/files/${id}`, ticket.project);
-      // Of no type that a browser would show.
-      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-      const link = Object.assign(document.createElement("a"), { href: address, download: label });
-      link.click();
-      URL.revokeObjectURL(address);
-    } catch (fault) {
-      toasts.show({ kind: "fault", text: describeFault(fault, t) });
-    } finally {
-      setBusy(false);
-    }
-  }
-  return (
-    <button type="button" aria-busy={isBusy} onClick={() => void save(fileId)} className={CHIP}>
-      <Download aria-hidden className="size-3.5 shrink-0 text-faint" />
-      <span dir="auto" className="truncate">
-        {label}
-      </span>
-      <span className="sr-only">({t("ticket.download")})</span>
-    </button>
-  );
+  return <FileButton ticket={ticket} fileId={fileId} name={label} />;
 }
 
 /** What a customer has written. */

@@ -1,8 +1,10 @@
-import { Bot, Check, CheckCheck, Paperclip, User, Zap } from "lucide-react";
-import type { ChannelId, Source, TicketReply } from "@svc/contracts";
+import { Bot, Check, CheckCheck, User, Zap } from "lucide-react";
+import type { Source, TicketDetail, TicketReply } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
+import { sizeText } from "../ui/size-text.ts";
+import { FileButton } from "./file-button.tsx";
 import { SourceChips } from "./source-chips.tsx";
 
 const AUTHORS = {
@@ -11,21 +13,14 @@ const AUTHORS = {
   system: { icon: Zap, title: "author.system" },
 } as const satisfies Record<TicketReply["author"], { icon: typeof Bot; title: TextKey }>;
 
-const UNITS = ["B", "kB", "MB", "GB"];
-
-/** A size as people write it: 12 kB. */
-function sizeText(bytes: number, number: (value: number) => string): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), UNITS.length - 1);
-  return `${number(bytes / 1000 ** power)} ${UNITS[power] ?? "B"}`;
-}
-
 /** What the customer was answered. */
 export function ReplyView({
   reply,
+  ticket,
   onSource,
 }: {
   reply: TicketReply;
-  channelId: ChannelId;
+  ticket: Pick<TicketDetail, "id" | "project">;
   onSource: (source: Source) => void;
 }) {
   const { dateTime, number, t, timeOfDay } = useTexts();
@@ -56,13 +51,7 @@ export function ReplyView({
           <SourceChips sources={reply.sources} onSource={onSource} />
         </div>
       ) : (
-        <p className="flex max-w-full items-center gap-1.5 rounded-xl bg-accent-soft px-3 py-2 text-sm">
-          <Paperclip aria-hidden className="size-4 shrink-0 text-muted" />
-          <span dir="auto" className="truncate font-medium">
-            {reply.filename}
-          </span>
-          <span className="shrink-0 text-xs text-muted">{sizeText(reply.sizeBytes, number)}</span>
-        </p>
+        <FileButton ticket={ticket} fileId={reply.id} name={reply.filename} size={sizeText(reply.sizeBytes, number)} />
       )}
     </article>
   );

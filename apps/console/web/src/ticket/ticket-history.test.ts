@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketDetail, TicketEvent, TicketMessage, TicketReply } from "@svc/contracts";
 import { buildTimeline } from "./build-timeline.ts";
+import { mergeHistory } from "./merge-history.ts";
 import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
 
 const at = (minute: number) => `2026-11-22T10:${String(minute).padStart(2, "0")}:00.000Z`;
@@ -122,4 +123,16 @@ describe("what has happened since a ticket was looked at", () => {
     ]);
     expect(isInTheWay(changes)).toBe(false);
   });
+});
+
+test("what is known of a ticket stays when its newest 200 go on, and what was read last wins", () => {
+  const known = { messages: [message("m1", 1), message("m2", 2)], replies: [], events: [event(1, 1, "a", {})] };
+  const changed = { ...message("m2", 2), text: "as it is now" };
+  const merged = mergeHistory(known, { messages: [changed, message("m3", 3)], replies: [reply("r", 4)], events: [] });
+  expect(merged.messages.map(({ id, text }) => [id, text])).toEqual([
+    ["m1", "text of m1"],
+    ["m2", "as it is now"],
+    ["m3", "text of m3"],
+  ]);
+  expect([merged.replies.length, merged.events.length]).toEqual([1, 1]);
 });

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { useCommands } from "../app/command-registry.ts";
 import type { Command } from "../app/command-registry.ts";
@@ -7,6 +7,7 @@ import { usePeople } from "../app/use-names.ts";
 import { useRights, useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { useInbox } from "../inbox/inbox-context.ts";
+import { Button } from "../ui/button.tsx";
 import { Composer } from "./composer.tsx";
 import type { ComposeTarget } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
@@ -19,8 +20,12 @@ import { TicketDialogs } from "./ticket-dialogs.tsx";
 import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { TicketHeader } from "./ticket-header.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
+import { useHistory } from "./use-history.ts";
 import { usePresence } from "./use-presence.ts";
 import { useTicketActions } from "./use-ticket-actions.ts";
+
+/** So near to the beginning of what is shown, older ones are fetched. */
+const OLDER_WITHIN_PX = 240;
 
 /** A ticket: who, what was said, what the agent would answer, and where to write. */
 export function TicketView({ ticket }: { ticket: TicketDetail }) {
@@ -40,6 +45,7 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
   const [source, setSource] = useState<Source | null>(null);
   const [dialog, setDialog] = useState<TicketDialog | null>(null);
   const [hasDetails, setDetails] = useState(false);
+  const { history, hasMore, isLoading, loadOlder } = useHistory(ticket);
   const viewers = usePresence(ticket.id, isTyping);
   const { draft, id, stage, status } = ticket;
   const isClosed = status === "resolved" || status === "spam";
@@ -65,8 +71,8 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
         {
           done: t(as === "spam" ? "done.spam" : "done.resolve"),
           // Messages that waited have ended: opening the ticket again does not bring back their draft.
-          undoLabel: t("action.reopen"),
-          undo: () => void act("reopen", {}, { version: null }),
+          undoLabel: t(stage === "review" ? "action.reopen" : "ui.undo"),
+          undo: () => void actions.undoClose(),
         },
       ),
     );
@@ -94,6 +100,18 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
     // A ticket opens at its newest end.
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
   }, [ticket.messages.length, ticket.replies.length]);
+
+  // What is older comes in above what is read, which stays where it is.
+  const heightBefore = useRef<number | null>(null);
+  const showOlder = () => {
+    heightBefore.current = scroller.current?.scrollHeight ?? null;
+    void loadOlder();
+  };
+  useLayoutEffect(() => {
+    if (isLoading || heightBefore.current === null || scroller.current === null) return;
+    scroller.current.scrollTop += scroller.current.scrollHeight - heightBefore.current;
+    heightBefore.current = null;
+  }, [history, isLoading]);
 
   const writing: (Command | false)[] = [
     canApprove && { id: "approve", title: t("action.approve"), group: "ticket", keys: "a", run: approve },
@@ -162,11 +180,19 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
             tabIndex={0}
             role="region"
             aria-label={t("ticket.conversation")}
-            className="min-h-0 flex-1 overflow-y-auto focus-visible:-outline-offset-2"
+            onScroll={({ currentTarget }) => {
+              if (currentTarget.scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
+            }}
+            className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
           >
             <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
               <div className="flex-1" />
-              <Conversation ticket={ticket} onSource={setSource} />
+              {hasMore && (
+                <Button look="quiet" size="small" isBusy={isLoading} onClick={showOlder} className="mb-3 self-center">
+                  {t("ticket.older")}
+                </Button>
+              )}
+              <Conversation ticket={ticket} history={history} onSource={setSource} />
               <ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />
               {draft !== null && (
                 <DraftCard

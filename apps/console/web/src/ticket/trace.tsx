@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
+import { describeReason } from "./describe-reason.ts";
 import { readTrace } from "./read-trace.ts";
 import type { TraceRun } from "./read-trace.ts";
 import { ToolCallView } from "./tool-calls.tsx";
@@ -40,7 +41,7 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
       </h3>
       {triage !== null && (
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
-          <span className="font-medium text-ink">{t("trace.triage")}</span> {triage.why}
+          <span className="font-medium text-ink">{t("trace.triage")}</span> {describeReason(triage.why, t)}
           {triage.confidence !== null && ` (${percent(triage.confidence)})`}
         </p>
       )}
@@ -75,7 +76,8 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
       {gate !== null && (
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
           <span className="font-medium text-ink">{t("trace.gate")}</span>{" "}
-          <Badge tone={gate.sends ? "ok" : "warn"}>{t(gate.sends ? "trace.sent" : "trace.held")}</Badge> {gate.why}
+          <Badge tone={gate.sends ? "ok" : "warn"}>{t(gate.sends ? "trace.sent" : "trace.held")}</Badge>{" "}
+          {describeReason(gate.why, t)}
         </p>
       )}
       <StageBars stages={stages} />

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ServiceFault } from "@svc/client";
 import type { ReviewAction, ReviewInput, TicketChange, TicketDetail } from "@svc/contracts";
-import { decide, showTicket } from "../api/tickets.ts";
+import { decide, showTicket, undoClose } from "../api/tickets.ts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
@@ -67,6 +67,9 @@ export function useTicketActions(ticket: TicketDetail) {
         },
         telling,
       ),
+    /** Takes back that the ticket, as it is shown, was closed: it is open, and its assignee has it again. */
+    undoClose: () =>
+      attempt("reopen", async () => showTicket(queryClient, ticket.project, await undoClose(connection, ticket)), {}),
     change: (body: TicketChange, telling: Telling = {}) =>
       attempt(
         "change",

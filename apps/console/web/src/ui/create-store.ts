@@ -27,6 +27,6 @@ export function createStore<Value>(first: Value): Store<Value> {
 }
 
 /** The value of a store, followed. */
-export function useStore<Value>(store: Store<Value>): Value {
+export function useStore<Value>(store: Pick<Store<Value>, "get" | "subscribe">): Value {
   return useSyncExternalStore(store.subscribe, store.get);
 }

@@ -31,6 +31,7 @@ export function PickList({
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Command.Input
           autoFocus
+          data-autofocus
           placeholder={t("ui.find")}
           className="h-11 w-full bg-transparent text-base outline-none"
         />

@@ -1,0 +1,65 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import { channelOf } from "../api/channels.ts";
+import { keysQuery } from "../api/keys.ts";
+import { useServices } from "../app/services.ts";
+import { useProject, useRights } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { StateLine } from "../integrations/channel-state.tsx";
+import { INTEGRATIONS } from "../integrations/integrations.ts";
+import { useChannels } from "../integrations/use-channel.ts";
+import { FaultNotice } from "../ui/fault-notice.tsx";
+import { isReachable } from "./first-run-state.ts";
+import { Step } from "./step.tsx";
+
+const FOLLOW_MS = 3_000;
+const SHOWN = [INTEGRATIONS.widget, INTEGRATIONS.messenger, INTEGRATIONS.api] as const;
+
+/** Where people should be able to write. Each way is set up on its own page. */
+export function ChannelStep({ number }: { number: number }) {
+  const { t } = useTexts();
+  const { connection } = useServices();
+  const project = useProject();
+  const mayDo = useRights();
+  const channels = useChannels();
+  const keys = useQuery({ ...keysQuery(connection), enabled: mayDo("admin:*"), refetchInterval: FOLLOW_MS });
+  const known = channels.data;
+  return (
+    <Step
+      number={number}
+      title={t("firstRun.channel")}
+      text={t("firstRun.channelText")}
+      isDone={known === undefined ? undefined : isReachable(known, keys.data ?? [])}
+      done={t("firstRun.channelDone")}
+    >
+      {channels.isError && known === undefined && (
+        <FaultNotice fault={channels.error} onRetry={() => void channels.refetch()} />
+      )}
+      <ul className="grid gap-2 sm:grid-cols-3">
+        {SHOWN.map(({ icon: Icon, id, title }) => {
+          const channel = known === undefined ? undefined : channelOf(known, id);
+          return (
+            <li
+              key={id}
+              className="relative flex flex-col gap-1.5 rounded-lg border border-line p-3 transition-colors hover:border-edge"
+            >
+              <p className="flex items-center gap-2 text-sm font-medium">
+                <Icon aria-hidden className="size-4 shrink-0 text-accent" />
+                <Link
+                  to="/$project/integrations/$integration"
+                  params={{ project, integration: id }}
+                  className="min-w-0 flex-1 truncate rounded-sm after:absolute after:inset-0 after:rounded-lg"
+                >
+                  {t(title)}
+                </Link>
+                <ChevronRight aria-hidden className="size-4 shrink-0 text-faint" />
+              </p>
+              <div className="min-h-5">{channel !== undefined && <StateLine doing={channel} />}</div>
+            </li>
+          );
+        })}
+      </ul>
+    </Step>
+  );
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "@jest/globals";
+import type { ChannelItem, KbItem, KeyItem } from "@svc/contracts";
+import { isReachable, isTaught } from "./first-run-state.ts";
+
+const kb = (name: string, documents: number) => ({ name, documents }) as KbItem;
+const channel = (id: string, enabled: boolean, allowedOrigins: string[] = []) =>
+  ({ id, enabled, config: { allowedOrigins } }) as unknown as ChannelItem;
+const key = (createdBy: string, revokedAt: string | null = null) => ({ createdBy, revokedAt }) as KeyItem;
+
+test("the service's own guide teaches nothing, and an empty base neither", () => {
+  expect(isTaught([kb("guide", 30), kb("Knowledge", 0)])).toBe(false);
+  expect(isTaught([kb("guide", 30), kb("empty", 0), kb("Knowledge", 1)])).toBe(true);
+});
+
+test("people can write by the widget and the messenger, and by the API with a key that somebody has made", () => {
+  const api = channel("api", true);
+  expect(isReachable([api, channel("widget", false)], [key("initialisation")])).toBe(false);
+  expect(isReachable([api, channel("widget", true)], [])).toBe(false);
+  expect(isReachable([api, channel("widget", true, ["https://shop.example.com"])], [])).toBe(true);
+  expect(isReachable([api, channel("messenger", true)], [])).toBe(true);
+  expect(isReachable([api], [key("operator:1", "2026-01-01T00:00:00Z")])).toBe(false);
+  expect(isReachable([api], [key("operator:1")])).toBe(true);
+  expect(isReachable([channel("api", false)], [key("operator:1")])).toBe(false);
+});

@@ -1,0 +1,75 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { ChannelItem, KbItem, KeyItem, TicketItem } from "@svc/contracts";
+import { channelOf } from "../api/channels.ts";
+import type { Connection } from "../api/connection.ts";
+import { mayDo } from "../api/session.ts";
+import type { Session } from "../api/session.ts";
+import type { KeptTexts } from "../app/safe-storage.ts";
+
+/** The knowledge base that comes with the service: its own guide. */
+const OWN_KB = "guide";
+/** While something is done elsewhere, the guide looks for it this often. */
+const FOLLOW_MS = 3_000;
+const LOOK_COUNT = 50;
+
+/** The newest tickets: whether anything came in, and whether anything was answered. */
+export const newestTicketsQuery = (connection: Connection, project: string) =>
+  queryOptions({
+    queryKey: ["first-run", "tickets", project],
+    refetchInterval: FOLLOW_MS,
+    queryFn: async ({ signal }): Promise<TicketItem[]> => {
+      const query = { sort: "-updatedAt", limit: LOOK_COUNT } as const;
+      return (await connection.call("listTickets", project, { query, signal })).items;
+    },
+  });
+
+/** The knowledge base that was made for one's own documents; undefined where there is none yet. */
+export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
+  kbs.find(({ documents, name }) => name !== OWN_KB && documents > 0) ?? kbs.find(({ name }) => name !== OWN_KB);
+
+/** True when the agents can know something besides the service's own guide. */
+export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;
+
+/** True when somebody has said on which sites the widget may be; it runs without, for the page that demonstrates it. */
+const hasSites = (channels: readonly ChannelItem[]) =>
+  (channelOf(channels, "widget")?.config.allowedOrigins.length ?? 0) > 0;
+
+/** True when people can write: on one's own site, by the messenger, or by the API with a key that was made for it. */
+export function isReachable(channels: readonly ChannelItem[], keys: readonly KeyItem[]): boolean {
+  const isOn = (id: ChannelItem["id"]) => channels.some((channel) => channel.id === id && channel.enabled);
+  // The first keys are the service's own, for its command line and its first administrator.
+  const isMade = ({ createdBy, revokedAt }: KeyItem) => revokedAt === null && /^(?:operator|key):/.test(createdBy);
+  return (isOn("widget") && hasSites(channels)) || isOn("messenger") || (isOn("api") && keys.some(isMade));
+}
+
+/** True when a message was answered. */
+export const isAnswered = (tickets: readonly TicketItem[]): boolean =>
+  tickets.some(({ firstReplyAt }) => firstReplyAt !== null);
+
+const skipKey = (session: Session) => `console.first-run.${session.operator.id}`;
+
+/** Notes in this browser that somebody does not want to be led. */
+export const skipFirstRun = (storage: KeptTexts, session: Session): void =>
+  storage.setItem(skipKey(session), "skipped");
+
+/** True for who can do what the guide leads through. */
+export const mayBeLed = (session: Session, project: string): boolean =>
+  (["agents:write", "kb:write", "channels:read", "messages:write", "tickets:read"] as const).every((scope) =>
+    mayDo(session, project, scope),
+  );
+
+/** True where somebody should be led: an administrator of a project to which nothing came in, who has not skipped it. */
+export async function needsFirstRun(
+  { connection, storage }: { connection: Connection; storage: KeptTexts },
+  session: Session,
+  project: string,
+): Promise<boolean> {
+  if (!mayBeLed(session, project) || storage.getItem(skipKey(session)) !== null) return false;
+  try {
+    const { items } = await connection.call("listTickets", project, { query: { limit: 1 } });
+    return items.length === 0;
+  } catch {
+    // The inbox says what is wrong.
+    return false;
+  }
+}

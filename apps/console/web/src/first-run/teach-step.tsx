@@ -1,0 +1,139 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { FileUp, Globe, PenLine } from "lucide-react";
+import { Suspense, lazy, useRef, useState } from "react";
+import { agentsQuery, changeAgent } from "../api/agents.ts";
+import { kbsQuery } from "../api/kb.ts";
+import { useServices } from "../app/services.ts";
+import { useProject } from "../app/use-session.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import type { SourceKind } from "../knowledge/source-dialog.tsx";
+import { UploadList } from "../knowledge/upload-list.tsx";
+import { useFileDrop } from "../knowledge/use-file-drop.ts";
+import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
+import { Button } from "../ui/button.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { isTaught, ownKb } from "./first-run-state.ts";
+import { Step } from "./step.tsx";
+
+const SourceDialog = lazy(async () => ({ default: (await import("../knowledge/source-dialog.tsx")).SourceDialog }));
+
+/** The agent that is made where there is none. */
+const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.5 } as const;
+
+/** Finds the knowledge base for one's own documents, or makes it, and lets an agent answer from it. */
+function useOwnKb(): () => Promise<string> {
+  const { connection, queryClient } = useServices();
+  const project = useProject();
+  const { t } = useTexts();
+  const pending = useRef<Promise<string> | null>(null);
+  async function find(): Promise<string> {
+    const kbs = await queryClient.fetchQuery({ ...kbsQuery(connection, project), staleTime: 0 });
+    const known = ownKb(kbs);
+    const body = { name: t("firstRun.kbName") };
+    const { id } = known ?? (await connection.call("createKb", project, { body })).item;
+    const agents = await queryClient.fetchQuery({ ...agentsQuery(connection, project), staleTime: 0 });
+    if (!agents.some(({ enabled, kbIds }) => enabled && kbIds.includes(id))) {
+      const agent = agents.find(({ enabled }) => enabled);
+      if (agent === undefined) {
+        await connection.call("createAgent", project, { body: { ...NEW_AGENT, kbIds: [id] } });
+      } else {
+        const place = { project, id: agent.id, version: agent.version };
+        await changeAgent(connection, place, { kbIds: [...agent.kbIds, id] });
+      }
+      void queryClient.invalidateQueries({ queryKey: ["agents", project] });
+    }
+    return id;
+  }
+  return () => {
+    // Files that are sent at once go into one base.
+    pending.current ??= find().finally(() => {
+      pending.current = null;
+    });
+    return pending.current;
+  };
+}
+
+/** What the agents should know: files, pages of the web, or a text that is written here. */
+export function TeachStep({ number }: { number: number }) {
+  const { t } = useTexts();
+  const { connection, toasts } = useServices();
+  const project = useProject();
+  const kbs = useQuery(kbsQuery(connection, project));
+  const findKb = useOwnKb();
+  const queue = useUploads(findKb);
+  const files = useRef<HTMLInputElement>(null);
+  const [source, setSource] = useState<{ kind: SourceKind; kbId: string } | null>(null);
+  const [busy, setBusy] = useState<SourceKind | null>(null);
+  const { handlers, isOver } = useFileDrop(true, (dropped) => queue.add(dropped));
+  const kb = ownKb(kbs.data ?? []);
+  const isReading = kb?.status === "ingesting";
+
+  async function open(kind: SourceKind) {
+    setBusy(kind);
+    try {
+      setSource({ kind, kbId: await findKb() });
+    } catch (fault) {
+      toasts.show({ kind: "fault", text: describeFault(fault, t) });
+    } finally {
+      setBusy(null);
+    }
+  }
+  return (
+    <Step
+      number={number}
+      title={t("firstRun.teach")}
+      text={t("firstRun.teachText")}
+      isDone={kbs.data === undefined ? undefined : isTaught(kbs.data)}
+      done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb?.documents ?? 0 })}
+    >
+      <div
+        {...handlers}
+        className={`flex flex-wrap items-center gap-2 rounded-lg border-2 border-dashed p-3 transition-colors ${
+          isOver ? "border-accent bg-accent-soft" : "border-line"
+        }`}
+      >
+        <Button onClick={() => files.current?.click()}>
+          <FileUp aria-hidden className="size-4" />
+          {t("knowledge.addFiles")}
+        </Button>
+        <Button isBusy={busy === "page"} onClick={() => void open("page")}>
+          <Globe aria-hidden className="size-4" />
+          {t("knowledge.addPage")}
+        </Button>
+        <Button isBusy={busy === "text"} onClick={() => void open("text")}>
+          <PenLine aria-hidden className="size-4" />
+          {t("knowledge.addText")}
+        </Button>
+        <input
+          ref={files}
+          type="file"
+          multiple
+          accept={ACCEPTED_FILES}
+          tabIndex={-1}
+          aria-hidden
+          className="hidden"
+          onChange={({ currentTarget }) => {
+            queue.add([...(currentTarget.files ?? [])]);
+            currentTarget.value = "";
+          }}
+        />
+      </div>
+      <div className="mt-3 empty:hidden">
+        <UploadList queue={queue} />
+      </div>
+      {kb !== undefined && kb.documents > 0 && (
+        <Link
+          to="/$project/knowledge/$kbId"
+          params={{ project, kbId: kb.id }}
+          className="mt-3 inline-block rounded-sm text-sm font-medium text-accent hover:underline"
+        >
+          {t("firstRun.seeKb", { name: kb.name })}
+        </Link>
+      )}
+      <Suspense fallback={null}>
+        {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}
+      </Suspense>
+    </Step>
+  );
+}

@@ -1,0 +1,97 @@
+import type { TicketItem } from "@svc/contracts";
+import type { Connection } from "../api/connection.ts";
+import { decide, undoClose } from "../api/tickets.ts";
+import type { TextKey } from "../i18n/text-table.ts";
+
+/** What can be done with many tickets at once, with what it takes besides. */
+interface BulkInputs {
+  takeover: object;
+  resolve: object;
+  spam: object;
+  reopen: object;
+  assign: { assignee: string };
+  tag: { tag: string };
+}
+type BulkKind = keyof BulkInputs;
+export type BulkChange = { [Kind in BulkKind]: { kind: Kind } & BulkInputs[Kind] }[BulkKind];
+
+/** What is told when it is done, and what taking it back is called. */
+export const BULK_TEXTS = {
+  takeover: { done: "bulk.takeoverDone", undo: "ui.undo" },
+  assign: { done: "bulk.assignDone", undo: "ui.undo" },
+  tag: { done: "bulk.tagDone", undo: "ui.undo" },
+  reopen: { done: "bulk.reopenDone", undo: "ui.undo" },
+  // What waited has ended: opening a ticket again does not bring back its draft.
+  resolve: { done: "bulk.resolveDone", undo: "action.reopen" },
+  spam: { done: "bulk.spamDone", undo: "action.reopen" },
+} as const satisfies Record<BulkKind, { done: TextKey; undo: TextKey }>;
+
+const isClosed = ({ status }: TicketItem) => status === "resolved" || status === "spam";
+
+async function setTags(connection: Connection, ticket: TicketItem, tags: string[]): Promise<TicketItem> {
+  const input = { params: { id: ticket.id }, body: { tags }, ifMatch: ticket.version };
+  return (await connection.call("updateTicket", ticket.project, input)).item;
+}
+
+/** How it is done with one ticket. */
+type Work<Kind extends BulkKind> = (
+  connection: Connection,
+  ticket: TicketItem,
+  input: BulkInputs[Kind],
+) => Promise<TicketItem>;
+/** How it is taken back: what the ticket was before, and what it has become. */
+type Undoing = (connection: Connection, before: TicketItem, after: TicketItem) => Promise<TicketItem>;
+
+const whatever = ({ id, project }: TicketItem) => ({ id, project, version: null });
+
+const closeAs =
+  (status: "resolved" | "spam") =>
+  (connection: Connection, { id, project, version }: TicketItem): Promise<TicketItem> =>
+    decide(connection, { id, project, version }, "resolve", { status });
+
+const WORK: { [Kind in BulkKind]: Work<Kind> } = {
+  takeover: (connection, ticket) => decide(connection, whatever(ticket), "takeover", {}),
+  reopen: (connection, ticket) => decide(connection, whatever(ticket), "reopen", {}),
+  resolve: closeAs("resolved"),
+  spam: closeAs("spam"),
+  assign: (connection, ticket, { assignee }) => decide(connection, whatever(ticket), "assign", { assignee }),
+  tag: (connection, ticket, { tag }) =>
+    ticket.tags.includes(tag) ? Promise.resolve(ticket) : setTags(connection, ticket, [...ticket.tags, tag]),
+};
+
+const giveBack: Undoing = (connection, before) =>
+  before.assignee === null
+    ? decide(connection, whatever(before), "unassign", {})
+    : decide(connection, whatever(before), "assign", { assignee: before.assignee });
+const closeAgain: Undoing = (connection, before) =>
+  decide(connection, whatever(before), "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
+const open: Undoing = (connection, before, after) =>
+  isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, before);
+
+const UNDOING: Record<BulkKind, Undoing> = {
+  takeover: giveBack,
+  assign: giveBack,
+  reopen: closeAgain,
+  resolve: open,
+  spam: open,
+  tag: (connection, before, after) => setTags(connection, after, before.tags),
+};
+
+/**
+ * Does it with one ticket as it is shown. Closing, and tags, count for just that version: throws version_conflict where
+ * the ticket has changed since.
+ */
+export function applyBulk(connection: Connection, ticket: TicketItem, change: BulkChange): Promise<TicketItem> {
+  // The input is the one of its kind.
+  const work = WORK[change.kind] as Work<BulkKind>;
+  return work(connection, ticket, change);
+}
+
+/** Takes it back: the ticket becomes what it was before, as far as that can be. `after` is what it has become. */
+export function undoBulk(
+  connection: Connection,
+  { before, after }: { before: TicketItem; after: TicketItem },
+  { kind }: BulkChange,
+): Promise<TicketItem> {
+  return UNDOING[kind](connection, before, after);
+}

@@ -1,0 +1,120 @@
+import { useId } from "react";
+import type { SubmitEvent } from "react";
+import { ServiceFault } from "@svc/client";
+import type { TicketItem } from "@svc/contracts";
+import { usePeople } from "../app/use-names.ts";
+import { useTexts } from "../i18n/use-texts.ts";
+import { Avatar } from "../ui/avatar.tsx";
+import { Button } from "../ui/button.tsx";
+import { describeFault } from "../ui/describe-fault.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field } from "../ui/field.tsx";
+import { formText } from "../ui/form-text.ts";
+import { PickList } from "../ui/pick-list.tsx";
+import type { BulkChange } from "./bulk-changes.ts";
+
+/** What is asked or told about the tickets that are selected. */
+export type BulkDialog =
+  | { kind: "assign" | "tag" }
+  | { kind: "faults"; faults: readonly { item: TicketItem; fault: unknown }[] };
+
+interface Choosing {
+  onClose: () => void;
+  onChoose: (change: BulkChange) => void;
+}
+
+const TAG_MAX_CHARS = 50;
+
+/** Asks who is to have the tickets. */
+function AssignAll({ onClose, onChoose }: Choosing) {
+  const { t } = useTexts();
+  const { people } = usePeople();
+  return (
+    <Dialog title={t("bulk.assign")} width="small" onClose={onClose}>
+      <PickList
+        label={t("bulk.assign")}
+        empty={t("people.none")}
+        onPick={(assignee) => {
+          onClose();
+          onChoose({ kind: "assign", assignee });
+        }}
+        items={people.map(({ actor, isMe, name }) => ({
+          id: actor,
+          words: name,
+          view: (
+            <>
+              <Avatar name={name} size="small" />
+              <span className="truncate">{isMe ? t("people.me", { name }) : name}</span>
+            </>
+          ),
+        }))}
+      />
+    </Dialog>
+  );
+}
+
+/** Asks which tag the tickets are to have besides their own. */
+function TagAll({ onClose, onChoose }: Choosing) {
+  const { t } = useTexts();
+  const formId = useId();
+  function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const tag = formText(new FormData(event.currentTarget), "tag").trim();
+    if (tag === "") return;
+    onClose();
+    onChoose({ kind: "tag", tag });
+  }
+  return (
+    <Dialog
+      title={t("bulk.tag")}
+      width="small"
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{t("ui.cancel")}</Button>
+          <Button type="submit" form={formId} look="primary">
+            {t("ui.save")}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} className="p-4">
+        <Field label={t("filter.tag")} name="tag" maxLength={TAG_MAX_CHARS} required autoFocus />
+      </form>
+    </Dialog>
+  );
+}
+
+/** Tells which tickets stayed as they were, and why each. */
+function FaultList({
+  faults,
+  onClose,
+}: {
+  faults: readonly { item: TicketItem; fault: unknown }[];
+  onClose: () => void;
+}) {
+  const { t } = useTexts();
+  const why = (fault: unknown) =>
+    fault instanceof ServiceFault && fault.code === "version_conflict" ? t("bulk.changed") : describeFault(fault, t);
+  return (
+    <Dialog title={t("bulk.faults")} onClose={onClose} footer={<Button onClick={onClose}>{t("ui.close")}</Button>}>
+      <ul className="max-h-[60vh] divide-y divide-line overflow-y-auto px-4">
+        {faults.map(({ fault, item }) => (
+          <li key={item.id} className="py-2.5 text-sm">
+            <p dir="auto" className="truncate font-medium">
+              {item.subject === "" ? t("ticket.noSubject") : item.subject}
+            </p>
+            <p className="text-muted">{why(fault)}</p>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
+
+/** What is asked or told about the tickets that are selected. */
+export default function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
+  if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
+  const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];
+  return <Asked onClose={onClose} onChoose={onChoose} />;
+}

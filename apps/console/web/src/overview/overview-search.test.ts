@@ -1,0 +1,32 @@
+import { expect, test } from "@jest/globals";
+import { faultOfDates, nameDay, readOverviewSearch, timesOf } from "./overview-search.ts";
+
+const AGENT = "0190f0f0-1111-7222-8333-444455556666";
+
+test("an address is read; what is wrong in it is left out", () => {
+  expect(readOverviewSearch({ days: 7, channel: "widget", agent: AGENT })).toEqual({
+    days: 7,
+    channel: "widget",
+    agent: AGENT,
+  });
+  expect(readOverviewSearch({ days: "8", channel: "fax", agent: "'", from: "2026-02-30", to: "2026-03-01" })).toEqual(
+    {},
+  );
+  expect(readOverviewSearch({ from: "2026-11-01" })).toEqual({});
+});
+
+test("days are whole, the last one included, and come in order", () => {
+  expect(timesOf({ from: "2026-11-01", to: "2026-11-02" }, 0)).toEqual({
+    from: new Date(2026, 10, 1).toISOString(),
+    to: new Date(2026, 10, 3).toISOString(),
+  });
+  expect(nameDay(new Date(2026, 0, 5))).toBe("2026-01-05");
+  expect(faultOfDates("2026-11-01", "2026-11-01")).toBeNull();
+  expect(faultOfDates("2026-11-02", "2026-11-01")).toBe("order");
+  expect(faultOfDates("", "2026-11-01")).toBe("order");
+  expect(faultOfDates("2025-01-01", "2026-11-01")).toBe("long");
+});
+
+test("without days it is the last thirty", () => {
+  expect(timesOf({}, Date.parse("2026-11-30T12:00:00Z"))).toEqual({ from: "2026-10-31T12:00:00.000Z" });
+});

@@ -1,0 +1,70 @@
+import type { Texts } from "../i18n/create-texts.ts";
+import type { TextKey } from "../i18n/text-table.ts";
+
+/**
+ * The reasons that the pipeline gives, as it writes them, and the texts that say the same; the names in them are put in
+ * the text.
+ */
+const REASONS: readonly (readonly [RegExp, TextKey])[] = [
+  [/^this conversation is marked as spam$/iu, "reason.spam"],
+  [/^(?<who>\S+) has this conversation$/iu, "reason.owned"],
+  [/^a person is reviewing this conversation$/iu, "reason.inReview"],
+  [/^the (?:visitor|customer) asks for a person$/iu, "reason.asksPerson"],
+  [/^the message has no text, only files$/iu, "reason.onlyFiles"],
+  [/^no agent fits$/iu, "reason.noAgent"],
+  [/^no answer was found$/iu, "reason.noAnswer"],
+  [/^the agent answers by itself \((?<share>\d+) % sure\)$/iu, "reason.byItself"],
+  [/^the agent's answers are always reviewed$/iu, "reason.always"],
+  [/^(?<share>\d+) % sure$/iu, "reason.sure"],
+  [/^only (?<share>\d+) % sure, (?<asked>\d+) % are asked for$/iu, "reason.unsure"],
+  [/^the answer promises that a person will look$/iu, "reason.promises"],
+  [/^a person was promised or asked for$/iu, "reason.promised"],
+  [/^no agent is enabled$/iu, "reason.noneEnabled"],
+  [/^(?<agent>.+) is the only enabled agent$/iu, "reason.only"],
+  [/^(?<agent>.+) has this ticket$/iu, "reason.has"],
+  [/^the message is like nothing that any agent is for$/iu, "reason.likeNothing"],
+  [/^(?<choice>.+) has the conversation and the message does not point elsewhere$/iu, "reason.keeps"],
+  [/^(?<choice>.+): its knowledge bases have what the message is about$/iu, "reason.support"],
+  [/^(?<choice>.+): what it says of itself is closest to the message$/iu, "reason.purpose"],
+  [/^(?<choice>.+): the message is most like "(?<sample>.+)"$/iu, "reason.like"],
+  [/^the agent has a fixed reply$/iu, "reason.fixed"],
+  [/^the message is nothing but .+$/iu, "reason.smallTalk"],
+  [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
+  [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
+  [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
+  [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
+  [/^quotes "(?<title>.+)", (?<share>\d+) % sure(?:\. The message goes on with an earlier one)?$/iu, "reason.quotes"],
+  [/^approved$/iu, "reason.approved"],
+  [/^edited$/iu, "reason.edited"],
+  [/^a new draft is asked for$/iu, "reason.redraft"],
+  [/^given back to the agent$/iu, "reason.returned"],
+  [/^rerouted to no agent$/iu, "reason.reroutedNone"],
+  [/^rerouted to (?<agent>.+)$/iu, "reason.rerouted"],
+  [/^sent again$/iu, "reason.again"],
+  [/^answered by a person$/iu, "reason.byPerson"],
+  [/^the reply is committed$/iu, "reason.committed"],
+];
+/** A reason that is longer is somebody's own words. */
+const REASON_MAX_CHARS = 500;
+
+function describeOne(reason: string, t: Texts["t"]): string {
+  const bare = reason.trim().replace(/\.$/, "");
+  for (const [pattern, key] of REASONS) {
+    const found = pattern.exec(bare);
+    if (found !== null) return t(key, found.groups ?? {});
+  }
+  return reason;
+}
+
+/**
+ * What the pipeline says of its reasons, in the console's language. Several of them stand behind each other, divided by
+ * semicolons. What is none of its reasons, as an operator's own words, stays as it is.
+ */
+export function describeReason(reason: string, t: Texts["t"]): string {
+  if (reason.length > REASON_MAX_CHARS) return reason;
+  const whole = describeOne(reason, t);
+  if (whole !== reason || !reason.includes("; ")) return whole;
+  const parts = reason.split("; ");
+  const described = parts.map((part) => describeOne(part, t));
+  return described.every((part, index) => part !== parts[index]) ? described.join(" ") : reason;
+}
