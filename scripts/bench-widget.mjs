@@ -3,15 +3,15 @@
 // Loads a page without and with the widget in Chromium, opens it, and prints the longest task of the page, all tasks
 // that were longer than 50 ms, the time its scripts took, and what was transferred. Needs a Chromium in the PATH, or
 // in SVC_CHROMIUM.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { launchChromium } from "./bench/chromium.mjs";
 import { freePort } from "./bench/processes.mjs";
 import { WIDGET_KEY, startWidgetProduct } from "./bench/widget-product.mjs";
-import { ROOT, prepare } from "./prepare.mjs";
+import { prepare } from "./prepare.mjs";
 
 const { values } = parseArgs({
   options: { runs: { type: "string", default: "5" }, slowdown: { type: "string", default: "4" } },
@@ -76,19 +76,7 @@ const CASES = {
   },
 };
 
-function findChromium() {
-  if (process.env.SVC_CHROMIUM) return process.env.SVC_CHROMIUM;
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const found = ["chromium", "chromium-browser", "google-chrome"]
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
-  if (found === undefined) throw new Error("There is no Chromium in the PATH; install it or set SVC_CHROMIUM.");
-  return found;
-}
-
-const executablePath = findChromium();
 await prepare(console.log);
-const { chromium } = createRequire(join(ROOT, "tests", "package.json"))("playwright-core");
 const endings = [];
 try {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-widget-"));
@@ -97,7 +85,7 @@ try {
   endings.push(product.stop);
   const site = await startSite(product.url);
   endings.push(site.stop);
-  const browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+  const browser = await launchChromium();
   endings.push(() => browser.close());
   console.log(`Chromium ${browser.version()}, processor slowed down ${rate} times, medians of ${runs} runs`);
   console.log("case               longest task   tasks over 50 ms   scripts   transferred");

@@ -1,6 +1,6 @@
 // Makes one file of each app and all that it loads, for the processes that tests start by the hundred: half of their time
 // is spent on finding a thousand modules; and of each workspace, for the four hundred test files that load them. The code
-// is that of the builds; only what tests say of the program `svc` itself (tests/journeys/cli.test.ts), and `npm run soak`,
+// is that of the builds; only the first tests of the program `svc` itself (tests/journeys/cli.test.ts), and `npm run soak`,
 // run the builds as they are.
 import { existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// `npm test`: static checks, then every test on the queues' Postgres backend with the standalone composition, then what
-// touches queues or runs the product on Redis with separate processes. `npm run soak`: all four compositions in full.
+// `npm test`: static checks; every test on the queues' Postgres backend with the standalone composition, but for those of
+// several processes side by side; then these, and what the queues carry, on Redis with separate processes. `npm run soak`:
+// all four compositions in full.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
@@ -55,7 +56,8 @@ async function runChecks() {
   await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
   await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
   await check("type check of the console's page tests", bin("tsc"), ["-p", "apps/console/web/tsconfig.test.json"]);
-  await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
+  // What needs types takes a minute of all cores: it is for `npm run lint`, and for a soak.
+  await check("lint", bin("oxlint"), [...(isSoak ? ["--type-aware"] : []), "--deny-warnings"]);
   await check("format", bin("oxfmt"), ["--check", "."]);
 }
 
@@ -171,7 +173,7 @@ const hasChromium = () =>
     (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name))),
   );
 
-/** What runs the product or a queue, and so has to run on both backends. */
+/** What runs the product or a queue: in `npm run soak`, on both backends and in both compositions. */
 const ON_BOTH_BACKENDS = [
   "tests/journeys",
   "tests/packages/queue",
@@ -187,15 +189,31 @@ const ON_ONE_BACKEND = [
   "tests/journeys/docs-webhooks",
   "tests/journeys/widget-browser(?!-replicas)",
 ];
-/** What asks about requests, scopes, shapes and examples, whatever carries the jobs: twice in `npm run soak` only. */
-const ONCE = [
-  "tests/journeys/(agent-tools|client|docs-(api|promises|recipes|tools|widget)|embeddings|joined-drafts|model-answers|openapi)",
-  "tests/journeys/(mcp-clients|tools-notes|triage|widget-secrets|widget-socket-hostile)",
-  "tests/journeys/http-admin-(agents|audit|hooks|keys|operators|tickets)",
-  "tests/journeys/http-(attachments|bad-input|hooks|hostile|keys|kb\\.test|kb-documents|knowledge-care|log-secrets)",
-  "tests/journeys/http-(model-usage|projects|replay|reviews\\.test|scopes)",
-  "tests/journeys/console-(http|oidc)",
-  "tests/journeys/http-webhooks-(dead|guard|secrets|tries)",
+/** What a soak runs with Redis. */
+const REDIS_COMPOSITIONS = [
+  ["redis", "separate"],
+  ["redis", "standalone"],
+];
+/** What the queues carry, and what their backend may change: on both of them in `npm test` too. */
+const QUEUED = [
+  "tests/journeys/durability-(outages|pipeline)",
+  "tests/journeys/http-(privacy|rate-limit|sync|webhooks\\.test)",
+  "tests/packages/queue",
+  "packages/channel-manager/src/(accept-message|channel-manager|deliver-reply)",
+  "apps/api/src/callbacks/sweeper",
+];
+/**
+ * What is about several processes side by side, and about those that are killed: on Redis with separate processes, which
+ * is how such a product runs. Where there is no Redis, it is on the Postgres backend with everything else.
+ */
+const BETWEEN_PROCESSES = [
+  "tests/journeys/chaos",
+  "tests/journeys/console-events",
+  "tests/journeys/durability-(crash|shutdown)",
+  "tests/journeys/http-(cut-drains|drain|health|idempotency|kb-durability|models|replicas|reviews-durability|streaming|timeout-race)",
+  "tests/journeys/http-webhooks-(durability|order)",
+  "tests/journeys/messenger-kills",
+  "tests/journeys/widget-browser-replicas",
 ];
 
 try {
@@ -205,14 +223,21 @@ try {
   say("bundle the apps");
   const bundles = await bundleApps();
   say("checks of types, lint and format, beside the first tests");
-  await Promise.all([runChecks(), runJest({ backend: "postgres", composition: "standalone", bundles })]);
-  if (isSoak)
-    await runJest({ backend: "postgres", composition: "separate", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
-  if (hasRedis()) {
-    const but = isSoak ? ON_ONE_BACKEND : [...ON_ONE_BACKEND, ...ONCE];
-    await runJest({ backend: "redis", composition: "separate", bundles, only: ON_BOTH_BACKENDS, but });
-    if (isSoak)
-      await runJest({ backend: "redis", composition: "standalone", only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
+  await Promise.all([
+    runChecks(),
+    runJest({
+      backend: "postgres",
+      composition: "standalone",
+      bundles,
+      but: hasRedis() && !isSoak ? BETWEEN_PROCESSES : [],
+    }),
+  ]);
+  if (isSoak) {
+    const further = [["postgres", "separate"], ...(hasRedis() ? REDIS_COMPOSITIONS : [])];
+    for (const [backend, composition] of further)
+      await runJest({ backend, composition, only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
+  } else if (hasRedis()) {
+    await runJest({ backend: "redis", composition: "separate", bundles, only: [...QUEUED, ...BETWEEN_PROCESSES] });
   }
 } catch (error) {
   console.error(error.message);

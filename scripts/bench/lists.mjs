@@ -16,7 +16,8 @@ const DAY_MS = 86_400_000;
 /** Tickets were begun within this many days. */
 const DAYS = 90;
 
-const pgOfStore = () => createRequire(join(ROOT, "packages", "store", "package.json"))("pg");
+/** The database's client, found when it is needed: before the checkout is prepared it is not there. */
+export const pgOfStore = () => createRequire(join(ROOT, "packages", "store", "package.json"))("pg");
 
 /** Values as common as they are in a project that has run for some months. */
 const pickOf = (random) => (weighted) => {
@@ -40,7 +41,7 @@ const STATES = [
 ];
 
 /** Puts agents, keys and tickets into a database that has been set up, as if they had come in over the API. */
-async function seed(client, project, ticketCount) {
+export async function seedTickets(client, project, ticketCount) {
   const random = createRandom(7);
   const pick = pickOf(random);
   await client.query(
@@ -140,7 +141,7 @@ async function seed(client, project, ticketCount) {
 }
 
 /** Waits until the pipeline has followed everything; answers how long that took, in seconds. */
-async function untilFollowed(client) {
+export async function untilFollowed(client) {
   const startedAt = performance.now();
   for (;;) {
     const { rows } = await client.query(
@@ -252,7 +253,7 @@ export async function measureLists({ url, databaseUrl }, { key, tickets, runs, s
   try {
     const { rows } = await client.query("SELECT id FROM projects WHERE name = 'default'");
     const project = rows[0].id;
-    await seed(client, project, tickets);
+    await seedTickets(client, project, tickets);
     const took = await untilFollowed(client);
     printFigure(`${tickets} tickets followed and indexed`, `${took.toFixed(0)} s`);
     // What the database does by itself within a minute.

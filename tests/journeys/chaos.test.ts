@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { Project } from "@svc/store";
-import { waitFor } from "@svc/testing";
+import { randomFrom, waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
 import { createApiClient } from "./support/create-api-client.ts";
@@ -21,17 +21,6 @@ const FIXED = "This is always the answer.";
 const SETTLED_WITHIN_MS = 90_000;
 /** An answer that leaves in this time before its process is killed may not have been noted as given. */
 const NOTED_WITHIN_MS = 1_000;
-
-/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** A reply that a customer was given, by his call or by the drain. */
 interface Given {

@@ -5,7 +5,7 @@ import { openStore } from "@svc/store";
 import { createTestDatabase, freePort, startProcess, testLog, waitFor } from "@svc/testing";
 import type { ChildProcess, TestDatabase } from "@svc/testing";
 import { Client } from "pg";
-import { SVC_MAIN, documentOf, run, svc as runSvc, svcJson as runSvcJson } from "./support/run-svc.ts";
+import { SVC_BUILD, documentOf, run, svc as runSvc, svcJson as runSvcJson } from "./support/run-svc.ts";
 import type { Ran } from "./support/run-svc.ts";
 import { makeFolder, newInstance, removeFolders, svcUp } from "./support/svc-instance.ts";
 import { SECRET_KEY } from "./support/start-product.ts";
@@ -88,7 +88,8 @@ describe("the product, started with one command on a new folder", () => {
   let key = "";
 
   beforeAll(async () => {
-    instance = await newInstance();
+    // As it is built, which is what people run; the other tests may have one file of it.
+    instance = { ...(await newInstance()), program: SVC_BUILD };
     product = await svcUp(instance);
     firstOutput = product.output();
     key = firstOutput.match(KEY)?.[0] ?? "";
@@ -216,7 +217,7 @@ describe("the product, started with one command on a new folder", () => {
     });
 
     test("refuses a project that does not exist and names those that do", async () => {
-      const { stderr, code } = await svc(instance.env, "kb", "add", SVC_MAIN, "--project", "nowhere");
+      const { stderr, code } = await svc(instance.env, "kb", "add", SVC_BUILD, "--project", "nowhere");
       expect(code).toBe(1);
       expect(stderr).toContain('There is no project "nowhere". There are: default.');
     });
@@ -438,7 +439,7 @@ describe("commands on a database of one's own", () => {
   test("start api runs the app until SIGTERM, and ends with exit code 78 without a database", async () => {
     expect((await runSvc({}, "start", "api")).code).toBe(78);
     const api = await startProcess({
-      file: SVC_MAIN,
+      file: SVC_BUILD,
       args: ["start", "api"],
       env,
       name: "svc start api",

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { hashPassword } from "@svc/auth";
 import type { OperatorRole } from "@svc/contracts";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
@@ -9,6 +8,7 @@ import { callApi } from "./support/call-api.ts";
 import { signInToConsole } from "./support/create-console-client.ts";
 import type { ConsoleClient } from "./support/create-console-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
+import { hashCheaply } from "./support/hash-cheaply.ts";
 import { closeEvents, openEvents } from "./support/open-events.ts";
 import type { EventReader } from "./support/open-events.ts";
 import { startProduct } from "./support/start-product.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   // Two of everything: what one replica does is told by the other.
   product = await startProduct({ composition: "separate", apps: ["console"] });
   urls = product.composition.consoleUrls;
-  passwordHash = await hashPassword(PASSWORD);
+  passwordHash = hashCheaply(PASSWORD);
   const agent = { fixedReply: "answered", reviewPolicy: "review" as const };
   north = await addProject(product.store, "north", agent);
   south = await addProject(product.store, "south", agent);

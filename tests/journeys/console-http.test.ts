@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { ROLE_SCOPES, hashPassword, makeLink, scopesOfRoles } from "@svc/auth";
+import { ROLE_SCOPES, makeLink, scopesOfRoles } from "@svc/auth";
 import { ADMIN_ENDPOINTS, grantsScope } from "@svc/contracts";
 import type { AdminOperation, Endpoint, OperatorRole } from "@svc/contracts";
 import { newId } from "@svc/store";
@@ -11,6 +11,7 @@ import type { ApiRequest } from "./support/call-api.ts";
 import { consoleClientOf, cookieOf, signInToConsole } from "./support/create-console-client.ts";
 import type { ConsoleClient } from "./support/create-console-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
+import { hashCheaply } from "./support/hash-cheaply.ts";
 import { queryDatabase } from "./support/query-database.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
@@ -52,7 +53,7 @@ async function signedIn(roles: Roles): Promise<ConsoleClient & { id: string; ema
 beforeAll(async () => {
   product = await startProduct({ env: { SVC_TRUST_PROXY: "127.0.0.1" }, apps: ["console"] });
   urls = product.composition.consoleUrls;
-  passwordHash = await hashPassword(PASSWORD);
+  passwordHash = hashCheaply(PASSWORD);
   north = await addProject(product.store, "north", { fixedReply: "answered" });
   south = await addProject(product.store, "south", { fixedReply: "answered" });
 });
@@ -423,6 +424,98 @@ describe("what pages ask for", () => {
     ]);
   });
 
+  test("tickets of all projects are those that the operator's roles let them read, with what each may tell", async () => {
+    const userId = newId();
+    for (const project of ["north", "south"]) {
+      const json = { text: "hi", chatId: newId(), userId };
+      const key = product.adminKey;
+      await callApi(`${product.composition.apiUrls[0]}/api/v1/messages`, { key, project, json });
+    }
+    const projectsOf = async (roles: Roles) => {
+      const client = await signedIn(roles);
+      const { status, body } = await client.call(`/api/v1/admin/tickets?allProjects=1&userId=${userId}`);
+      expect(status).toBe(200);
+      const counted = await client.call(`/api/v1/admin/tickets/count?allProjects=1&userId=${userId}`);
+      const { items } = body as unknown as { items: { project: string }[] };
+      expect(counted.body).toMatchObject({ item: { count: items.length } });
+      return items.map(({ project }) => project).toSorted();
+    };
+    expect(await projectsOf([{ project: "north", role: "viewer" }])).toEqual(["north"]);
+    expect(
+      await projectsOf([
+        { project: "north", role: "operator" },
+        { project: "south", role: "viewer" },
+      ]),
+    ).toEqual(["north", "south"]);
+    expect(await projectsOf([{ project: "*", role: "viewer" }])).toEqual(["north", "south"]);
+    expect(await projectsOf([{ project: "*", role: "administrator" }])).toEqual(["north", "south"]);
+  });
+
+  test("saved views are each operator's own, of projects with a role, fifty at most, and bounded", async () => {
+    const client = await signedIn([{ project: "north", role: "viewer" }]);
+    const other = await signedIn([{ project: "*", role: "viewer" }]);
+    const view = {
+      name: "  VIP first ",
+      project: "north",
+      view: "all",
+      filters: { tag: "<b>vip</b>", sort: "priority" },
+    };
+    const kept = { ...view, name: "VIP first" };
+    const put = (json: object, by = client) => by.call("/session/views", { method: "PUT", json });
+    const list = async (by = client) => (await by.call("/session/views")).body as unknown as { items: object[] };
+    expect((await put(view)).body).toEqual({ ok: true, items: [kept] });
+    const ofAll = { ...kept, project: null, filters: { userId: "u 1" } };
+    expect((await put(ofAll)).body).toEqual({ ok: true, items: [ofAll] });
+    expect(await list()).toEqual({ ok: true, items: [ofAll] });
+    expect(await list(other)).toEqual({ ok: true, items: [] });
+    expectProblem(await put({ ...kept, project: "south" }), "project_mismatch");
+    expectProblem(await put({ ...kept, project: "none" }, other), "not_found");
+    expectProblem(
+      await put({
+        name: "a\nb",
+        project: "North",
+        view: "../x",
+        filters: { tag: "x".repeat(501), evil: "1" },
+        more: 1,
+      }),
+      "invalid_request",
+      ["/filters/evil", "/filters/tag", "/more", "/name", "/project", "/view"],
+    );
+    expectProblem(
+      await callApi(`${urlOf()}/session/views`, { method: "PUT", json: kept, headers: { Cookie: client.cookie } }),
+      "csrf_refused",
+    );
+    expectProblem(await callApi(`${urlOf()}/session/views`), "not_signed_in");
+    await Promise.all(Array.from({ length: 55 }, (_, index) => put({ ...kept, name: `view ${index}` })));
+    expect((await list()).items).toHaveLength(50);
+    expectProblem(await put({ ...kept, name: "one more" }), "invalid_request");
+    expect((await put(kept)).status).toBe(200);
+    const remove = (name: string) =>
+      client.call(`/session/views?name=${encodeURIComponent(name)}`, { method: "DELETE" });
+    expect((await remove("VIP first")).body).toMatchObject({ items: expect.not.arrayContaining([kept]) });
+    expectProblem(await remove("VIP first"), "not_found");
+    // Of a project without a role, no view is shown any more.
+    await product.store.operators.update(client.id, { roles: [{ project: south.id, role: "viewer" }] }, null);
+    await waitFor(async () => (await list()).items.length === 0, { what: "the role to be gone" });
+  });
+
+  test("who works in a project is told by name to those who do, and to nobody else", async () => {
+    const client = await signedIn([{ project: "north", role: "viewer" }]);
+    const elsewhereOnly = await signedIn([{ project: "south", role: "operator" }]);
+    const everywhere = await signedIn([{ project: "*", role: "operator" }]);
+    const shutOut = await addOperator([{ project: "north", role: "operator" }]);
+    await product.store.operators.update(shutOut.id, { disabled: true }, null);
+    const { status, body, text } = await client.call("/session/colleagues", { project: "north" });
+    expect(status).toBe(200);
+    const found = (body as unknown as { items: { id: string; name: string }[] }).items.map(({ id }) => id);
+    expect(found).toEqual(expect.arrayContaining([client.id, everywhere.id]));
+    expect(found).not.toContain(elsewhereOnly.id);
+    expect(found).not.toContain(shutOut.id);
+    expect(text).not.toContain("@example.com");
+    expectProblem(await elsewhereOnly.call("/session/colleagues", { project: "north" }), "project_mismatch");
+    expectProblem(await callApi(`${urlOf()}/session/colleagues`, {}), "not_signed_in");
+  });
+
   test("where the parts of the service are that others call, and whether they answer, for those signed in", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const { status, body } = await client.call("/session/places");
@@ -470,6 +563,17 @@ describe("every answer", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(headers.get("access-control-allow-origin")).toBeNull();
     }
+  });
+
+  test("to an address without a page is that there is none, and a page for whoever opens it in a browser", async () => {
+    const get = (path: string, accept: string) => callApi(`${urlOf()}${path}`, { headers: { Accept: accept } });
+    for (const path of ["/metrics", "/north/nothing", "/north/inbox", "/a/b/c/d/e"]) {
+      expectProblem(await get(path, "*/*"), "not_found");
+    }
+    const opened = await get("/north/nothing", "text/html,*/*;q=0.8");
+    expect(opened.headers.get("content-type")).toMatch(/^text\/html/);
+    expect([404, 503]).toContain(opened.status);
+    expect((await get("/north/inbox/review", "*/*")).headers.get("content-type")).toMatch(/^text\/html/);
   });
 
   test("to a path that leads out of the pages' folder is that there is nothing", async () => {

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import { TICKET_LIMITS, statsSchema, ticketDetailSchema, ticketItemSchema } from "@svc/contracts";
-import type { Scope, TicketDetail, TicketItem } from "@svc/contracts";
+import type {
+  QueueHealth,
+  Scope,
+  SentTestMessage,
+  Stats,
+  TicketDetail,
+  TicketHistory,
+  TicketItem,
+} from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
@@ -181,6 +189,23 @@ describe("a ticket", () => {
     const item = itemOf(await call(`/${id}`));
     expect(item.more).toEqual({ messages: false, replies: false, events: true });
     expect([item.events.length, item.events[0]?.actor, item.events.at(-1)?.actor]).toEqual([200, "test 1", "test 200"]);
+    // The older ones come from their place on, and the other lists only where they are asked for.
+    const before = await call(`/${id}/history?eventsBefore=${item.events[0]?.id}`);
+    const older = (before.body as unknown as { item: TicketHistory }).item;
+    expect(older).toMatchObject({
+      messages: [],
+      replies: [],
+      more: { messages: false, replies: false, events: false },
+    });
+    expect(older.events.map(({ actor }) => actor)).toContain("pipeline");
+    const last = await call(`/${id}/history?messagesBefore=999&repliesBefore=999&eventsBefore=999999999`);
+    expect((last.body as unknown as { item: TicketHistory }).item).toMatchObject({
+      messages: [{ text: "many" }],
+      events: { length: 200 },
+      more: { messages: false, events: true },
+    });
+    expectProblem(await call(`/${id}/history?eventsBefore=x`), "invalid_request", ["/eventsBefore"]);
+    expectProblem(await call(`/${id}/history`, { project: "south" }), "not_found");
   });
 
   test("200: shows at most 4 MB of each, the newest, however well they can be packed", async () => {
@@ -308,6 +333,53 @@ describe("the list of tickets", () => {
     expect(await listed({ q: word }, { project: "south" })).toEqual([]);
   });
 
+  test("200: of all projects goes on over them in one order, and needs an administrator's key", async () => {
+    const user = `all-${newId()}`;
+    const ids: string[] = [];
+    for (const project of ["north", "south", "north", "south", "north"]) {
+      ids.push(await converse("about all", { project, userId: user }));
+    }
+    const query = `allProjects=1&userId=${user}`;
+    const read: TicketItem[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const page: ApiAnswer = await call(`?${query}&sort=createdAt&limit=2&cursor=${cursor}`);
+      read.push(...itemsOf(page));
+      cursor = cursorOf(page);
+    }
+    expect(read.map(({ id, project }) => [id, project])).toEqual(
+      ids.map((id, index) => [id, index % 2 === 0 ? "north" : "south"]),
+    );
+    const count = async (more: string) => (await call(`/count?${query}${more}`)).body;
+    expect(await count("")).toMatchObject({ item: { count: 5, isMore: false } });
+    expect(await count("&needsReview=1")).toMatchObject({ item: { count: 2 } });
+    const tag = `both ${user}`;
+    for (const [id, project] of [
+      [ids[0], "north"],
+      [ids[1], "south"],
+    ] as const) {
+      await call(`/${id}`, { method: "PATCH", json: { tags: [tag] }, project });
+    }
+    expect(await listed({ allProjects: "1", tag, sort: "createdAt" })).toEqual(ids.slice(0, 2));
+    // Once the list has followed the changes, it goes by its index of tags.
+    await waitFor(
+      async () =>
+        (
+          await queryDatabase<{ count: number }>(
+            product.databaseUrl,
+            "SELECT count(*)::integer AS count FROM ticket_list WHERE cardinality(tag_keys) = 1 AND ticket_id = ANY ($1)",
+            [ids],
+          )
+        )[0]?.count === 2,
+      { what: "the tags in the list" },
+    );
+    expect(await listed({ allProjects: "1", tag, sort: "createdAt" })).toEqual(ids.slice(0, 2));
+    expectProblem(await call(`?${query}&q=about&chatId=x`), "invalid_request", ["/q", "/chatId"]);
+    const scoped = await keyOf(north, ["tickets:*"]);
+    for (const path of ["", "/count"])
+      expectProblem(await call(`${path}?${query}`, { key: scoped }), "insufficient_scope");
+  });
+
   test("400: tells every fault of the query", async () => {
     const query = new URLSearchParams({
       limit: "0",
@@ -388,6 +460,32 @@ describe("the list of tickets", () => {
   });
 });
 
+test("202: a test message is answered as any other is, in a chat of its own", async () => {
+  const send = (json: object, request: ApiRequest = {}) =>
+    callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/test-messages`, {
+      key: product.adminKey,
+      project: "north",
+      method: "POST",
+      json,
+      ...request,
+    });
+  const answers = [await send({ text: "Is anybody there?" }), await send({ text: "Is anybody there?" })];
+  expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+  const [one, other] = answers.map(({ body }) => (body as unknown as { item: SentTestMessage }).item);
+  expect(one?.ticketId).not.toBe(other?.ticketId);
+  await waitFor(
+    async () => {
+      const { channel_meta, replies } = itemOf(await call(`/${one?.ticketId}`));
+      return replies.length > 0 && channel_meta["origin"] === "test";
+    },
+    { what: "the answer in the ticket" },
+  );
+  expectProblem(await send({ text: " " }), "invalid_request", ["/text"]);
+  expectProblem(await send({ text: "x".repeat(2_001) }), "invalid_request", ["/text"]);
+  const key = await keyOf(north, ["tickets:*"]);
+  expectProblem(await send({ text: "x" }, { key }), "insufficient_scope");
+});
+
 describe("statistics", () => {
   const stats = async (query: string, request: ApiRequest = {}) =>
     callApi(`${api.baseUrl(calls++ % 2)}/api/v1/admin/stats${query}`, {
@@ -439,6 +537,26 @@ describe("statistics", () => {
     expect((await stats("?channelId=widget")).body).toMatchObject({ messages: 0 });
     expect((await stats(`?agentId=${held?.id}&channelId=api`)).body).toMatchObject({ messages: read.messages });
     expect((await stats("", { project: "north" })).body).not.toMatchObject({ messages: 0 });
+    // Each hour of a short time, each day of a longer one and each week of a long one, where the caller's days begin.
+    const seriesOf = async (query: string) => ((await stats(query)).body as unknown as Stats).series;
+    const days = (read as unknown as Stats).series;
+    expect(days).toMatchObject({ unit: "day" });
+    expect(days.points.reduce((sum, { messages }) => sum + messages, 0)).toBe(read.messages);
+    expect(await seriesOf("?from=2026-10-24T12:00:00Z&to=2026-10-26T12:00:00Z&timeZone=Europe/Berlin")).toMatchObject({
+      unit: "hour",
+      points: { length: 48, 0: { at: "2026-10-24T12:00:00.000Z", messages: 0, firstReplyMs: { p50: null } } },
+    });
+    const places = (await seriesOf("?from=2026-10-23&to=2026-10-28&timeZone=Europe/Berlin")).points;
+    expect(places.map(({ at }) => at)).toEqual([
+      "2026-10-22T22:00:00.000Z",
+      "2026-10-23T22:00:00.000Z",
+      "2026-10-24T22:00:00.000Z",
+      "2026-10-25T23:00:00.000Z",
+      "2026-10-26T23:00:00.000Z",
+      "2026-10-27T23:00:00.000Z",
+    ]);
+    const weeks = await seriesOf("?from=2025-12-01&to=2026-11-30&timeZone=America/New_York");
+    expect(weeks).toMatchObject({ unit: "week", points: { 0: { at: "2025-11-24T05:00:00.000Z" } } });
     // A message that was worked on again is one, as its last time was.
     await queryDatabase(
       product.databaseUrl,
@@ -461,15 +579,44 @@ describe("statistics", () => {
     });
   });
 
+  test("200: say what waits in each queue, since when, and what was given up", async () => {
+    const project = await addProject(product.store, "queued", {});
+    const queues = async () =>
+      (
+        (await callApi(`${api.baseUrl(0)}/api/v1/admin/queues`, { key: product.adminKey, project: "queued" }))
+          .body as unknown as { items: QueueHealth[] }
+      ).items;
+    const empty = { waiting: 0, oldestDueAt: null, failed: 0 };
+    const names = ["messages", "replies", "callbacks", "documents"];
+    expect(await queues()).toEqual(names.map((queue) => ({ queue, ...empty })));
+    await queryDatabase(
+      product.databaseUrl,
+      `INSERT INTO messages (id, project_id, ticket_id, seq, text, timestamp_ms, channel_meta, due_at, created_at, not_before, state)
+       SELECT gen_random_uuid(), $1, gen_random_uuid(), 1, 'x', 0, '{}', '2100-01-01', at, not_before, state
+       FROM (VALUES ('2026-01-01'::timestamptz, '2026-01-02'::timestamptz, 'received'),
+         ('2026-01-03', NULL, 'received'), ('2026-01-01', '2100-01-01', 'received'), ('2026-01-01', NULL, 'failed')
+       ) planted (at, not_before, state)`,
+      [project.id],
+    );
+    expect((await queues())[0]).toEqual({
+      queue: "messages",
+      waiting: 3,
+      oldestDueAt: "2026-01-02T00:00:00.000Z",
+      failed: 1,
+    });
+    await queryDatabase(product.databaseUrl, "DELETE FROM messages WHERE project_id = $1", [project.id]);
+  });
+
   test("400 and 403: at most 366 days, and its scope", async () => {
     const faults = "?from=2024-01-01&to=2026-01-01";
     expectProblem(await stats(faults), "invalid_request", ["/from"]);
     expectProblem(await stats("?from=2026-01-02&to=2026-01-01"), "invalid_request", ["/from"]);
-    expectProblem(await stats("?from=x&to=y&channelId=z&agentId='"), "invalid_request", [
+    expectProblem(await stats("?from=x&to=y&channelId=z&agentId='&timeZone=';--"), "invalid_request", [
       "/from",
       "/to",
       "/channelId",
       "/agentId",
+      "/timeZone",
     ]);
     const key = await keyOf(north, ["kb:*"]);
     expectProblem(await stats("", { key, project: "north" }), "insufficient_scope");

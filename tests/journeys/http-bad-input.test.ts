@@ -21,7 +21,7 @@ const NUL = "\u0000";
 const LONE = "\ud83d";
 /** Everything that is easily broken on the way through JSON, HTTP, SQL and back. */
 const HARD_TEXT = 'שלום "עולם" مرحبا ‮abc‬ 👩‍👩‍👧‍👦🏳️‍🌈 e\u0301 \u{1F600}\u{10FFFF}\uFFFE \\u0000 \\ \'; -- \t\r\n\u2028 {"a":1}';
-const RUNS = 60;
+const RUNS = process.env["SVC_SOAK"] === "1" ? 300 : 25;
 
 let product: Product;
 let api: ApiClient;

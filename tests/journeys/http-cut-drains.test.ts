@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { ReplyItem } from "@svc/contracts";
 import type { Project } from "@svc/store";
-import { startCuttingProxy, waitFor } from "@svc/testing";
+import { randomFrom, startCuttingProxy, waitFor } from "@svc/testing";
 import type { CuttingProxy } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -11,14 +11,13 @@ import type { ApiClient } from "./support/create-api-client.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { openRawCall } from "./support/open-raw-call.ts";
 import { queryDatabase } from "./support/query-database.ts";
-import { randomFrom } from "./support/random-from.ts";
 import { sendRaw } from "./support/send-raw.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
-const CHATS = isSoak ? 1_000 : 100;
+const CHATS = isSoak ? 1_000 : 40;
 const MESSAGES_A_CHAT = 4;
 /** Of a test that goes through all of them. */
 const TEST_TIMEOUT_MS = isSoak ? 600_000 : 240_000;

@@ -42,7 +42,7 @@ async function drip(beginning: string, drop: string): Promise<RawConnection> {
 async function serveOthersUntil(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     expect((await api.send("fixed", { text: "hello" })).texts).toEqual([FIXED]);
-    expect((await api.drain("fixed", "nothing-comes", "?wait=200")).status).toBe(200);
+    expect((await api.drain("fixed", "nothing-comes", "?wait=2000")).status).toBe(200);
   }
 }
 

@@ -23,7 +23,7 @@ const FIXED = "This is **always** the answer.";
 const HANDOFF = "A person will look at it.";
 const TABLE = "| City | People |\n|---|---|\n| Oslo | 717710 |\n| Rome | 2748109 |";
 /** How often what could go wrong between two requests is tried. */
-const ROUNDS = process.env["SVC_SOAK"] === "1" ? 100 : 15;
+const ROUNDS = process.env["SVC_SOAK"] === "1" ? 100 : 6;
 
 let product: Product;
 let api: ApiClient;

@@ -20,7 +20,7 @@ import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const UNKNOWN = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
-const RUNS = 60;
+const RUNS = process.env["SVC_SOAK"] === "1" ? 300 : 25;
 
 let product: Product;
 let api: ApiClient;

@@ -125,7 +125,7 @@ const orCut = (call: Promise<ApiAnswer>) =>
   });
 
 describe("many parallel posts under each of many keys, on every replica,", () => {
-  const KEYS = isSoak ? 1_000 : 100;
+  const KEYS = isSoak ? 1_000 : 24;
   const POSTS = 20;
   const KEYS_AT_ONCE = 10;
   const MODES = ["sync", "async", "webhook"] as const;
@@ -229,7 +229,7 @@ describe("a replica that is killed with SIGKILL", () => {
   });
 
   test("while many calls wait there leaves their replies to the drain of another one, each once", async () => {
-    const count = isSoak ? 300 : 40;
+    const count = isSoak ? 300 : 20;
     const chats = Array.from({ length: count }, () => randomUUID());
     const release = await holdTable(product.databaseUrl, "tickets");
     const calls = chats.map((chatId) => orCut(api.send(PROJECT, { text: "hello", chatId, timeoutMs: 60_000 })));
@@ -249,7 +249,7 @@ describe("a replica that is killed with SIGKILL", () => {
   });
 
   test("while it is asked by many callers that repeat what was cut makes no message twice and loses no reply", async () => {
-    const callers = isSoak ? 300 : 60;
+    const callers = isSoak ? 300 : 30;
     const keys = Array.from({ length: callers }, () => randomUUID());
     let answered = 0;
     /** As a careful client does: the same call until there is an answer, on whatever replica is there. */
@@ -422,7 +422,7 @@ describe("a replica that died between the claim of a key and the commit of the m
 
 describe("long polls on one replica while the messages go to another one", () => {
   test("get the replies of their chats, many at once", async () => {
-    const chats = Array.from({ length: isSoak ? 200 : 50 }, () => randomUUID());
+    const chats = Array.from({ length: isSoak ? 200 : 25 }, () => randomUUID());
     const polls = chats.map((chatId) => api.drain(PROJECT, chatId, "?wait=40000", { replica: 1 }));
     const sent = await Promise.all(chats.map((chatId) => api.send(PROJECT, { text: "hello", chatId, mode: "async" })));
     expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([202]));

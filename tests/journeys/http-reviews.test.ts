@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
 import { REVIEW_ACTIONS, ticketItemSchema } from "@svc/contracts";
-import type { CallbackType, ReviewAction, TicketDetail } from "@svc/contracts";
+import type { CallbackType, OperatorFile, ReviewAction, TicketDetail } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
 import { startWebhookReceiver, waitFor } from "@svc/testing";
@@ -410,6 +410,62 @@ describe("an operator's own text", () => {
       return callbackOf(request).replies.map((reply) => (reply.type === "message" ? reply.text : reply.filename));
     };
     expect([await texts(), await texts()]).toEqual([["First."], ["Second."]]);
+  });
+
+  test("goes out with files, which are handed in before, cleaned and told by their content", async () => {
+    const { ticketId } = await heldChat({ webhookUrl: receiver.url() });
+    const path = `${api.baseUrl(0)}/api/v1/admin/tickets/${ticketId}/files`;
+    const call = (init: RequestInit, project = "held") =>
+      fetch(path, {
+        method: "POST",
+        ...init,
+        headers: [["X-Api-Key", product.adminKey], ["X-Svc-Project", project], ...new Headers(init.headers)],
+      });
+    const json = (body: object) => ({ body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+    const form = new FormData();
+    form.append("file", new Blob(["%PDF-1.7 label"], { type: "text/html" }), "../label\u202e.pdf");
+    const content = Buffer.from("<script>alert(1)</script>").toString("base64");
+    const answers = [await call({ body: form }), await call(json({ filename: "page.html", content }))];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    const files = await Promise.all(
+      answers.map(async (answer) => ((await answer.json()) as { item: OperatorFile }).item),
+    );
+    expect(files).toMatchObject([
+      { filename: "label.pdf", mime: "application/pdf", sizeBytes: 14 },
+      { filename: "page.html", sizeBytes: 25 },
+    ]);
+    const attachments = files.map(({ fileId }) => ({ fileId }));
+    // Of another ticket, twice, too many, not there: nothing is decided.
+    const { ticketId: other } = await heldChat();
+    for (const wrong of [
+      { ticketId: other, attachments },
+      { ticketId, attachments: [...attachments, ...attachments] },
+      { ticketId, attachments: [{ fileId: newId() }] },
+      { ticketId, attachments: Array.from({ length: 11 }, () => ({ fileId: newId() })) },
+    ]) {
+      const answer = await reviews.decide(wrong.ticketId, "reply", {
+        json: { text: "x", attachments: wrong.attachments },
+      });
+      expectProblem(answer, "invalid_request", ["/attachments"]);
+    }
+    await reviews.decide(ticketId, "reply", { json: { text: "Your label.", attachments } });
+    await reviews.untilIn(ticketId, "done");
+    const request = await receiver.next((found) => callbackOf(found).type === "message.completed");
+    expect(callbackOf(request).replies).toMatchObject([
+      { type: "message", text: "Your label." },
+      { type: "attachment", filename: "label.pdf", mime: "application/pdf" },
+      { type: "attachment", filename: "page.html" },
+    ]);
+    expect(await queryDatabase(product.databaseUrl, "SELECT id FROM operator_files")).toEqual([]);
+    // Without a file, an empty one, a large one, one of another project's ticket.
+    const large = Buffer.alloc(10 * 1024 * 1024 + 1).toString("base64");
+    const refused = [
+      await call({ body: new FormData() }),
+      await call(json({ filename: "empty.txt", content: "" })),
+      await call(json({ filename: "large.bin", content: large })),
+      await call(json({ filename: "a.txt", content: "aGk=" }), "auto"),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([400, 400, 413, 404]);
   });
 
   test("may follow at once on another one, and each goes out in its order", async () => {

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { waitFor } from "@svc/testing";
+import { randomFrom, waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
 import { queryDatabase } from "./support/query-database.ts";
-import { randomFrom } from "./support/random-from.ts";
 import { startProduct } from "./support/start-product.ts";
 import type { Product } from "./support/start-product.ts";
 
 const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
-const CALLS = isSoak ? 2_000 : 200;
+const CALLS = isSoak ? 2_000 : 80;
 /** Of a test that goes through all of them. */
 const TEST_TIMEOUT_MS = isSoak ? 600_000 : 240_000;
 /** How many calls are open at a time. */

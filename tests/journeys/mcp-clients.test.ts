@@ -23,7 +23,8 @@ const NAMES = [
 const QUESTION = "What is a dead letter?";
 const NOTES = "Um, the the printer on floor two is, uh, broken and nobody can print. It needs a new toner today.";
 
-const inspector = await findInspector();
+/** It is loaded from the network, with a Node.js of its own, which takes a minute: for a soak. */
+const inspector = process.env["SVC_SOAK"] === "1" ? await findInspector() : null;
 
 let product: Product;
 let home: Project;
@@ -55,7 +56,7 @@ const CLIENTS: [name: string, revision: string | null, open: (() => Promise<McpC
   ["@modelcontextprotocol/client", "2026-07-28", () => openClient(urlsOf(), key)],
   ["@modelcontextprotocol/sdk", "2025-11-25", () => openOlderClient(urlsOf(), key)],
   [
-    "the command line of the Inspector (needs npx and a network)",
+    "the command line of the Inspector (needs SVC_SOAK=1, npx and a network)",
     null,
     inspector === null ? null : () => Promise.resolve(openInspector(inspector, urlsOf(), key)),
   ],

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { waitFor } from "@svc/testing";
+import { randomFrom, waitFor } from "@svc/testing";
 import { queryDatabase } from "./support/query-database.ts";
-import { randomFrom } from "./support/random-from.ts";
 import { startMessenger } from "./support/start-messenger.ts";
 import type { MessengerProduct } from "./support/start-messenger.ts";
 import { startPrivateGround } from "./support/start-private-ground.ts";
@@ -10,9 +9,9 @@ import type { PrivateGround } from "./support/start-private-ground.ts";
 const isSoak = process.env["SVC_SOAK"] === "1";
 const SEED = Number(process.env["SVC_SEED"] ?? Math.floor(Math.random() * 1e9));
 const CHATS = isSoak ? 100 : 20;
-const MESSAGES_A_CHAT = isSoak ? 20 : 10;
+const MESSAGES_A_CHAT = isSoak ? 20 : 4;
 const MESSAGES = CHATS * MESSAGES_A_CHAT;
-const KILLS = isSoak ? 20 : 2;
+const KILLS = isSoak ? 20 : 1;
 const OUTAGES = isSoak ? 2 : 1;
 const FIXED = "This is always the answer.";
 /** Batches in which the messages come. */

@@ -124,6 +124,23 @@ describe("a question", () => {
 });
 
 describe("a bot", () => {
+  test("is not needed for a test message, which goes to a chat that has written to the bot and to no other", async () => {
+    bot.write({ chatId: 171, text: ASKED });
+    await textsSent(171, 1);
+    const test = (json?: object) =>
+      callApi(`${messenger.product.composition.apiUrls[0]}/api/v1/admin/channels/messenger/test`, {
+        key: messenger.product.adminKey,
+        method: "POST",
+        ...(json === undefined ? {} : { json }),
+      });
+    const { body } = await test({ chatId: "171" });
+    expect(body).toMatchObject({ item: { chatId: "171", state: "delivered", failure: null } });
+    expect(await textsSent(171, 2)).toEqual([SHOWN, expect.stringContaining("test message")]);
+    expect((await test({ chatId: "999171" })).body).toMatchObject({ code: "not_found" });
+    expect((await test({ chatId: "" })).body).toMatchObject({ code: "invalid_request" });
+    expect((await test()).body).toMatchObject({ item: { state: "delivered" } });
+  });
+
   test("greets with the text of the project, or its own in the language of who starts it, and helps", async () => {
     bot.write({ chatId: 111, text: "/start", entities: [{ type: "bot_command", offset: 0, length: 6 }] });
     bot.write({ chatId: 112, text: "/help", entities: [{ type: "bot_command", offset: 0, length: 5 }] });

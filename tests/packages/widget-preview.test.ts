@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { PREVIEW_TEXTS, previewTextsOf } from "../../apps/console/web/src/integrations/preview-texts.ts";
+import { WIDGET_STRINGS } from "../../apps/console/web/src/integrations/widget-strings.ts";
 import type { Locale } from "../../apps/widget/client/locales/strings.ts";
 
 const FOLDER = "../../apps/widget/client/locales";
@@ -14,6 +15,13 @@ describe("the preview of the widget in the console", () => {
       greeting,
       placeholder: messagePlaceholder,
     });
+  });
+
+  test("offers to replace what the widget says by itself, each by its name", async () => {
+    const { default: locale } = (await import(`${FOLDER}/en.ts`)) as { default: Locale };
+    const { greeting: _greeting, title: _title, ...others } = locale.strings;
+    const texts = Object.entries(others).map(([name, text]) => [name, typeof text === "string" ? text : text.other]);
+    expect(WIDGET_STRINGS).toEqual(Object.fromEntries(texts));
   });
 
   test("knows a language whatever its region, and says English for another one", () => {

@@ -1,5 +1,6 @@
 import { waitFor } from "@svc/testing";
 import type { Locator, Page } from "playwright-core";
+import { chooseFiles } from "./choose-files.ts";
 
 /** A message or a reply item as the panel shows it. */
 export interface SeenEntry {
@@ -73,9 +74,7 @@ export function widgetOn(page: Page): WidgetOnPage {
       await composer.press("Enter");
     },
     async attach(files, count = files.length) {
-      const choosing = page.waitForEvent("filechooser");
-      await part("panel").getByRole("button", { name: "Attach a file" }).click();
-      await (await choosing).setFiles(files);
+      await chooseFiles(page, () => part("panel").getByRole("button", { name: "Attach a file" }).click(), files);
       const drafts = part("panel").locator(".draft");
       await waitFor(async () => (await drafts.count()) === count && (await drafts.locator("progress").count()) === 0, {
         what: "the files to be with the server",

@@ -149,6 +149,21 @@ export async function plantCanary(product: Product, projectName: string): Promis
   );
   await store.messengerUpdates.bury(botId, [0, 1], name);
 
+  // A file that an operator has handed in for a reply that was not sent yet.
+  const handedIn = { filename: `${name}.txt`, mime: "text/plain", content: Buffer.from(`I am ${name}.`) };
+  await store.operatorFiles.insert(project, ticketId, handedIn);
+
+  // A view of the inbox that an operator has saved of the person's tickets.
+  const operator = await store.operators.insert({
+    email: `view-${newId()}@example.com`,
+    name: "Ann",
+    roles: [{ project, role: "operator" }],
+    passwordHash: null,
+  });
+  if (operator === null) throw new Error("the operator was not made");
+  const view = { name: "Theirs", view: "all", filters: { userId } };
+  await store.operatorViews.put(operator.id, view, { project, maxCount: 50 });
+
   // A hook of a platform, whose body is kept.
   const hook = await call("/admin/hooks", {
     json: {

@@ -15,6 +15,8 @@ export interface SvcInstance {
     SVC_CONSOLE_PORT: string;
   };
   url: string;
+  /** The command line that `svcUp` runs. Default: that of the other commands. */
+  program?: string;
 }
 
 /** What `svc up` writes when it is ready. */
@@ -54,8 +56,12 @@ export async function newInstance(): Promise<SvcInstance> {
 }
 
 /** Starts `svc up` and waits until its output matches. */
-export async function svcUp({ env }: SvcInstance, condition: RegExp = READY, ...args: string[]): Promise<ChildProcess> {
-  const child = await startProcess({ file: SVC_MAIN, args: ["up", ...args], env, name: "svc up" });
+export async function svcUp(
+  { env, program = SVC_MAIN }: SvcInstance,
+  condition: RegExp = READY,
+  ...args: string[]
+): Promise<ChildProcess> {
+  const child = await startProcess({ file: program, args: ["up", ...args], env, name: "svc up" });
   await child.ready(condition);
   return child;
 }

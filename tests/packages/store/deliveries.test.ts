@@ -121,6 +121,7 @@ describe("a claim", () => {
       sealedSecret: { sealed: expect.any(String) },
       coveredBy: null,
       isKeyRevoked: false,
+      trace: null,
     });
     expect(claimed.sealedSecret && store.sealer.open(claimed.sealedSecret)).toBe("the key of the sender");
     await store.deliveries.postpone(claimed, 0);

@@ -225,6 +225,7 @@ describe("an erased conversation", () => {
         text: "Mine.",
         markdown: false,
         sources: [],
+        fileIds: [],
         covers: [],
         answers: null,
       },

@@ -127,7 +127,7 @@ test("statistics say by model what a project asked for, and of one agent what wa
   await db.store.modelCalls.insert(owner, newCall());
   await db.store.modelCalls.insert(owner, newCall({ fault: "timeout", outputTokens: 0, costUsd: null }));
   await db.store.modelCalls.insert(owner, newCall({ model: "ollama:small", costUsd: null }));
-  const span = { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 60_000) };
+  const span = { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 60_000), timeZone: "UTC" };
   expect((await db.store.stats.read(owner, span)).models).toEqual([
     { model: "openai:gpt-test", calls: 2, faults: 1, inputTokens: 200, outputTokens: 20, costUsd: 0.5 },
     { model: "ollama:small", calls: 1, faults: 0, inputTokens: 100, outputTokens: 20, costUsd: null },

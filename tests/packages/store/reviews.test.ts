@@ -63,6 +63,7 @@ const replyTo = ({ waiting, newest }: ReviewState): SendWork => ({
   text: "Mine.",
   markdown: false,
   sources: [],
+  fileIds: [],
   covers: waiting.map(({ id }) => id),
   answers: (waiting.at(-1) ?? newest)?.id ?? null,
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { isUnavailable, migrateStore, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
-import { startPostgres, testLog, waitFor } from "@svc/testing";
+import { startPostgres, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import type { PrivatePostgres } from "@svc/testing";
 import { SECRET_KEY, answeredRun, claimNow, newMessage, openAndFinish, textsOf } from "./open-test-store.ts";
 
@@ -80,4 +80,25 @@ test("what was acknowledged before Postgres was killed in the middle of the work
   await postgres.start();
   await waitFor(() => store.ping(), { what: "the store to answer again" });
   for (const messageId of acknowledged) expect(await store.messages.findState(project, messageId)).toBe("received");
+});
+
+test("what waits on a line that was cut silently is told so as soon as the server can be reached, and the store goes on", async () => {
+  const line = await startSilencingProxy(postgres.url);
+  const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog() });
+  try {
+    expect(await far.projects.list()).not.toEqual([]);
+    line.silence();
+    let fault: unknown;
+    far.projects.list().catch((error: unknown) => {
+      fault = error;
+    });
+    line.restore("forgotten");
+    // Sooner than the statement's own time of 30 s would end it.
+    await waitFor(() => fault !== undefined, { what: "the statement to fail", timeoutMs: 20_000 });
+    expect(isUnavailable(fault)).toBe(true);
+    expect(await far.projects.list()).not.toEqual([]);
+  } finally {
+    await far.close();
+    await line.close();
+  }
 });

@@ -1,0 +1,318 @@
+// A small made-up shop: knowledge, agents, operators, and conversations of some weeks.
+import { query } from "./database.mjs";
+import { until } from "./processes.mjs";
+
+const PROJECT = "kestrel";
+const DAY_MS = 86_400_000;
+
+const DOCUMENTS = {
+  "Returns and refunds": `# Returns and refunds
+
+## How long you have
+
+You can send back everything within 30 days after it reached you. Propellers and batteries must not have been used.
+
+## How to send it back
+
+Print the label under “My orders”, put it on the parcel and take it to any post office. The label is free within the
+European Union. Please do not send batteries by plane: use the orange sticker that lies in the box.
+
+## When the money comes
+
+We look at what you sent within two working days. The money goes the way it came, in three to five days.`,
+  Shipping: `# Shipping
+
+## Times
+
+We send parcels on working days. To Germany they take two days, to the rest of the European Union three to six days, to
+Switzerland and Norway up to eight days.
+
+## Prices
+
+A parcel costs 4.90 EUR; from 80 EUR on it is free. Express within Germany costs 12 EUR and comes on the next working day.
+
+## Following a parcel
+
+The link in our mail shows where your parcel is. It works from the evening of the day on which we have sent it.`,
+  "Kestrel 2 handbook": `# Kestrel 2
+
+## Batteries
+
+A battery flies for 26 minutes. It charges in 70 minutes at the wall and in two hours over USB-C. Below 10 °C it flies for
+about 18 minutes: keep it warm in a pocket before the start.
+
+## Wind and rain
+
+The Kestrel 2 flies in wind up to 10 m/s. It is not made for rain: land when it begins, and let it dry for a day.
+
+## Calibrating the compass
+
+Hold it level, open “Sensors”, press “Compass” and turn it twice around each axis, away from cars and steel.
+
+## Lost signal
+
+When the signal is lost for three seconds it climbs to 30 m and comes back to where it started.`,
+  Guarantee: `# Guarantee
+
+The guarantee is two years on the drone and six months on batteries. It covers faults of material and making. It does not
+cover falls; for these there is Kestrel Care, which replaces a drone twice within a year.`,
+  "Flying by the rules": `# Rules
+
+## Registration
+
+In the European Union you register as operator at your aviation authority before the first flight, and put the number on the
+drone. The Kestrel 2 weighs 249 g and belongs to class C0.
+
+## Where you may not fly
+
+Not over crowds, not near airports, not higher than 120 m. The app shows the zones of your country.`,
+};
+
+const AGENTS = [
+  {
+    name: "Parcels and returns",
+    description: "Shipping, returns, refunds",
+    instructions: "Answer in two or three sentences. Name the number of days wherever the handbook does.",
+    // What it is less sure of waits for a person.
+    reviewPolicy: "auto_if",
+    autoThreshold: 0.9,
+    examples: [
+      "Where is my parcel?",
+      "How long do I have to send it back?",
+      "The label for the return does not print",
+      "When does the money come back after a return?",
+      "How much is shipping, and how long does it take?",
+    ],
+  },
+  {
+    name: "Flight school",
+    description: "How the drones work: batteries, wind, sensors, rules",
+    instructions: "Be exact with figures. Where it is about safety, say so first.",
+    reviewPolicy: "auto_if",
+    examples: ["How long does the battery last?", "May I fly in rain?", "How do I calibrate the compass?"],
+  },
+];
+
+/** Who has written what, how long ago in hours, on which channel, and what became of it. */
+const CONVERSATIONS = [
+  ["Mira Holm", "How long do I have to send the drone back? I have not opened the box.", 0.1, "widget", {}],
+  ["Jonas Weber", "Where is my parcel? The link shows nothing since Tuesday.", 0.4, "api", { priority: "high" }],
+  ["Aiko Tanaka", "Do you ship to Norway, and how long does it take?", 0.9, "widget", {}],
+  ["Pablo Ruiz", "When does the money come back after a return?", 1.6, "messenger", { tags: ["refund"] }],
+  [
+    "Lena Fischer",
+    "The label for the return does not print. Can you send me another one?",
+    2.2,
+    "widget",
+    { tags: ["return"], assign: "ben", note: "She has ordered twice this month. Please answer **today**." },
+  ],
+  ["Oscar Lind", "How much is express shipping within Germany?", 3.1, "api", {}],
+  [
+    "Noor Haddad",
+    "Can I send back a battery that I have used once?",
+    4.5,
+    "messenger",
+    { priority: "urgent", tags: ["return", "battery"] },
+  ],
+  ["Tom Baker", "How long does the battery last in the cold?", 6, "widget", { resolve: true }],
+  ["Eva Novak", "May I fly in the rain?", 9, "widget", {}],
+  ["Sam Okafor", "How do I calibrate the compass?", 14, "api", { resolve: true }],
+  ["Ines Costa", "What does the guarantee cover?", 20, "widget", { resolve: true }],
+  ["Marek Zielinski", "Do you have spare propellers in orange?", 26, "widget", {}],
+  ["Hanna Berg", "Do you have orange propellers?", 30, "widget", {}],
+  ["Luca Rossi", "Can I pay in three rates?", 34, "api", {}],
+  ["Yara Silva", "Can I pay by instalments, in rates?", 41, "widget", {}],
+  ["Best SEO Offers", "We bring your shop to page one of every search. Reply now.", 44, "api", { spam: true }],
+  ["Finn Olsen", "Where does it fly back to when the signal is lost?", 50, "widget", { resolve: true }],
+  [
+    "Greta Stein",
+    "My parcel came without the charger.",
+    55,
+    "api",
+    {
+      assign: "ann",
+      priority: "high",
+      reply: "I am sorry. A charger leaves us today, and you get the link in the evening.",
+    },
+  ],
+  ["Omar Farouk", "How high may I fly?", 70, "messenger", { resolve: true }],
+  ["Ida Moen", "How long does shipping to Switzerland take?", 92, "widget", { resolve: true }],
+];
+
+/** What was asked in the weeks before, again and again, by whom. */
+const OFTEN = [
+  "How long does shipping to France take?",
+  "How much is express shipping within Germany?",
+  "When does the money come back after a return?",
+  "How long does a battery fly?",
+  "May I fly in the rain?",
+  "How do I calibrate the compass?",
+  "What does the guarantee cover?",
+  "How high may I fly?",
+];
+const VISITORS = ["Alva", "Bruno", "Clara", "Dario", "Elin", "Farid", "Gina", "Hugo"];
+const OLDEST_DAY = 29;
+const EARLIER = Array.from({ length: OLDEST_DAY - 4 }, (_, index) => OLDEST_DAY - index).flatMap((day) =>
+  // More on some days than on others.
+  Array.from({ length: 1 + ((day * 7) % 4) }, (_, index) => {
+    const number = day * 3 + index;
+    const hours = day * 24 - index * 3;
+    const channel = ["widget", "api", "widget", "messenger"][number % 4];
+    return [
+      `${VISITORS[number % VISITORS.length]} ${day}`,
+      OFTEN[number % OFTEN.length],
+      hours,
+      channel,
+      { resolve: true },
+    ];
+  }),
+);
+
+const daysAgo = (days) => new Date(Date.now() - days * DAY_MS);
+
+/** Puts what happened to a ticket so many hours back. */
+async function moveBack({ databaseUrl }, ticketId, hours) {
+  const columns = {
+    tickets: { key: "id", times: ["created_at", "updated_at", "first_reply_at", "resolved_at"] },
+    messages: { key: "ticket_id", times: ["created_at", "finished_at"] },
+    replies: { key: "ticket_id", times: ["created_at", "delivered_at"] },
+    ticket_events: { key: "ticket_id", times: ["at"] },
+    drafts: { key: "ticket_id", times: ["created_at"] },
+  };
+  for (const [table, { key, times }] of Object.entries(columns)) {
+    const sets = times.map((column) => `${column} = ${column} - make_interval(secs => $2)`).join(", ");
+    await query(databaseUrl, `UPDATE ${table} SET ${sets} WHERE ${key} = $1`, [ticketId, hours * 3_600]);
+  }
+}
+
+/** Fills a product that runs. Answers where to look: the project, a ticket in review, a base, an agent, and who signs in. */
+export async function plantShop(product) {
+  const { databaseUrl } = product;
+  const call = (method, path, json) => product.call(method, path, { project: PROJECT, json });
+  const store = product.openStore();
+  const people = {
+    ann: { name: "Ann Able", email: "ann@kestrel.example" },
+    ben: { name: "Ben Bright", email: "ben@kestrel.example" },
+    cleo: { name: "Cleo Clay", email: "cleo@kestrel.example" },
+  };
+  await product.call("POST", "/projects", { json: { name: PROJECT } });
+  const project = await store.projects.findByName(PROJECT);
+  const roles = {
+    ann: [{ project: null, role: "administrator" }],
+    ben: [{ project: project.id, role: "operator" }],
+    cleo: [{ project: project.id, role: "viewer" }],
+  };
+  const ids = {};
+  for (const [key, person] of Object.entries(people)) {
+    ids[key] = (await product.addOperator(store, { ...person, roles: roles[key] })).id;
+  }
+  await store.close();
+  await query(databaseUrl, "UPDATE api_keys SET rate_limit = 0");
+
+  const kb = (await call("POST", "/admin/kb", { name: "Handbook of the shop" })).item;
+  const team = (await call("POST", "/admin/kb", { name: "For the team" })).item;
+  for (const [title, text] of Object.entries(DOCUMENTS)) {
+    await call("POST", `/admin/kb/${kb.id}/documents`, { title, text, mime: "text/markdown" });
+  }
+  await call("POST", `/admin/kb/${team.id}/documents`, {
+    title: "How we write",
+    text: "# How we write\n\nFriendly, short, with figures.",
+  });
+  await until("the documents", async () => {
+    const { items } = await call("GET", `/admin/kb/${kb.id}/documents`);
+    return items.every(({ status }) => status === "ready");
+  });
+  const agents = [];
+  for (const agent of AGENTS) agents.push((await call("POST", "/admin/agents", { ...agent, kbIds: [kb.id] })).item);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+
+  // From the oldest to the newest, so that the list has them in their order.
+  let shown = null;
+  for (const [userId, text, hours, channelId, more] of [...EARLIER, ...CONVERSATIONS.toReversed()]) {
+    const chatId = `${channelId}-${userId.toLowerCase().replaceAll(" ", "-")}`;
+    const sent = await call("POST", "/messages", {
+      text,
+      userId,
+      chatId,
+      mode: "async",
+      meta: { page: "https://kestrel.example/help", order: `K-${2_000 + Math.round(hours * 7)}` },
+    });
+    const { ticketId } = sent;
+    const read = async () => (await call("GET", `/admin/tickets/${ticketId}`)).item;
+    await until(`the answer to ${userId}`, async () => ["done", "review"].includes((await read()).stage));
+    const decide = (action, json) => call("POST", `/admin/tickets/${ticketId}/${action}`, json);
+    if (more.note !== undefined) await decide("note", { text: more.note });
+    if (more.reply !== undefined) await decide("reply", { text: more.reply });
+    if (more.assign !== undefined) await decide("assign", { assignee: `operator:${ids[more.assign]}` });
+    if (more.tags !== undefined || more.priority !== undefined) {
+      const change = {
+        ...(more.tags === undefined ? {} : { tags: more.tags }),
+        ...(more.priority === undefined ? {} : { priority: more.priority }),
+      };
+      await call("PATCH", `/admin/tickets/${ticketId}`, change);
+    }
+    if (more.resolve === true || more.spam === true) {
+      await until(`${userId} to be at rest`, async () => {
+        await product.call("POST", `/admin/tickets/${ticketId}/resolve`, {
+          project: PROJECT,
+          json: { status: more.spam === true ? "spam" : "resolved" },
+          headers: { "if-match": `"${(await read()).version}"` },
+        });
+        return true;
+      });
+    }
+    await query(databaseUrl, "UPDATE tickets SET channel_id = $2 WHERE id = $1", [ticketId, channelId]);
+    await moveBack(product, ticketId, hours);
+    if (userId === "Mira Holm") shown = ticketId;
+  }
+
+  // Lists follow what happens in the background; what was put back in time they have to be told of.
+  await until("the lists to follow", async () => {
+    const [row] = await query(
+      databaseUrl,
+      "SELECT settled_id = (SELECT max(id) FROM ticket_events) AS is_done FROM ticket_index",
+    );
+    return row.is_done;
+  });
+  await query(
+    databaseUrl,
+    `UPDATE ticket_list l SET channel_id = t.channel_id,
+       created_us = (extract(epoch FROM t.created_at) * 1000000)::bigint,
+       updated_us = (extract(epoch FROM t.updated_at) * 1000000)::bigint,
+       urgency = l.urgency - l.updated_us / 1000 + (extract(epoch FROM t.updated_at) * 1000)::bigint
+     FROM tickets t WHERE t.id = l.ticket_id`,
+  );
+
+  // What an operator has changed in a draft, as a proposal for the knowledge.
+  await query(
+    databaseUrl,
+    `INSERT INTO proposals (id, project_id, kb_id, ticket_id, action, title, question, before, after, created_by, created_at)
+     VALUES (gen_random_uuid(), $1, $2, $3, 'add', 'Returns of used batteries', 'Can I send back a battery that I have used once?',
+       'Propellers and batteries must not have been used.',
+       'A battery that was charged once can be sent back within 30 days. It must not have been in a drone that has fallen.', $4, $5)`,
+    [project.id, kb.id, shown, `operator:${ids.ben}`, daysAgo(1)],
+  );
+  for (const name of ["Web shop", "Nightly export"]) {
+    await product.call("POST", "/admin/keys", {
+      json: { name, scopes: ["messages:write", "messages:read"], project: PROJECT },
+    });
+  }
+  await product.call("PUT", "/admin/channels/widget", {
+    json: {
+      enabled: true,
+      config: {
+        project: PROJECT,
+        title: "Kestrel Drones",
+        color: "#0f766e",
+        allowedOrigins: ["https://kestrel.example"],
+      },
+    },
+  });
+  await call("POST", "/messages", {
+    text: "What does express cost?",
+    chatId: "callback",
+    userId: "Nightly import",
+    webhookUrl: "http://127.0.0.1:9/callback",
+  });
+  return { project: PROJECT, ticketId: shown, kbId: kb.id, agentId: agents[0].id, email: people.ann.email };
+}

@@ -1,0 +1,127 @@
+// `npm run screenshots`: pictures of every page of the console, with a small made-up shop in it.
+//   npm run screenshots -- --out FOLDER [--widths 390,1280,1920] [--themes light,dark] [--only inbox,overview]
+// Plants the shop in a new database, signs in with Chromium and writes <page>-<width>-<theme>.png for each page. Needs a
+// Chromium in the PATH, or in SVC_CHROMIUM.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { launchChromium } from "./bench/chromium.mjs";
+import { startConsoleProduct } from "./bench/console-product.mjs";
+import { plantShop } from "./bench/plant-shop.mjs";
+import { prepare } from "./prepare.mjs";
+
+const { values } = parseArgs({
+  options: {
+    out: { type: "string" },
+    widths: { type: "string", default: "390,1280,1920" },
+    themes: { type: "string", default: "light,dark" },
+    only: { type: "string", default: "" },
+  },
+});
+if (values.out === undefined) throw new Error("Say where the pictures go: --out FOLDER.");
+const out = resolve(values.out);
+const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
+const SETTLE_MS = 400;
+
+/** The pages by their names; `act` does what has to be done on one before its picture is taken. */
+const pagesOf = ({ project, ticketId, kbId, agentId }) => ({
+  inbox: { path: `/${project}/inbox/review` },
+  ticket: { path: `/${project}/inbox/review/${ticketId}` },
+  trace: {
+    path: `/${project}/inbox/review/${ticketId}`,
+    async act(page) {
+      await page.getByRole("region", { name: "Draft" }).waitFor();
+      const tab = page.getByRole("tab", { name: "Trace" });
+      if (!(await tab.isVisible())) await page.getByRole("button", { name: "Details" }).click();
+      await tab.click();
+    },
+  },
+  all: { path: `/${project}/inbox/all` },
+  keys: {
+    path: `/${project}/inbox/review`,
+    act: (page) => page.keyboard.press("?"),
+  },
+  palette: {
+    path: `/${project}/inbox/review`,
+    act: (page) => page.keyboard.press("Control+k"),
+  },
+  knowledge: { path: `/${project}/knowledge` },
+  documents: { path: `/${project}/knowledge/${kbId}` },
+  search: {
+    path: `/${project}/knowledge/${kbId}?tab=search`,
+    async act(page) {
+      await page.getByLabel("Ask as a customer would").fill("How long do I have to send something back?");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Found" }).waitFor();
+    },
+  },
+  gaps: { path: `/${project}/knowledge/gaps` },
+  proposals: { path: `/${project}/knowledge/proposals` },
+  agents: { path: `/${project}/agents` },
+  agent: { path: `/${project}/agents/${agentId}` },
+  integrations: { path: `/${project}/integrations` },
+  api: { path: `/${project}/integrations/api` },
+  widget: { path: `/${project}/integrations/widget` },
+  telegram: { path: `/${project}/integrations/messenger` },
+  tools: { path: `/${project}/integrations/tool-server` },
+  overview: { path: `/${project}/overview` },
+  "admin-keys": { path: `/${project}/administration/keys` },
+  "admin-operators": { path: `/${project}/administration/operators` },
+  "admin-projects": { path: `/${project}/administration/projects` },
+  "admin-models": { path: `/${project}/administration/models` },
+  "admin-deliveries": { path: `/${project}/administration/deliveries` },
+  "admin-audit": { path: `/${project}/administration/audit` },
+});
+
+/** Takes the pictures of one width and theme. */
+async function takePictures(browser, product, shop, { width, colorScheme }) {
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS[width] ?? 900 },
+    colorScheme,
+    locale: "en-US",
+    reducedMotion: "reduce",
+    hasTouch: width < 600,
+  });
+  const wanted = values.only.split(",").filter((name) => name !== "");
+  const page = await context.newPage();
+  await page.goto(`${product.url}/sign-in`);
+  await page.getByLabel("Password").waitFor();
+  const take = async (name) => {
+    await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+    await page.waitForTimeout(SETTLE_MS);
+    await page.screenshot({ path: join(out, `${name}-${width}-${colorScheme}.png`) });
+  };
+  if (wanted.length === 0) await take("sign-in");
+  await product.signIn(context, shop.email);
+  for (const [name, shown] of Object.entries(pagesOf(shop))) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    await page.goto(`${product.url}${shown.path}`);
+    await page.locator("main h1").first().waitFor({ state: "attached" });
+    await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+    await shown.act?.(page);
+    await take(name);
+  }
+  await context.close();
+}
+
+await prepare(console.log);
+const endings = [];
+try {
+  mkdirSync(out, { recursive: true });
+  const folder = mkdtempSync(join(tmpdir(), "svc-screenshots-"));
+  endings.push(() => rmSync(folder, { recursive: true, force: true }));
+  const product = await startConsoleProduct(folder);
+  endings.push(product.stop);
+  const shop = await plantShop(product);
+  const browser = await launchChromium();
+  endings.push(() => browser.close());
+  for (const width of values.widths.split(",").map(Number))
+    for (const colorScheme of values.themes.split(",")) {
+      await takePictures(browser, product, shop, { width, colorScheme });
+      console.log(`${width} px, ${colorScheme}: done`);
+    }
+  console.log(`The pictures are in ${out}`);
+} finally {
+  for (const end of endings.toReversed()) await end();
+}

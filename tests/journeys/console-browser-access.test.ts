@@ -1,0 +1,416 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import { repositoryPath, waitFor } from "@svc/testing";
+import type { Page } from "playwright-core";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { createKbClient, documentOf } from "./support/create-kb-client.ts";
+import { createReviewClient } from "./support/create-review-client.ts";
+import { findBarriers } from "./support/find-barriers.ts";
+import { DISGUISED_TEXTS, HOSTILE_HTML, HOSTILE_MARKDOWN } from "./support/hostile-payloads.ts";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { queryDatabase } from "./support/query-database.ts";
+import { startConsoleGround } from "./support/start-console-ground.ts";
+import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
+
+/** What a sanitizer of HTML is tested with. */
+const { payloads: FIXTURES } = JSON.parse(
+  readFileSync(repositoryPath("tests/journeys/support/dompurify-payloads.json"), "utf8"),
+) as { payloads: string[] };
+const ALL_HOSTILE = [...HOSTILE_HTML, ...HOSTILE_MARKDOWN, ...DISGUISED_TEXTS, ...FIXTURES];
+/** A short text that is hostile in several ways, for where names stand. */
+const NAME = `<img src=x onerror=trap()> [press](javascript:trap()) "onmouseover="trap() \u202Efdp.exe`;
+const WEB_LINK = /^(https?:\/\/|mailto:|tel:|\/)/;
+
+const DRAFT =
+  "You can send it back within **30 days**:\n\n1. print the [label](https://shop.example/label)\n2. put it on\n\n| Size | Price |\n|---|---|\n| S | 4 |";
+
+/** The pages that everybody comes to who may do everything. */
+const PAGES = [
+  "inbox/review",
+  "inbox/all?q=nothing%20fits",
+  "knowledge",
+  "knowledge/gaps",
+  "knowledge/proposals",
+  "agents",
+  "integrations",
+  "integrations/api",
+  "integrations/widget",
+  "integrations/messenger",
+  "integrations/tool-server",
+  "overview",
+  "administration/keys",
+  "administration/operators",
+  "administration/projects",
+  "administration/models",
+  "administration/deliveries",
+  "administration/audit",
+] as const;
+
+const rowOf = (page: Page, subject: string) =>
+  page.getByRole("region", { name: "Tickets", exact: true }).getByRole("link", { name: subject });
+const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+
+/** Waits until a page shows what it has: no skeleton any more. */
+async function settled(page: Page): Promise<void> {
+  await page.locator("main h1").waitFor({ state: "attached" });
+  await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+}
+
+describeInBrowser("everyone can use the console", () => {
+  let ground: ConsoleGround;
+  let api: ApiClient;
+  let admin: ConsolePerson;
+  let agentId: string;
+  let kbId: string;
+
+  beforeAll(async () => {
+    ground = await startConsoleGround();
+    const { product } = ground;
+    api = createApiClient(product);
+    admin = await ground.addPerson("Ann Able", [{ project: "*", role: "administrator" }]);
+    await product.store.projects.ensure("shop");
+    const kbs = createKbClient(product, "shop");
+    kbId = (await kbs.makeKb()).id;
+    await kbs.settled(
+      kbId,
+      documentOf(await kbs.add(kbId, { text: "# Returns\n\nWithin 30 days.", title: "Returns" })).id,
+    );
+    const project = await addProject(product.store, "shop", {
+      fixedReply: DRAFT,
+      reviewPolicy: "review",
+      description: "Answers about parcels",
+      kbIds: [kbId],
+    });
+    agentId = (await product.store.agents.list(project.id))[0]?.id ?? "";
+  });
+
+  afterAll(() => ground?.stop());
+
+  async function ask(text: string, project = "shop", more: object = {}): Promise<{ chatId: string; ticketId: string }> {
+    const chatId = newId();
+    const sent = await api.send(project, { text, chatId, userId: "Ben Bell", mode: "async", ...more });
+    if (sent.status !== 202) throw new Error(`the message was not taken: ${sent.text}`);
+    const ticketId = String(sent.body.ticketId);
+    await createReviewClient(ground.product, project).untilIn(ticketId, "review");
+    return { chatId, ticketId };
+  }
+
+  test("axe-core finds nothing to complain about on any page, in light and dark", () =>
+    ground.browser.visit(async (open) => {
+      const { ticketId } = await ask("Where is my parcel?", "shop", { meta: { order: "A-17" } });
+      await createReviewClient(ground.product, "shop").decide(ticketId, "note", { json: { text: "He **called**." } });
+      // Colours that are on their way from one to another have no contrast yet.
+      const visitor = await ground.enter(open, admin, { reducedMotion: "reduce" });
+      const page = await visitor.openPath("/shop/inbox/review");
+      const barriers: unknown[] = [];
+      const look = async (what: string) => barriers.push(...(await findBarriers(page, what, ["light", "dark"])));
+      for (const path of [...PAGES, `knowledge/${kbId}`, `knowledge/${kbId}?tab=search`, `agents/${agentId}`]) {
+        await page.goto(`${ground.line.url}/shop/${path}`);
+        await settled(page);
+        await look(path);
+      }
+      await page.goto(`${ground.line.url}/shop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText("You can send it back").waitFor();
+      await page.keyboard.press("d");
+      await look("a ticket with its details");
+      await page.getByRole("tab", { name: "Trace" }).click();
+      await look("a ticket with its trace");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await look("the list of keys");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("What do you want to do?").waitFor();
+      await look("the palette");
+      const stranger = await open({ reducedMotion: "reduce" });
+      const entry = await stranger.openPage(`${ground.line.url}/`);
+      await entry.getByLabel("Password").waitFor();
+      barriers.push(...(await findBarriers(entry, "signing in", ["light", "dark"])));
+      expect(barriers).toEqual([]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("with the keyboard alone: sign in, choose a ticket, approve its draft, find keys and commands", () =>
+    ground.browser.visit(async (open) => {
+      const { chatId, ticketId } = await ask("How do I send it back?");
+      const visitor = await open();
+      const page = await visitor.openPage(`${ground.line.url}/shop/inbox/all`);
+      await page.getByLabel("E-mail").waitFor();
+      await page.keyboard.type(admin.email);
+      await page.keyboard.press("Tab");
+      await page.keyboard.type(admin.password);
+      await page.keyboard.press("Enter");
+      await rowOf(page, "How do I send it back?").waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("k");
+      await page.waitForURL(`**/shop/inbox/all/${ticketId}`);
+      await draftOn(page).getByText("You can send it back").waitFor();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keys" }).getByText("Approve and send").waitFor();
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("a");
+      await page.getByText("The draft is sent.").waitFor();
+      await waitFor(
+        async () => (await api.drain("shop", chatId, "?peek=1")).texts.some((text) => text.includes("30 days")),
+        { what: "the customer to have the draft" },
+      );
+      await page.keyboard.press("Control+k");
+      await page.getByPlaceholder("What do you want to do?").waitFor();
+      await page.keyboard.type("agents");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/shop/agents");
+      await page.keyboard.press("g");
+      await page.keyboard.press("i");
+      await page.waitForURL("**/shop/inbox/review");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("viewers see everything of their project and are offered nothing that they may not do", () =>
+    ground.browser.visit(async (open) => {
+      const { ticketId } = await ask("Can a viewer see this?");
+      const vera = await ground.addPerson("Vera View", [{ project: "shop", role: "viewer" }]);
+      const visitor = await ground.enter(open, vera);
+      const refused: string[] = [];
+      visitor.context.on("response", (answer) => {
+        if (answer.status() === 403) refused.push(answer.url());
+      });
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText("You can send it back").waitFor();
+      for (const name of ["Approve and send", "Edit", "Give no answer", "Resolve", "Send"]) {
+        expect(await button(page, name).count()).toBe(0);
+      }
+      expect(await page.getByRole("textbox", { name: "Reply" }).count()).toBe(0);
+      for (const key of ["a", "e", "r", "Shift+E", "!"]) await page.keyboard.press(key);
+      expect(await page.getByRole("dialog").count()).toBe(0);
+      for (const path of [
+        "knowledge",
+        `knowledge/${kbId}`,
+        "agents",
+        `agents/${agentId}`,
+        "integrations/api",
+        "overview",
+      ]) {
+        await page.goto(`${ground.line.url}/shop/${path}`);
+        await settled(page);
+        const offered = button(page, /^(New|Make|Add|Save|Delete|Write|Choose files)/).and(page.locator(":enabled"));
+        expect({ path, offered: await offered.allInnerTexts() }).toEqual({ path, offered: [] });
+      }
+      await page.goto(`${ground.line.url}/shop/administration/keys`);
+      await page.getByText("Only administrators of all projects see this.").waitFor();
+      await page.goto(`${ground.line.url}/default/inbox/review`);
+      await page.getByText("You have no role in this project").waitFor();
+      expect(refused.filter((url) => !url.includes("/default/"))).toEqual([]);
+      const ticket = await createReviewClient(ground.product, "shop").read(ticketId);
+      expect([ticket.stage, ticket.status]).toEqual(["review", "open"]);
+    }));
+
+  test("what is typed while the server is away is kept, and sent when it is back", () =>
+    ground.browser.visit(async (open) => {
+      const { chatId, ticketId } = await ask("Are you there?");
+      const visitor = await ground.enter(open, admin);
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).waitFor();
+      await page.keyboard.press("r");
+      const composer = page.getByRole("textbox", { name: "Reply" });
+      await composer.pressSequentially("We are");
+      ground.line.goAway();
+      await page.getByText("The server is away.").waitFor();
+      await composer.pressSequentially(" here.");
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("The server cannot be reached. What you have typed is kept").waitFor();
+      expect(await composer.inputValue()).toBe("We are here.");
+      ground.line.comeBack();
+      await page.getByText("The server is away.").waitFor({ state: "hidden" });
+      await page.reload();
+      await draftOn(page).waitFor();
+      expect(await composer.inputValue()).toBe("We are here.");
+      await composer.focus();
+      await page.keyboard.press("Control+Enter");
+      await waitFor(async () => (await api.drain("shop", chatId, "?peek=1")).texts.includes("We are here."), {
+        what: "the customer to have the reply",
+      });
+    }));
+
+  test(`${ALL_HOSTILE.length} hostile texts stay texts in every field that is shown`, () =>
+    ground.browser.visit(async (open) => {
+      const { product } = ground;
+      const { databaseUrl, store } = product;
+      const { project } = await store.projects.ensure("hostile");
+      const kbs = createKbClient(product, "hostile");
+      const kb = await kbs.makeKb();
+      const document = documentOf(
+        await kbs.add(kb.id, { text: `# Parcels\n\n${NAME}\n\n${HOSTILE_HTML.join("\n\n")}` }),
+      );
+      await kbs.settled(kb.id, document.id);
+      const agent = await store.agents.insert(project.id, {
+        name: NAME.slice(0, 60),
+        description: NAME,
+        instructions: ALL_HOSTILE.join("\n"),
+        examples: [NAME],
+        fixedReply: FIXTURES.join("\n\n"),
+        reviewPolicy: "review",
+        kbIds: [kb.id],
+      });
+      await ground.addPerson(NAME, [{ project: "hostile", role: "operator" }]);
+      const half = Math.ceil(FIXTURES.length / 2);
+      const { ticketId, chatId } = await ask(FIXTURES.slice(0, half).join("\n"), "hostile", {
+        meta: Object.fromEntries(
+          HOSTILE_HTML.slice(0, 20).map((text, index) => [`${text.slice(0, 20)}${index}`, text]),
+        ),
+        attachments: DISGUISED_TEXTS.slice(0, 5).map((name) => ({
+          name,
+          type: "image",
+          url: `https://evil.example/${encodeURIComponent(name)}`,
+        })),
+      });
+      for (const text of [
+        FIXTURES.slice(half).join("\n"),
+        HOSTILE_HTML.join("\n\n"),
+        HOSTILE_MARKDOWN.join("\n\n---\n\n"),
+      ]) {
+        await api.send("hostile", { text, chatId, mode: "async" });
+      }
+      const reviews = createReviewClient(product, "hostile");
+      await reviews.untilHeld(ticketId, 4);
+      await reviews.decide(ticketId, "note", { json: { text: [...HOSTILE_MARKDOWN, ...HOSTILE_HTML].join("\n\n") } });
+      const sql = (text: string, values: unknown[]) => queryDatabase(databaseUrl, text, values);
+      const [chunk] = await queryDatabase<{ id: string }>(
+        databaseUrl,
+        "SELECT id FROM chunks WHERE document_id = $1 LIMIT 1",
+        [document.id],
+      );
+      const sources = ["javascript:trap()", "data:text/html,trap()", null].map((url) => ({
+        kbId: kb.id,
+        documentId: document.id,
+        chunkId: chunk?.id,
+        title: NAME,
+        url,
+        quote: NAME,
+        page: null,
+        headingPath: [NAME],
+        score: 1,
+      }));
+      await sql("UPDATE drafts SET text = $2, markdown = true, why = $3, sources = $4 WHERE ticket_id = $1", [
+        ticketId,
+        [...HOSTILE_MARKDOWN, ...FIXTURES].join("\n\n"),
+        NAME,
+        JSON.stringify(sources),
+      ]);
+      await sql("UPDATE tickets SET subject = $2, user_id = $2, tags = $3 WHERE id = $1", [
+        ticketId,
+        NAME,
+        [NAME, "<b>x</b>"],
+      ]);
+      await sql("UPDATE messages SET user_id = $2 WHERE ticket_id = $1", [ticketId, NAME]);
+      await sql("UPDATE documents SET title = $2, url = 'javascript:trap()', error = $2 WHERE id = $1", [
+        document.id,
+        NAME,
+      ]);
+      await sql("UPDATE kbs SET name = $2 WHERE id = $1", [kb.id, NAME]);
+      await store.gaps.note(project.id, {
+        messageId: newId(),
+        ticketId,
+        agentId: null,
+        text: NAME,
+        question: NAME,
+        terms: ["trap"],
+        language: "en",
+      });
+      await sql(
+        `INSERT INTO proposals (id, project_id, kb_id, ticket_id, action, title, question, before, after, created_by)
+         VALUES ($1, $2, $3, $4, 'add', $5, $5, $5, $6, $5)`,
+        [newId(), project.id, kb.id, ticketId, NAME, HOSTILE_MARKDOWN.join("\n")],
+      );
+
+      const visitor = await ground.enter(open, admin);
+      await visitor.context.addInitScript(
+        `window.sprung = []; for (const name of ["trap", "alert", "confirm", "prompt", "print", "open"])
+           window[name] = (...given) => { window.sprung.push([name, ...given.map(String)]); };
+         document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+           window.sprung.push([violatedDirective, blockedURI]));`,
+      );
+      const asked: string[] = [];
+      visitor.context.on("request", (request) => asked.push(request.url()));
+      const page = await visitor.openPath(`/hostile/inbox/review/${ticketId}`);
+      let dialogs = 0;
+      page.on("dialog", (dialog) => {
+        dialogs++;
+        void dialog.dismiss();
+      });
+      const expectHarmless = async () => {
+        const found = await page.locator("body *").evaluateAll((elements) =>
+          elements.map((element) => ({
+            element: element.localName,
+            handlers: [...element.attributes].map(({ name }) => name).filter((name) => name.startsWith("on")),
+            href: element.getAttribute("href") ?? element.getAttribute("src") ?? "/",
+          })),
+        );
+        expect(found.length).toBeGreaterThan(20);
+        expect(
+          found.filter(({ element }) =>
+            /^(script|iframe|object|embed|style|base|meta|marquee|math|video|audio|img)$/.test(element),
+          ),
+        ).toEqual([]);
+        expect(found.filter(({ handlers }) => handlers.length > 0)).toEqual([]);
+        expect(found.filter(({ href }) => !WEB_LINK.test(href) && !href.startsWith("#"))).toEqual([]);
+        expect(await page.evaluate("window.sprung")).toEqual([]);
+      };
+      await draftOn(page).getByText("press").first().waitFor();
+      await page.getByText("selectedcontent").first().waitFor();
+      await page.keyboard.press("d");
+      await page.getByRole("tab", { name: "Trace" }).click();
+      await expectHarmless();
+      await page.getByRole("tab", { name: "Details" }).click();
+      await expectHarmless();
+      // It lies over the draft where there is no room beside it.
+      await page.getByRole("complementary", { name: "Details" }).getByRole("button", { name: "Close" }).click();
+      await draftOn(page)
+        .getByRole("button", { name: /Open the passage|<img/ })
+        .first()
+        .click();
+      await page.getByRole("dialog").waitFor();
+      await expectHarmless();
+      await page.keyboard.press("Escape");
+      for (const path of [
+        "inbox/all",
+        "knowledge",
+        `knowledge/${kb.id}`,
+        `knowledge/${kb.id}?tab=search`,
+        "knowledge/gaps",
+        "knowledge/proposals",
+        "agents",
+        `agents/${agent.id}`,
+        "overview",
+        "administration/operators",
+        "administration/audit",
+      ]) {
+        await page.goto(`${ground.line.url}/hostile/${path}`);
+        await settled(page);
+        await expectHarmless();
+      }
+      expect(dialogs).toBe(0);
+      const own = [ground.line.url, `blob:${ground.line.url}`, "data:"];
+      expect(asked.filter((url) => !own.some((start) => url.startsWith(start)))).toEqual([]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("is an app that can be installed", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, admin);
+      const page = await visitor.openPath("/shop/inbox/review");
+      await page.evaluate("navigator.serviceWorker.ready.then(() => true)");
+      const session = await visitor.context.newCDPSession(page);
+      const { errors, data } = await session.send("Page.getAppManifest");
+      expect(errors).toEqual([]);
+      expect(JSON.parse(data ?? "{}")).toMatchObject({ display: "standalone", start_url: "/" });
+      const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+      // Tests run in a window of the private kind, which installs nothing.
+      expect(installabilityErrors.filter(({ errorId }) => errorId !== "in-incognito")).toEqual([]);
+      expect((await callApi(`${ground.line.url}/sw.js`)).status).toBe(200);
+    }));
+});

@@ -1,0 +1,412 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { makeLink } from "@svc/auth";
+import { linesOfPull, startFakeBotApi, startFakeOllama, waitFor } from "@svc/testing";
+import type { FakeBotApi, FakeOllama } from "@svc/testing";
+import { newId } from "@svc/store";
+import type { Page } from "playwright-core";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { createKbClient, documentOf } from "./support/create-kb-client.ts";
+import { createReviewClient } from "./support/create-review-client.ts";
+import type { ReviewClient } from "./support/create-review-client.ts";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { startConsoleGround } from "./support/start-console-ground.ts";
+import type { ConsoleGround, ConsolePerson } from "./support/start-console-ground.ts";
+
+const PASSWORD = "a password of my own";
+const DRAFT = "Your parcel left us this morning.";
+
+/** Parts of the pages, by what they are called for those who do not see them. */
+const listOf = (page: Page) => page.getByRole("region", { name: "Tickets", exact: true });
+const ticketOn = (page: Page) => page.getByRole("region", { name: "Ticket", exact: true });
+const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
+const rowOf = (page: Page, subject: string) => listOf(page).getByRole("link", { name: subject });
+const composerOn = (page: Page, kind: string) => page.getByRole("textbox", { name: kind, exact: true });
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+
+describeInBrowser("a day of operators", () => {
+  let ground: ConsoleGround;
+  let ollama: FakeOllama;
+  let telegram: FakeBotApi;
+  let api: ApiClient;
+  let shop: ReviewClient;
+  /** An administrator, once they have signed in by the link. */
+  let ann: ConsolePerson;
+
+  beforeAll(async () => {
+    ollama = await startFakeOllama([{ name: "llama3.2:3b", sizeBytes: 2_019_393_189, contextWindow: 131_072 }]);
+    telegram = await startFakeBotApi();
+    ground = await startConsoleGround({
+      SVC_OLLAMA_BASE_URL: ollama.url,
+      SVC_TELEGRAM_API_ROOT: telegram.url,
+    });
+    const { store } = ground.product;
+    api = createApiClient(ground.product);
+    shop = createReviewClient(ground.product, "shop");
+    const project = await addProject(store, "shop", { fixedReply: DRAFT, reviewPolicy: "review" });
+    await store.agents.insert(project.id, {
+      name: "Returns",
+      description: "Money back",
+      fixedReply: "Send it back within 30 days.",
+      reviewPolicy: "review",
+    });
+    await addProject(store, "workshop", { fixedReply: "The workshop looks at it.", reviewPolicy: "review" });
+  });
+
+  afterAll(async () => {
+    await ground?.stop();
+    await telegram?.close();
+    await ollama?.close();
+  });
+
+  /** Sends a message in a chat of its own, and waits for its draft. */
+  async function ask(text: string, project = "shop"): Promise<{ chatId: string; ticketId: string }> {
+    const chatId = newId();
+    const { body } = await api.send(project, { text, chatId, userId: "Ben Bell", mode: "async" });
+    const ticketId = String(body.ticketId);
+    await createReviewClient(ground.product, project).untilIn(ticketId, "review");
+    return { chatId, ticketId };
+  }
+  /** What people and agents have sent to a chat, without the text that says that a person will answer. */
+  const textsSentTo = async (chatId: string) =>
+    (await api.drain("shop", chatId, "?peek=1")).replies.flatMap((reply) =>
+      reply.type === "message" && reply.author !== "system" ? [reply.text] : [],
+    );
+
+  test("begins with a link for the first administrator, who then signs in by password", () =>
+    ground.browser.visit(async (open) => {
+      const { token } = await makeLink(ground.product.store, null);
+      const visitor = await open();
+      const page = await visitor.openPage(`${ground.line.url}/link#${token}`);
+      await page.getByLabel("Your name").fill("Ann Able");
+      await page.getByLabel("E-mail").fill("ann@example.com");
+      await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+      await page.getByLabel("Password again").fill("another password");
+      await button(page, "Go on").click();
+      await page.getByText("The two passwords differ.").waitFor();
+      await page.getByLabel("Password again").fill(PASSWORD);
+      await button(page, "Go on").click();
+      await button(page, "Account of Ann Able").click();
+      await page.getByRole("menuitem", { name: "Sign out", exact: true }).click();
+      await page.getByLabel("E-mail").fill("ann@example.com");
+      await page.getByLabel("Password").fill("not my password");
+      await button(page, "Sign in").click();
+      await page.getByText("E-mail and password do not fit.").waitFor();
+      await page.getByLabel("Password").fill(PASSWORD);
+      await page.keyboard.press("Enter");
+      await button(page, "Account of Ann Able").waitFor();
+      expect(visitor.faults()).toEqual([]);
+      const found = await ground.product.store.operators.findByEmail("ann@example.com");
+      ann = { id: found?.id ?? "", name: "Ann Able", email: "ann@example.com", password: PASSWORD };
+    }));
+
+  test("a message comes in without a reload; the customer gets the draft as the operator has edited it", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/shop/inbox/review");
+      await page.getByText("No ticket waits for a person.").waitFor();
+      await page.evaluate("window.isTheSamePage = true");
+      const { chatId } = await ask("Where is my parcel?");
+      await rowOf(page, "Where is my parcel?").click();
+      await draftOn(page).getByText(DRAFT).waitFor();
+      await draftOn(page).getByRole("button", { name: "Edit" }).click();
+      const composer = composerOn(page, "Edit draft");
+      await composer.waitFor();
+      expect(await composer.inputValue()).toBe(DRAFT);
+      await composer.fill(`${DRAFT} It comes **tomorrow**.`);
+      await button(page, "Send edited").click();
+      await page.getByText("The reply is sent.").waitFor();
+      await waitFor(async () => (await textsSentTo(chatId)).includes(`${DRAFT} It comes **tomorrow**.`), {
+        what: "the customer to have the edited text",
+      });
+      expect(await textsSentTo(chatId)).not.toContain(DRAFT);
+      await page.getByText("Ann Able edited the draft and sent it").waitFor();
+      await page.getByText("No ticket waits for a person.").waitFor();
+      expect(await page.evaluate("window.isTheSamePage")).toBe(true);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("of two who decide about the same, the second is told what has happened, and nothing is sent twice", () =>
+    ground.browser.visit(async (open) => {
+      const bob = await ground.addPerson("Bob Brook", [{ project: "shop", role: "operator" }]);
+      const { chatId, ticketId } = await ask("Can I have a discount?");
+      const path = `/shop/inbox/review/${ticketId}`;
+      const ofAnn = await (await ground.enter(open, ann)).openPath(path);
+      const second = await ground.enter(open, bob);
+      const ofBob = await second.openPath(path);
+      await draftOn(ofAnn).getByText(DRAFT).waitFor();
+      await ofBob.getByLabel("Ann Able looks at this ticket").waitFor();
+      await draftOn(ofBob).getByText(DRAFT).waitFor();
+      await ofBob.keyboard.press("e");
+      await composerOn(ofBob, "Edit draft").pressSequentially(" Yes.");
+      await ofAnn.getByText("Bob Brook is typing…").waitFor();
+      await draftOn(ofAnn).getByRole("button", { name: "Approve and send" }).click();
+      await ofAnn.getByText("The draft is sent.").waitFor();
+      await ofBob.getByText("This has happened since you began to write").waitFor();
+      await ofBob.getByText(`This was sent: ${DRAFT}`).waitFor();
+      await ofBob.keyboard.press("Control+Enter");
+      await ofBob.getByText("The ticket has changed: nothing was sent.").first().waitFor();
+      expect(await composerOn(ofBob, "Reply").inputValue()).toBe(`${DRAFT} Yes.`);
+      expect(await textsSentTo(chatId)).toEqual([DRAFT]);
+      // Who has seen it may add something.
+      await button(ofBob, "I have seen it").click();
+      await composerOn(ofBob, "Reply").fill("You get 10 %.");
+      await ofBob.keyboard.press("Control+Enter");
+      await waitFor(async () => (await textsSentTo(chatId)).length === 2, { what: "the second reply" });
+      expect(await textsSentTo(chatId)).toEqual([DRAFT, "You get 10 %."]);
+      expect(second.faults()).toEqual([]);
+    }));
+
+  test("who is told nothing and approves an older state sends nothing either", () =>
+    ground.browser.visit(async (open) => {
+      const { chatId, ticketId } = await ask("Is the shop open?");
+      const visitor = await ground.enter(open, ann);
+      await visitor.context.route("**/events*", () => undefined);
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      await shop.decide(ticketId, "note", { json: { text: "Look at this." } });
+      const { version } = await shop.read(ticketId);
+      await shop.decide(ticketId, "edit", { ifMatch: version, json: { text: "From nine to five." } });
+      await draftOn(page).getByRole("button", { name: "Approve and send" }).click();
+      await page.getByText("The ticket has changed: nothing was sent.").waitFor();
+      await ticketOn(page).getByText("From nine to five.").waitFor();
+      await shop.untilIn(ticketId, "done");
+      expect(await textsSentTo(chatId)).toEqual(["From nine to five."]);
+    }));
+
+  test("a ticket goes to a colleague, to another agent and to another project, with the keyboard", () =>
+    ground.browser.visit(async (open) => {
+      const dana = await ground.addPerson("Dana Dale", [{ project: "shop", role: "operator" }]);
+      const { ticketId } = await ask("What happens now?");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      // A colleague has it in between.
+      await page.keyboard.press("#");
+      await page.getByPlaceholder("Type to find…").waitFor();
+      await page.keyboard.type("Dana");
+      await page.keyboard.press("Enter");
+      await page.getByText("The ticket is assigned.").waitFor();
+      await listOf(page).getByLabel("Assigned to Dana Dale").waitFor();
+      expect((await shop.read(ticketId)).assignee).toBe(`operator:${dana.id}`);
+      await page.keyboard.press("m");
+      await page.getByPlaceholder("Type to find…").waitFor();
+      await page.keyboard.type("Returns");
+      await page.keyboard.press("Enter");
+      await draftOn(page).getByText("Send it back within 30 days.").waitFor();
+      await page.keyboard.press("m");
+      await page.getByRole("dialog").getByLabel("Project").selectOption("workshop");
+      await page.getByRole("dialog").getByText("workshop-agent").click();
+      await waitFor(
+        async () =>
+          (
+            await createReviewClient(ground.product, "workshop")
+              .read(ticketId)
+              .catch(() => null)
+          )?.draft?.text === "The workshop looks at it.",
+        { what: "the agent of the other project to draft an answer" },
+      );
+      const other = await visitor.openPath("/workshop/inbox/review");
+      await rowOf(other, "What happens now?").waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a question without an answer becomes an article, and is answered from then on", () =>
+    ground.browser.visit(async (open) => {
+      const { product } = ground;
+      await product.store.projects.ensure("garden");
+      const kbs = createKbClient(product, "garden");
+      const kb = await kbs.makeKb();
+      await addProject(product.store, "garden", { kbIds: [kb.id], reviewPolicy: "auto_if" });
+      await kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text: "# Opening hours\n\nWe open at nine." })).id);
+      await ask("Do you sell zebra saddles?", "garden");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/garden/knowledge/gaps");
+      await button(page, "Write an article: Do you sell zebra saddles?").click();
+      await page.getByRole("dialog").getByLabel("Answer").fill("Yes, we sell zebra saddles in three sizes.");
+      await button(page, "Add to the knowledge").click();
+      await page.getByText("The article is there.").waitFor();
+      await page.getByText("No open questions").waitFor();
+      const answer = await waitFor(
+        async () => {
+          const sent = await api.send("garden", { text: "Do you sell zebra saddles?", chatId: newId() });
+          return sent.texts.find((text) => text.includes("three sizes"));
+        },
+        { what: "the question to be answered" },
+      );
+      expect(answer).toContain("three sizes");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a key that is made is shown once, and works", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/shop/integrations/api");
+      await button(page, "Make a key").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("button", { name: "Make a key" }).click();
+      const key = await dialog.getByRole("region", { name: "API key" }).innerText();
+      await dialog.getByRole("button", { name: "I have copied it" }).click();
+      expect((await page.getByRole("region", { name: "curl" }).innerText()).includes(key)).toBe(true);
+      const sent = await callApi(`${api.baseUrl()}/api/v1/messages`, {
+        headers: { "X-Api-Key": key },
+        json: { text: "By the new key", mode: "async" },
+      });
+      expect(sent.status).toBe(202);
+      await page.reload();
+      await page.getByText(key.slice(0, 8)).first().waitFor();
+      expect(await page.content()).not.toContain(key);
+      expect(await button(page, /^Revoke /).count()).toBe(1);
+      await button(page, /^Revoke App of shop/).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).click();
+      await waitFor(
+        async () =>
+          (
+            await callApi(`${api.baseUrl()}/api/v1/messages`, {
+              headers: { "X-Api-Key": key },
+              json: { text: "By the old key", mode: "async" },
+            })
+          ).status === 401,
+        { what: "the key to be refused" },
+      );
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("each integration is set up on its page, and what is saved counts at once", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/default/integrations");
+      const save = async () => {
+        await button(page, /^Save/).click();
+        await page.getByText("Not saved yet").waitFor({ state: "hidden" });
+      };
+      const openCard = async (name: string) => {
+        await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Integrations" }).click();
+        await page.getByRole("heading", { level: 2 }).getByRole("link", { name, exact: true }).click();
+        await page.getByRole("heading", { level: 1, name }).waitFor();
+      };
+
+      // How long calls wait for their replies.
+      await openCard("HTTP API");
+      await page.getByLabel("A call waits for its reply (seconds)").fill("0.001");
+      await save();
+      await waitFor(async () => (await api.send("default", { text: "hello" })).body.timedOut === true, {
+        what: "calls to wait no longer",
+      });
+      await page.getByLabel("A call waits for its reply (seconds)").fill("-3");
+      await button(page, /^Save/).click();
+      await page
+        .getByText("Some fields are not right yet.")
+        .or(page.locator("main [aria-invalid=true]"))
+        .first()
+        .waitFor();
+      await page.getByLabel("A call waits for its reply (seconds)").fill("30");
+      await save();
+      await button(page, "Make one").click();
+      await page.getByText("It is saved, and shown this once.").waitFor();
+      expect(await page.getByRole("region", { name: "Webhook secret" }).innerText()).toMatch(/^\S{20,}$/);
+
+      // The widget, with its preview.
+      await openCard("Web widget");
+      const theSwitch = page.getByRole("switch", { name: /^(On|Off)$/ });
+      if (!(await theSwitch.isChecked())) await theSwitch.click();
+      const tag = page.getByRole("region", { name: "Put it on your site" });
+      await waitFor(async () => /data-api-key="\S+"/.test(await tag.innerText()), { what: "the tag with its key" });
+      const [, widgetKey = ""] = /data-api-key="([^"]+)"/.exec(await tag.innerText()) ?? [];
+      await page.getByLabel("Title", { exact: true }).fill("Kestrel help");
+      await page.getByRole("img", { name: "The widget with these settings: Kestrel help" }).waitFor();
+      await page.getByRole("radio", { name: "Left" }).check({ force: true });
+      await save();
+      const [widgetUrl = ""] = ground.product.composition.widgetUrls;
+      const config = await waitFor(
+        async () => {
+          const answer = await callApi(`${widgetUrl}/api/widget/config/${widgetKey}`).catch(() => null);
+          return answer !== null && answer.text.includes("Kestrel help") ? answer : null;
+        },
+        { what: "visitors to be told the new title" },
+      );
+      expect(config.text).toContain("bottom-left");
+
+      // The bot.
+      await openCard("Telegram");
+      const bot = telegram.addBot({ username: "kestrel_bot" });
+      await page.getByLabel("Token", { exact: true }).fill(bot.token);
+      await button(page, "Connect").click();
+      await page.getByText("The token is saved, and the bot starts").waitFor();
+      await page.getByText("Running", { exact: true }).waitFor();
+      expect(await page.content()).not.toContain(bot.token);
+
+      // The tool server.
+      await openCard("Tool server");
+      await button(page, "Make a key").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+      const key = await page.getByRole("dialog").getByRole("region", { name: "API key" }).innerText();
+      await button(page, "I have copied it").click();
+      expect(await page.getByRole("region", { name: "Claude Code" }).innerText()).toContain(key);
+      const [toolsUrl = ""] = ground.product.composition.toolsUrls;
+      const tools = await callApi(`${toolsUrl}/mcp`, {
+        headers: { "X-Api-Key": key, Accept: "application/json, text/event-stream" },
+        json: {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "initialize",
+          params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+        },
+      });
+      expect(tools.status).toBe(200);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a model is installed while its progress is shown, and one that is not there is told in words", () =>
+    ground.browser.visit(async (open) => {
+      let letGo: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      ollama.pullWith((_, index) =>
+        index === 0
+          ? [...linesOfPull().slice(0, 3), { wait: held }, ...linesOfPull().slice(3)]
+          : [{ status: "pulling manifest" }, { error: "pull model manifest: file does not exist" }],
+      );
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/shop/administration/models");
+      const name = page.getByLabel("Name in Ollama's library");
+      await name.fill("qwen3:0.6b");
+      await page.keyboard.press("Enter");
+      const bar = page.getByRole("progressbar", { name: "How far ollama:qwen3:0.6b is installed" });
+      await bar.first().waitFor();
+      letGo();
+      await page.getByText("ollama:qwen3:0.6b is installed").first().waitFor();
+      expect(ollama.installed().map((model) => model.name)).toContain("qwen3:0.6b");
+      await name.fill("no-such-model:1b");
+      await page.keyboard.press("Enter");
+      await page.getByText("There is no model no-such-model:1b to pull.").first().waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("sign-out everywhere ends the other browser, too; who is removed is out at once", () =>
+    ground.browser.visit(async (open) => {
+      const cleo = await ground.addPerson("Cleo Clay", [{ project: "*", role: "operator" }]);
+      const one = await ground.enter(open, cleo);
+      const other = await ground.enter(open, cleo, { isAnotherSession: true });
+      const [here, there] = [await one.openPath("/shop/inbox/all"), await other.openPath("/shop/inbox/all")];
+      await button(there, "Account of Cleo Clay").waitFor();
+      await button(here, "Account of Cleo Clay").click();
+      await here.getByRole("menuitem", { name: "Sign out everywhere" }).click();
+      for (const page of [here, there]) await page.getByLabel("Password").waitFor();
+      await there.getByLabel("E-mail").fill(cleo.email);
+      await there.getByLabel("Password").fill(cleo.password);
+      await there.keyboard.press("Enter");
+      await button(there, "Account of Cleo Clay").waitFor();
+      expect(new URL(there.url()).pathname).toBe("/shop/inbox/all");
+
+      const page = await (await ground.enter(open, ann)).openPath("/shop/administration/operators");
+      await button(page, "More for Cleo Clay").click();
+      await page.getByRole("menuitem", { name: "Delete", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("Cleo Clay is deleted").waitFor();
+      await there.getByLabel("Password").waitFor();
+    }));
+});
