@@ -1,10 +1,11 @@
 import { LIMITS, ServiceError, chatIdSchema, drainQuerySchema } from "@svc/contracts";
 import type { DrainAnswer, DrainQuery } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { invalidRequest, principalOf, wantsEventStream } from "@svc/http";
+import { invalidRequest, principalOf, traceOf, wantsEventStream } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
 import type { RequestHandler, Response } from "express";
+import { beginDelivery } from "@svc/channel-manager";
 import type { ApiContext } from "./api-context.ts";
 import { replyJson } from "./reply-json.ts";
 import { readLastCursor } from "./stream/last-event-id.ts";
@@ -143,8 +144,11 @@ export function drainMessages(context: ApiContext): RequestHandler {
     }
     const look = chooseLook(context, { project, ticketId, query: query.data, isHead, keptDays });
     const page = await waitForPage(context, ticketId, look, query.data.wait ?? 0, response);
-    const settle = (isFlushed: boolean) =>
-      context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
+    const showing = beginDelivery(context.store, project, page.replies, { way: "drain", link: traceOf(response) });
+    const settle = (isFlushed: boolean) => {
+      showing.end(isFlushed);
+      return context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
+    };
     void watchAnswer(response).then(settle);
     if (response.destroyed) return;
     response.status(200).setHeader("Content-Type", "application/json; charset=utf-8");

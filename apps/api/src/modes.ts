@@ -8,6 +8,8 @@ import type {
   WebhookAnswer,
 } from "@svc/contracts";
 import { asProjectId, isUnavailable } from "@svc/store";
+import { count, startSpan } from "@svc/telemetry";
+import type { Span } from "@svc/telemetry";
 import type { CallOutcome, KeptAnswer, ProjectId, StoredReply } from "@svc/store";
 import type { Response } from "express";
 import type { ApiContext, SettleContext } from "./api-context.ts";
@@ -33,6 +35,8 @@ export interface AcceptedCall {
   writer: CallWriter;
   /** Id of the final callback; null in the other modes. */
   deliveryId: string | null;
+  /** The place of its request in a trace, as `traceparent` says it; null where nobody traces. */
+  trace: string | null;
 }
 
 /** How long a timed-out call waits for its end to be written, and an answer for being kept. */
@@ -140,8 +144,13 @@ const sync: Mode = {
     let carried: StoredReply[] = [];
     let sent: KeptAnswer | null = null;
     let isEnded = false;
+    let delivery: Span | null = null;
     const send = (answer: KeptAnswer) => {
       sent = answer;
+      if (carried.length > 0) {
+        const attributes = { "svc.way": "call", "svc.replies": carried.length };
+        delivery = startSpan("deliver reply", { parent: call.trace, attributes });
+      }
       return call.writer.send(answer);
     };
     const endCall = () => {
@@ -155,6 +164,10 @@ const sync: Mode = {
       isFlushed = await watchAnswer(response);
       isGone = !isFlushed;
       call.watch.end();
+      if (delivery === null) return;
+      count("svc_deliveries_total", { way: "call", outcome: isFlushed ? "delivered" : "later" });
+      if (!isFlushed) delivery.fail(null);
+      delivery.end();
     };
     const settleEnd = async () => {
       await gone;

@@ -3,7 +3,8 @@ import type { CallbackTarget, ErrorCode, MessageRequest } from "@svc/contracts";
 import { readApiKey, requireScope } from "@svc/auth";
 import { withinMs } from "@svc/channel-manager";
 import type { Principal } from "@svc/auth";
-import { principalOf, problemAnswer, readJsonBytes, wantsEventStream } from "@svc/http";
+import { principalOf, problemAnswer, readJsonBytes, traceOf, wantsEventStream } from "@svc/http";
+import { traceIdOf } from "@svc/telemetry";
 import { newId, ticketIdOf } from "@svc/store";
 import type { Request, RequestHandler, Response } from "express";
 import type { ApiContext } from "./api-context.ts";
@@ -61,6 +62,13 @@ async function deliveryIdOf(
   return store.callbacks.findDeliveryId(principal.project, place.messageId);
 }
 
+/** The line that says which message and ticket a request has become. */
+function noteAccepted({ log }: ApiContext, response: Response, ids: { messageId: string; ticketId: string }): void {
+  if (!log.isLevelEnabled("debug")) return;
+  const requestId = response.getHeader("X-Request-Id");
+  log.debug({ requestId, traceId: traceIdOf(traceOf(response)), ...ids }, "a message is accepted");
+}
+
 /** Hands the message over and answers in the way of its mode. */
 async function accept(
   context: ApiContext,
@@ -104,6 +112,7 @@ async function accept(
         mode: message.mode,
         ...(mode.holdsCall ? { callInstance: context.presence.instance } : {}),
         ...(callback === null ? {} : { callback }),
+        trace: traceOf(response),
       },
     );
     // When the store breaks off in this moment, the message may be in: then no call waits for it, and its reply goes
@@ -115,13 +124,15 @@ async function accept(
       );
     });
     await received;
+    noteAccepted(context, response, { messageId, ticketId });
     if (place.isRepeat && mode.holdsCall) {
       await context.store.replies.reopenCall(project, messageId, context.presence.instance);
       context.board.wake(ticketId);
     }
     const deliveryId = await deliveryIdOf(context, principal, place, callback);
     watch.waitFor(messageId);
-    const call = { project, chatId, messageId, ticketId, timeoutMs, watch, place, writer, deliveryId };
+    const trace = traceOf(response);
+    const call = { project, chatId, messageId, ticketId, timeoutMs, watch, place, writer, deliveryId, trace };
     await mode.respond(context, call, response);
   } finally {
     watch.end();

@@ -100,7 +100,7 @@ export function apiService(resources: Resources): Service {
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
       const failed = Object.values(await check()).find(({ status }) => status === "fail");
-      return failed?.detail ?? null;
+      return failed?.detail ?? (await callbacks.findFault());
     }
 
     const addRoutes = (routes: Express) => {
@@ -142,6 +142,8 @@ export function apiService(resources: Resources): Service {
     undo.push(() => denials.close());
     const app = createApp(log, addRoutes, {
       trustProxy: config.trustProxy,
+      app: "api",
+      showsMetrics: config.ports.metrics === undefined,
       onDenial(request, response, error) {
         // An operation that refuses a call has left its own row.
         if (!isAudited(error)) denials.note(request, response, error);

@@ -1,3 +1,4 @@
+import { explainCertificateFault } from "@svc/contracts";
 import { CliError } from "./cli-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import type { ExitCode } from "./exit-codes.ts";
@@ -62,6 +63,14 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
     exitCode: EXIT.configuration,
     message: "The database that DATABASE_URL names does not exist. Make it, or correct the name.",
   },
+  "53100": {
+    exitCode: EXIT.failed,
+    message: "The disk of PostgreSQL is full. Make room there; nothing is accepted until then.",
+  },
+  "53300": {
+    exitCode: EXIT.notRunning,
+    message: "PostgreSQL has no connection left. Raise max_connections, or start fewer processes.",
+  },
   EACCES: {
     exitCode: EXIT.notAllowed,
     message: "The system does not allow this user to use a file, a folder or a port below 1024.",
@@ -90,6 +99,11 @@ export function explainError(error: unknown): Explanation {
   if (known !== undefined) return { ...known, message };
   if (name === "ServiceError" && code !== undefined) {
     return { code, message, exitCode: EXIT_OF_SERVICE_ERROR[code] ?? EXIT.failed };
+  }
+  const certificate = explainCertificateFault(error);
+  if (certificate !== null) {
+    const text = `The server cannot be used: ${certificate}. (${message})`;
+    return { code: code ?? "certificate", exitCode: EXIT.configuration, message: text };
   }
   const system = code === undefined ? undefined : SYSTEM_ERRORS[code];
   if (code !== undefined && system !== undefined) {

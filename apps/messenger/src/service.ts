@@ -5,6 +5,9 @@ import { followBot } from "./follow-bot.ts";
 import { createMessengerChannel } from "./messenger-channel.ts";
 import { startPruning } from "./start-pruning.ts";
 
+/** When the oldest reply that could be sent waits longer than this, this replica does not do its work. */
+const WAITING_TOO_LONG_MS = 120_000;
+
 /**
  * The messenger: a bot of Telegram as a channel. It listens on no port: it fetches the bot's updates by long polling, in
  * one replica at a time.
@@ -16,13 +19,17 @@ export function messengerService(resources: Resources): Service {
     let isDraining = false;
     const apiRoot = config.telegramApiRoot;
     const manager = createChannelManager(resources);
-    manager.register(createMessengerChannel((receive) => followBot({ store, log, apiRoot, receive })));
+    const channel = createMessengerChannel((receive) => followBot({ store, log, apiRoot, receive }));
+    manager.register(channel);
     const pruning = startPruning({ store, log });
     const unfollow = await manager.follow();
     return {
       async findFault() {
         if (isDraining) return "stopping";
-        return (await store.ping()) ? null : "the store cannot be reached";
+        if (!(await store.ping())) return "the store cannot be reached";
+        // One that only stands by sends nothing.
+        const dueMs = channel.isActive?.() === true ? await store.outboxes.oldestDueMs("messenger") : 0;
+        return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has waited for ${Math.round(dueMs / 1_000)} s to be sent`;
       },
       drain() {
         isDraining = true;

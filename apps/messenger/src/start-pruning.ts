@@ -13,11 +13,10 @@ export function startPruning({ store, log }: { store: Pick<Store, "messengerUpda
 
   async function prune(): Promise<void> {
     try {
-      let isMore = true;
-      while (isMore && !isStopped) {
-        const pruned = await store.messengerUpdates.prune();
-        ({ isMore } = pruned);
-        const { unanswered } = pruned;
+      let isDone = isStopped;
+      while (!isDone) {
+        const { unanswered, isMore } = await store.messengerUpdates.prune();
+        isDone = !isMore || isStopped;
         if (unanswered > 0) log.warn({ unanswered }, "updates of the messenger that waited for a month are removed");
       }
     } catch (error) {

@@ -10,6 +10,8 @@ interface Kept {
   run: Run | null;
   abort: AbortController;
   savedStages: number;
+  /** In milliseconds of the process's clock. */
+  begunAt: number;
 }
 
 const RENEW_MS = 1_000;
@@ -57,7 +59,13 @@ export function createLeaseKeeper(store: Store, log: Log) {
   return {
     /** Keeps a lease until `drop`; the signal is aborted when it is lost. */
     keep(lease: LeaseRef): { signal: AbortSignal; watch(run: Run): void; drop(): void } {
-      const entry: Kept = { lease, run: null, abort: new AbortController(), savedStages: 0 };
+      const entry: Kept = {
+        lease,
+        run: null,
+        abort: new AbortController(),
+        savedStages: 0,
+        begunAt: performance.now(),
+      };
       kept.set(lease.leaseId, entry);
       return {
         signal: entry.abort.signal,
@@ -68,6 +76,13 @@ export function createLeaseKeeper(store: Store, log: Log) {
           kept.delete(lease.leaseId);
         },
       };
+    },
+
+    /** How long the run that began first has been going on; 0 when none does. */
+    longestMs(): number {
+      // A map gives its entries in the order in which they came.
+      const [first] = kept.values();
+      return first === undefined ? 0 : performance.now() - first.begunAt;
     },
 
     /** Aborts every run that still goes on. */

@@ -7,7 +7,7 @@ const REMOVE_TEXTS_MS = 10_000;
 
 /**
  * Twice a second in every replica: removes what deleted projects held, a little at a time; and takes, once an hour for
- * each project, what it has kept for longer than it wants to. Less often: what unfinished replies have left. Replicas share both, and what one of them leaves undone
+ * each project, what it has kept for longer than it wants to. Less often: what unfinished replies have left, and files that no reply names. Replicas share both, and what one of them leaves undone
  * when it dies is found by the next look.
  */
 export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<void> } {
@@ -50,6 +50,7 @@ export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<v
     if (performance.now() < removeTextsAt) return;
     removeTextsAt = performance.now() + REMOVE_TEXTS_MS;
     await store.unfinishedReplies.removeIdle();
+    await store.operatorFiles.removeUnused();
   }
 
   return startSweeps(log, "what has to be forgotten", [removeDeleted, purgeIdle, removeTexts]);

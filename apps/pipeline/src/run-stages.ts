@@ -1,6 +1,7 @@
 import { LIMITS, isIssueChat } from "@svc/contracts";
 import { LeaseLostError, isUnavailable } from "@svc/store";
 import type { ClaimedMessage, Ticket } from "@svc/store";
+import { count, inSpan, observe } from "@svc/telemetry";
 import { move, progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 import type { StageContext } from "./stage-context.ts";
@@ -75,8 +76,19 @@ export async function runStages<OneRun extends Run>(
   for (const stage of stages) {
     if (run.signal.aborted) throw new RunAbortedError();
     const startedAt = performance.now();
-    await Promise.race([stage(context, run), aborted]);
-    run.stageMs[stage.name] = Math.round((performance.now() - startedAt) * 10) / 10;
+    let outcome = "fault";
+    try {
+      await inSpan(`stage ${stage.name}`, { parent: run.trace }, () => Promise.race([stage(context, run), aborted]));
+      outcome = "ok";
+    } finally {
+      const ms = performance.now() - startedAt;
+      run.stageMs[stage.name] = Math.round(ms * 10) / 10;
+      observe(
+        "svc_stage_duration_seconds",
+        { stage: stage.name, outcome: run.signal.aborted ? "given_up" : outcome },
+        ms / 1_000,
+      );
+    }
   }
 }
 
@@ -154,6 +166,7 @@ export async function settleFailure(
   if (isFault && message.attempts >= LIMITS.maxAttempts) {
     return giveUp(context, message, run, failureText(error));
   }
+  if (isFault) count("svc_message_retries_total", {});
   if (isFault)
     log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
   await store.messages.retryLater(message, {

@@ -59,6 +59,8 @@ export interface Run {
   stageMs: Record<string, number>;
   /** True when something came into the conversation while this run went on. */
   hasMore: boolean;
+  /** The place of this run in a trace, as `traceparent` says it; null where nobody traces. */
+  trace: string | null;
 }
 
 /** Writes down that the ticket goes on to a stage. Throws on a move that is not in the table of legal ones. */

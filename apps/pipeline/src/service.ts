@@ -26,8 +26,12 @@ const MODEL_CONCURRENCY = 100;
 const MODEL_CONCURRENCY_PER_PROJECT = 25;
 /** Nobody waits long for an issue; customers' messages go first. */
 const ISSUE_CONCURRENCY = 2;
-/** When the oldest message or decision waits longer than this, this replica does not do its work. */
+/** When the oldest message of a customer or decision waits longer than this, the pipeline does not do its work. */
 const WAITING_TOO_LONG_MS = 60_000;
+/** Longer than any language model may take for all its tries. */
+const RUN_TOO_LONG_MS = 900_000;
+/** Sweeps come twice a second; a statement ends after 30 s at the latest. */
+const SWEEP_TOO_LONG_MS = 90_000;
 
 /**
  * The pipeline worker: takes incoming messages and people's decisions from their queues, runs the stages, sends the
@@ -74,9 +78,18 @@ export function pipelineService(resources: Resources): Service {
     async function findFault(): Promise<string | null> {
       if (isStopping) return "stopping";
       if (!(await store.ping())) return "PostgreSQL cannot be reached";
-      const waitingMs = Math.max(await store.messages.oldestWaitingMs(), await store.reviews.oldestWaitingMs());
-      if (waitingMs < WAITING_TOO_LONG_MS) return null;
-      return `a message or a decision has waited for ${Math.round(waitingMs / 1000)} s`;
+      const [messageMs, decisionMs] = await Promise.all([
+        store.messages.oldestWaitingMs(),
+        store.reviews.oldestWaitingMs(),
+      ]);
+      const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
+      if (messageMs >= WAITING_TOO_LONG_MS) return `a message has waited for ${seconds(messageMs)}`;
+      if (decisionMs >= WAITING_TOO_LONG_MS) return `a decision has waited for ${seconds(decisionMs)}`;
+      // What is being worked on does not wait: a run that never ends would keep its conversation for ever.
+      const runMs = leases.longestMs();
+      if (runMs >= RUN_TOO_LONG_MS) return `a message has been worked on for ${seconds(runMs)} without an end`;
+      const sweepMs = sweeper.sinceRoundMs();
+      return sweepMs < SWEEP_TOO_LONG_MS ? null : `waiting messages were last looked for ${seconds(sweepMs)} ago`;
     }
 
     // No further job is taken from the moment on in which none is worked on: a job that is taken counts as done.

@@ -1,6 +1,9 @@
 import { LIMITS } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
 import type { ClaimedMessage, ProjectId } from "@svc/store";
+import { inSpan, traceIdOf } from "@svc/telemetry";
+import type { Span } from "@svc/telemetry";
+import { createIsolation } from "./create-isolation.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import type { AgentAnswer, Run, TriageResult } from "./run.ts";
@@ -13,10 +16,26 @@ import type { StageContext } from "./stage-context.ts";
  * nothing to do, which is what makes the jobs of `incoming-messages` and `submitted-issues` idempotent.
  */
 export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
-  const { store, readSettings, log } = context;
+  const { store, readSettings } = context;
 
-  /** True when there may be another message in the conversation. */
-  async function handle(message: ClaimedMessage): Promise<boolean> {
+  /** Works on a message in a span of the trace that its sender began. True when there may be another one in the conversation. */
+  function handle(message: ClaimedMessage): Promise<boolean> {
+    const { messageId, ticketId, channelId, attempts } = message;
+    const attributes = {
+      "svc.message_id": messageId,
+      "svc.ticket_id": ticketId,
+      "svc.channel": channelId,
+      "svc.attempt": attempts,
+    };
+    return inSpan("process message", { parent: message.trace, kind: "consumer", attributes }, (span) => {
+      const traceId = traceIdOf(span.traceparent);
+      const traced = traceId === undefined ? context : { ...context, log: context.log.child({ traceId }) };
+      return workOn(traced, message, span);
+    });
+  }
+
+  async function workOn(context: StageContext, message: ClaimedMessage, span: Span): Promise<boolean> {
+    const { log } = context;
     if (message.attempts > LIMITS.maxAttempts) {
       return giveUp(context, message, null, "its workers died while they had it");
     }
@@ -29,10 +48,12 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
         return await giveUp(context, message, null, "its project no longer exists");
       }
       run = beginRun(message, found, lease.signal);
+      run.trace = span.traceparent;
       lease.watch(run);
       await runStages(context, run, stagesOf(message));
       return run.hasMore;
     } catch (error) {
+      span.fail(error);
       return await settleFailure(context, message, run, error).catch((settleError: unknown) => {
         // The lease runs out by itself, and the sweeper finds the message.
         log.warn({ error: settleError, messageId: message.messageId }, "a failed try could not be noted");
@@ -43,12 +64,52 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
     }
   }
 
+  const isolation = createIsolation();
+  /** Conversations whose next message waits to be worked on alone. */
+  const inLine = new Set<string>();
+
+  /** Claims a message beside others and works on it. One that has to be alone is given back first. */
+  async function workBeside(project: ProjectId, ticketId: string): Promise<"done" | "more" | "alone"> {
+    const message = await store.messages.claim(project, ticketId);
+    if (message === null) return "done";
+    if (!needsIsolation(message)) return (await handle(message)) ? "more" : "done";
+    // Nothing that waits in line may be harmed by what is worked on alone before it.
+    const progress = message.progress ?? {};
+    await store.messages.retryLater(message, { delayMs: 0, progress, failure: null, counts: false });
+    return "alone";
+  }
+
+  async function workAlone(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<"done" | "more"> {
+    inLine.add(ticketId);
+    try {
+      return await isolation.alone(async () => {
+        if (isStopping()) return "done";
+        const message = await store.messages.claim(project, ticketId);
+        return message !== null && (await handle(message)) ? "more" : "done";
+      });
+    } finally {
+      inLine.delete(ticketId);
+    }
+  }
+
   return async function workOnChat(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<void> {
-    while (!isStopping()) {
-      const message = await store.messages.claim(project, ticketId);
-      if (message === null || !(await handle(message))) return;
+    while (!isStopping() && !inLine.has(ticketId)) {
+      const left = await isolation.beside(() => workBeside(project, ticketId));
+      if (left === "done") return;
+      if (left === "alone" && (await workAlone(project, ticketId, isStopping)) === "done") return;
     }
   };
+}
+
+/** Tries of which the last has ended with its process, before a message is worked on alone. */
+const TRIES_BESIDE_OTHERS = 2;
+
+/**
+ * A message whose worker has died with it again is worked on while nothing else is in the process, so that one which
+ * ends its process takes no other with it. The innocent ones that were beside it are answered then.
+ */
+function needsIsolation({ attempts, isOrphan }: Pick<ClaimedMessage, "attempts" | "isOrphan">): boolean {
+  return isOrphan && attempts > TRIES_BESIDE_OTHERS;
 }
 
 /** A run at its beginning, with what earlier tries have kept. */
@@ -76,5 +137,6 @@ export function beginRun(
     moves: [],
     stageMs: {},
     hasMore: false,
+    trace: message.trace,
   };
 }

@@ -78,6 +78,8 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     };
     const app = createApp(log, addRoutes, {
       trustProxy: config.trustProxy,
+      app: "tool-server",
+      showsMetrics: config.ports.metrics === undefined,
       onDenial(request, response, error) {
         // An operation that refuses a call has left its own row.
         if (!isAudited(error)) denials.note(request, response, error);

@@ -1,6 +1,6 @@
 import { visitorMessageSchema } from "@svc/contracts";
 import type { WidgetMessageAnswer } from "@svc/contracts";
-import { invalidRequest, readJsonBody } from "@svc/http";
+import { invalidRequest, readJsonBody, traceOf } from "@svc/http";
 import type { RequestHandler } from "express";
 import { countCall, readKey, readVisitor } from "./read-visitor.ts";
 import { receiveMessage } from "./receive-message.ts";
@@ -20,7 +20,7 @@ export function postMessage(context: WidgetContext): RequestHandler {
     const visitor = readVisitor(request, site);
     const parsed = visitorMessageSchema.safeParse(body);
     if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
-    const { messageId, ticketId, seq } = await receiveMessage(context, site, visitor, parsed.data);
+    const { messageId, ticketId, seq } = await receiveMessage(context, site, visitor, parsed.data, traceOf(response));
     const answer: WidgetMessageAnswer = { ok: true, chatId: visitor.chatId, ticketId, messageId, seq };
     response.status(202).set("Cache-Control", "no-store").json(answer);
   };

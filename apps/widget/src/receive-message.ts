@@ -49,6 +49,7 @@ export async function receiveMessage(
   site: WidgetSite,
   visitor: Visitor,
   message: VisitorMessage,
+  trace: string | null = null,
 ): Promise<AcceptedMessage> {
   const { project, chatId, ticketId, userId } = visitor;
   const { messageId, seq } = await context.store.visitors.reserve(project, ticketId, message.clientMessageId);
@@ -72,7 +73,7 @@ export async function receiveMessage(
           }),
       channelMeta: metaOf(message, site),
     },
-    { project, messageId },
+    { project, messageId, trace },
   );
   context.tell([ticketId]);
   return accepted;

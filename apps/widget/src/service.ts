@@ -46,7 +46,7 @@ export function widgetService(resources: Resources): Service {
       const app = createApp(
         log,
         (routes) => addWidgetRoutes(routes, { ...context, config, sockets: opened, findFault }),
-        { trustProxy: config.trustProxy },
+        { trustProxy: config.trustProxy, app: "widget", showsMetrics: config.ports.metrics === undefined },
       );
       try {
         listening = await listen(app, {

@@ -14,8 +14,11 @@ import { operatorHandlers } from "./operator-handlers.ts";
 import { privacyHandlers } from "./privacy-handlers.ts";
 import { projectHandlers } from "./project-handlers.ts";
 import { proposalHandlers } from "./proposal-handlers.ts";
+import { replyFileHandlers } from "./reply-file-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { statsHandlers } from "./stats-handlers.ts";
+import { testMessageHandlers } from "./test-message-handlers.ts";
+import { ticketHistoryHandlers } from "./ticket-history-handlers.ts";
 import { ticketHandlers } from "./ticket-handlers.ts";
 import { toolCallHandlers } from "./tool-call-handlers.ts";
 
@@ -36,8 +39,11 @@ export function adminHandlers(): Record<AdminOperation, AdminHandler> {
     ...privacyHandlers,
     ...projectHandlers,
     ...proposalHandlers,
+    ...replyFileHandlers(),
     ...reviewHandlers,
     ...statsHandlers,
+    ...testMessageHandlers,
+    ...ticketHistoryHandlers,
     ...ticketHandlers,
     ...toolCallHandlers,
   };

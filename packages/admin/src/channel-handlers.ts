@@ -1,5 +1,5 @@
-import type { ChannelChange, channelEndpoints } from "@svc/contracts";
-import { getChannel, listChannels, updateChannel } from "@svc/operations";
+import type { ChannelChange, MessengerTestInput, channelEndpoints } from "@svc/contracts";
+import { getChannel, listChannels, testMessenger, updateChannel } from "@svc/operations";
 import type { AdminHandlers } from "./admin-handler.ts";
 
 /** Channels: their settings, whether they are switched on, and how they are doing. */
@@ -12,5 +12,8 @@ export const channelHandlers: AdminHandlers<typeof channelEndpoints> = {
   async updateChannel(context, { principal, param, body, ifMatch }) {
     const item = await updateChannel(context, principal, param(), (await body()) as ChannelChange, ifMatch());
     return { item, version: item.version };
+  },
+  async testMessenger(context, { principal, body }) {
+    return { item: await testMessenger(context, principal, (await body()) as MessengerTestInput) };
   },
 };

@@ -5,6 +5,7 @@ import { QueueDownError, publishIncoming } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { asProjectId } from "@svc/store";
 import type { Store } from "@svc/store";
+import { count, startSpan } from "@svc/telemetry";
 import { withinMs } from "./within-ms.ts";
 
 /** What accepting and delivering need. */
@@ -23,12 +24,36 @@ const PUBLISH_WAIT_MS = 250;
  * `unavailable` when the store is away; broken off in the moment of the commit, the message may be in all the same.
  */
 export async function acceptMessage(
-  { store, queues, log }: ChannelResources,
+  resources: ChannelResources,
   channel: Channel,
   incoming: IncomingMessage,
   context: IncomingContext,
 ): Promise<AcceptedMessage> {
   const message = incomingMessageSchema.parse(incoming);
+  const span = startSpan("accept message", {
+    parent: context.trace,
+    kind: "producer",
+    attributes: { "svc.channel": channel.id },
+  });
+  try {
+    const accepted = await commitAndAnnounce(resources, channel, message, { ...context, trace: span.traceparent });
+    span.annotate({ "svc.message_id": accepted.messageId, "svc.ticket_id": accepted.ticketId });
+    count("svc_messages_accepted_total", { channel: channel.id });
+    return accepted;
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+async function commitAndAnnounce(
+  { store, queues, log }: ChannelResources,
+  channel: Channel,
+  message: IncomingMessage,
+  context: IncomingContext,
+): Promise<AcceptedMessage> {
   const project = asProjectId(context.project);
   const accepted = await store.messages.accept(
     project,
@@ -43,6 +68,7 @@ export async function acceptMessage(
       mode: context.mode ?? null,
       callInstance: context.callInstance ?? null,
       callback: context.callback ?? null,
+      trace: context.trace ?? null,
     },
     context.messageId,
   );

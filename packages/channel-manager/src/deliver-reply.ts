@@ -3,6 +3,8 @@ import type { Channel, ReplyContext } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { OUTBOX_LEASE_MS, isUnavailable } from "@svc/store";
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
+import { count, isTracing, observe, startSpan } from "@svc/telemetry";
+import type { Span } from "@svc/telemetry";
 
 const TRIES_MAX = 5;
 const RENEW_MS = OUTBOX_LEASE_MS / 4;
@@ -40,13 +42,51 @@ export async function deliverReply(
   if (leaseId !== undefined) await store.outboxes.release(where, leaseId);
 }
 
-/** Sends one reply; true when the next one can follow. */
+/** The place in its trace of the message that a reply answers; null where there is none, or where nobody traces. */
+async function findTrace(store: Store, { project, reply }: ClaimedReply): Promise<string | null> {
+  if (!isTracing() || reply.inReplyTo === null) return null;
+  const traces = await store.messages.findTraces(project, [reply.inReplyTo]);
+  return traces.get(reply.inReplyTo) ?? null;
+}
+
+/** Sends one reply and counts what became of it; true when the next one can follow. */
 async function deliverOne(
-  { store, log }: { store: Store; log: Log },
+  deps: { store: Store; log: Log },
   channel: Channel,
   claimed: ClaimedReply,
   stopping: AbortSignal,
 ): Promise<boolean> {
+  const startedAt = performance.now();
+  // A trace is worth no reply that is late, and none that is lost.
+  const parent = await findTrace(deps.store, claimed).catch(() => null);
+  const span = startSpan("deliver reply", {
+    parent,
+    kind: "client",
+    attributes: { "svc.channel": channel.id, "svc.ticket_id": claimed.ticketId, "svc.tries": claimed.tries },
+  });
+  try {
+    const { outcome, mayGoOn } = await tryToDeliver(deps, channel, claimed, { stopping, span });
+    span.annotate({ "svc.outcome": outcome });
+    count("svc_deliveries_total", { way: "push", outcome });
+    observe("svc_delivery_duration_seconds", { way: "push" }, (performance.now() - startedAt) / 1_000);
+    return mayGoOn;
+  } finally {
+    span.end();
+  }
+}
+
+/** What became of one try of a reply, and whether the next one of its conversation can follow. */
+interface Tried {
+  outcome: "delivered" | "later" | "closed" | "dead" | "broken_off";
+  mayGoOn: boolean;
+}
+
+async function tryToDeliver(
+  { store, log }: { store: Store; log: Log },
+  channel: Channel,
+  claimed: ClaimedReply,
+  { stopping, span }: { stopping: AbortSignal; span: Span },
+): Promise<Tried> {
   const { ticketId, reply, tries } = claimed;
   const facts = { ticketId, replyId: reply.id, tries };
   const lost = new AbortController();
@@ -71,12 +111,13 @@ async function deliverOne(
     });
     await persist(log, stopping, () => store.outboxes.settleDelivered(claimed));
     log.debug(facts, "a reply is sent");
-    return true;
+    return { outcome: "delivered", mayGoOn: true };
   } catch (error) {
-    if (lost.signal.aborted) return false;
+    span.fail(error);
+    if (lost.signal.aborted) return { outcome: "broken_off", mayGoOn: false };
     if (stopping.aborted || isUnavailable(error)) {
       await giveBack({ store, log }, claimed, { delayMs: 0, counts: false });
-      return false;
+      return { outcome: "broken_off", mayGoOn: false };
     }
     return settleFault({ store, log }, claimed, error, stopping);
   } finally {
@@ -84,13 +125,13 @@ async function deliverOne(
   }
 }
 
-/** Notes what becomes of a reply that was not sent; true when the next one of the conversation can follow. */
+/** Notes what becomes of a reply that was not sent. */
 async function settleFault(
   { store, log }: { store: Store; log: Log },
   claimed: ClaimedReply,
   error: unknown,
   stopping: AbortSignal,
-): Promise<boolean> {
+): Promise<Tried> {
   const { ticketId, reply, tries, deferrals } = claimed;
   const fault = error instanceof DeliveryError ? error.fault : "refused";
   // The text of any other error may hold what only the log may show.
@@ -99,12 +140,12 @@ async function settleFault(
   if (fault === "closed") {
     log.info(facts, "a conversation takes no replies any more");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
-    return true;
+    return { outcome: "closed", mayGoOn: true };
   }
   if (fault === "refused" && tries >= TRIES_MAX) {
     log.error({ ...facts, error }, "a reply could not be sent; it is a dead letter");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
-    return true;
+    return { outcome: "dead", mayGoOn: true };
   }
   const asked = error instanceof DeliveryError ? error.retryAfterMs : null;
   const counts = fault === "refused";
@@ -112,7 +153,7 @@ async function settleFault(
   if (counts) log.warn({ ...facts, error, inMs: Math.round(delayMs) }, "a reply could not be sent; it is tried again");
   else log.debug({ ...facts, inMs: Math.round(delayMs) }, "a reply waits");
   await giveBack({ store, log }, claimed, { delayMs, counts });
-  return false;
+  return { outcome: "later", mayGoOn: false };
 }
 
 /** Gives a reply back for another time; while the store is away, the lease runs out by itself. */

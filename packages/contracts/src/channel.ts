@@ -94,6 +94,8 @@ export interface IncomingContext {
   messageId?: string;
   /** Of a message of mode webhook. */
   callback?: CallbackTarget;
+  /** Its place in a trace, as `traceparent` says it; null or absent where nobody traces. */
+  trace?: string | null;
 }
 
 /** The one handler that a channel hands its incoming messages to. It resolves when the message is committed. */

@@ -14,8 +14,11 @@ import { operatorEndpoints } from "./endpoints/operators.ts";
 import { privacyEndpoints } from "./endpoints/privacy.ts";
 import { projectEndpoints } from "./endpoints/projects.ts";
 import { proposalEndpoints } from "./endpoints/proposals.ts";
+import { replyFileEndpoints } from "./endpoints/reply-files.ts";
 import { reviewEndpoints } from "./endpoints/reviews.ts";
 import { statsEndpoints } from "./endpoints/stats.ts";
+import { testMessageEndpoints } from "./endpoints/test-messages.ts";
+import { ticketHistoryEndpoints } from "./endpoints/ticket-history.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { toolCallEndpoints } from "./endpoints/tool-calls.ts";
 
@@ -35,8 +38,11 @@ export const ADMIN_ENDPOINTS = {
   ...privacyEndpoints,
   ...projectEndpoints,
   ...proposalEndpoints,
+  ...replyFileEndpoints,
   ...reviewEndpoints,
   ...statsEndpoints,
+  ...testMessageEndpoints,
+  ...ticketHistoryEndpoints,
   ...ticketEndpoints,
   ...toolCallEndpoints,
 } as const satisfies Record<string, Endpoint>;

@@ -67,6 +67,7 @@ export {
   deliveryStateSchema,
 } from "./callback.ts";
 export type { CallbackBody, CallbackType, DeliveryAttempt, DeliveryItem, DeliveryState } from "./callback.ts";
+export { explainCertificateFault } from "./explain-certificate-fault.ts";
 export { describeIssue } from "./describe-issue.ts";
 export type { SchemaIssue } from "./describe-issue.ts";
 export { ADMIN_ENDPOINTS, ENDPOINTS } from "./endpoints.ts";
@@ -88,8 +89,11 @@ export type { operatorEndpoints } from "./endpoints/operators.ts";
 export type { privacyEndpoints } from "./endpoints/privacy.ts";
 export type { projectEndpoints } from "./endpoints/projects.ts";
 export type { proposalEndpoints } from "./endpoints/proposals.ts";
+export type { replyFileEndpoints } from "./endpoints/reply-files.ts";
 export type { reviewEndpoints } from "./endpoints/reviews.ts";
 export type { statsEndpoints } from "./endpoints/stats.ts";
+export type { testMessageEndpoints } from "./endpoints/test-messages.ts";
+export type { ticketHistoryEndpoints } from "./endpoints/ticket-history.ts";
 export type { ticketEndpoints } from "./endpoints/tickets.ts";
 export type { toolCallEndpoints } from "./endpoints/tool-calls.ts";
 export { ERRORS, ServiceError, fieldFaultSchema, problemSchema } from "./errors.ts";
@@ -263,6 +267,10 @@ export { REPLAY_LIMITS, replayInputSchema, replayItemSchema, replayResultSchema 
 export type { ReplayInput, ReplayItem, ReplayQuery, ReplayResult, ReplaySide } from "./replay.ts";
 export { replyAuthorSchema, replyItemSchema, sourceSchema } from "./reply-item.ts";
 export type { AttachmentDraft, MessageDraft, ReplyAuthor, ReplyDraft, ReplyItem, Source } from "./reply-item.ts";
+export { messengerTestResultSchema, messengerTestSchema } from "./messenger-test.ts";
+export type { MessengerTestInput, MessengerTestResult } from "./messenger-test.ts";
+export { VIEW_FILTERS, VIEW_LIMITS, savedViewNameSchema, savedViewSchema } from "./saved-view.ts";
+export type { SavedView, SavedViewsAnswer } from "./saved-view.ts";
 export {
   CSRF_HEADER,
   SESSION_LIMITS,
@@ -279,6 +287,10 @@ export type {
   LinkUse,
   PasswordChange,
   Presence,
+  Colleague,
+  ColleaguesAnswer,
+  Mention,
+  MentionsAnswer,
   PlacesAnswer,
   ServicePlace,
   SessionAnswer,
@@ -349,8 +361,16 @@ export type {
 } from "./tool.ts";
 export { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-query.ts";
 export type { TicketListInput, TicketListQuery, TicketSort } from "./ticket-query.ts";
-export { STATS_LIMITS, statsInputSchema, statsSchema } from "./stats.ts";
-export type { Stats, StatsInput, StatsQuery } from "./stats.ts";
+export { ticketHistoryInputSchema, ticketHistorySchema } from "./ticket-history.ts";
+export type { TicketHistory, TicketHistoryInput } from "./ticket-history.ts";
+export { OPERATOR_FILE_LIMITS, operatorFileInputSchema, operatorFileSchema } from "./operator-file.ts";
+export type { OperatorFile, OperatorFileInput } from "./operator-file.ts";
+export { TEST_MESSAGE_MAX_CHARS, TEST_ORIGIN, testMessageSchema } from "./test-message.ts";
+export type { SentTestMessage, TestMessageInput } from "./test-message.ts";
+export { QUEUE_COUNT_MAX, WORK_QUEUES, queueHealthSchema } from "./queue-health.ts";
+export type { QueueHealth, WorkQueue } from "./queue-health.ts";
+export { STATS_LIMITS, STATS_UNITS, statsInputSchema, statsSchema, statsUnitOf } from "./stats.ts";
+export type { Stats, StatsInput, StatsQuery, StatsUnit } from "./stats.ts";
 export { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "./stream-events.ts";
 export type { AcceptedEvent, DeltaEvent, TypingEvent } from "./stream-events.ts";
 export { VERSION } from "./version.ts";

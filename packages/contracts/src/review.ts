@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
+import { replyFilesSchema } from "./operator-file.ts";
 import { projectNameSchema } from "./project.ts";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
@@ -7,6 +8,7 @@ import { lineUpTo, messageText } from "./well-formed.ts";
 export const REVIEW_LIMITS = {
   textMaxChars: LIMITS.textMaxChars,
   noteMaxChars: 10_000,
+  mentionsMaxCount: 20,
   reasonMaxChars: 2_000,
   assigneeMaxChars: 320,
 } as const;
@@ -41,6 +43,7 @@ export const REVIEW_INPUTS = {
   edit: z.strictObject({
     text: messageText(REVIEW_LIMITS.textMaxChars).describe("What goes out in the draft's place."),
     markdown: markdownSchema.describe("As the draft, where it is left out."),
+    attachments: replyFilesSchema,
   }),
   reject: z.strictObject({
     reason: messageText(REVIEW_LIMITS.reasonMaxChars)
@@ -53,10 +56,16 @@ export const REVIEW_INPUTS = {
   unassign: emptySchema,
   note: z.strictObject({
     text: messageText(REVIEW_LIMITS.noteMaxChars).describe("For the operators; the customer does not see it."),
+    mentions: z
+      .array(z.uuid({ error: "the id of an operator" }))
+      .max(REVIEW_LIMITS.mentionsMaxCount, { error: `at most ${REVIEW_LIMITS.mentionsMaxCount} operators` })
+      .optional()
+      .describe("Ids of the operators whom it is for: the console tells them."),
   }),
   reply: z.strictObject({
     text: messageText(REVIEW_LIMITS.textMaxChars),
     markdown: markdownSchema.describe("False, where it is left out."),
+    attachments: replyFilesSchema,
   }),
   reroute: z.strictObject({
     agentId: z

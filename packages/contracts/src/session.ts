@@ -102,6 +102,8 @@ export interface ConsoleEvents {
     actor: string;
     /** The stages that it has gone to; empty for another change. */
     what: string[];
+    /** Ids of the operators whom a note is for; empty for another change. */
+    mentions: string[];
   };
   /** A ticket that another project works on from now on, of which nobody here is told more. */
   gone: { ticketId: string; project: string };
@@ -114,6 +116,36 @@ export interface ServicePlace {
   port: number;
   /** Whether it answers on the machine of the console. One that does not may run on another machine. */
   isReachable: boolean;
+}
+
+/** A note of a ticket that is for whoever is signed in. */
+export interface Mention {
+  /** Grows with time. */
+  id: number;
+  ticketId: string;
+  subject: string;
+  at: string;
+  /** Who wrote it, as in `operator:…`. */
+  actor: string;
+  text: string;
+}
+
+/** Answer of `GET /session/mentions`: the newest in the project, at most 50. */
+export interface MentionsAnswer {
+  ok: true;
+  items: Mention[];
+}
+
+/** Somebody who works in a project. */
+export interface Colleague {
+  id: string;
+  name: string;
+}
+
+/** Answer of `GET /session/colleagues`: who may sign in and has a role in the project, oneself included, by name. */
+export interface ColleaguesAnswer {
+  ok: true;
+  items: Colleague[];
 }
 
 /** Answer of `GET /session/places`: where the parts of the service are, for the addresses that the pages show. */

@@ -8,6 +8,9 @@ export const STATS_LIMITS = {
   /** Days that can be asked for at once, and where nothing is said. */
   maxDays: 366,
   defaultDays: 30,
+  /** Days that are told hour by hour, and day by day, at most. */
+  hoursMaxDays: 3,
+  daysMaxDays: 100,
   /** Questions that are told at most. */
   topUnanswered: 10,
   /** Agents that are told at most, those with the most messages. */
@@ -21,16 +24,26 @@ const counts = {
   automatic: z.int().describe("Those of them that were answered without a person."),
   handoffs: z.int().describe("Those of them that a person had to look at."),
   edits: z.int().describe("Drafts that an operator changed before they were sent."),
+  approvals: z.int().describe("Drafts that an operator sent as they were."),
   firstReplyMs: z
     .object({ p50: z.int().nullable(), p90: z.int().nullable() })
     .describe("From the first message of a ticket to its first reply by an agent or an operator; null without any."),
 };
+
+/** What a span of time is divided into: hours up to 3 days, days up to 100 days, then weeks, which begin on Monday. */
+export const STATS_UNITS = ["hour", "day", "week"] as const;
+export type StatsUnit = (typeof STATS_UNITS)[number];
 
 /** How a project fared in a span of time. */
 export const statsSchema = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   ...counts,
+  series: z
+    .object({ unit: z.enum(STATS_UNITS), points: z.array(z.object({ at: z.iso.datetime(), ...counts })) })
+    .describe(
+      "The same figures for each hour, day or week, by when it began in the time zone, those with nothing too.",
+    ),
   byChannel: z.array(z.object({ channelId: channelIdSchema, ...counts })),
   byAgent: z
     .array(z.object({ agentId: z.string().nullable(), name: z.string().nullable(), ...counts }))
@@ -56,6 +69,25 @@ export interface StatsInput {
   to?: string | undefined;
   channelId?: string | undefined;
   agentId?: string | undefined;
+  /** Where days begin, as in Europe/Berlin; UTC where absent. */
+  timeZone?: string | undefined;
+}
+
+/** True for a time zone by its name, as in Europe/Berlin; what the database would take besides is none. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z][\w+-]*(?:\/[\w+-]+)*$/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    // A RangeError: nobody knows it.
+    return false;
+  }
+}
+
+/** The unit in which a span of time is told: about a hundred of it at most. */
+export function statsUnitOf(from: Date, to: Date): StatsUnit {
+  const days = (to.getTime() - from.getTime()) / MS_PER_DAY;
+  return days <= STATS_LIMITS.hoursMaxDays ? "hour" : days <= STATS_LIMITS.daysMaxDays ? "day" : "week";
 }
 
 const MS_PER_DAY = 86_400_000;
@@ -68,6 +100,7 @@ export function statsInputSchema(now: Date) {
       to: timeParameter.optional(),
       channelId: z.enum(channelIdSchema.options, { error: `one of ${channelIdSchema.options.join(", ")}` }).optional(),
       agentId: z.uuid({ error: "the id of an agent" }).optional(),
+      timeZone: z.string().max(64).refine(isTimeZone, { error: "a time zone, as in Europe/Berlin" }).default("UTC"),
     })
     .transform(({ to = now, from = new Date(to.getTime() - STATS_LIMITS.defaultDays * MS_PER_DAY), ...rest }) => ({
       from,

@@ -39,7 +39,7 @@ export interface TicketListInput extends ListInput {
   updatedTo?: string | undefined;
   /** `tool-server`: the shared Inbox, which is the submitted issues. */
   origin?: string | undefined;
-  /** `1`: the Inbox of all projects, for administrators; with `origin` only. */
+  /** `1`: of all projects that an operator may read, and of all for an administrator; without `q` and `chatId`. */
   allProjects?: string | undefined;
   /** `1`: those that a person has to look at. */
   needsReview?: string | undefined;

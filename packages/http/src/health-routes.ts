@@ -1,4 +1,12 @@
-import type { RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { METRICS_TYPE, metricsText } from "@svc/telemetry";
+import { isLocalRequest } from "./is-local-request.ts";
+
+const METRICS_PATH = "/metrics";
+const MONITOR_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz", METRICS_PATH]);
+
+/** True for what monitoring asks for, which is not counted as a request. */
+export const isMonitorPath = (path: string): boolean => MONITOR_PATHS.has(path);
 
 /** What the health routes ask the process. */
 export interface HealthSource {
@@ -26,10 +34,31 @@ export function answerHealth(path: string, response: ServerResponse, source: Hea
   return true;
 }
 
-/** A listener that serves the health routes alone, for processes without an HTTP surface of their own. */
-export function healthListener(source: HealthSource): RequestListener {
+function answerMetrics(response: ServerResponse): void {
+  metricsText().then(
+    (text) => {
+      response.writeHead(200, { "Content-Type": METRICS_TYPE, "Cache-Control": "no-store" });
+      response.end(text);
+    },
+    () => answer(response, 500, { ok: false, detail: "the figures could not be made" }),
+  );
+}
+
+/**
+ * `/metrics` on a port that others reach as well: only for a caller on this machine whom no proxy has forwarded. False
+ * for all others, who find nothing at this path, and for all other paths.
+ */
+export function answerLocalMetrics(path: string, request: IncomingMessage, response: ServerResponse): boolean {
+  if (path !== METRICS_PATH || request.method !== "GET" || !isLocalRequest(request)) return false;
+  answerMetrics(response);
+  return true;
+}
+
+/** A listener for monitoring alone: the health routes and `/metrics`, on a port that only monitoring reaches. */
+export function monitorListener(source: HealthSource): RequestListener {
   return (request, response) => {
     const [path = "/"] = (request.url ?? "/").split("?", 1);
-    if (!answerHealth(path, response, source)) answer(response, 404, { ok: false });
+    if (path === METRICS_PATH && request.method === "GET") answerMetrics(response);
+    else if (!answerHealth(path, response, source)) answer(response, 404, { ok: false });
   };
 }

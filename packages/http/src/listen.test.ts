@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { waitFor } from "@svc/testing";
-import { healthListener } from "./health-routes.ts";
+import { monitorListener } from "./health-routes.ts";
 import { PortTakenError, listen } from "./listen.ts";
 import type { Listening } from "./listen.ts";
 
@@ -181,7 +181,7 @@ describe("the health of a process", () => {
 
   test.each(Object.entries(FAULTS))("is told when %s", async (_what, { find, status, body }) => {
     fault = find;
-    const { port } = await start(healthListener(source));
+    const { port } = await start(monitorListener(source));
     const ready = await fetch(`http://127.0.0.1:${port}/readyz?x=1`);
     expect({ status: ready.status, body: await ready.json() }).toEqual({ status, body });
     expect(ready.headers.get("content-type")).toBe("application/json");
@@ -190,8 +190,8 @@ describe("the health of a process", () => {
     expect({ status: alive.status, body: await alive.json() }).toEqual({ status: 200, body: { ok: true } });
   });
 
-  test.each(["/", "/healthz/", "/metrics", "/readyzz"])("is not at %s", async (path) => {
-    const { port } = await start(healthListener(source));
+  test.each(["/", "/healthz/", "/metrics/", "/readyzz"])("is not at %s", async (path) => {
+    const { port } = await start(monitorListener(source));
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(404);
   });
 });

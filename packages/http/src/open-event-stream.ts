@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { addToGauge } from "@svc/telemetry";
 
 /** An answer that goes on: server-sent events (HTML standard, "Server-sent events"). */
 export interface EventStream {
@@ -65,6 +66,8 @@ export function openEventStream(
   // Of a line that breaks while something is written; "close" follows.
   response.on("error", settle);
   if (!isOver) {
+    addToGauge("svc_event_streams", {}, 1);
+    void closed.then(() => addToGauge("svc_event_streams", {}, -1));
     response.writeHead(200, {
       "Content-Type": "text/event-stream; charset=utf-8",
       // Proxies that compress would collect it before.

@@ -1,7 +1,9 @@
 import { ERRORS, ServiceError, describeIssue } from "@svc/contracts";
 import type { FieldFault, Problem, SchemaIssue } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import { traceIdOf } from "@svc/telemetry";
 import type { ErrorRequestHandler, Request, Response } from "express";
+import { traceOf } from "./trace-of.ts";
 
 /** An error answer that is ready to be sent. */
 export interface ProblemAnswer {
@@ -81,7 +83,8 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
       log.debug({ requestId }, "a caller has hung up, and what was done for it has ended");
       return;
     }
-    log.error({ error, requestId, route: routeOf(request), method: request.method }, "a request failed");
+    const traceId = traceIdOf(traceOf(response));
+    log.error({ error, requestId, traceId, route: routeOf(request), method: request.method }, "a request failed");
     sendProblem(
       request,
       response,

@@ -199,6 +199,7 @@ describe("what is retried", () => {
     text: "Mine.",
     markdown: false,
     sources: [],
+    fileIds: [],
     covers: [first.id, newId()],
     answers: newId(),
   };

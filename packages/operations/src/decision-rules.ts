@@ -73,10 +73,17 @@ const heldOf = ({ waiting }: ReviewState) => waiting.filter(({ state }) => state
 /** A reply to all that waits, by the way of the newest of it; where nothing waits, by that of the newest message. */
 function replyOf(
   { waiting, newest }: ReviewState,
-  { author, text, markdown, sources }: Pick<SendWork, "author" | "text" | "markdown" | "sources">,
+  {
+    author,
+    text,
+    markdown,
+    sources,
+    fileIds = [],
+  }: Pick<SendWork, "author" | "text" | "markdown" | "sources"> & Partial<Pick<SendWork, "fileIds">>,
 ) {
   const answers = (waiting.at(-1) ?? newest)?.id ?? null;
-  return { kind: "send", author, text, markdown, sources, covers: idsOf(waiting), answers } as const satisfies SendWork;
+  const covers = idsOf(waiting);
+  return { kind: "send", author, text, markdown, sources, fileIds, covers, answers } as const satisfies SendWork;
 }
 
 /** A draft that is made anew answers so many messages, the newest. */
@@ -112,14 +119,22 @@ const approve: Rule<"approve"> = (state, _input, call) => {
   });
 };
 
-const edit: Rule<"edit"> = (state, { text, markdown }, call) => {
+const fileIdsOf = (attachments: ReviewInput<"reply">["attachments"] = []) => attachments.map(({ fileId }) => fileId);
+
+const edit: Rule<"edit"> = (state, { text, markdown, attachments }, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
   return decisionOf("edit", state, call, {
     ticket: { stage: "delivering" },
     why: "edited",
     data: { draft: draft.text, sent: text },
-    work: replyOf(state, { author: "operator", text, markdown: markdown ?? draft.markdown, sources: [] }),
+    work: replyOf(state, {
+      author: "operator",
+      text,
+      markdown: markdown ?? draft.markdown,
+      sources: [],
+      fileIds: fileIdsOf(attachments),
+    }),
   });
 };
 
@@ -264,11 +279,11 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
   reply: {
     ...ABOUT_CHAT,
     needsNewest: "versioned",
-    decide: (state, { text, markdown = false }, call) =>
+    decide: (state, { text, markdown = false, attachments }, call) =>
       decisionOf("reply", state, call, {
         ticket: { stage: "delivering" },
         why: "answered by a person",
-        work: replyOf(state, { author: "operator", text, markdown, sources: [] }),
+        work: replyOf(state, { author: "operator", text, markdown, sources: [], fileIds: fileIdsOf(attachments) }),
       }),
   },
   reroute: { ...ABOUT_CHAT, decide: reroute },
@@ -285,7 +300,10 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
   unassign: { ...ABOUT_TICKET, decide: unassign },
   note: {
     ...ABOUT_TICKET,
-    decide: (state, { text }, call) => decisionOf("note", state, call, { data: { note: text }, interrupts: false }),
+    decide: (state, { text, mentions = [] }, call) => {
+      const data = { note: text, ...(mentions.length === 0 ? {} : { mentions: [...new Set(mentions)] }) };
+      return decisionOf("note", state, call, { data, interrupts: false });
+    },
   },
   reopen: { ...ABOUT_TICKET, decide: reopen },
 };

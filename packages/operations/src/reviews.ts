@@ -6,6 +6,7 @@ import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { publishReply, publishReviews } from "@svc/queue";
 import type { Queues } from "@svc/queue";
+import { OperatorFileGoneError } from "@svc/store";
 import type { Decided, Decision, Project, ReviewState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
@@ -110,6 +111,13 @@ export async function decidePatiently(
   return store.reviews.decide(project, ticketId, plan);
 }
 
+/** Says which of the input is wrong where a decision names a file that its ticket has not. */
+function refuseMissingFile(error: unknown): never {
+  if (!(error instanceof OperatorFileGoneError)) throw error;
+  const detail = "this ticket has no such file; one that no reply names is gone after a day";
+  throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
+}
+
 /** Checks, decides, announces, and answers the ticket as it is then. See `reviewTicket` for what each action does. */
 async function decide<Action extends ReviewAction>(
   deps: ReviewDeps,
@@ -139,7 +147,7 @@ async function decide<Action extends ReviewAction>(
     versions === null
       ? () => decidePatiently(deps, principal, ticketId, plan)
       : () => store.reviews.decide(principal.project, ticketId, plan);
-  const decided = isUuid(ticketId) ? await decideNow() : null;
+  const decided = isUuid(ticketId) ? await decideNow().catch(refuseMissingFile) : null;
   if (decided === null) {
     const ticket = await readTicket(store, principal, ticketId);
     throw conflict(ticket, "The ticket is about to be opened. Read it again in a moment.");

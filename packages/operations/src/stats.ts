@@ -1,7 +1,7 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { statsInputSchema } from "@svc/contracts";
-import type { Stats, StatsInput } from "@svc/contracts";
+import type { QueueHealth, Stats, StatsInput } from "@svc/contracts";
 import type { Store } from "@svc/store";
 import { checkInput } from "./check-input.ts";
 
@@ -12,14 +12,22 @@ import { checkInput } from "./check-input.ts";
 export async function getStats({ store }: { store: Store }, principal: Principal, input: StatsInput): Promise<Stats> {
   requireScope(principal, "tickets:read");
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
-  const { total, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
+  const { total, series, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
   return {
     from: query.from.toISOString(),
     to: query.to.toISOString(),
     ...total,
+    series: { ...series, points: series.points.map(({ at, ...counts }) => ({ at: at.toISOString(), ...counts })) },
     byChannel,
     byAgent,
     topUnanswered: topUnanswered.map(({ lastAt, ...gap }) => ({ ...gap, lastAt: lastAt.toISOString() })),
     models,
   };
+}
+
+/** What waits in the queues of the principal's project, since when, and what was given up. Scope tickets:read. */
+export async function getQueues({ store }: { store: Store }, principal: Principal): Promise<QueueHealth[]> {
+  requireScope(principal, "tickets:read");
+  const states = await store.stats.readQueues(principal.project);
+  return states.map(({ oldestDueAt, ...state }) => ({ ...state, oldestDueAt: oldestDueAt?.toISOString() ?? null }));
 }

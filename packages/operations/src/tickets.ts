@@ -1,6 +1,6 @@
-import { isAdministrator, requireScope } from "@svc/auth";
+import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, encodeTicketCursor, ticketChangeSchema, ticketListSchema } from "@svc/contracts";
+import { ServiceError, encodeTicketCursor, grantsScope, ticketChangeSchema, ticketListSchema } from "@svc/contracts";
 import type {
   FieldFault,
   ListPage,
@@ -11,7 +11,6 @@ import type {
   TicketEvent,
   TicketItem,
   TicketListInput,
-  TicketListQuery,
   TicketMessage,
   TicketReply,
   ToolCall,
@@ -22,6 +21,7 @@ import type {
   MessageRecord,
   ModelCallRecord,
   ModelSums,
+  ProjectId,
   ReplyRecord,
   Store,
   TicketContents,
@@ -30,7 +30,7 @@ import type {
 } from "@svc/store";
 import { searchWords } from "@svc/text";
 import { audited } from "./audited.ts";
-import { checkInput, invalidInput } from "./check-input.ts";
+import { checkInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { staleVersion } from "./stale-version.ts";
@@ -69,7 +69,8 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
   };
 }
 
-function asMessage({ timestampMs, createdAt, finishedAt, ...message }: MessageRecord): TicketMessage {
+/** A message as it is shown. */
+export function asMessage({ timestampMs, createdAt, finishedAt, ...message }: MessageRecord): TicketMessage {
   return {
     ...message,
     timestamp: asTime(timestampMs),
@@ -84,7 +85,8 @@ function asTime(timestampMs: number): string {
   return new Date(Math.max(0, Math.min(MAX_MS, timestampMs))).toISOString();
 }
 
-function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): TicketReply {
+/** A reply as it is shown. */
+export function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): TicketReply {
   return {
     ...reply,
     createdAt: createdAt.toISOString(),
@@ -97,7 +99,7 @@ function asReply({ createdAt, deliveredAt, content, ...reply }: ReplyRecord): Ti
  * An event. Of one from the time in which another project worked on the ticket only an administrator is told more than
  * that it was: reasons, notes, agents and passages are that project's own.
  */
-function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
+export function asEvent({ at, project, moves, data, ...event }: EventRecord, principal: Principal): TicketEvent {
   const shown = { ...event, at: at.toISOString(), moves, data };
   if (project === principal.project || isAdministrator(principal)) return shown;
   return { ...shown, moves: moves.map((move) => ({ ...move, why: "" })), data: {} };
@@ -159,10 +161,46 @@ export async function readTicket(store: Store, { project }: Principal, id: strin
   return ticket;
 }
 
+/** What belongs to one project, and is not looked for in all of them. */
+const OF_ONE_PROJECT = ["q", "chatId"] as const;
+
+const ofOneProject = (input: TicketListInput): FieldFault[] =>
+  input.allProjects === "1"
+    ? OF_ONE_PROJECT.filter((name) => input[name] !== undefined).map((name) => ({
+        pointer: `/${name}`,
+        code: "invalid",
+        detail: "belongs to one project: leave it out, or allProjects",
+      }))
+    : [];
+
+/**
+ * Whose tickets a list is about, with what the principal may do in each: its own project; all of them for an
+ * administrator; those that an operator who is signed in may read. Throws insufficient_scope for any other key.
+ */
+async function listOwners(store: Store, principal: Principal, ofAll: boolean): Promise<Map<ProjectId, Principal>> {
+  if (!ofAll) return new Map([[principal.project, principal]]);
+  const { operatorId } = principal;
+  if (operatorId === undefined) requireScope(principal, "admin:*");
+  const projects = await store.projects.list();
+  const roles = operatorId === undefined ? null : ((await store.operators.find(operatorId))?.roles ?? []);
+  return new Map(
+    projects.flatMap(({ id, name }) => {
+      const scopes = roles === null ? principal.scopes : scopesOfRoles(roles, name);
+      const owner = { ...principal, scopes, project: id, projectName: name };
+      return grantsScope(scopes, "tickets:read") ? [[id, owner] as const] : [];
+    }),
+  );
+}
+
+/** One project as the store takes it, or several. */
+const spanOf = (owners: ReadonlyMap<ProjectId, Principal>, ofAll: boolean, { project }: Principal) =>
+  ofAll ? [...owners.keys()] : project;
+
 /**
  * A page of the tickets that the principal's project works on, by filters, words and order; a search without a word finds
- * nothing. The submitted issues of all projects are listed for administrators. Scope tickets:read. Throws
- * invalid_request with every fault of the input, and insufficient_scope where another one asks for all projects.
+ * nothing. With `allProjects` those of all projects that the principal may read: of an operator who is signed in, and of
+ * an administrator. Scope tickets:read. Throws invalid_request with every fault of the input, and insufficient_scope where
+ * another key asks for all projects.
  */
 export async function listTickets(
   { store }: { store: Store },
@@ -170,13 +208,21 @@ export async function listTickets(
   input: TicketListInput,
 ): Promise<ListPage<TicketItem>> {
   requireScope(principal, "tickets:read");
-  const { q, allProjects, ...query } = checkInput(ticketListSchema(input.sort), input, "The query");
-  if (allProjects === true) return listInbox(store, principal, { q, ...query });
+  const ofAll = input.allProjects === "1";
+  const owners = await listOwners(store, principal, ofAll);
+  const {
+    q,
+    allProjects: _,
+    ...query
+  } = checkInput(ticketListSchema(input.sort), input, "The query", ofOneProject(input));
   const words = q === undefined ? null : wordQueryOf(q);
   if (q !== undefined && words === null) return { items: [], nextCursor: null };
-  const { tickets, next } = await store.ticketList.listPage(principal.project, { ...query, words });
+  const { tickets, next } = await store.ticketList.listPage(spanOf(owners, ofAll, principal), { ...query, words });
   return {
-    items: tickets.map((ticket) => asTicketItem(ticket, principal)),
+    items: tickets.flatMap((ticket) => {
+      const owner = owners.get(ticket.project);
+      return owner === undefined ? [] : [asTicketItem(ticket, owner)];
+    }),
     nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
   };
 }
@@ -185,8 +231,8 @@ export async function listTickets(
 const COUNT_MAX = 1_000;
 
 /**
- * How many tickets of the principal's project meet the filters, up to 1000. Scope tickets:read. Throws invalid_request
- * with every fault of the input, and for words and the Inbox of all projects, which are not counted.
+ * How many tickets meet the filters, up to 1000: of the principal's project, or of all, as `listTickets` has them. Scope
+ * tickets:read. Throws what that does, and invalid_request for words, which are not counted.
  */
 export async function countTickets(
   { store }: { store: Store },
@@ -194,45 +240,14 @@ export async function countTickets(
   input: Omit<TicketListInput, "limit" | "cursor" | "sort">,
 ): Promise<TicketCount> {
   requireScope(principal, "tickets:read");
-  const uncounted = (["q", "allProjects"] as const).filter((name) => input[name] !== undefined);
-  const faults = uncounted.map((name) => ({ pointer: `/${name}`, code: "invalid", detail: "is not counted" }));
+  const ofAll = input.allProjects === "1";
+  const owners = await listOwners(store, principal, ofAll);
+  const { q: words, ...rest } = input;
+  const faults = ofOneProject(rest);
+  if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "is not counted" });
   const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
-  const count = await store.ticketList.count(principal.project, { ...query, words: null }, COUNT_MAX);
+  const count = await store.ticketList.count(spanOf(owners, ofAll, principal), { ...query, words: null }, COUNT_MAX);
   return { count, isMore: count >= COUNT_MAX };
-}
-
-/** What belongs to one project, and is not looked for in all of them. */
-const OF_ONE_PROJECT = ["q", "tag", "chatId"] as const;
-
-/** A page of the submitted issues that any project works on, for administrators. */
-async function listInbox(
-  store: Store,
-  principal: Principal,
-  query: Omit<TicketListQuery, "allProjects">,
-): Promise<ListPage<TicketItem>> {
-  requireScope(principal, "admin:*");
-  const faults: FieldFault[] = OF_ONE_PROJECT.filter((name) => query[name] !== undefined).map((name) => ({
-    pointer: `/${name}`,
-    code: "invalid",
-    detail: "belongs to one project: leave it out, or allProjects",
-  }));
-  if (query.origin === undefined) {
-    faults.push({ pointer: "/origin", code: "required", detail: "all projects together are listed by origin only" });
-  }
-  if (faults.length > 0) throw invalidInput(faults, "The query");
-  const { q: _, ...rest } = query;
-  const { tickets, next } = await store.ticketList.listPage(null, { ...rest, words: null });
-  const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
-  return {
-    items: tickets.flatMap((ticket) => {
-      const projectName = names.get(ticket.project);
-      // What a project has that is being deleted goes back to where it came in, or with it.
-      return projectName === undefined
-        ? []
-        : [asTicketItem(ticket, { ...principal, project: ticket.project, projectName })];
-    }),
-    nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
-  };
 }
 
 /**
@@ -256,7 +271,7 @@ export async function getTicket({ store }: { store: Store }, principal: Principa
 }
 
 /**
- * A file of a conversation: one that its visitor sent, or one of a reply. Scope tickets:read. Throws not_found.
+ * A file of a conversation: one that its visitor sent, one of a reply, or one that is handed in for a reply. Scope tickets:read. Throws not_found.
  */
 export async function getTicketFile(
   { store }: { store: Store },
@@ -266,8 +281,12 @@ export async function getTicketFile(
 ): Promise<FileContent> {
   requireScope(principal, "tickets:read");
   const ticket = await readTicket(store, principal, id);
-  const file = isUuid(fileId) ? await store.widgetFiles.find(ticket.homeProject, ticket.id, fileId) : null;
-  if (file === null) throw new ServiceError("not_found", "There is no such file in this ticket.");
+  const { homeProject, id: ticketId } = ticket;
+  const file = isUuid(fileId)
+    ? ((await store.widgetFiles.find(homeProject, ticketId, fileId)) ??
+      (await store.operatorFiles.read(homeProject, ticketId, [fileId]))[0])
+    : undefined;
+  if (file === undefined) throw new ServiceError("not_found", "There is no such file in this ticket.");
   return file;
 }
 

@@ -1,6 +1,6 @@
 const CODES = /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08|57P|53300)/;
 const MESSAGES =
-  /Connection (?:is closed|terminated|ended|closed)|timeout exceeded|Query read timeout|Command timed out|Stream isn't writeable|not queryable|after calling end/i;
+  /Connection (?:is closed|terminated|ended|closed)|timeout exceeded|Query read timeout|Command timed out|Socket timeout|max retries per request|Stream isn't writeable|not queryable|after calling end/i;
 
 /** True when a fault means that the server of the queues cannot be reached, and not that one job has a problem. */
 export function isConnectionFault(error: unknown): boolean {

@@ -9,6 +9,14 @@ import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
 
 const RETRY_MAX_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 5_000;
+/**
+ * A line on which a command hears nothing for so long is taken for cut, and made again: nobody tells of a line that a
+ * firewall has forgotten. Longer than workers wait for a job (`WAIT_FOR_JOB_S`), which is silence that is meant.
+ */
+const SILENCE_MS = 6_000;
+const WAIT_FOR_JOB_S = 2;
+/** Lines on which nothing is asked are asked whether they are there. */
+const PING_MS = 1_000;
 const MAX_IDS_A_MESSAGE = 500;
 /**
  * BullMQ workers behind one consumer. Each fetches its jobs one after the other, so that a burst of 28 waited 14 ms for
@@ -23,7 +31,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const shared = {
     retryStrategy: (times: number) => Math.min(times * 50, RETRY_MAX_MS),
     keepAlive: 10_000,
-    connectTimeout: 5_000,
+    connectTimeout: 4_000,
+    socketTimeout: SILENCE_MS,
   };
   const producer = new Redis(redisUrl, {
     ...shared,
@@ -46,6 +55,13 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     if (reported) log.info({}, "Redis can be reached again");
     reported = false;
   });
+
+  const pinger = setInterval(() => {
+    for (const client of [producer, subscriber])
+      // Without an answer the line is made again, and says why.
+      if (client.status === "ready") client.ping().catch(reportFault);
+  }, PING_MS);
+  pinger.unref();
 
   const listeners = createListeners();
   subscriber.on("message", (channel: string, payload: string) => {
@@ -97,6 +113,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
           connection: consumer,
           prefix,
           concurrency: Math.floor(concurrency / count),
+          drainDelay: WAIT_FOR_JOB_S,
           ...WORKER_OPTIONS,
         });
         listenTo(worker);
@@ -141,6 +158,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
     async close() {
       closed = true;
+      clearInterval(pinger);
       for (const client of [producer, consumer, subscriber]) client.disconnect();
       await Promise.resolve();
     },

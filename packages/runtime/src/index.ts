@@ -1,6 +1,7 @@
 export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
+export { findClockFault } from "./find-clock-fault.ts";
 export { exitOnceStopped } from "./exit-once-stopped.ts";
 export { createFetchGuard } from "./fetch-guard.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
@@ -15,5 +16,5 @@ export type { Running } from "./run-services.ts";
 export { SETTINGS } from "./settings-schema.ts";
 export type { SettingName } from "./settings-schema.ts";
 export { startSweeps } from "./start-sweeps.ts";
-export type { SweepStep } from "./start-sweeps.ts";
+export type { SweepStep, Sweeps } from "./start-sweeps.ts";
 export { createWebhookGuard } from "./webhook-guard.ts";

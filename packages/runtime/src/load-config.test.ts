@@ -229,6 +229,10 @@ describe("a value in a file", () => {
       SVC_TELEGRAM_API_ROOT: "http://bots.internal:8081",
       SVC_OIDC_ISSUER: "https://login.example.com",
       SVC_OIDC_CREATE_ROLE: "shop:operator",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b",
+      OTEL_TRACES_SAMPLER_ARG: "0.25",
     };
     const value = good[name] ?? "1234";
     // An address for embeddings needs a model beside it, a provider of single sign-on an id and a secret.
@@ -351,6 +355,46 @@ describe("the embedding endpoint", () => {
   ])("%s cannot be %j", (name, text) => {
     const model = name === "SVC_EMBEDDINGS_BASE_URL" ? { SVC_EMBEDDINGS_MODEL: "m" } : {};
     expect(faultsOf(() => readEnvironment({ ...model, [name]: text }))).toEqual([expect.stringContaining(name)]);
+  });
+});
+
+describe("traces", () => {
+  test("are sent where a collector is named, all of them as protobuf unless it is said otherwise", () => {
+    expect(readEnvironment({}).tracing).toBeUndefined();
+    expect(readEnvironment({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }).tracing).toEqual({
+      endpoint: "http://collector:4318",
+      protocol: "http/protobuf",
+      headers: {},
+      serviceName: undefined,
+      sampleRatio: 1,
+    });
+    const { tracing } = readEnvironment({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "https://otlp.example",
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic%20YWI=, x-scope = a ,",
+      OTEL_SERVICE_NAME: "shop",
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    });
+    expect(tracing).toEqual({
+      endpoint: "https://otlp.example",
+      protocol: "http/json",
+      headers: { authorization: "Basic YWI=", "x-scope": "a" },
+      serviceName: "shop",
+      sampleRatio: 0.1,
+    });
+  });
+
+  test.each([
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:secret@collector"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "no-value"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0ac"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "a=%ff"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
+    ["OTEL_TRACES_SAMPLER_ARG", "half"],
+  ])("%s cannot be %j", (name, text) => {
+    expect(faultsOf(() => readEnvironment({ [name]: text }))).toEqual([expect.stringContaining(name)]);
   });
 });
 

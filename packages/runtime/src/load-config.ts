@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
 import type { OperatorRole } from "@svc/contracts";
+import type { TracingConfig } from "@svc/telemetry";
 import type { z } from "zod";
 import { SETTINGS } from "./settings-schema.ts";
 import type { SettingName } from "./settings-schema.ts";
@@ -26,6 +27,12 @@ export interface OidcConfig {
   createRole: { project: string; role: OperatorRole } | undefined;
 }
 
+/** Where the spans of this process are sent. */
+export interface TracingSettings extends Pick<TracingConfig, "endpoint" | "protocol" | "headers" | "sampleRatio"> {
+  /** Undefined: `svc-` and the name of the app. */
+  serviceName: string | undefined;
+}
+
 /** What the environment says, with defaults; the store and the secret key may still be missing. */
 export interface EarlyConfig {
   databaseUrl: string | undefined;
@@ -49,6 +56,8 @@ export interface EarlyConfig {
   models: ModelsConfig | undefined;
   /** Where Telegram's Bot API is, or a Bot API server of one's own. */
   telegramApiRoot: string;
+  /** Where spans are sent; undefined where nothing is traced. */
+  tracing: TracingSettings | undefined;
   /** Single sign-on of operators; undefined where they sign in by password only. */
   oidc: OidcConfig | undefined;
   logLevel: Values["SVC_LOG_LEVEL"];
@@ -139,6 +148,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     embeddings: embeddingsOf(parsed),
     models: modelsOf(parsed),
     telegramApiRoot: parsed.SVC_TELEGRAM_API_ROOT,
+    tracing: tracingOf(parsed),
     oidc: oidcOf(parsed),
     logLevel: parsed.SVC_LOG_LEVEL,
     queuePrefix: parsed.SVC_QUEUE_PREFIX,
@@ -150,6 +160,18 @@ function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
   const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
   if (baseUrl === undefined || model === undefined) return undefined;
   return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+function tracingOf(values: Values): EarlyConfig["tracing"] {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = values;
+  if (endpoint === undefined) return undefined;
+  return {
+    endpoint,
+    protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
+    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: values.OTEL_SERVICE_NAME,
+    sampleRatio: values.OTEL_TRACES_SAMPLER_ARG,
+  };
 }
 
 function oidcOf(values: Values): EarlyConfig["oidc"] {

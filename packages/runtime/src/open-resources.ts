@@ -8,7 +8,9 @@ import { openQueues } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { openStore, readSchemaState } from "@svc/store";
 import type { Store } from "@svc/store";
+import { explainStoreFault } from "./explain-store-fault.ts";
 import { createFetchGuard } from "./fetch-guard.ts";
+import { findClockFault } from "./find-clock-fault.ts";
 import type { Config } from "./load-config.ts";
 
 /** What every service gets. */
@@ -40,20 +42,22 @@ const POLICY_WAIT_MS = 2_000;
 const RETRY_MS = 500;
 const REPORT_EVERY = 20;
 
+function codeIn(error: unknown): string {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? ` (${code})` : "";
+}
+
 /** Waits until the store answers; says so at once and every ten seconds. */
 async function waitForStore(url: string, log: Log): Promise<"current" | "older" | "newer"> {
   for (let round = 0; ; round++) {
     try {
       return await readSchemaState(url);
     } catch (error) {
-      const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-      // A wrong password or database does not mend itself by waiting.
-      if (code === "28P01" || code === "28000" || code === "3D000") {
-        throw new StartError(
-          `PostgreSQL refused the connection (${code}). Check user, password and database in DATABASE_URL.`,
-        );
-      }
-      if (round % REPORT_EVERY === 0) log.warn({ error }, "PostgreSQL cannot be reached yet; waiting for it");
+      const { words, isLasting } = explainStoreFault(error);
+      // A wrong password or certificate does not mend itself by waiting.
+      if (isLasting) throw new StartError(`PostgreSQL refused the connection${codeIn(error)}: ${words}`);
+      if (round % REPORT_EVERY === 0)
+        log.warn({ error }, `PostgreSQL cannot be reached yet (${words}); waiting for it`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
@@ -77,6 +81,8 @@ export async function openResources(config: Config, options: { app: string; log?
       "SVC_SECRET_KEY is not the key that this database was set up with; sealed secrets could not be opened. Set the right one.",
     );
   }
+  const clockFault = await findClockFault(store);
+  if (clockFault !== null) log.warn({}, clockFault);
   const queues = openQueues({
     databaseUrl: config.databaseUrl,
     redisUrl: config.redisUrl,

@@ -1,7 +1,11 @@
+import { VERSION } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
-import { healthListener, listen } from "@svc/http";
+import { monitorListener, listen } from "@svc/http";
+import { openTracing } from "@svc/telemetry";
+import { gatherFigures } from "./gather-figures.ts";
 import { closeResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
+import { watchMemory } from "./watch-memory.ts";
 
 /** What runs. */
 export interface Running {
@@ -44,6 +48,7 @@ export async function runServices(
   options: { afterStop?: () => Promise<void> } = {},
 ): Promise<Running> {
   const { config, log } = resources;
+  const app = services.length === 1 && services[0] !== undefined ? services[0].name : "standalone";
   const started: RunningService[] = [];
   let stopping: Promise<void> | undefined;
   let isDraining = false;
@@ -64,6 +69,7 @@ export async function runServices(
       }
     }
     try {
+      await endWatching?.();
       await closeResources(resources);
     } finally {
       await options.afterStop?.();
@@ -109,7 +115,26 @@ export async function runServices(
   process.on("SIGINT", onSignal);
 
   const urls: Record<string, string> = {};
+  let endWatching: (() => Promise<void>) | undefined;
+  async function watch(): Promise<void> {
+    const forget = gatherFigures(app, resources, () => findFault(isDraining, started));
+    const tracing =
+      config.tracing === undefined
+        ? null
+        : await openTracing(
+            { ...config.tracing, serviceName: config.tracing.serviceName ?? `svc-${app}`, serviceVersion: VERSION },
+            (text) => log.warn({ fault: text }, "the collector of traces does not take spans; they are dropped"),
+          );
+    const endMemory = watchMemory(log);
+    endWatching = async () => {
+      endMemory();
+      forget();
+      await tracing?.close();
+    };
+  }
+
   async function startAll(): Promise<void> {
+    await watch();
     for (const service of services) {
       if (isDraining) return;
       const running = await service.start();
@@ -117,7 +142,7 @@ export async function runServices(
       Object.assign(urls, running.urls);
     }
     if (config.ports.metrics === undefined || isDraining) return;
-    const health = await listen(healthListener({ findFault: () => findFault(isDraining, started) }), {
+    const health = await listen(monitorListener({ findFault: () => findFault(isDraining, started) }), {
       host: config.bindHost ?? "127.0.0.1",
       port: config.ports.metrics,
       setting: "SVC_METRICS_PORT",

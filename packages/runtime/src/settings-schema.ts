@@ -88,6 +88,32 @@ const issuer = z
     error: "a URL that begins with https:// (on this machine itself http:// too), without a user name and password",
   });
 
+/** The headers of the environment variable of that name (OpenTelemetry, "OTLP exporter configuration"). */
+const otlpHeaders = z.string().transform((text, context) => {
+  const headers: Record<string, string> = {};
+  for (const pair of text.split(",").filter((part) => part.trim() !== "")) {
+    const [, name, value] =
+      /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=\s*((?:[\x21-\x24\x26-\x7e]|%[0-9A-Fa-f]{2})*)\s*$/.exec(pair) ?? [];
+    const decoded = value === undefined ? null : decodeValue(value);
+    if (name === undefined || decoded === null) {
+      context.issues.push({ code: "custom", message: "name=value pairs, separated by commas", input: text });
+      return z.NEVER;
+    }
+    headers[name] = decoded;
+  }
+  return headers;
+});
+
+/** A percent-encoded value of a header; null where it is not UTF-8, or has what no header may have. */
+function decodeValue(text: string): string | null {
+  try {
+    const value = decodeURIComponent(text);
+    return /^[\x20-\x7e]*$/.test(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 const oidcText = z.string().regex(/^[\x20-\x7e]{1,1000}$/, { error: "printable ASCII" });
 
 /** A role in a project or in all of them, as `svc operators create --role` takes it. */
@@ -196,7 +222,8 @@ export const SETTINGS = {
   },
   SVC_METRICS_PORT: {
     schema: port.optional(),
-    description: "Port that serves `/healthz` and `/readyz` of this process, for container health checks.",
+    description:
+      "Port that serves `/metrics`, `/healthz` and `/readyz` of this process, for monitoring alone: it needs no key, so do not publish it. Where it is not set, `/metrics` is on the other ports, for callers on this machine alone.",
     defaultText: "none",
     isSecret: false,
   },
@@ -366,6 +393,47 @@ export const SETTINGS = {
     schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),
     description: `How much is logged: ${LOG_LEVELS.join(", ")}. Lines are JSON on standard output.`,
     defaultText: "`info` (`warn` for `npm start`)",
+    isSecret: false,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: apiBase.optional(),
+    description:
+      "A collector of OpenTelemetry that traces are sent to by HTTP, as in `http://localhost:4318`: `/v1/traces` is added.",
+    defaultText: "none: nothing is traced",
+    isSecret: false,
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    schema: z
+      .enum(["http/protobuf", "http/json"], { error: "http/protobuf or http/json (grpc is not spoken)" })
+      .default("http/protobuf"),
+    description: "How spans are written for the collector: `http/protobuf` or `http/json`.",
+    defaultText: "`http/protobuf`",
+    isSecret: false,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: otlpHeaders.optional(),
+    description: "Headers for the collector, as `name=value` separated by commas, with values percent-encoded.",
+    defaultText: "none",
+    isSecret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    schema: z
+      .string()
+      .regex(/^[^\p{C}]{1,100}$/u, { error: "1 to 100 characters" })
+      .optional(),
+    description: "What this process is called in traces.",
+    defaultText: "`svc-` and the name of the app",
+    isSecret: false,
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    schema: z
+      .string()
+      .regex(/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/, { error: "a number from 0 to 1" })
+      .transform(Number)
+      .prefault("1"),
+    description:
+      "The share of traces that is kept, from 0 to 1, of those that begin here. What a caller has begun is kept where its `traceparent` says so.",
+    defaultText: "`1`",
     isSecret: false,
   },
   SVC_QUEUE_PREFIX: {

@@ -10,16 +10,24 @@ const STOP_WAIT_MS = 2_000;
 /** One thing that a sweep does; a long one looks at `isStopped` between its parts. */
 export type SweepStep = (isStopped: () => boolean) => Promise<void>;
 
+/** Sweeps that go on until stopped. */
+export interface Sweeps {
+  /** How long ago the last sweep was over, or the first one was due: much more than half a second where a step hangs. */
+  sinceRoundMs(): number;
+  stop(): Promise<void>;
+}
+
 /**
  * Makes the steps one after the other, twice a second, until stopped: what finds work whose job was lost. A step that
  * fails does not keep the others from their work and is made again in the next sweep; a queue or store that is away is
  * no fault. `what` names what is swept, for the log. `stop` waits for the step that is being made, two seconds at most: what
  * is left of it ends with the connections of the store.
  */
-export function startSweeps(log: Log, what: string, steps: readonly SweepStep[]): { stop(): Promise<void> } {
+export function startSweeps(log: Log, what: string, steps: readonly SweepStep[]): Sweeps {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
+  let lastRoundAt = performance.now();
 
   async function attempt(step: SweepStep): Promise<void> {
     try {
@@ -33,6 +41,7 @@ export function startSweeps(log: Log, what: string, steps: readonly SweepStep[])
 
   async function sweep(): Promise<void> {
     for (const step of steps) await attempt(step);
+    lastRoundAt = performance.now();
   }
 
   const sweepLater = () => {
@@ -45,6 +54,8 @@ export function startSweeps(log: Log, what: string, steps: readonly SweepStep[])
   sweepLater();
 
   return {
+    sinceRoundMs: () => performance.now() - lastRoundAt,
+
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -4,6 +4,7 @@ import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { insertReviewEvent } from "./insert-review-event.ts";
 import type { ReviewState } from "./lock-review-state.ts";
+import { takeOperatorFiles } from "./operator-files.ts";
 import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
 import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
@@ -48,6 +49,14 @@ export interface Decided {
   hasWork: boolean;
   /** A message of mode webhook whose sender has something to hear; null when there is none. */
   toldMessageId: string | null;
+}
+
+/** Thrown when a decision names a file that its ticket has not: nothing of the decision is true then. */
+export class OperatorFileGoneError extends Error {
+  constructor() {
+    super("the ticket has no such file");
+    this.name = "OperatorFileGoneError";
+  }
 }
 
 /** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
@@ -97,8 +106,8 @@ async function insertWork(tx: Db, { ticket }: ReviewState, decision: Decision): 
   const send = work.kind === "send" ? work : null;
   await tx.query(
     `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, markdown, sources, answers_message_id,
-       covers, due_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
+       covers, file_ids, due_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now() + interval '${SWEEP_AFTER_MS} milliseconds')`,
     [
       reviewId,
       ticket.homeProject,
@@ -111,9 +120,11 @@ async function insertWork(tx: Db, { ticket }: ReviewState, decision: Decision): 
       send === null ? null : JSON.stringify(send.sources),
       work.answers,
       work.covers,
+      send?.fileIds ?? [],
     ],
   );
   if (send !== null) {
+    if (!(await takeOperatorFiles(tx, ticket.homeProject, ticket.id, send.fileIds))) throw new OperatorFileGoneError();
     await tx.query(
       `UPDATE messages SET covered_by = $3
        WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,

@@ -1,6 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
+import type { LineWatch } from "./line-watch.ts";
 
 /** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
 export interface Db {
@@ -70,12 +71,22 @@ types.setTypeParser(pg.types.builtins.INT8, Number);
 
 type Queryable = Pick<pg.ClientBase, "query">;
 
-function dbOn(queryable: Queryable, transaction: Db["transaction"]): Db {
+/** For statements on a pool, whose connections tell by themselves when they are used. */
+const UNWATCHED = { begin: () => undefined, end: () => undefined };
+
+function dbOn(
+  queryable: Queryable,
+  transaction: Db["transaction"],
+  around: { begin(): void; end(): void } = UNWATCHED,
+): Db {
   async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
+    around.begin();
     try {
       return (await queryable.query<Row>(config)).rows;
     } catch (error) {
       throw asServiceError(error);
+    } finally {
+      around.end();
     }
   }
   return {
@@ -105,7 +116,7 @@ const CLOSE_DEADLINE_MS = 1_000;
 
 /**
  * Opens a pool. It connects when first used, again after a loss, and gives up on a connection after 5 s and on a
- * statement after 30 s, so that a silently cut line cannot hold a caller for ever.
+ * statement after 30 s. The watch notices lines that were cut silently, so that none of them holds a caller for long.
  */
 export function openDb(options: {
   url: string;
@@ -113,7 +124,9 @@ export function openDb(options: {
   log: Log;
   applicationName: string;
   purpose: keyof typeof PURPOSES;
+  watch: LineWatch;
 }): PooledDb {
+  const { watch } = options;
   // Options in the URL would replace ours, so both are put together.
   const url = new URL(options.url);
   const givenOptions = url.searchParams.get("options") ?? "";
@@ -137,11 +150,17 @@ export function openDb(options: {
   const connected = new Set<pg.PoolClient>();
   pool.on("connect", (client) => {
     connected.add(client);
+    watch.add(client);
     // A connection may break in the moment in which it is handed out, when nobody else listens yet: that would end the
     // process. Whoever has it learns of it by the next statement.
     client.on("error", (error) => options.log.debug({ error }, "a database connection broke"));
   });
-  pool.on("remove", (client) => connected.delete(client));
+  pool.on("remove", (client) => {
+    connected.delete(client);
+    watch.remove(client);
+  });
+  pool.on("acquire", (client) => watch.begin(client));
+  pool.on("release", (_error, client) => watch.end(client));
 
   const transaction: Db["transaction"] = async (work) => {
     let client: pg.PoolClient;
@@ -150,20 +169,23 @@ export function openDb(options: {
     } catch (error) {
       throw asServiceError(error);
     }
+    // Between its statements a transaction may think for a while.
+    watch.end(client);
+    const around = { begin: () => watch.begin(client), end: () => watch.end(client) };
     let broken: Error | undefined;
     const noteBreak = (error: Error) => {
       broken = error;
     };
     client.on("error", noteBreak);
     const nested: Db["transaction"] = (inner) => inner(tx);
-    const tx: Db = dbOn(client, nested);
+    const tx: Db = dbOn(client, nested, around);
     try {
       await tx.query("BEGIN");
       const result = await work(tx);
       await tx.query("COMMIT");
       return result;
     } catch (error) {
-      await client.query("ROLLBACK").catch((rollbackError: unknown) => {
+      await tx.query("ROLLBACK").catch((rollbackError: unknown) => {
         broken = rollbackError instanceof Error ? rollbackError : new Error(String(rollbackError));
       });
       throw error;

@@ -30,6 +30,8 @@ export interface ClaimedDelivery {
   sealedSecret: Sealed | null;
   /** True when the sender's key was revoked: it signs nothing any more. */
   isKeyRevoked: boolean;
+  /** The place of its message in a trace, as `traceparent` says it; null where nobody traces. */
+  trace: string | null;
 }
 
 /** What became of a try. */
@@ -60,6 +62,7 @@ interface ContentRow {
   chat_id: string;
   channel_meta: Record<string, unknown>;
   covered_by: string | null;
+  trace: string | null;
   sealed_secret: string | null;
   is_key_revoked: boolean;
 }
@@ -102,7 +105,7 @@ export function deliveriesTable(db: Db) {
     SELECT claimed.*, attempt.number FROM claimed, attempt`;
 
   const CONTENT = `
-    SELECT c.chat_id, m.channel_meta, ${COVERED_BY} AS covered_by, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
+    SELECT c.chat_id, m.channel_meta, ${COVERED_BY} AS covered_by, m.trace, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
     FROM messages m JOIN chats c USING (ticket_id) JOIN callbacks cb ON cb.message_id = m.id
     LEFT JOIN api_keys k ON k.id = cb.api_key_id
     WHERE m.id = $2 AND m.project_id = $1`;
@@ -230,6 +233,7 @@ export function deliveriesTable(db: Db) {
         replies: replies.map(asReply),
         sealedSecret: content.sealed_secret === null ? null : { sealed: content.sealed_secret },
         isKeyRevoked: content.is_key_revoked,
+        trace: content.trace,
       };
     },
 

@@ -231,6 +231,16 @@ export function erasuresTable(db: Db) {
     );
   }
 
+  /** Views that operators have saved of the tickets of a user who has none (any more). There are few. */
+  async function purgeViews(project: ProjectId): Promise<void> {
+    await db.query(
+      `DELETE FROM operator_views v WHERE v.project_id = $1 AND v.filters ? 'userId' AND NOT EXISTS (
+         SELECT 1 FROM messages m WHERE m.project_id = $1 AND ${AUTHOR} = v.filters ->> 'userId'
+           AND hashtextextended(${AUTHOR}, 0) = hashtextextended(v.filters ->> 'userId', 0))`,
+      [project],
+    );
+  }
+
   return {
     /** The conversations that came in to this project and in which this user wrote, as a sender names it. */
     async findTicketsOfUser(project: ProjectId, userId: string): Promise<string[]> {
@@ -297,7 +307,7 @@ export function erasuresTable(db: Db) {
       );
     },
 
-    /** Erases what `readLoose` reads, so that nobody can try it again. Before the conversations, whose chats it needs. */
+    /** Erases what `readLoose` reads, so that nobody can try it again, and saved views of this user's tickets. Before the conversations, whose chats it needs. */
     async eraseLoose(
       project: ProjectId,
       { userId, chatId, messengerChatId, ticketIds }: BodyOwner,
@@ -314,6 +324,11 @@ export function erasuresTable(db: Db) {
         messengerChatId,
         ticketIds,
       ]);
+      // A view that somebody has saved of the tickets of this user, also of all projects.
+      await db.query(
+        "DELETE FROM operator_views WHERE (project_id = $1 OR project_id IS NULL) AND filters ->> 'userId' = $2",
+        [project, userId],
+      );
       return { ...NOTHING, hookBodies: gone.length, messengerUpdates: updates.length };
     },
 
@@ -339,7 +354,8 @@ export function erasuresTable(db: Db) {
      * Goes through some of a project's chats, those after `after`, and erases the conversations in which nothing has
      * happened for so many days; those that wait for a person stay. Answers how many, and where to go on; null at the end.
      * At the beginning, bodies of hooks that are as old go too, whether a message was made of them or not, updates of the
-     * messenger that were given up, and calls of models that belong to no conversation.
+     * messenger that were given up, and calls of models that belong to no conversation. At the end, saved views of users
+     * who have nothing here any more go.
      */
     async purgeIdle(
       { project, retentionDays }: Omit<DuePurge, "name">,
@@ -364,6 +380,7 @@ export function erasuresTable(db: Db) {
         );
         if (counts !== null) erased++;
       }
+      if (chats.length < PURGE_PAGE) await purgeViews(project);
       return { erased, next: chats.length < PURGE_PAGE ? null : (chats.at(-1)?.ticket_id ?? null) };
     },
 

@@ -93,7 +93,7 @@ export async function lockReviewState(
     [home, ticketId],
   );
   const [last] = await tx.query<WorkRow & { is_failed: boolean }>(
-    `SELECT kind, author, text, markdown, sources, answers_message_id, covers,
+    `SELECT kind, author, text, markdown, sources, file_ids, answers_message_id, covers,
        failure IS NOT NULL AND finished_at IS NOT NULL AS is_failed
      FROM reviews WHERE project_id = $1 AND ticket_id = $2 ORDER BY id DESC LIMIT 1`,
     [home, ticketId],

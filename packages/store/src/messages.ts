@@ -6,7 +6,7 @@ import type {
   MessageMode,
   MessageState,
 } from "@svc/contracts";
-import { isIssueChat } from "@svc/contracts";
+import { ISSUE_CHAT_PREFIX, isIssueChat } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import { LEASE_MS } from "./chats.ts";
 import { isUniqueViolation } from "./db.ts";
@@ -29,6 +29,8 @@ export interface NewMessage {
   callInstance: string | null;
   /** Where its callbacks go, for a message of mode webhook; else null. */
   callback: CallbackTarget | null;
+  /** Its place in a trace, as `traceparent` says it; absent or null where nobody traces. */
+  trace?: string | null;
 }
 
 /** A message that a worker has a lease for. */
@@ -47,8 +49,12 @@ export interface ClaimedMessage {
   mode: MessageMode | null;
   /** This try counted. */
   attempts: number;
+  /** True when the try before ended without a word: its process died, or could not reach the store. */
+  isOrphan: boolean;
   /** What earlier tries have found, as they left it. */
   progress: Record<string, unknown> | null;
+  /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
+  trace: string | null;
 }
 
 /** A message whose job has to be published again. */
@@ -85,7 +91,9 @@ interface ClaimedRow {
   channel_meta: Record<string, unknown>;
   mode: MessageMode | null;
   attempts: number;
+  is_orphan: boolean;
   progress: Record<string, unknown> | null;
+  trace: string | null;
 }
 
 /** A callback's target with the names of its columns. */
@@ -110,9 +118,9 @@ export function messagesTable(db: Db, leases: Db) {
   const ACCEPT = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::bigint[], $9::jsonb[], $10::jsonb[], $11::text[], $12::uuid[], $13::jsonb[])
+        $8::bigint[], $9::jsonb[], $10::jsonb[], $11::text[], $12::uuid[], $13::jsonb[], $14::text[])
         WITH ORDINALITY AS i (id, project_id, ticket_id, channel_id, chat_id, user_id, text, timestamp_ms, attachments,
-          channel_meta, mode, call_instance, callback, place)
+          channel_meta, mode, call_instance, callback, trace, place)
     ), callback AS (
       INSERT INTO callbacks (message_id, project_id, ticket_id, url, api_key_id, sealed_secret, delivery_id, timeout_at)
       SELECT i.id, i.project_id, i.ticket_id, c.url, c.api_key_id, c.sealed_secret, c.delivery_id,
@@ -128,11 +136,11 @@ export function messagesTable(db: Db, leases: Db) {
       RETURNING ticket_id, last_seq
     )
     INSERT INTO messages (id, project_id, ticket_id, seq, user_id, text, timestamp_ms, attachments, channel_meta, mode,
-      call_instance, due_at)
+      call_instance, trace, due_at)
     SELECT i.id, i.project_id, i.ticket_id,
       chat.last_seq - count(*) OVER (PARTITION BY i.ticket_id)
         + row_number() OVER (PARTITION BY i.ticket_id ORDER BY i.place),
-      i.user_id, i.text, i.timestamp_ms, i.attachments, i.channel_meta, i.mode, i.call_instance,
+      i.user_id, i.text, i.timestamp_ms, i.attachments, i.channel_meta, i.mode, i.call_instance, i.trace,
       now() + interval '${SWEEP_AFTER_MS} milliseconds'
     FROM input i JOIN chat USING (ticket_id)
     RETURNING id, seq`;
@@ -168,6 +176,7 @@ export function messagesTable(db: Db, leases: Db) {
         items.map((item) => item.message.mode),
         items.map((item) => item.message.callInstance),
         items.map(({ message }) => message.callback && callbackJson(message.callback)),
+        items.map(({ message }) => message.trace ?? null),
       ]);
       const seqs = new Map(rows.map((row) => [row.id, row.seq]));
       return items.map((item) => ({ messageId: item.id, ticketId: item.ticketId, seq: seqs.get(item.id) ?? 0 }));
@@ -193,7 +202,8 @@ export function messagesTable(db: Db, leases: Db) {
   // Takes the lease of each chat that is free and has a message to work on, and counts the try. What a person has
   // decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
-  // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again.
+  // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again. Whoever
+  // ends a try says why: one that left no reason has died.
   const CLAIM = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, lease_id)
@@ -203,17 +213,17 @@ export function messagesTable(db: Db, leases: Db) {
       WHERE (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), head AS (
-      SELECT f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id
+      SELECT f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id, m.attempts > 0 AND m.failure IS NULL AS is_orphan
       FROM free f CROSS JOIN LATERAL (
-        SELECT id, not_before FROM messages
+        SELECT id, not_before, attempts, failure FROM messages
         WHERE ticket_id = f.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
       ) m
       WHERE m.not_before IS NULL OR m.not_before <= now()
     ), claimed AS (
-      UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL
+      UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL, failure = NULL
       FROM head h WHERE m.id = h.id AND m.state = 'received' AND (m.not_before IS NULL OR m.not_before <= now())
       RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts,
-        m.progress, h.channel_id, h.chat_id, h.lease_id
+        m.progress, m.trace, h.is_orphan, h.channel_id, h.chat_id, h.lease_id
     ), leased AS (
       UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds'
       FROM claimed k WHERE c.ticket_id = k.ticket_id
@@ -258,7 +268,9 @@ export function messagesTable(db: Db, leases: Db) {
       channelMeta: row.channel_meta,
       mode: row.mode,
       attempts: row.attempts,
+      isOrphan: row.is_orphan,
       progress: row.progress,
+      trace: row.trace,
     };
   }
 
@@ -311,11 +323,12 @@ export function messagesTable(db: Db, leases: Db) {
 
     /**
      * Puts a message off after a failed try and gives the lease back. `counts` false takes the try back, for faults
-     * that are not the message's (the store or the queue was away). Does nothing when the lease was lost.
+     * that are not the message's (the store or the queue was away). With a `failure` of null the next try counts as one
+     * whose forerunner has died. Does nothing when the lease was lost.
      */
     async retryLater(
       message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
-      retry: { delayMs: number; progress: object; failure: string; counts: boolean },
+      retry: { delayMs: number; progress: object; failure: string | null; counts: boolean },
     ): Promise<void> {
       await db.query(RETRY_LATER, [
         message.project,
@@ -349,16 +362,28 @@ export function messagesTable(db: Db, leases: Db) {
     },
 
     /**
-     * Age in milliseconds of the oldest message that waits for the pipeline and could be worked on; 0 when none does.
+     * Age in milliseconds of the oldest message of a customer that waits for the pipeline and could be worked on; 0 when
+     * none does. Submitted issues are none: nobody waits long for them.
      */
     async oldestWaitingMs(): Promise<number> {
       const rows = await db.query<{ age: number | null }>(
         `SELECT (extract(epoch FROM now() - min(greatest(m.created_at, m.not_before))) * 1000)::float8 AS age
          FROM messages m JOIN chats c USING (ticket_id)
          WHERE m.state = 'received' AND (m.not_before IS NULL OR m.not_before < now())
-           AND (c.lease_until IS NULL OR c.lease_until < now())`,
+           AND (c.lease_until IS NULL OR c.lease_until < now())
+           AND NOT (c.channel_id = 'api' AND starts_with(coalesce(c.chat_id, ''), $1))`,
+        [ISSUE_CHAT_PREFIX],
       );
       return rows[0]?.age ?? 0;
+    },
+
+    /** The places of messages in their traces, as `traceparent` says them; of those that have one. */
+    async findTraces(project: ProjectId, messageIds: readonly string[]): Promise<Map<string, string>> {
+      const rows = await db.query<{ id: string; trace: string }>(
+        "SELECT id, trace FROM messages WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND trace IS NOT NULL",
+        [project, messageIds],
+      );
+      return new Map(rows.map(({ id, trace }) => [id, trace]));
     },
 
     /** State of a message, or null when this project has no such message. */

@@ -24,18 +24,22 @@ import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
 import { issuesTable } from "./issues.ts";
 import { kbsTable } from "./kbs.ts";
+import { createLineWatch } from "./line-watch.ts";
 import { messagesTable } from "./messages.ts";
 import { operatorRepliesOf } from "./operator-replies.ts";
 import { messengerUpdatesTable } from "./messenger-updates.ts";
 import { modelPullsTable } from "./model-pulls.ts";
 import { modelCallsTable } from "./model-calls.ts";
+import { operatorFilesTable } from "./operator-files.ts";
 import { operatorLinksTable } from "./operator-links.ts";
 import { operatorPresenceTable } from "./operator-presence.ts";
 import { operatorSessionsTable } from "./operator-sessions.ts";
+import { operatorViewsTable } from "./operator-views.ts";
 import { operatorsTable } from "./operators.ts";
 import { outboxesTable } from "./outboxes.ts";
 import { projectsTable } from "./projects.ts";
 import { proposalsTable } from "./proposals.ts";
+import { queueDepthsOf } from "./queue-depths.ts";
 import { repliesTable } from "./replies.ts";
 import { reviewsTable } from "./reviews.ts";
 import { createSealer } from "./sealer.ts";
@@ -59,8 +63,9 @@ const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1 };
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
 export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
   const { url, log, app = "svc" } = options;
+  const watch = createLineWatch({ url, log });
   const open = (purpose: keyof typeof POOL_MAX) =>
-    openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose });
+    openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch });
   const db = open("general");
   const hot = open("messages");
   const leases = open("leases");
@@ -94,13 +99,16 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     operatorReplies: operatorRepliesOf(db),
     modelPulls: modelPullsTable(db),
     modelCalls: modelCallsTable(db),
+    operatorFiles: operatorFilesTable(db),
     operatorLinks: operatorLinksTable(db),
     operatorPresence: operatorPresenceTable(db),
     operatorSessions: operatorSessionsTable(db),
+    operatorViews: operatorViewsTable(db),
     operators: operatorsTable(db),
     outboxes: outboxesTable(hot),
     projects: projectsTable(db),
     proposals: proposalsTable(db),
+    queueDepths: queueDepthsOf(db),
     replies: repliesTable(hot),
     reviews: reviewsTable(db, hot, leases),
     serviceLeases: serviceLeasesTable(leases),
@@ -118,6 +126,12 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     widgetFiles: widgetFilesTable(db),
     sealer: createSealer(options.secretKey),
 
+    /** The clock of the database, in milliseconds since 1970. */
+    async readTimeMs(): Promise<number> {
+      const rows = await db.query<{ ms: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS ms");
+      return rows[0]?.ms ?? Number.NaN;
+    },
+
     /** True when the store answers. */
     async ping(): Promise<boolean> {
       try {
@@ -130,6 +144,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     },
 
     async close(): Promise<void> {
+      watch.close();
       await Promise.all([db.close(), hot.close(), leases.close(), reports.close()]);
     },
   };

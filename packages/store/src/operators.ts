@@ -174,6 +174,17 @@ export function operatorsTable(db: Db) {
       return rows.map(asOperator);
     },
 
+    /** Who may sign in and has a role in a project, or in all of them: the first `limit` by their names. */
+    listOfProject: (project: ProjectId, limit: number): Promise<{ id: string; name: string }[]> =>
+      db.query<{ id: string; name: string }>(
+        `SELECT o.id, o.name FROM operators o
+         WHERE o.disabled_at IS NULL AND EXISTS (
+           SELECT 1 FROM operator_roles r
+           WHERE r.operator_id = o.id AND (r.project_id IS NULL OR r.project_id = $1))
+         ORDER BY lower(o.name), o.id LIMIT $2`,
+        [project, limit],
+      ),
+
     /** Changes what is given, where `versions` has the present version or is null. */
     update: (id: string, fields: OperatorFields, versions: readonly number[] | null): Promise<OperatorOutcome> =>
       change(id, async (tx) => {

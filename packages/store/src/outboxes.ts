@@ -208,6 +208,17 @@ export function outboxesTable(db: Db) {
       return rows.map((row) => ({ project: asProjectId(row.project_id), ticketId: row.ticket_id }));
     },
 
+    /** How long the reply of a channel that waits longest could have been sent, in milliseconds; 0 when none waits. */
+    async oldestDueMs(channelId: ChannelId): Promise<number> {
+      const [row] = await db.query<{ age: number | null }>(
+        `SELECT (extract(epoch FROM now() - min(next_at)) * 1000)::float8 AS age FROM outboxes
+         WHERE channel_id = $1 AND settled_seq < wanted_seq AND next_at <= now()
+           AND (lease_until IS NULL OR lease_until < now())`,
+        [channelId],
+      );
+      return row?.age ?? 0;
+    },
+
     /** Replies that were given up after five tries, of tickets that a project works on, newest first. */
     async listDead(project: ProjectId, limit: number): Promise<DeadReply[]> {
       const rows = await db.query<{
@@ -228,6 +239,47 @@ export function outboxesTable(db: Db) {
         failure: row.failure ?? "",
         failedAt: row.undeliverable_at,
       }));
+    },
+
+    /**
+     * Adds a text to a conversation that answers nothing: it is sent after what waits there. Answers its id; null where
+     * the project has no such conversation. Locks the chat.
+     */
+    insertNotice(project: ProjectId, ticketId: string, text: string): Promise<string | null> {
+      return db.transaction(async (tx) => {
+        const [chat] = await tx.query<{ last_seq: number; channel_id: ChannelId }>(
+          `UPDATE chats SET last_seq = last_seq + 1 WHERE project_id = $1 AND ticket_id = $2 AND chat_id <> ''
+           RETURNING last_seq, channel_id`,
+          [project, ticketId],
+        );
+        if (chat === undefined) return null;
+        const id = newId();
+        await tx.query(
+          `INSERT INTO replies (id, project_id, ticket_id, seq, author, type, text, markdown)
+           VALUES ($1, $2, $3, $4, 'system', 'message', $5, false)`,
+          [id, project, ticketId, chat.last_seq, text],
+        );
+        await tx.query(
+          `INSERT INTO outboxes (ticket_id, project_id, channel_id, wanted_seq) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (ticket_id) DO UPDATE SET wanted_seq = excluded.wanted_seq`,
+          [ticketId, project, chat.channel_id, chat.last_seq],
+        );
+        return id;
+      });
+    },
+
+    /** What became of a reply so far; null where it is not there (any more). */
+    async findOutcome(
+      project: ProjectId,
+      replyId: string,
+    ): Promise<{ isDelivered: boolean; failure: string | null } | null> {
+      const [row] = await db.query<{ is_delivered: boolean; failure: string | null }>(
+        `SELECT delivered_at IS NOT NULL AS is_delivered,
+           CASE WHEN undeliverable_at IS NOT NULL THEN coalesce(failure, '') END AS failure
+         FROM replies WHERE project_id = $1 AND id = $2`,
+        [project, replyId],
+      );
+      return row === undefined ? null : { isDelivered: row.is_delivered, failure: row.failure };
     },
 
     /** Has a reply that was given up sent again, in the name of `actor`; where, or null when the project works on no such ticket. */

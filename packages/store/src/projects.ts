@@ -254,6 +254,7 @@ export function projectsTable(db: Db) {
           [id],
         );
         await tx.query("DELETE FROM operator_roles WHERE project_id = $1", [id]);
+        await tx.query("DELETE FROM operator_views WHERE project_id = $1", [id]);
         await tx.query("UPDATE api_keys SET revoked_at = now() WHERE project_id = $1 AND revoked_at IS NULL", [id]);
         await tx.query("UPDATE kbs SET deleted_at = now() WHERE project_id = $1 AND deleted_at IS NULL", [id]);
         await tx.query(TAKE_TICKETS_BACK, [id]);

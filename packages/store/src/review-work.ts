@@ -13,6 +13,8 @@ export interface SendWork {
   text: string;
   markdown: boolean;
   sources: Source[];
+  /** Files that operators have handed in for it, in their order. */
+  fileIds: string[];
   /** Ids of the messages that it answers. */
   covers: string[];
   /** By whose way it goes: the newest of those, else the chat's newest; null when no message is kept. */
@@ -33,6 +35,7 @@ export interface WorkRow {
   text: string | null;
   markdown: boolean | null;
   sources: Source[] | null;
+  file_ids: string[];
   answers_message_id: string | null;
   covers: string[];
 }
@@ -47,6 +50,7 @@ export function asWork(row: WorkRow): SendWork | DraftWork {
     text: row.text ?? "",
     markdown: row.markdown ?? false,
     sources: row.sources ?? [],
+    fileIds: row.file_ids,
     covers,
     answers,
   };

@@ -12,6 +12,7 @@ import { lockReviewState } from "./lock-review-state.ts";
 import type { ReviewState } from "./lock-review-state.ts";
 import type { ClaimedMessage } from "./messages.ts";
 import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
+import { dropOperatorFiles } from "./operator-files.ts";
 import { asWork } from "./review-work.ts";
 import type { DraftWork, SendWork, WorkRow } from "./review-work.ts";
 import type { NewReply } from "./tickets.ts";
@@ -108,7 +109,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
     ), claimed AS (
       UPDATE reviews r SET attempts = r.attempts + 1 FROM free
       WHERE r.id = free.review_id AND r.finished_at IS NULL AND r.not_before <= now()
-      RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.answers_message_id,
+      RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids, r.answers_message_id,
         r.covers, r.attempts, free.channel_id, free.chat_id
     ), leased AS (
       UPDATE chats c SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds'
@@ -322,6 +323,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
           [project, answered],
         );
         await noteNews(tx, project, answered);
+        if (work.kind === "send") await dropOperatorFiles(tx, project, ticketId, work.fileIds);
         await endReview(tx, review, null);
         const { before, rest: calm } = await findRest(tx, review, "done");
         const rest = calm === "done" && promisesPerson ? "review" : calm;

@@ -1,5 +1,6 @@
 import type { TicketStage, TicketStatus } from "@svc/contracts";
 import type { Db } from "./db.ts";
+import type { ProjectId } from "./ids.ts";
 
 /** Something that has happened to a ticket, told to whoever looks at lists of them. */
 export interface TicketChangeRecord {
@@ -16,6 +17,19 @@ export interface TicketChangeRecord {
   actor: string;
   /** The stages that it has gone to by this, in their order. */
   stages: TicketStage[];
+  /** Ids of the operators whom a note is for. */
+  mentions: string[];
+}
+
+/** A note that is for an operator. */
+export interface MentionRecord {
+  /** Of its event. */
+  id: number;
+  ticketId: string;
+  subject: string;
+  at: Date;
+  actor: string;
+  text: string;
 }
 
 interface ChangeRow {
@@ -29,6 +43,7 @@ interface ChangeRow {
   assignee: string | null;
   actor: string;
   stages: TicketStage[];
+  mentions: string[];
 }
 
 /** What happens to the tickets of all projects, as it happens. */
@@ -47,7 +62,8 @@ export function ticketChangesOf(db: Db) {
         `SELECT e.id, e.ticket_id, t.project_id, e.project_id AS event_project_id, t.version, t.status, t.stage,
            t.assignee, e.actor,
            ARRAY(SELECT move ->> 'to' FROM jsonb_array_elements(e.moves) WITH ORDINALITY AS m (move, place)
-                 ORDER BY place) AS stages
+                 ORDER BY place) AS stages,
+           ARRAY(SELECT jsonb_array_elements_text(e.data -> 'mentions')) AS mentions
          FROM (SELECT * FROM ticket_events WHERE id > $1 AND id <> ALL ($2::bigint[]) ORDER BY id LIMIT $3) e
          JOIN tickets t ON t.id = e.ticket_id ORDER BY e.id`,
         [id, known, limit],
@@ -63,7 +79,24 @@ export function ticketChangesOf(db: Db) {
         assignee: row.assignee,
         actor: row.actor,
         stages: row.stages,
+        mentions: row.mentions,
       }));
+    },
+
+    /** Notes for this operator in tickets that the project works on, the newest first. */
+    async listMentions(project: ProjectId, operatorId: string, limit: number): Promise<MentionRecord[]> {
+      // The index on mentions leads to the few events; a note from when another project had the ticket is that one's own.
+      const rows = await db.query<Omit<MentionRecord, "ticketId"> & { ticket_id: string }>(
+        `SELECT e.id, e.ticket_id, t.subject, e.at, e.actor, e.data ->> 'note' AS text
+         FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.project_id = $1
+         WHERE e.data ? 'mentions' AND e.data -> 'mentions' @> to_jsonb($2::text) AND NOT EXISTS (
+           SELECT FROM ticket_events moved WHERE moved.ticket_id = e.ticket_id AND moved.id > e.id
+             AND moved.data ? 'projectId'
+         )
+         ORDER BY e.id DESC LIMIT $3`,
+        [project, operatorId, limit],
+      );
+      return rows.map(({ ticket_id: ticketId, ...row }) => ({ ...row, ticketId }));
     },
   };
 }

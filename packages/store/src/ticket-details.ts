@@ -80,6 +80,13 @@ export interface TicketContents {
   more: { messages: boolean; replies: boolean; events: boolean };
 }
 
+/** Before which places in the chat, and before which event, older ones are asked for; of what is null: none. */
+export interface OlderThan {
+  messages: number | null;
+  replies: number | null;
+  events: number | null;
+}
+
 /** What of a ticket is to be changed; what is left out stays. */
 export interface TicketFieldChange {
   subject?: string | undefined;
@@ -139,19 +146,23 @@ interface DraftRow {
   created_at: Date;
 }
 
+/** Greater than every place and id. */
+const LAST_PLACE = "9223372036854775807";
+
 const { shownMaxCount: MAX_COUNT, shownMaxBytes: MAX_BYTES } = TICKET_LIMITS;
 
 /**
  * The newest rows of a ticket that are together no larger than one answer may be, and the newest however large it is;
- * `size` is that of a row, in bytes. Only these leave the database: a text that lies beside its row is not even read to
+ * `size` is that of a row, in bytes. Only those before the place $3, where one is given. Only these leave the database: a text that lies beside its row is not even read to
  * learn its length.
  */
-const newest = (columns: string, table: string, size: string) => `
+const newest = (columns: string, table: string, size: string, place: "seq" | "id") => `
   SELECT * FROM (
     SELECT rows.*, sum(bytes) OVER newest_first AS total_bytes, row_number() OVER newest_first AS number,
       count(*) OVER () AS found
     FROM (
-      SELECT ${columns}, ${size} AS bytes FROM ${table} WHERE project_id = $1 AND ticket_id = $2
+      SELECT ${columns}, ${size} AS bytes FROM ${table}
+      WHERE project_id = $1 AND ticket_id = $2 AND ${place} < coalesce($3::bigint, ${LAST_PLACE})
       ORDER BY place DESC LIMIT ${MAX_COUNT + 1}
     ) AS rows WINDOW newest_first AS (ORDER BY place DESC)
   ) AS sized WHERE number <= ${MAX_COUNT} AND (total_bytes <= ${MAX_BYTES} OR number = 1) ORDER BY place DESC`;
@@ -167,6 +178,18 @@ function shown<Row extends object>(rows: (Row & Counted)[]): { rows: Row[]; hasM
   return { rows: rows.toReversed(), hasMore: newestRow !== undefined && rows.length < newestRow.found };
 }
 
+function asEvent(row: EventRow, projectAt: (eventId: number) => ProjectId): EventRecord {
+  return {
+    id: row.id,
+    at: row.at,
+    project: projectAt(row.id),
+    actor: row.actor,
+    messageId: row.message_id,
+    moves: row.moves,
+    data: row.data,
+  };
+}
+
 /** Tickets one by one, with what was said and done. */
 export function ticketDetailsTable(db: Db) {
   const LIST_MESSAGES = newest(
@@ -174,17 +197,20 @@ export function ticketDetailsTable(db: Db) {
      created_at, finished_at`,
     "messages",
     "octet_length(text) + octet_length(channel_meta::text)",
+    "seq",
   );
   const LIST_REPLIES = newest(
     `seq AS place, id, seq, in_reply_to, author, type, text, markdown, sources, filename, mime,
      octet_length(content) AS size_bytes, created_at, delivered_at`,
     "replies",
     "coalesce(octet_length(text), 0) + coalesce(octet_length(sources::text), 0)",
+    "seq",
   );
   const LIST_EVENTS = newest(
     "id AS place, id, at, actor, message_id, moves, data",
     "ticket_events",
     "octet_length(moves::text) + octet_length(data::text)",
+    "id",
   );
 
   // Every event after one of these is of that project, up to the next one; before the first one, of the home. A ticket
@@ -265,28 +291,25 @@ export function ticketDetailsTable(db: Db) {
     return row === undefined ? null : asTicketRecord(row);
   }
 
+  /** The project that worked on a ticket when an event happened. */
+  async function readProjects(on: Db, home: ProjectId, ticketId: string): Promise<(eventId: number) => ProjectId> {
+    const values = [home, ticketId];
+    const changes = await on.query<{ id: number; project_id: string }>(LIST_MOVES_BETWEEN_PROJECTS, values);
+    return (eventId) => asProjectId(changes.findLast((change) => change.id <= eventId)?.project_id ?? home);
+  }
+
   /** What was said in a ticket and done to it. Its rows belong to its home project, which its record names. */
   async function readContents(on: Db, home: ProjectId, ticketId: string): Promise<TicketContents> {
-    const values = [home, ticketId];
+    const values = [home, ticketId, null];
     const messages = shown<MessageRow>(await on.query<MessageRow & Counted>(LIST_MESSAGES, values));
     const replies = shown<ReplyRow>(await on.query<ReplyRow & Counted>(LIST_REPLIES, values));
     const events = shown<EventRow>(await on.query<EventRow & Counted>(LIST_EVENTS, values));
-    const [draft] = await on.query<DraftRow>(FIND_DRAFT, values);
-    const changes = await on.query<{ id: number; project_id: string }>(LIST_MOVES_BETWEEN_PROJECTS, values);
-    const projectAt = (eventId: number) =>
-      asProjectId(changes.findLast((change) => change.id <= eventId)?.project_id ?? home);
+    const [draft] = await on.query<DraftRow>(FIND_DRAFT, [home, ticketId]);
+    const projectAt = await readProjects(on, home, ticketId);
     return {
       messages: messages.rows.map(asMessage),
       replies: replies.rows.map(asReply),
-      events: events.rows.map((row) => ({
-        id: row.id,
-        at: row.at,
-        project: projectAt(row.id),
-        actor: row.actor,
-        messageId: row.message_id,
-        moves: row.moves,
-        data: row.data,
-      })),
+      events: events.rows.map((row) => asEvent(row, projectAt)),
       draft: draft === undefined ? null : asDraft(draft),
       more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
     };
@@ -318,6 +341,32 @@ export function ticketDetailsTable(db: Db) {
         if (ticket === null) return null;
         return { ticket, contents: await readContents(tx, ticket.homeProject, ticket.id) };
       });
+    },
+
+    /**
+     * What was said in a ticket of the project and done to it before these places, the newest of that first to be
+     * given, and oldest first as in `read`; null where the project has no such ticket.
+     */
+    async readOlder(
+      project: ProjectId,
+      ticketId: string,
+      before: OlderThan,
+    ): Promise<Omit<TicketContents, "draft"> | null> {
+      const ticket = await findOpened(db, project, ticketId);
+      if (ticket === null) return null;
+      const home = ticket.homeProject;
+      // A list that is not asked for begins before the first place.
+      const values = (place: number | null) => [home, ticketId, place ?? 0];
+      const messages = shown<MessageRow>(await db.query<MessageRow & Counted>(LIST_MESSAGES, values(before.messages)));
+      const replies = shown<ReplyRow>(await db.query<ReplyRow & Counted>(LIST_REPLIES, values(before.replies)));
+      const events = shown<EventRow>(await db.query<EventRow & Counted>(LIST_EVENTS, values(before.events)));
+      const projectAt = await readProjects(db, home, ticketId);
+      return {
+        messages: messages.rows.map(asMessage),
+        replies: replies.rows.map(asReply),
+        events: events.rows.map((row) => asEvent(row, projectAt)),
+        more: { messages: messages.hasMore, replies: replies.hasMore, events: events.hasMore },
+      };
     },
 
     /**

@@ -70,8 +70,47 @@ interface Walk extends Order {
 
 const microseconds = (time: Date) => time.getTime() * 1_000;
 
+/** Whose tickets a statement is about: what `$1` is, and how tickets `s` are told by it. */
+interface Span {
+  given: ProjectId | readonly ProjectId[];
+  /** Null for several projects. */
+  only: ProjectId | null;
+  /** The project of a branch, as SQL. */
+  key: string;
+  /** True for tickets of any of the projects, on a column of this name. */
+  has: (column: string) => string;
+  /** Puts the branches of all projects together, from the one that tells a project by `key`. */
+  overAll: (branch: string) => string;
+}
+
+/** Indexes of ticket_list begin with the project: so several are read one by one, each along its index, and merged. */
+function spanOf(given: ProjectId | readonly ProjectId[]): Span {
+  if (typeof given === "string") {
+    return {
+      given,
+      only: given,
+      key: "$1::uuid",
+      has: (column) => `${column} = $1::uuid`,
+      overAll: (branch) => branch,
+    };
+  }
+  return {
+    given,
+    only: null,
+    key: "p.id",
+    has: (column) => `${column} = ANY ($1::uuid[])`,
+    overAll: (branch) => `(SELECT b.* FROM unnest($1::uuid[]) AS p (id) CROSS JOIN LATERAL ${branch} AS b)`,
+  };
+}
+
+/** What the tickets of a list meet: those of ticket_list, and the few that are read from their own rows. */
+interface Conditions {
+  listed: string[];
+  fresh: string[];
+}
+
 /** A condition on the columns of ticket_list `s` for each filter that is given. No text of the caller is in it. */
-function conditionsOf(project: ProjectId | null, query: TicketPageQuery, { add }: Parameters): string[] {
+function conditionsOf({ only: project, key, has }: Span, query: TicketPageQuery, { add }: Parameters): Conditions {
   const { agentId, assignee, chatId, createdFrom, createdTo, updatedFrom, updatedTo, priority, tag } = query;
   const conditions: string[] = [];
   for (const [column, value] of [
@@ -91,9 +130,6 @@ function conditionsOf(project: ProjectId | null, query: TicketPageQuery, { add }
     const [from, to] = urgencySpan(priority);
     conditions.push(`s.urgency >= ${add(from)} AND s.urgency < ${add(to)}`);
   }
-  if (tag !== undefined && project !== null) {
-    conditions.push(`s.tag_keys <> '{}' AND s.tag_keys @> ARRAY[${add(`${project}:${tag}`)}]`);
-  }
   if (chatId !== undefined && project !== null) {
     // The id of a ticket follows from its chat, unless it came in elsewhere.
     const ids = CHANNEL_IDS.map((channelId) => ticketIdOf(project, channelId, chatId));
@@ -105,7 +141,13 @@ function conditionsOf(project: ProjectId | null, query: TicketPageQuery, { add }
   if (updatedTo !== undefined) conditions.push(`s.updated_us < ${add(microseconds(updatedTo))}`);
   if (query.origin !== undefined) conditions.push(`s.origin = ${add(query.origin)}`);
   if (query.needsReview === true) conditions.push("s.stage IN ('review', 'failed')");
-  return conditions;
+  const tagged = tag === undefined ? null : add(tag);
+  const withTag = (owner: string) =>
+    tagged === null ? [] : [`s.tag_keys <> '{}' AND s.tag_keys @> ARRAY[${owner}::text || ':' || ${tagged}::text]`];
+  return {
+    listed: [`s.project_id = ${key}`, ...conditions, ...withTag(key)],
+    fresh: [has("s.project_id"), ...conditions, ...withTag("s.project_id")],
+  };
 }
 
 /** What comes after a place of an order. */
@@ -188,31 +230,30 @@ export function ticketListTable(db: Db) {
 
   return {
     /**
-     * A page of the tickets of a project as they are now; only their words may be a second old. A ticket that is read
-     * in one page and changed is not read again in the next one of a list that is sorted by what does not change, or
-     * that has the newest changes first. Without a project, those of all projects: only with an origin, of which there
-     * are few, and without words, tag and chat, which belong to a project.
+     * A page of the tickets of one project or of several ones as they are now; only their words may be a second old. A
+     * ticket that is read in one page and changed is not read again in the next one of a list that is sorted by what does
+     * not change, or that has the newest changes first. Words and a chat are looked for in one project only.
      */
-    async listPage(project: ProjectId | null, query: TicketPageQuery): Promise<TicketPage> {
+    async listPage(projects: ProjectId | readonly ProjectId[], query: TicketPageQuery): Promise<TicketPage> {
       const { key, isDescending } = ORDERS[query.sort];
-      const fresh = await db.query<{ ticket_id: string }>(LIST_FRESH);
-      const parameters = createParameters([project, fresh.map((row) => row.ticket_id)]);
+      const span = spanOf(projects);
+      const freshRows = await db.query<{ ticket_id: string }>(LIST_FRESH);
+      const parameters = createParameters([span.given, freshRows.map((row) => row.ticket_id)]);
       const { add, values } = parameters;
       const freshIds = "$2::uuid[]";
-      const ofProject = project === null ? "$1::uuid IS NULL" : "s.project_id = $1";
-      const conditions = [ofProject, ...conditionsOf(project, query, parameters)];
-      const listed = [...conditions, `s.ticket_id <> ALL (${freshIds})`];
-      const unlisted = [...conditions];
+      const { listed, fresh } = conditionsOf(span, query, parameters);
+      listed.push(`s.ticket_id <> ALL (${freshIds})`);
       const { after } = query;
       const wanted = query.limit + 1;
-      if (query.words !== null && project !== null) {
+      if (query.words !== null && span.only !== null) {
+        const { only: project } = span;
         // A copy: PostgreSQL takes no parameter that a statement does not use.
         const text = textQueryOf(project, query.words);
-        const list = { project, key, isDescending, wanted, after, text, conditions: listed, values: [...values] };
+        const list = { project, key, isDescending, wanted, after, text, conditions: [...listed], values: [...values] };
         const words = await wordConditions(list, parameters);
         // Last, since looking into words is the dearest.
         listed.push(words.listed);
-        unlisted.push(words.fresh);
+        fresh.push(words.fresh);
       }
       const place = after === undefined ? [] : [placeCondition({ key, isDescending }, after, parameters)];
       const limit = add(wanted);
@@ -220,18 +261,18 @@ export function ticketListTable(db: Db) {
       const pageOf = (source: string, all: readonly string[]) => `
         (SELECT s.${key} AS value, s.ticket_id FROM ${source} s WHERE ${[...place, ...all].join(" AND ")}
          ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
-      // The first part goes along an index of ticket_list and ends when the page is full; the second has the few tickets
-      // that are taken from their own rows. Only the page's tickets are read whole. No locks.
+      // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
+      // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
       const rows = await db.query<TicketRow & { value: number; ticket_id: string }>(
         `WITH page AS MATERIALIZED (
            SELECT value, ticket_id FROM (
-             ${pageOf("ticket_list", listed)}
+             ${span.overAll(pageOf("ticket_list", listed))}
              UNION ALL
-             ${pageOf(`(SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY (${freshIds}))`, unlisted)}
+             ${pageOf(`(SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY (${freshIds}))`, fresh)}
            ) AS both_parts ORDER BY value ${direction}, ticket_id ${direction} LIMIT ${limit}
          )
          SELECT p.value, p.ticket_id, ${RECORD_COLUMNS}
-         FROM page p LEFT JOIN tickets t ON t.id = p.ticket_id${project === null ? "" : " AND t.project_id = $1"} ${RECORD_JOINS}
+         FROM page p LEFT JOIN tickets t ON t.id = p.ticket_id AND ${span.has("t.project_id")} ${RECORD_JOINS}
          ORDER BY p.value ${direction}, p.ticket_id ${direction}`,
         values,
       );
@@ -245,18 +286,21 @@ export function ticketListTable(db: Db) {
     },
 
     /** How many tickets meet the filters, up to `max`: then it is `max` or more. Words are not looked at. */
-    async count(project: ProjectId, query: TicketPageQuery, max: number): Promise<number> {
-      const fresh = await db.query<{ ticket_id: string }>(LIST_FRESH);
-      const parameters = createParameters([project, fresh.map((row) => row.ticket_id)]);
-      const conditions = ["s.project_id = $1", ...conditionsOf(project, query, parameters)].join(" AND ");
+    async count(projects: ProjectId | readonly ProjectId[], query: TicketPageQuery, max: number): Promise<number> {
+      const span = spanOf(projects);
+      const freshRows = await db.query<{ ticket_id: string }>(LIST_FRESH);
+      const parameters = createParameters([span.given, freshRows.map((row) => row.ticket_id)]);
+      const { listed, fresh } = conditionsOf(span, query, parameters);
       const limit = parameters.add(max);
+      const branch = `
+        (SELECT 1 FROM ticket_list s WHERE ${listed.join(" AND ")} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})`;
       // Both parts as in a page: along an index, which ends at the limit, and the few that are taken from their own rows.
       const rows = await db.query<{ count: number }>(
         `SELECT count(*)::integer AS count FROM (
-           (SELECT 1 FROM ticket_list s WHERE ${conditions} AND s.ticket_id <> ALL ($2::uuid[]) LIMIT ${limit})
+           ${span.overAll(branch)}
            UNION ALL
            (SELECT 1 FROM (SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY ($2::uuid[])) s
-            WHERE ${conditions} LIMIT ${limit})
+            WHERE ${fresh.join(" AND ")} LIMIT ${limit})
            LIMIT ${limit}) AS found`,
         parameters.values,
       );

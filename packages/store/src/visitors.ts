@@ -14,6 +14,11 @@ export interface ReservedMessage {
   seq: number | null;
 }
 
+/** A reply that was handed over: which message it answers, if any. */
+export interface ConfirmedReply {
+  inReplyTo: string | null;
+}
+
 /** Places of a chat that follow each other: those after `after`, up to `upTo`. */
 export interface PlaceRange {
   after: number;
@@ -184,21 +189,31 @@ export function visitorsTable(db: Db) {
         AS i (project_id, ticket_id, after, up_to)
       ORDER BY ticket_id, up_to) i
     WHERE r.ticket_id = i.ticket_id AND r.project_id = i.project_id AND r.seq > i.after AND r.seq <= i.up_to
-      AND r.delivered_at IS NULL`;
+      AND r.delivered_at IS NULL
+    RETURNING r.ticket_id, r.in_reply_to`;
 
   interface HandedOver extends PlaceRange {
     project: ProjectId;
     ticketId: string;
   }
-  const confirm = createBatcher<HandedOver, void>(
+  const confirm = createBatcher<HandedOver, ConfirmedReply[]>(
     async (items) => {
-      await db.prepared("visitors_confirm", CONFIRM, [
+      const rows = await db.prepared<{ ticket_id: string; in_reply_to: string | null }>("visitors_confirm", CONFIRM, [
         items.map((item) => item.project),
         items.map((item) => item.ticketId),
         items.map((item) => item.after),
         items.map((item) => item.upTo),
       ]);
-      return items.map(() => undefined);
+      const byTicket = new Map<string, ConfirmedReply[]>();
+      for (const { ticket_id: ticketId, in_reply_to: inReplyTo } of rows) {
+        byTicket.set(ticketId, [...(byTicket.get(ticketId) ?? []), { inReplyTo }]);
+      }
+      return items.map(({ ticketId }) => {
+        const confirmed = byTicket.get(ticketId) ?? [];
+        // Two calls for one chat in one batch: the first one has confirmed what both have shown.
+        byTicket.delete(ticketId);
+        return confirmed;
+      });
     },
     { delayMs: 20, lanes: 1 },
   );
@@ -257,8 +272,11 @@ export function visitorsTable(db: Db) {
       return rows.map(asEntry);
     },
 
-    /** Notes that the replies of some places were handed over. Many calls share a statement. Safe to repeat. */
-    confirm(project: ProjectId, ticketId: string, places: PlaceRange): Promise<void> {
+    /**
+     * Notes that the replies of some places were handed over, and answers those of which that was not known. Many calls
+     * share a statement. Safe to repeat.
+     */
+    confirm(project: ProjectId, ticketId: string, places: PlaceRange): Promise<ConfirmedReply[]> {
       return confirm({ project, ticketId, ...places });
     },
 

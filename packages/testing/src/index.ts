@@ -28,6 +28,7 @@ export { findRedisServer } from "./find-redis-server.ts";
 export { freePort } from "./free-port.ts";
 export { holdResource } from "./held-resources.ts";
 export { migrateTestDatabase } from "./migrate-test-database.ts";
+export { randomFrom } from "./random-from.ts";
 export { repositoryPath } from "./repository-path.ts";
 export { startComposition } from "./start-composition.ts";
 export type { Composition, CompositionOptions, CompositionProcess, FurtherApp } from "./start-composition.ts";
@@ -56,6 +57,8 @@ export { startProcess } from "./start-process.ts";
 export type { ProcessOptions } from "./start-process.ts";
 export { startRedis } from "./start-redis.ts";
 export type { PrivateRedis } from "./start-redis.ts";
+export { startSilencingProxy } from "./start-silencing-proxy.ts";
+export type { SilenceEnd, SilencingProxy } from "./start-silencing-proxy.ts";
 export { startWebhookReceiver } from "./start-webhook-receiver.ts";
 export type {
   FullAnswer,

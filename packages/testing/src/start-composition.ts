@@ -40,6 +40,8 @@ export interface CompositionProcess {
   readonly toolsUrl?: string;
   /** Where its console answers; absent when it has none. */
   readonly consoleUrl?: string;
+  /** Where its health and its figures are. */
+  readonly metricsUrl: string;
   /** What it has written since it was last started. */
   output(): string;
   /** Resolves when it is gone. SIGTERM by default. */
@@ -178,8 +180,8 @@ async function startApp(options: {
   const widgetUrl = urlOf("widget", env.SVC_WIDGET_PORT);
   const toolsUrl = urlOf("tools", env.SVC_TOOLS_PORT);
   const consoleUrl = urlOf("console", env.SVC_CONSOLE_PORT);
-  const healthUrl =
-    apiUrl === undefined ? `http://127.0.0.1:${env.SVC_METRICS_PORT}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
+  const metricsUrl = `http://127.0.0.1:${env.SVC_METRICS_PORT}`;
+  const healthUrl = apiUrl === undefined ? `${metricsUrl}${HEALTH_PATH}` : `${apiUrl}${API_HEALTH_PATH}`;
   const launch = async () => {
     const child = await startProcess({ file: mainOf(app), env, name });
     try {
@@ -201,6 +203,7 @@ async function startApp(options: {
     ...(widgetUrl === undefined ? {} : { widgetUrl }),
     ...(toolsUrl === undefined ? {} : { toolsUrl }),
     ...(consoleUrl === undefined ? {} : { consoleUrl }),
+    metricsUrl,
     output: () => child.output(),
     kill: (signal) => child.kill(signal),
     async start() {

@@ -32,6 +32,7 @@ const delivery: ClaimedDelivery = {
   sealedSecret: { sealed: "sealed" },
   coveredBy: null,
   isKeyRevoked: false,
+  trace: null,
 };
 
 test("the body is that of a sync answer, with type, ids, time and meta, and with no word of secrets or tries", () => {

@@ -2,6 +2,7 @@ import type { Log } from "@svc/log";
 import { publishDeliveries } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/runtime";
+import type { Sweeps } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import { settleCallbacks } from "./settle-callbacks.ts";
 
@@ -15,9 +16,7 @@ const FORGET_LIMIT = 5_000;
  * what is to be tried again, and, each minute, forgets old keys, secrets and bodies of hooks. This is what lets the queue lose
  * everything it has without a callback being lost.
  */
-export function startCallbackSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
-  stop(): Promise<void>;
-} {
+export function startCallbackSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): Sweeps {
   let rounds = 0;
 
   async function settleLeftOvers(): Promise<void> {

@@ -43,6 +43,7 @@ const deliveryTo = (url: string, change: Partial<ClaimedDelivery> = {}): Claimed
   sealedSecret: sealer.seal(KEY),
   coveredBy: null,
   isKeyRevoked: false,
+  trace: null,
   ...change,
 });
 

@@ -9,6 +9,8 @@ import {
 } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
 import type { ClaimedDelivery, Sealer, TryResult } from "@svc/store";
+import { inSpan } from "@svc/telemetry";
+import type { SpanOptions } from "@svc/telemetry";
 import { callbackBody } from "./callback-body.ts";
 import { readRetryAfterMs, retryDelayMs } from "./retry-schedule.ts";
 import { findSigningSecrets } from "./signing-secrets.ts";
@@ -54,7 +56,7 @@ async function request(
   delivery: ClaimedDelivery,
   secrets: string[],
   guard: AddressGuard,
-  signal: AbortSignal,
+  { signal, trace }: { signal: AbortSignal; trace: string | null },
 ): Promise<Outcome> {
   const body = callbackBody(delivery);
   try {
@@ -66,6 +68,7 @@ async function request(
         "User-Agent": `svc-webhooks/${VERSION}`,
         "X-Svc-Delivery": delivery.id,
         "X-Svc-Attempt": String(delivery.attempt),
+        ...(trace === null ? {} : { traceparent: trace }),
         ...signWebhook({ body, secrets, deliveryId: delivery.id, timestamp: new Date() }),
       },
       body,
@@ -91,6 +94,19 @@ export function failedTry(
   return { ...facts, next: delayMs === null ? "dead" : { delayMs } };
 }
 
+/** Where a callback goes is its receiver's business: the span names the callback alone. */
+const spanOf = ({ trace, id, messageId, ticketId, attempt }: ClaimedDelivery): SpanOptions => ({
+  parent: trace,
+  kind: "client",
+  attributes: {
+    "svc.way": "callback",
+    "svc.delivery_id": id,
+    "svc.message_id": messageId,
+    "svc.ticket_id": ticketId,
+    "svc.attempt": attempt,
+  },
+});
+
 /**
  * Makes one try of a callback and says what became of it. Any 2xx is success; 410 and a callback that nothing can sign
  * are given up at once; everything else is tried again until the schedule ends. Rejects when `signal` ends it.
@@ -103,7 +119,12 @@ export async function tryDelivery(
   const startedAt = performance.now();
   const signing = findSigningSecrets(settings, delivery, sealer, Date.now());
   if ("fault" in signing) return { durationMs: 0, status: null, error: signing.fault, next: "dead" };
-  const { status, error, retryAfter } = await request(delivery, signing.secrets, guard, signal);
+  const { status, error, retryAfter } = await inSpan("deliver callback", spanOf(delivery), async (span) => {
+    const outcome = await request(delivery, signing.secrets, guard, { signal, trace: span.traceparent });
+    if (outcome.status !== null) span.annotate({ "http.response.status_code": outcome.status });
+    if (outcome.error !== null) span.fail(null);
+    return outcome;
+  });
   const durationMs = performance.now() - startedAt;
   if (error === null) return { durationMs, status, error, next: "delivered" };
   return failedTry(delivery, { durationMs, status, error, retryAfter });

@@ -5,6 +5,7 @@ import type { AddressGuard } from "@svc/outbound";
 import type { ApiSettings } from "@svc/contracts";
 import { isUnavailable } from "@svc/store";
 import type { ClaimedDelivery, ProjectId, Store, TryResult } from "@svc/store";
+import { count, observe, traceIdOf } from "@svc/telemetry";
 import { createPersister } from "../persist.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
 import { failedTry, tryDelivery } from "./try-delivery.ts";
@@ -48,6 +49,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
   const persister = createPersister(log);
   const load = createReceiverLoad();
   const running = new Set<Promise<void>>();
+  let latestAt = performance.now();
   // Aborted when the tries on their way are broken off: all of them listen to it.
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
@@ -74,7 +76,20 @@ export function createDeliveryWorker(context: DeliveryContext) {
   async function noteTry(delivery: ClaimedDelivery, result: TryResult): Promise<void> {
     await persister.persist("noting a callback", () => store.deliveries.finishTry(delivery, result));
     const { id, messageId, attempt } = delivery;
-    const facts = { deliveryId: id, messageId, attempt, status: result.status, ms: Math.round(result.durationMs) };
+    count("svc_deliveries_total", {
+      way: "callback",
+      outcome: typeof result.next === "string" ? result.next : "later",
+    });
+    observe("svc_delivery_duration_seconds", { way: "callback" }, result.durationMs / 1_000);
+    const facts = {
+      deliveryId: id,
+      messageId,
+      ticketId: delivery.ticketId,
+      traceId: traceIdOf(delivery.trace),
+      attempt,
+      status: result.status,
+      ms: Math.round(result.durationMs),
+    };
     if (result.next === "dead") {
       log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
       context.tell(delivery.ticketId);
@@ -121,11 +136,15 @@ export function createDeliveryWorker(context: DeliveryContext) {
     while (!draining.signal.aborted) {
       const claimedAt = performance.now();
       const delivery = await store.deliveries.claim(project, ticketId);
+      if (delivery !== null) latestAt = claimedAt;
       if (delivery === null || !(await handle(delivery, claimedAt, letGo))) return;
     }
   }
 
   return {
+    /** How long ago the latest callback was taken up here, or the worker made. */
+    sinceTakenMs: () => performance.now() - latestAt,
+
     /** Makes the callbacks of a chat that are due, one after the other. Waits for them a moment at most. */
     async work(project: ProjectId, ticketId: string): Promise<void> {
       let isWaitedFor = true;

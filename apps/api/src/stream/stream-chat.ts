@@ -1,7 +1,8 @@
 import { ServiceError } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { checkKeyAgain, openEventStream, streamFault } from "@svc/http";
+import { beginDelivery } from "@svc/channel-manager";
+import { checkKeyAgain, openEventStream, streamFault, traceOf } from "@svc/http";
 import type { EventStream } from "@svc/http";
 import { isUnavailable } from "@svc/store";
 import type { DrainLimits, DrainPage, ProjectId, StoredReply, UnfinishedReply } from "@svc/store";
@@ -119,6 +120,7 @@ export async function streamChat(context: ApiContext, chat: ChatStream): Promise
     for (const reply of page.replies) {
       shown.settle(reply);
       if (!stream.send("reply", replyJson(reply), String(reply.seq))) return false;
+      beginDelivery(store, project, [reply], { way: "stream", link: traceOf(response) }).end(true);
       cursor = reply.seq;
       // Whoever reads slowly is waited for.
       await stream.drained();

@@ -93,14 +93,31 @@ async function set(
   );
 }
 
+async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
+  const [{ withResources }, { testMessenger }, { localPrincipal }] = await Promise.all([
+    import("../with-resources.ts"),
+    import("@svc/operations"),
+    import("../local-principal.ts"),
+  ]);
+  const item = await withResources(cli, {}, async ({ store }) =>
+    testMessenger({ store }, await localPrincipal(store), chat === undefined ? {} : { chatId: chat }),
+  );
+  const told = {
+    delivered: () => `The chat ${item.chatId} has the test message.`,
+    waiting: () => `The test message for the chat ${item.chatId} is still being tried. "channels list" may say why.`,
+    failed: () => `The chat ${item.chatId} did not get the test message: ${item.failure ?? ""}`,
+  };
+  cli.terminal.show({ ok: item.state !== "failed", item }, told[item.state]);
+}
+
 const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);
 
-/** `svc channels list|show|set|enable|disable`: the ways in and out, their settings, and which are switched on. */
+/** `svc channels list|show|set|enable|disable|test`: the ways in and out, their settings, and which are switched on. */
 export function addChannels(program: Command, cli: Cli): void {
   const channels = program
     .command("channels")
     .description("show and change the channels, and switch them on and off while the product runs")
-    .usage("<list|show|set|enable|disable> [options]");
+    .usage("<list|show|set|enable|disable|test> [options]");
   channels
     .command("list")
     .description("show every channel: whether it is enabled, its port, and how it is doing")
@@ -174,4 +191,15 @@ Examples:
   ${cli.self} channels disable api`,
     )
     .action((id: ChannelName) => setEnabled(cli, id, false));
+  channels
+    .command("test")
+    .description("send a test message to a chat that has written to the bot")
+    .addArgument(new Argument("<channel>", "the channel").choices(["messenger"]))
+    .option("--chat <id>", "the chat's number in Telegram; else the one in which something happened last")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} channels test messenger\n  ${cli.self} channels test messenger --chat 123456789`,
+    )
+    .action((_channel: string, options: { chat?: string }) => test(cli, options));
 }

@@ -67,7 +67,7 @@ function addReading(tickets: Command, cli: Cli): void {
     .addOption(new Option("--priority <priority>", "how urgent it is").choices(PRIORITIES))
     .option("--tag <tag>", "only those with a tag")
     .addOption(new Option("--origin <origin>", "only issues that MCP clients have submitted").choices(ORIGINS))
-    .option("--all-projects", "the submitted issues of all projects; with --origin")
+    .option("--all-projects", "those of all projects; not with --q")
     .addOption(new Option("--sort <field>", "order, a minus for the greatest first").choices(SORTS))
     .addOption(limitOption())
     .option("--cursor <text>", "go on after an earlier page, with its nextCursor and the same order")

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Check } from "./check.ts";
@@ -36,6 +36,16 @@ async function findOpenSecrets(folder: string): Promise<string[]> {
   return paths.filter((_, index) => ((modes[index] ?? 0) & OTHERS_MASK) !== 0);
 }
 
+/** Below it the database of the data folder is about to stop taking anything. */
+const LITTLE_MB = 512;
+const MB = 1_000_000;
+
+/** How much room a folder's disk has, in MB. */
+async function readRoom(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return Math.floor((bavail * bsize) / MB);
+}
+
 /** Checks that the data folder can be used, and that nobody else can read what has to stay secret. */
 export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Promise<Check> {
   const folder = resolve(dataDir);
@@ -47,6 +57,16 @@ export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Pr
       status: "fail",
       detail: `this user may not write to ${nearest}`,
       advice: "Run this as the user that owns it, or choose another folder with SVC_DATA_DIR.",
+    };
+  }
+  const room = await readRoom(nearest);
+  if (room < LITTLE_MB) {
+    const detail = `the disk of ${nearest} is nearly full: ${room} MB are left`;
+    return {
+      name: NAME,
+      status: room < 1 ? "fail" : "warn",
+      detail,
+      advice: "Make room; on a full disk no message is accepted.",
     };
   }
   if (nearest !== folder) return { name: NAME, status: "ok", detail: `${folder} will be made by the first start` };

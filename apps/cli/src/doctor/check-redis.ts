@@ -1,3 +1,4 @@
+import { explainCertificateFault } from "@svc/contracts";
 import type { Check } from "./check.ts";
 import { readRedisInfo } from "./read-redis-info.ts";
 import type { RedisInfo } from "./read-redis-info.ts";
@@ -5,23 +6,40 @@ import type { RedisInfo } from "./read-redis-info.ts";
 const NAME = "Redis";
 const OLDEST = { major: 6, minor: 2 };
 
-/** Judges what a Redis says of itself. */
-export function judgeRedis({ version, policy }: RedisInfo): Check {
+/** Judges what a Redis says of itself; in production the apps do not start on one that may drop jobs. */
+export function judgeRedis({ version, policy, writes }: RedisInfo, isProduction: boolean): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const found = { name: NAME, detail: `version ${version}, maxmemory-policy ${policy}` };
   if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
     return { ...found, status: "fail", advice: `Upgrade to version ${OLDEST.major}.${OLDEST.minor} or newer.` };
   }
-  if (policy === "noeviction") return { ...found, status: "ok" };
-  const advice = 'It may drop jobs when its memory is full. Set: redis-cli config set maxmemory-policy "noeviction"';
-  return { ...found, status: "warn", advice };
+  if (policy !== "noeviction") {
+    const refused = isProduction ? " The apps do not start on it." : "";
+    const advice = `It may drop jobs when its memory is full.${refused} Set: redis-cli config set maxmemory-policy "noeviction"`;
+    return { ...found, status: isProduction ? "fail" : "warn", advice };
+  }
+  if (writes === "failing") {
+    const detail = `${found.detail}; it cannot write to its disk`;
+    return {
+      ...found,
+      detail,
+      status: "fail",
+      advice: "Is its disk full? Make room there; messages are accepted and wait.",
+    };
+  }
+  return { ...found, status: "ok" };
 }
 
 /** Checks that the Redis of REDIS_URL can be reached, is new enough, and drops no jobs. */
-export async function checkRedis(redisUrl: string): Promise<Check> {
+export async function checkRedis(redisUrl: string, isProduction: boolean): Promise<Check> {
   try {
-    return judgeRedis(await readRedisInfo(redisUrl));
+    return judgeRedis(await readRedisInfo(redisUrl), isProduction);
   } catch (error) {
+    const certificate = explainCertificateFault(error);
+    if (certificate !== null) {
+      const detail = `cannot be used: ${certificate}; messages are accepted and wait`;
+      return { name: NAME, status: "fail", detail, advice: "docs/recipes/managed.md says more about TLS." };
+    }
     // An AggregateError of several addresses has no text, but a code.
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
     const reason = error instanceof Error && error.message !== "" ? error.message : String(code);

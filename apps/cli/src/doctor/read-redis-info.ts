@@ -6,6 +6,8 @@ export interface RedisInfo {
   /** As in `7.0.15`; a Valkey names the version of Redis that it is compatible with. */
   version: string;
   policy: string;
+  /** Whether the last thing that it wrote to its disk was written. */
+  writes: "fine" | "failing";
 }
 
 const TIMEOUT_MS = 5_000;
@@ -28,10 +30,12 @@ export async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
   const auth = password === "" ? "" : encode(["AUTH", ...(user === "" ? [] : [user]), password]);
   const socket = url.protocol === "rediss:" ? connectTls({ ...address, servername: address.host }) : connect(address);
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("no answer within 5 s")));
-  socket.end(`${auth}${encode(["INFO", "server"])}${encode(["INFO", "memory"])}`);
+  socket.end(`${auth}${encode(["INFO", "server"])}${encode(["INFO", "memory"])}${encode(["INFO", "persistence"])}`);
   let text = "";
   for await (const part of socket.setEncoding("utf8")) text += String(part);
   const version = /^redis_version:(\S+)/m.exec(text)?.[1];
   if (version === undefined) throw new Error(/^-(.*)$/m.exec(text)?.[1]?.trim() ?? "what answers is no Redis");
-  return { version, policy: /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? "unknown" };
+  const isFailing = /^(?:rdb_last_bgsave_status|aof_last_write_status|aof_last_bgrewrite_status):err/m.test(text);
+  const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? "unknown";
+  return { version, policy, writes: isFailing ? "failing" : "fine" };
 }

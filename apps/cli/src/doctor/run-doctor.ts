@@ -9,6 +9,7 @@ import { hasData, withDatabase } from "../with-database.ts";
 import type { Database } from "../with-database.ts";
 import { onDatabase } from "../with-resources.ts";
 import { checkApi } from "./check-api.ts";
+import { checkClock } from "./check-clock.ts";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkConsole } from "./check-console.ts";
 import { checkDataFolder } from "./check-data-folder.ts";
@@ -57,6 +58,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
     onDatabase(database, async (resources) => [
       // The store is not opened with another key than the one that it was set up with.
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
+      ...(await look("Clock", async () => [await checkClock(resources.store)])),
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
       ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
       ...(await look("Messenger", () => checkMessenger(cli, resources.store))),
@@ -92,7 +94,7 @@ export async function runDoctor(cli: Cli): Promise<Check[]> {
     ...begin,
     ...folder,
     ...(await lookAtDatabase(cli, config, key)),
-    ...(config.redisUrl === undefined ? [] : [await checkRedis(config.redisUrl)]),
+    ...(config.redisUrl === undefined ? [] : [await checkRedis(config.redisUrl, config.isProduction)]),
     ...(await look("Port", () => checkApi(cli, config, key))),
     ...(await look("Tool server", async () => [await checkTools(cli, config, key)])),
   ];

@@ -10,7 +10,7 @@ import { renderRichHtml } from "./render-rich-html.ts";
 import { splitText } from "./split-text.ts";
 import { styleMarkdown } from "./style-markdown.ts";
 
-const RUNS = 2_000;
+const RUNS = process.env["SVC_SOAK"] === "1" ? 2_000 : 300;
 const log = testLog();
 
 const word = fc.oneof(

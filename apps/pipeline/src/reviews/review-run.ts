@@ -16,7 +16,19 @@ function messageOf(review: ClaimedReview): ClaimedMessage {
   const { project, ticketId, leaseId, channelId, chatId, attempts, work } = review;
   const kept = review.message ?? { seq: 0, userId: null, text: "", channelMeta: {}, mode: null };
   const messageId = work.answers ?? ticketId;
-  return { ...kept, project, messageId, ticketId, leaseId, channelId, chatId, attempts, progress: null };
+  return {
+    ...kept,
+    project,
+    messageId,
+    ticketId,
+    leaseId,
+    channelId,
+    chatId,
+    attempts,
+    isOrphan: false,
+    progress: null,
+    trace: null,
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { LIMITS } from "@svc/contracts";
 import type { ClaimedReview, ProjectId } from "@svc/store";
+import { inSpan, isTracing } from "@svc/telemetry";
 import type { LeaseKeeper } from "../lease-keeper.ts";
 import { failureText, isOwnFault, retryDelayMs, runStages, whenAborted } from "../run-stages.ts";
 import type { StageContext } from "../stage-context.ts";
@@ -32,7 +33,18 @@ export function createReviewWorker(context: StageContext, leases: LeaseKeeper, w
     if (settings === null) throw new Error("the project that works on the ticket no longer exists");
     const agent = ticket.agentId === null ? null : await store.agents.find(ticket.project, ticket.agentId);
     const run = beginReviewRun(review, { ticket, agent, settings, signal });
-    await runStages(context, run, REVIEW_STAGES[work.kind]);
+    const attributes = { "svc.ticket_id": ticketId, "svc.decision_id": review.reviewId, "svc.decision": work.kind };
+    const parent = await findTrace(review);
+    await inSpan("process decision", { parent, kind: "consumer", attributes }, async (span) => {
+      run.trace = span.traceparent;
+      await runStages(context, run, REVIEW_STAGES[work.kind]);
+    });
+  }
+
+  /** The place in its trace of the message that is decided about; null where nobody traces. */
+  async function findTrace({ project, work: { answers } }: ClaimedReview): Promise<string | null> {
+    if (!isTracing() || answers === null) return null;
+    return (await store.messages.findTraces(project, [answers])).get(answers) ?? null;
   }
 
   async function settleFailure(review: ClaimedReview, error: unknown): Promise<void> {

@@ -2,6 +2,7 @@ import { routeReply } from "@svc/channel-manager";
 import { QueueDownError } from "@svc/queue";
 import type { ChannelId, ReplyJob } from "@svc/contracts";
 import type { NewDraft, RunOutcome } from "@svc/store";
+import { count, observe } from "@svc/telemetry";
 import { noteGap } from "../note-gap.ts";
 import { move } from "../run.ts";
 import type { Run } from "../run.ts";
@@ -65,6 +66,15 @@ export async function sendReply(context: StageContext, run: Run): Promise<void> 
   run.hasMore = await commitOutcome(context, outcomeOf(run), run.message);
 }
 
+/** A UUID of version 7 begins with the milliseconds in which it was made (RFC 9562, section 5.7). */
+const madeAtMs = (messageId: string) => Number.parseInt(messageId.replaceAll("-", "").slice(0, 12), 16);
+
+function noteFinished(channel: ChannelId, { state: outcome, message }: RunOutcome): void {
+  const seconds = Math.max(0, Date.now() - madeAtMs(message.messageId)) / 1_000;
+  count("svc_messages_finished_total", { channel, outcome });
+  observe("svc_message_duration_seconds", { channel, outcome }, seconds);
+}
+
 /**
  * Makes an outcome real in one transaction, fenced by the lease, so that replies exist exactly once; then announces
  * them. An announcement that is lost costs a second: everyone who waits looks again by himself. True when something
@@ -82,6 +92,7 @@ export async function commitOutcome(
     context.log.debug({ messageId, ticketId }, "another worker has taken this message over; its run counts");
     return false;
   }
+  noteFinished(channelId, outcome);
   const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
   if (finished.replies !== null || outcome.state !== "answered") {
     // Without replies there is still news: whoever waits learns that a person has to look, or has decided.

@@ -1,3 +1,4 @@
+import { beginDelivery } from "@svc/channel-manager";
 import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
 import type { ChatView, ProjectId, Store } from "@svc/store";
@@ -105,9 +106,12 @@ export function createChatRooms({ store, log }: { store: Store; log: Log }) {
     session.confirmedSeq = session.unconfirmedSeq;
     session.unconfirmedSeq = 0;
     // Not noted, it says nothing wrong: the visitor is sent by its own place in the chat.
-    store.visitors.confirm(project, ticketId, places).catch((error: unknown) => {
-      log.debug({ error, ticketId }, "it was not noted that replies were handed over");
-    });
+    store.visitors
+      .confirm(project, ticketId, places)
+      .then((replies) => beginDelivery(store, project, replies, { way: "socket" }).end(true))
+      .catch((error: unknown) => {
+        log.debug({ error, ticketId }, "it was not noted that replies were handed over");
+      });
   }
 
   return {

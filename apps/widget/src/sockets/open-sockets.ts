@@ -3,6 +3,7 @@ import type { IncomingMessage, Server as HttpServer } from "node:http";
 import type { Duplex } from "node:stream";
 import { ServiceError, VISITOR_FRAMES, WIDGET_LIMITS } from "@svc/contracts";
 import { clientAddress, upgradeAddress, writeProblem } from "@svc/http";
+import { beforeShown, setGauge } from "@svc/telemetry";
 import type { Express, Request, RequestHandler } from "express";
 import { Server } from "socket.io";
 import type { Socket } from "socket.io";
@@ -111,6 +112,16 @@ export function openSockets(context: WidgetContext): Sockets {
     if (request.method !== "GET" || connection === undefined || name === null) return;
     if (polls.get(connection) === name) connection.close(true);
     polls.set(connection, name);
+  }
+
+  const unwatch = beforeShown(() => {
+    showCounts(plainSockets.size, sessions.size - plainSockets.size);
+    return Promise.resolve();
+  });
+
+  function showCounts(websocket: number, socketio: number): void {
+    setGauge("svc_sockets", { transport: "websocket" }, websocket);
+    setGauge("svc_sockets", { transport: "socketio" }, socketio);
   }
 
   function open(session: Session): void {
@@ -366,6 +377,8 @@ export function openSockets(context: WidgetContext): Sockets {
       clearInterval(ticker);
       clearInterval(pinger);
       rooms.close();
+      unwatch();
+      showCounts(0, 0);
       for (const session of sessions) session.line.end("restart");
       const ended = Promise.allSettled([...sessions].map(({ work }) => work));
       // Messages that were taken are acknowledged in the store; whoever did not hear it sends them again.

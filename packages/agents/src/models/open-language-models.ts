@@ -2,6 +2,7 @@ import type { Log } from "@svc/log";
 import { createBreaker } from "@svc/outbound";
 import type { Breaker } from "@svc/outbound";
 import type { ProjectId, Store } from "@svc/store";
+import { count, fewValues, observe } from "@svc/telemetry";
 import { estimateTokens } from "./ask-once.ts";
 import type { CallTally } from "./ask-once.ts";
 import { openCallBounds } from "./call-bounds.ts";
@@ -190,6 +191,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     } finally {
       const { model, ...used } = usageOf(target, tally);
       const ms = performance.now() - began;
+      noteFigures(caller.purpose, { model: figureName(model), ...used }, { ms, fault });
       note(caller.project, { ticketId: caller.ticketId, purpose: caller.purpose, model, ...used, ms, fault });
     }
   }
@@ -254,6 +256,21 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       await Promise.all(writing);
     },
   };
+}
+
+/** Agents may name any number of models, and each would be figures of its own. */
+const figureName = fewValues(50);
+
+function noteFigures(
+  purpose: string,
+  { model, inputTokens, outputTokens, costUsd }: ModelUsage,
+  { ms, fault }: { ms: number; fault: string | null },
+): void {
+  count("svc_model_calls_total", { model, purpose, outcome: fault ?? "ok" });
+  observe("svc_model_call_duration_seconds", { model }, ms / 1_000);
+  count("svc_model_tokens_total", { model, direction: "input" }, inputTokens);
+  count("svc_model_tokens_total", { model, direction: "output" }, outputTokens);
+  if (costUsd !== null) count("svc_model_cost_usd_total", { model }, costUsd);
 }
 
 const closedError = () => new Error("the models were closed");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CHANNEL_CHANGES, channelItemSchema } from "../channel-item.ts";
+import { messengerTestResultSchema, messengerTestSchema } from "../messenger-test.ts";
 import { itemAnswer, listAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -37,5 +38,18 @@ export const channelEndpoints = {
     ifMatch: true,
     answers: [itemAnswer(channelItemSchema)],
     example: { body: { enabled: true, config: { timeoutMs: 20_000 } } },
+  },
+  testMessenger: {
+    method: "POST",
+    path: `${PATH}/messenger/test`,
+    tag,
+    summary: "Send a test message to a chat of the bot",
+    description:
+      "The chat must have written to the bot before. It goes the way of every reply, is kept in its ticket, answers no message and changes no ticket. The answer waits for at most ten seconds.",
+    scope: "admin:*",
+    body: { schema: messengerTestSchema, isOptional: true },
+    answers: [itemAnswer(messengerTestResultSchema)],
+    errors: ["not_found"],
+    example: { body: { chatId: "123456789" } },
   },
 } as const satisfies Record<string, Endpoint>;

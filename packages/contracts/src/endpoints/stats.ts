@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { channelIdSchema } from "../incoming-message.ts";
+import { queueHealthSchema } from "../queue-health.ts";
 import { statsSchema } from "../stats.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -17,10 +18,30 @@ export const statsEndpoints = {
       to: z.string().optional().describe("Before this time; now where absent."),
       channelId: channelIdSchema.optional(),
       agentId: z.string().optional().describe("Only tickets that this agent has."),
+      timeZone: z
+        .string()
+        .optional()
+        .describe("Where the days of `series` begin, as in Europe/Berlin; UTC where absent."),
     }),
     answers: [
       { status: 200, when: "The figures.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
     ],
     example: { query: { channelId: "api" } },
+  },
+  getQueues: {
+    method: "GET",
+    path: "/api/v1/admin/queues",
+    tag: "Statistics",
+    summary: "What waits, since when, and what was given up",
+    description: "Of the project, as it is now.",
+    scope: "tickets:read",
+    answers: [
+      {
+        status: 200,
+        when: "One item a queue.",
+        schema: z.object({ ok: z.literal(true), items: z.array(queueHealthSchema) }),
+      },
+    ],
+    example: {},
   },
 } as const satisfies Record<string, Endpoint>;

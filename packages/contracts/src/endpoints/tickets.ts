@@ -35,7 +35,9 @@ const filterQuery = z.object({
   allProjects: z
     .enum(["0", "1"])
     .optional()
-    .describe("`1`: the Inbox of all projects, with `origin` and an administrator's key only."),
+    .describe(
+      "`1`: those of all projects, with an administrator's key; in the console those that the operator may read. Not with `q` and `chatId`, which belong to one project.",
+    ),
   needsReview: z.enum(["0", "1"]).optional().describe("`1`: those that a person has to look at."),
 });
 
@@ -57,9 +59,9 @@ export const ticketEndpoints = {
     path: `${PATH}/count`,
     tag,
     summary: "Count tickets by filters",
-    description: "The filters of the list, but without words and other projects: how many there are, up to 1000.",
+    description: "The filters of the list, but without words: how many there are, up to 1000.",
     scope: "tickets:read",
-    query: filterQuery.omit({ q: true, sort: true, limit: true, cursor: true, allProjects: true }),
+    query: filterQuery.omit({ q: true, sort: true, limit: true, cursor: true }),
     answers: [itemAnswer(ticketCountSchema)],
     example: { query: { needsReview: "1" } },
   },

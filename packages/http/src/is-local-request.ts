@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
+
+/** What proxies add to a request that they pass on, and a direct caller does not send. */
+const FORWARDING = ["forwarded", "via", "x-real-ip", "x-original-host", "cf-connecting-ip", "true-client-ip"];
+const isForwarding = (name: string) => FORWARDING.includes(name) || name.startsWith("x-forwarded");
+
+/** BlockList sees an IPv4 address that is mapped into IPv6 as what it is. */
+function isLoopback(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && LOOPBACK.check(address, version === 4 ? "ipv4" : "ipv6");
+}
+
+/** The name in a `Host` header, without its port and the brackets of an IPv6 address. */
+const nameOf = (host: string) => host.replace(/:\d{1,5}$/, "").replace(/^\[(.*)\]$/, "$1");
+
+/**
+ * True for a request by a program on this machine that means this machine: its connection and its `Host` are loopback, so
+ * that no page can have a browser ask under a name of its own (DNS rebinding), and no proxy has passed it on.
+ */
+export function isLocalRequest(request: IncomingMessage): boolean {
+  const name = nameOf(request.headers.host ?? "").toLowerCase();
+  return (
+    isLoopback(request.socket.remoteAddress ?? "") &&
+    (name === "localhost" || isLoopback(name)) &&
+    !Object.keys(request.headers).some(isForwarding)
+  );
+}

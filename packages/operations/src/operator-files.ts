@@ -1,0 +1,47 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { cleanFileName, sniffMime } from "@svc/channel-manager";
+import { OPERATOR_FILE_LIMITS, ServiceError } from "@svc/contracts";
+import type { OperatorFile } from "@svc/contracts";
+import type { Store } from "@svc/store";
+import { audited } from "./audited.ts";
+import { readTicket } from "./tickets.ts";
+
+/** A file as it was handed in. */
+export interface HandedInFile {
+  name: string;
+  bytes: Buffer;
+}
+
+/**
+ * Keeps a file that a reply of this ticket will name, for a day at most. Its name is cleaned, its type is told by its
+ * content. Scope tickets:write. Throws not_found, payload_too_large, and rate_limited when the ticket has too many files
+ * that no reply names.
+ */
+export const addReplyFile = audited(
+  "tickets.file",
+  async function addReplyFile(
+    { store }: { store: Store },
+    principal: Principal,
+    ticketId: string,
+    { name, bytes }: HandedInFile,
+  ): Promise<OperatorFile> {
+    requireScope(principal, "tickets:write");
+    const ticket = await readTicket(store, principal, ticketId);
+    if (bytes.length === 0) {
+      throw new ServiceError("invalid_request", "The file is empty.", {
+        errors: [{ pointer: "", code: "too_small", detail: "has no bytes" }],
+      });
+    }
+    if (bytes.length > OPERATOR_FILE_LIMITS.fileMaxBytes) {
+      throw new ServiceError("payload_too_large", "A file may have 10 MB.");
+    }
+    const filename = cleanFileName(name);
+    const mime = sniffMime(bytes);
+    const fileId = await store.operatorFiles.insert(ticket.homeProject, ticket.id, { filename, mime, content: bytes });
+    if (fileId === null) {
+      throw new ServiceError("rate_limited", "This ticket has too many files that no reply names. Send some first.");
+    }
+    return { fileId, filename, mime, sizeBytes: bytes.length };
+  },
+);

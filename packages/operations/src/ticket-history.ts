@@ -1,0 +1,35 @@
+import { requireScope } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { ServiceError, ticketHistoryInputSchema } from "@svc/contracts";
+import type { TicketHistory, TicketHistoryInput } from "@svc/contracts";
+import type { Store } from "@svc/store";
+import { checkInput } from "./check-input.ts";
+import { isUuid } from "./is-uuid.ts";
+import { asEvent, asMessage, asReply } from "./tickets.ts";
+
+/**
+ * What was said in a ticket of the principal's project and done to it before the places that the input names. Scope
+ * tickets:read. Throws not_found, also while the ticket is not opened yet, and invalid_request.
+ */
+export async function getTicketHistory(
+  { store }: { store: Store },
+  principal: Principal,
+  id: string,
+  input: TicketHistoryInput,
+): Promise<TicketHistory> {
+  requireScope(principal, "tickets:read");
+  const {
+    messagesBefore: messages = null,
+    repliesBefore: replies = null,
+    eventsBefore: events = null,
+  } = checkInput(ticketHistoryInputSchema, input, "The query");
+  const before = { messages, replies, events };
+  const found = isUuid(id) ? await store.ticketDetails.readOlder(principal.project, id, before) : null;
+  if (found === null) throw new ServiceError("not_found", "There is no such ticket in this project.");
+  return {
+    messages: found.messages.map(asMessage),
+    replies: found.replies.map(asReply),
+    events: found.events.map((event) => asEvent(event, principal)),
+    more: found.more,
+  };
+}

@@ -1,0 +1,61 @@
+import { VERSION } from "@svc/contracts";
+import { createBriefCache } from "@svc/store";
+import type { QueueDepth } from "@svc/store";
+import { beforeShown, clearGauge, setGauge } from "@svc/telemetry";
+import type { Resources } from "./open-resources.ts";
+
+/** The queues are looked at so often at most, whoever asks how often: all processes show the same. */
+const DEPTHS_EVERY_MS = 10_000;
+
+function showDepths(depths: readonly QueueDepth[]): void {
+  for (const { queue, waiting, due, oldestDueAgeS, dead } of depths) {
+    setGauge("svc_queue_waiting", { queue }, waiting);
+    setGauge("svc_queue_due", { queue }, due);
+    setGauge("svc_queue_oldest_due_age_seconds", { queue }, oldestDueAgeS);
+    if (dead !== null) setGauge("svc_queue_dead", { queue }, dead);
+  }
+}
+
+/** What was true once is not shown for now. */
+function hideDepths(): void {
+  clearGauge("svc_queue_waiting");
+  clearGauge("svc_queue_due");
+  clearGauge("svc_queue_oldest_due_age_seconds");
+  clearGauge("svc_queue_dead");
+}
+
+/**
+ * Gathers, whenever the figures of this process are looked at and only then, what is known by asking: what runs, whether
+ * it is ready, whether its servers answer, and the queues. Until the answer is called.
+ */
+export function gatherFigures(
+  app: string,
+  { store, queues }: Pick<Resources, "store" | "queues">,
+  findFault: () => Promise<string | null>,
+): () => void {
+  setGauge("svc_build_info", { app, version: VERSION }, 1);
+  const cache = createBriefCache<QueueDepth[]>(DEPTHS_EVERY_MS);
+
+  async function gatherDepths(): Promise<void> {
+    try {
+      showDepths((await cache.get("depths", () => store.queueDepths.read())) ?? []);
+    } catch (error) {
+      hideDepths();
+      throw error;
+    }
+  }
+
+  async function gatherState(): Promise<void> {
+    setGauge("svc_queue_backend_up", {}, queues.isUp() ? 1 : 0);
+    setGauge("svc_store_up", {}, 0);
+    setGauge("svc_ready", {}, 0);
+    const [isUp, fault] = await Promise.all([store.ping(), findFault()]);
+    setGauge("svc_store_up", {}, isUp ? 1 : 0);
+    setGauge("svc_ready", {}, fault === null ? 1 : 0);
+  }
+
+  const forget = [beforeShown(gatherDepths), beforeShown(gatherState)];
+  return () => {
+    for (const end of forget) end();
+  };
+}

@@ -1,0 +1,18 @@
+import { describe, expect, test } from "@jest/globals";
+import { findMemoryFault } from "./watch-memory.ts";
+
+const MB = 1_000_000;
+
+describe("the memory of a process", () => {
+  test("is warned of when it nears the limit of its container", () => {
+    expect(findMemoryFault(900 * MB, 1_000 * MB)).toMatch(/uses 900 of the 1000 MB.*exit code 137/);
+  });
+
+  test.each([
+    ["far below it", 500 * MB, 1_000 * MB],
+    ["without one", 900 * MB, 0],
+    ["with one that no machine has", 900 * MB, 2 ** 63],
+  ])("is nothing to tell %s", (_what, used, limit) => {
+    expect(findMemoryFault(used, limit)).toBeNull();
+  });
+});

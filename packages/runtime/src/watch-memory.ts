@@ -1,0 +1,32 @@
+import type { Log } from "@svc/log";
+
+const LOOK_MS = 5_000;
+/** From this share of its limit on a process is warned of, and again once it has been below the lower one. */
+const HIGH = 0.85;
+const CALM = 0.7;
+const MB = 1_000_000;
+/** What systems without a limit answer is beyond any machine. */
+const NO_LIMIT_BYTES = 2 ** 50;
+
+/** Says in words that a process nears the limit of its container; null while it does not, or where there is none. */
+export function findMemoryFault(usedBytes: number, limitBytes: number): string | null {
+  if (limitBytes <= 0 || limitBytes > NO_LIMIT_BYTES || usedBytes < limitBytes * HIGH) return null;
+  const used = Math.round(usedBytes / MB);
+  const limit = Math.round(limitBytes / MB);
+  return `This process uses ${used} of the ${limit} MB that it may. Beyond them the system kills it (exit code 137); what it had begun is then done again. Raise the limit, or run more replicas.`;
+}
+
+/** Warns in the log, each time anew, before a process is killed for its memory. Answers what ends the watch. */
+export function watchMemory(log: Log): () => void {
+  let isWarned = false;
+  const timer = setInterval(() => {
+    const limit = process.constrainedMemory();
+    const used = process.memoryUsage.rss();
+    const fault = findMemoryFault(used, limit);
+    if (fault !== null && !isWarned) log.warn({}, fault);
+    if (fault !== null) isWarned = true;
+    else if (used < limit * CALM) isWarned = false;
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
