@@ -46,6 +46,17 @@ const exportShared = {
   },
 };
 
+/** Loaded only where traces are sent, and left where they are: an `import()` of CommonJS has no names in a bundle. */
+const tracing = {
+  name: "tracing",
+  setup({ onResolve }) {
+    const { resolve } = createRequire(join(ROOT, "packages", "telemetry", "package.json"));
+    onResolve({ filter: /^@opentelemetry\// }, ({ path, importer }) =>
+      importer.includes("@opentelemetry") ? undefined : { path: resolve(path), external: true },
+    );
+  },
+};
+
 /** Workspaces that have a file in their builds, by their names: `@svc/store`. */
 const listWorkspaces = (groups, file) =>
   groups.flatMap((group) =>
@@ -70,7 +81,7 @@ async function bundle(options) {
     banner: {
       js: `import { createRequire as toRequire } from "node:module"; const require = toRequire(${requireUrl});`,
     },
-    plugins: [exportShared, keepPlaces],
+    plugins: [tracing, exportShared, keepPlaces],
     logLevel: "error",
     ...options,
   });

@@ -246,6 +246,7 @@ describe("the product, started with one command on a new folder", () => {
       "PostgreSQL",
       "Schema",
       "Secret key",
+      "Clock",
       "Admin key",
       "This command's key",
       "Channels",

@@ -56,7 +56,7 @@ describe("what is asked of the statistics", () => {
   const schema = statsInputSchema(NOW);
 
   test("is the last 30 days where nothing is said, and those before an end that is", () => {
-    expect(schema.parse({})).toEqual({ from: new Date("2026-10-22T12:00:00Z"), to: NOW });
+    expect(schema.parse({})).toEqual({ from: new Date("2026-10-22T12:00:00Z"), to: NOW, timeZone: "UTC" });
     expect(schema.parse({ to: "2026-01-31" }).from.toISOString()).toBe("2026-01-01T00:00:00.000Z");
   });
 

@@ -53,6 +53,11 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchem
   if (typeof jsonSchema["format"] === "string" && SPEAKING_FORMATS.has(jsonSchema["format"])) {
     delete jsonSchema["pattern"];
   }
+  // `contentEncoding` says it; a format base64 is none of JSON Schema.
+  if (jsonSchema["format"] === "base64") {
+    delete jsonSchema["format"];
+    delete jsonSchema["pattern"];
+  }
   if (jsonSchema["maximum"] === Number.MAX_SAFE_INTEGER) delete jsonSchema["maximum"];
   if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) delete jsonSchema["minimum"];
   delete jsonSchema["id"];
