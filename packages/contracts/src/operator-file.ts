@@ -15,11 +15,15 @@ export const OPERATOR_FILE_LIMITS = {
 } as const;
 
 const NAME_MAX_CHARS = 500;
+/** Three bytes are four characters. */
+const CONTENT_MAX_CHARS = Math.ceil(OPERATOR_FILE_LIMITS.fileMaxBytes / 3) * 4;
 
 /** A file that is handed in as JSON. */
 export const operatorFileInputSchema = z.strictObject({
   filename: wellFormedString.max(NAME_MAX_CHARS, { error: `at most ${NAME_MAX_CHARS} characters` }),
-  content: z.base64({ error: "the bytes of the file in base64" }),
+  content: z
+    .base64({ error: "the bytes of the file in base64" })
+    .max(CONTENT_MAX_CHARS, { error: `at most ${CONTENT_MAX_CHARS} characters` }),
 });
 export type OperatorFileInput = z.infer<typeof operatorFileInputSchema>;
 
