@@ -53,6 +53,7 @@ export async function sendUntilTaken({
   const entry = ledger.send({ id, channel: "api", chat, place, mode });
   const timeoutMs = fields.timeoutMs ?? 30_000;
   for (let trial = 0; ; trial++) {
+    entry.tries = trial + 1;
     const answer = await call(`${apiUrls[(replica + trial) % apiUrls.length]}/api/v1/messages`, {
       method: "POST",
       key: ground.key,

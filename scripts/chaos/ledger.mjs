@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 
 /**
  * An empty ledger. An entry is plain data: `id` is the customer's own (Idempotency-Key or clientMessageId), `messageId`
- * the product's, times are milliseconds since the ledger began, `place` counts the messages of a chat from 0.
+ * the product's, times are milliseconds since the ledger began, `place` counts the messages of a chat from 0, `tries` how
+ * often it was sent.
  */
 export function createLedger() {
   const entries = [];
@@ -26,6 +27,7 @@ export function createLedger() {
         chat,
         place,
         mode,
+        tries: 1,
         sentAt: now(),
         acknowledgedAt: null,
         answers: [],
@@ -62,6 +64,17 @@ export function createLedger() {
     },
   };
 }
+
+/**
+ * Whether a customer asked for this answer in two ways and got the same reply, with the same id, by both: its call was
+ * sent again with its Idempotency-Key, which gives a call its own answer, while the chat was read by cursor, which shows
+ * a reply until the cursor has passed it.
+ */
+export const wasAskedTwice = ({ tries, answers }) =>
+  tries > 1 &&
+  answers.length === 2 &&
+  ["call", "drain"].every((way) => answers.some(({ by }) => by === way)) &&
+  answers[0].replyId === answers[1].replyId;
 
 /** What is wrong with a ledger, in words: lost, answered twice, shown twice, out of order. */
 export function judge(ledger, { mayRepeat = () => false } = {}) {

@@ -7,7 +7,8 @@ import { rowsOf } from "./ground.mjs";
 export async function readAnswers(ground, ledger, { mayFail = false } = {}) {
   const rows = await rowsOf(
     ground,
-    `SELECT m.id, m.state, (SELECT count(*)::integer FROM replies r WHERE r.in_reply_to = m.id) AS replies FROM messages m`,
+    `SELECT m.id, m.state, coalesce(r.replies, 0) AS replies FROM messages m
+     LEFT JOIN (SELECT in_reply_to, count(*)::integer AS replies FROM replies GROUP BY in_reply_to) r ON r.in_reply_to = m.id`,
   );
   const known = new Set(rows.map(({ id }) => id));
   const missing = ledger.entries.filter(

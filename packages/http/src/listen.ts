@@ -201,6 +201,9 @@ export async function listen(
     server,
     port,
     async close(deadlineMs) {
+      // The system resets connections that wait to be taken when the listener closes. Node has just taken all of them
+      // when it comes to its immediates.
+      await new Promise((resolve) => setImmediate(resolve));
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
