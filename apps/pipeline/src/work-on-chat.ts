@@ -68,15 +68,13 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
   /** Conversations whose next message waits to be worked on alone. */
   const inLine = new Set<string>();
 
-  /** Claims a message beside others and works on it. One that has to be alone is given back first. */
+  /** Claims a message beside others and works on it, unless it has to be alone. */
   async function workBeside(project: ProjectId, ticketId: string): Promise<"done" | "more" | "alone"> {
-    const message = await store.messages.claim(project, ticketId);
+    const message = await store.messages.claimBeside(project, ticketId);
     if (message === null) return "done";
-    if (!needsIsolation(message)) return (await handle(message)) ? "more" : "done";
-    // Nothing that waits in line may be harmed by what is worked on alone before it.
-    const progress = message.progress ?? {};
-    await store.messages.retryLater(message, { delayMs: 0, progress, failure: null, counts: false });
-    return "alone";
+    // One that has ended its process again is worked on while nothing else is in it, so that it takes no other with it.
+    if (message === "alone") return "alone";
+    return (await handle(message)) ? "more" : "done";
   }
 
   async function workAlone(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<"done" | "more"> {
@@ -99,17 +97,6 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
       if (left === "alone" && (await workAlone(project, ticketId, isStopping)) === "done") return;
     }
   };
-}
-
-/** Tries of which the last has ended with its process, before a message is worked on alone. */
-const TRIES_BESIDE_OTHERS = 2;
-
-/**
- * A message whose worker has died with it again is worked on while nothing else is in the process, so that one which
- * ends its process takes no other with it. The innocent ones that were beside it are answered then.
- */
-function needsIsolation({ attempts, isOrphan }: Pick<ClaimedMessage, "attempts" | "isOrphan">): boolean {
-  return isOrphan && attempts > TRIES_BESIDE_OTHERS;
 }
 
 /** A run at its beginning, with what earlier tries have kept. */

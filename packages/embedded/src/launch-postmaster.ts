@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { createLineForwarder } from "./create-line-forwarder.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
 import type { PostgresBinaries } from "./find-binaries.ts";
 import { identifyProcess } from "./identify-process.ts";
@@ -41,13 +42,6 @@ const FAILURE_SIGNS: readonly (readonly [string, FailureCode])[] = [
   ['lock file "postmaster.pid" already exists', "folder_busy"],
 ];
 
-const LEVEL_METHODS: Readonly<Record<string, keyof PostgresLogger>> = {
-  WARNING: "warn",
-  ERROR: "warn",
-  FATAL: "warn",
-  PANIC: "error",
-};
-
 /**
  * Starts a server in a session of its own (Ctrl-C in the terminal does not reach it) and resolves when it accepts
  * connections. What Postgres writes goes to the log for as long as this process lives; a server that outlives us
@@ -69,11 +63,12 @@ export async function launchPostmaster(options: LaunchOptions): Promise<RunningP
   const lines = createInterface({ input: child.stderr });
   const linesEnded = once(lines, "close");
   const lastLines: string[] = [];
+  const forward = createLineForwarder(log, () => performance.now());
   const ready = new Promise<"ready">((resolve) => {
     lines.on("line", (line) => {
       lastLines.push(line);
       if (lastLines.length > KEPT_LINES) lastLines.shift();
-      forwardLine(line, log);
+      forward(line);
       if (line.includes(READY_LINE)) resolve("ready");
     });
   });
@@ -107,12 +102,6 @@ function whenAborted(signal: AbortSignal): Promise<"cut short"> {
     if (signal.aborted) resolve("cut short");
     else signal.addEventListener("abort", () => resolve("cut short"), { once: true });
   });
-}
-
-/** Postgres writes "LEVEL:  text"; lines that go on from the one before have a level of their own (DETAIL, HINT). */
-function forwardLine(line: string, log: PostgresLogger): void {
-  const [, level = "LOG", text = line] = /^([A-Z]+): {2}(.*)$/.exec(line) ?? [];
-  log[LEVEL_METHODS[level] ?? "info"]({ component: "postgres", severity: level }, text);
 }
 
 const ADVICE = {

@@ -129,6 +129,8 @@ describe("closing", () => {
     const answer = ask(server.port, "/wait", agent);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     const closing = server.close(NEVER_MS);
+    // The listener closes at the end of this turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
     await expect(ask(server.port, "/", keepingAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
     waiting[0]?.end("done");
     expect(await answer).toBe("done");

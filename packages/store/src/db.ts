@@ -31,6 +31,8 @@ const CONNECTION_FAULTS = new Set([
   "57P03", // cannot_connect_now
   "53300", // too_many_connections
   "53100", // disk_full
+  "25P03", // idle_in_transaction_session_timeout
+  "57P05", // idle_session_timeout
   "25006", // read_only_sql_transaction: connected to a standby during a failover
 ]);
 const CONNECTION_MESSAGES =
@@ -96,6 +98,20 @@ function dbOn(
   };
 }
 
+/** A connection that nobody uses for so long is closed. */
+const IDLE_MS = 60_000;
+/**
+ * What the server does about sides of connections of which nobody here knows any more, because the line to them was cut
+ * in silence or the machine is gone: they end by themselves. One that is in a transaction holds locks that others wait for.
+ */
+const AGAINST_ORPHANS = [
+  `-c idle_session_timeout=${2 * IDLE_MS}`,
+  "-c idle_in_transaction_session_timeout=10000",
+  "-c tcp_keepalives_idle=10",
+  "-c tcp_keepalives_interval=5",
+  "-c tcp_keepalives_count=4",
+].join(" ");
+
 /** Settings of a pool's connections, by what the pool is for. */
 const PURPOSES = {
   /** Whatever people and administration ask for. */
@@ -138,9 +154,9 @@ export function openDb(options: {
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: IDLE_MS,
     application_name: options.applicationName,
-    options: `${givenOptions} ${PURPOSES[options.purpose]}`.trim(),
+    options: [givenOptions, AGAINST_ORPHANS, PURPOSES[options.purpose]].join(" ").trim(),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   let isClosed = false;
@@ -160,7 +176,7 @@ export function openDb(options: {
     watch.remove(client);
   });
   pool.on("acquire", (client) => watch.begin(client));
-  pool.on("release", (_error, client) => watch.end(client));
+  pool.on("release", (fault: unknown, client) => watch.end(client, fault));
 
   const transaction: Db["transaction"] = async (work) => {
     let client: pg.PoolClient;

@@ -7,12 +7,33 @@ const LOOK_MS = 1_000;
 /** A server that cannot be asked within this time tells nothing about its lines. */
 const ASK_WITHIN_MS = 2_000;
 
+/** Sides at the server that are remembered to be ended; far more than one process has connections. */
+const MAX_LOST = 1_000;
+
 /** What the server says of its side of a connection. */
 interface Backend {
   pid: number;
   /** For so long it has had nothing to do, in milliseconds; null while it works on a statement. */
   idle_ms: number | null;
 }
+
+const FIND_BACKENDS = `
+  SELECT pid, CASE WHEN state LIKE 'idle%' THEN (extract(epoch FROM now() - state_change) * 1000)::float8 END AS idle_ms
+  FROM pg_stat_activity WHERE pid = ANY ($1::integer[])`;
+
+/**
+ * Ends the sides of lines that were given up: they hold a place among the connections of the server, and locks where
+ * they are in a transaction. Only ours, and only those that were there before the line was given up, since the ids of
+ * processes are used again. Answers those that are still there, at work on a statement.
+ */
+const END_LOST = `
+  WITH lost AS (SELECT * FROM unnest($1::integer[], $2::float8[]) AS l (pid, ms)),
+  found AS (
+    SELECT a.pid, a.state LIKE 'idle%' AS is_idle FROM pg_stat_activity a JOIN lost l ON l.pid = a.pid
+    WHERE a.usename = current_user AND a.datname = current_database() AND a.application_name = $3
+      AND a.backend_start < now() - l.ms * interval '1 millisecond'
+  )
+  SELECT pid, CASE WHEN is_idle THEN pg_terminate_backend(pid) ELSE false END AS is_ended FROM found`;
 
 /** A client with what pg knows of its connection: the id of the process that serves it. */
 interface Line extends pg.PoolClient {
@@ -24,15 +45,19 @@ interface Line extends pg.PoolClient {
  * a statement would wait for its whole timeout. When a connection was handed out some time ago, the server is asked on
  * another one what its side does. If that side has had nothing to do for all this time, its answer or our question
  * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. A slow statement is at
- * work there and goes on. Behind a pooler the ids of connections are not the server's, and nothing is ended.
+ * work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
+ * the server can be asked. Behind a pooler the ids of connections are not the server's, and nothing is ended.
  */
-export function createLineWatch({ url, log }: { url: string; log: Log }) {
+export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
   /** Every connection of the pools. */
   const lines = new Set<Line>();
   /** Since when a connection is handed out, by the clock of this process. */
   const busySince = new Map<Line, number>();
+  /** The server's sides of lines that were given up, and when, by the clock of this process. */
+  const lost = new Map<number, number>();
   let isLooking = false;
 
+  /** Asks on a new connection what becomes of these lines, and ends what is left of those that were given up. */
   async function ask(pids: number[]): Promise<Map<number, Backend>> {
     const client = new pg.Client({
       connectionString: url,
@@ -44,11 +69,8 @@ export function createLineWatch({ url, log }: { url: string; log: Log }) {
     client.on("error", (error) => log.debug({ error }, "the watch over database lines lost its own"));
     try {
       await client.connect();
-      const { rows } = await client.query<Backend>(
-        `SELECT pid, CASE WHEN state LIKE 'idle%' THEN (extract(epoch FROM now() - state_change) * 1000)::float8 END AS idle_ms
-         FROM pg_stat_activity WHERE pid = ANY ($1::integer[])`,
-        [pids],
-      );
+      const { rows } = await client.query<Backend>(FIND_BACKENDS, [pids]);
+      if (lost.size > 0) await endLost(client);
       return new Map(rows.map((row) => [row.pid, row]));
     } finally {
       // Its end is not waited for: the line may be silent by now.
@@ -58,14 +80,35 @@ export function createLineWatch({ url, log }: { url: string; log: Log }) {
     }
   }
 
+  async function endLost(client: pg.Client): Promise<void> {
+    const asked = [...lost];
+    const ages = asked.map(([, at]) => performance.now() - at);
+    const { rows } = await client.query<{ pid: number; is_ended: boolean }>(END_LOST, [
+      asked.map(([pid]) => pid),
+      ages,
+      applicationName,
+    ]);
+    const atWork = new Set(rows.filter((row) => !row.is_ended).map((row) => row.pid));
+    for (const [pid, at] of asked) if (!atWork.has(pid) && lost.get(pid) === at) lost.delete(pid);
+    const ended = rows.length - atWork.size;
+    if (ended > 0) log.info({ ended }, "what was left at the server of database connections that were cut is ended");
+  }
+
+  const giveUp = (line: Line) => {
+    const pid = line.processID;
+    if (typeof pid !== "number" || lost.size >= MAX_LOST) return;
+    if (!lost.has(pid)) lost.set(pid, performance.now());
+  };
+
   const end = (line: Line) => {
+    giveUp(line);
     line.connection.stream.destroy(new Error("Connection terminated: nothing was heard on it"));
   };
 
   async function look(): Promise<void> {
     const now = performance.now();
     const suspects = [...busySince].filter(([, since]) => now - since > SUSPICIOUS_MS);
-    if (suspects.length === 0) return;
+    if (suspects.length === 0 && lost.size === 0) return;
     const backends = await ask(suspects.flatMap(([line]) => line.processID ?? []));
     let isCut = false;
     for (const [line, since] of suspects) {
@@ -96,8 +139,11 @@ export function createLineWatch({ url, log }: { url: string; log: Log }) {
     add: (line: pg.PoolClient) => void lines.add(line),
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
-    /** A connection is handed back. */
-    end: (line: pg.PoolClient) => void busySince.delete(line),
+    /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */
+    end(line: pg.PoolClient, fault?: unknown) {
+      busySince.delete(line);
+      if (fault) giveUp(line);
+    },
     /** A connection is no more. */
     remove(line: pg.PoolClient) {
       lines.delete(line);

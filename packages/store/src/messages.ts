@@ -49,8 +49,6 @@ export interface ClaimedMessage {
   mode: MessageMode | null;
   /** This try counted. */
   attempts: number;
-  /** True when the try before ended without a word: its process died, or could not reach the store. */
-  isOrphan: boolean;
   /** What earlier tries have found, as they left it. */
   progress: Record<string, unknown> | null;
   /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
@@ -78,9 +76,10 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
+/** What a claim found at the head of a chat: a message that is claimed, or (`id` null) one that has to be alone. */
 interface ClaimedRow {
   project_id: string;
-  id: string;
+  id: string | null;
   ticket_id: string;
   lease_id: string;
   seq: number;
@@ -91,7 +90,6 @@ interface ClaimedRow {
   channel_meta: Record<string, unknown>;
   mode: MessageMode | null;
   attempts: number;
-  is_orphan: boolean;
   progress: Record<string, unknown> | null;
   trace: string | null;
 }
@@ -106,6 +104,12 @@ function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: Ca
     timeout_ms: timeoutMs,
   });
 }
+
+/**
+ * Tries that ended without a word (their process died, or could not reach the store) before a message is worked on alone:
+ * see ADR 0026.
+ */
+const TRIES_BESIDE_OTHERS = 2;
 
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
 const SWEEP_AFTER_MS = 2_000;
@@ -203,17 +207,19 @@ export function messagesTable(db: Db, leases: Db) {
   // decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be
   // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
   // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again. Whoever
-  // ends a try says why: one that left no reason has died.
+  // ends a try says why: one that left no reason has died. Where $4 is false, a message that has to be alone is told of
+  // and stays as it is, since a claim that dies before it is given back would cost it a try.
   const CLAIM = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, lease_id)
     ), free AS MATERIALIZED (
-      SELECT c.ticket_id, c.channel_id, c.chat_id, i.lease_id
+      SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, i.lease_id
       FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
       WHERE (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), head AS (
-      SELECT f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id, m.attempts > 0 AND m.failure IS NULL AS is_orphan
+      SELECT f.project_id, f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id,
+        NOT $4 AND m.failure IS NULL AND m.attempts >= ${TRIES_BESIDE_OTHERS} AS is_left
       FROM free f CROSS JOIN LATERAL (
         SELECT id, not_before, attempts, failure FROM messages
         WHERE ticket_id = f.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
@@ -221,21 +227,24 @@ export function messagesTable(db: Db, leases: Db) {
       WHERE m.not_before IS NULL OR m.not_before <= now()
     ), claimed AS (
       UPDATE messages m SET attempts = m.attempts + 1, not_before = NULL, failure = NULL
-      FROM head h WHERE m.id = h.id AND m.state = 'received' AND (m.not_before IS NULL OR m.not_before <= now())
-      RETURNING m.id, m.project_id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts,
-        m.progress, m.trace, h.is_orphan, h.channel_id, h.chat_id, h.lease_id
+      FROM head h WHERE m.id = h.id AND NOT h.is_left AND m.state = 'received'
+        AND (m.not_before IS NULL OR m.not_before <= now())
+      RETURNING m.id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts, m.progress, m.trace,
+        h.lease_id
     ), leased AS (
       UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds'
       FROM claimed k WHERE c.ticket_id = k.ticket_id
     )
-    SELECT * FROM claimed`;
+    SELECT h.project_id, h.ticket_id, h.channel_id, h.chat_id, h.lease_id, k.id, k.seq, k.user_id, k.text, k.channel_meta,
+      k.mode, k.attempts, k.progress, k.trace
+    FROM head h LEFT JOIN claimed k ON k.id = h.id WHERE k.id IS NOT NULL OR h.is_left`;
 
   interface ClaimItem {
     project: ProjectId;
     ticketId: string;
   }
 
-  const claim = createBatcher<ClaimItem, ClaimedMessage | null>(async (items) => {
+  const createClaim = (mayBeAlone: boolean) => async (items: ClaimItem[]) => {
     // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
     const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
     const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
@@ -244,20 +253,24 @@ export function messagesTable(db: Db, leases: Db) {
       unique.map((item) => item.project),
       unique.map((item) => item.ticketId),
       unique.map((item) => item.leaseId),
+      mayBeAlone,
     ]);
-    const claimed = new Map(rows.map((row) => [keyOf(row.project_id, row.ticket_id), asClaimed(row)]));
+    const claimed = new Map(rows.map((row) => [keyOf(row.project_id, row.ticket_id), row]));
     return items.map((item) => {
       const key = keyOf(item.project, item.ticketId);
-      const message = claimed.get(key) ?? null;
+      const row = claimed.get(key);
       claimed.delete(key);
-      return message;
+      if (row === undefined) return null;
+      return row.id === null ? "alone" : asClaimed(row, row.id);
     });
-  });
+  };
+  const claimAny = createBatcher<ClaimItem, ClaimedMessage | "alone" | null>(createClaim(true));
+  const claimBeside = createBatcher<ClaimItem, ClaimedMessage | "alone" | null>(createClaim(false));
 
-  function asClaimed(row: ClaimedRow): ClaimedMessage {
+  function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
     return {
       project: asProjectId(row.project_id),
-      messageId: row.id,
+      messageId,
       ticketId: row.ticket_id,
       leaseId: row.lease_id,
       seq: row.seq,
@@ -268,7 +281,6 @@ export function messagesTable(db: Db, leases: Db) {
       channelMeta: row.channel_meta,
       mode: row.mode,
       attempts: row.attempts,
-      isOrphan: row.is_orphan,
       progress: row.progress,
       trace: row.trace,
     };
@@ -317,18 +329,26 @@ export function messagesTable(db: Db, leases: Db) {
      * Takes the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
      * waits, or the message is not to be tried yet. The lease lasts 4 s and must be renewed.
      */
-    claim(project: ProjectId, ticketId: string): Promise<ClaimedMessage | null> {
-      return claim({ project, ticketId });
+    async claim(project: ProjectId, ticketId: string): Promise<ClaimedMessage | null> {
+      const claimed = await claimAny({ project, ticketId });
+      return claimed === "alone" ? null : claimed;
+    },
+
+    /**
+     * As `claim`, for a message that is worked on beside others; "alone" when the chat's oldest one must not be, because
+     * its process has died with it again and again. Such a one stays as it is.
+     */
+    claimBeside(project: ProjectId, ticketId: string): Promise<ClaimedMessage | "alone" | null> {
+      return claimBeside({ project, ticketId });
     },
 
     /**
      * Puts a message off after a failed try and gives the lease back. `counts` false takes the try back, for faults
-     * that are not the message's (the store or the queue was away). With a `failure` of null the next try counts as one
-     * whose forerunner has died. Does nothing when the lease was lost.
+     * that are not the message's (the store or the queue was away). Does nothing when the lease was lost.
      */
     async retryLater(
       message: Pick<ClaimedMessage, "project" | "ticketId" | "messageId" | "leaseId">,
-      retry: { delayMs: number; progress: object; failure: string | null; counts: boolean },
+      retry: { delayMs: number; progress: object; failure: string; counts: boolean },
     ): Promise<void> {
       await db.query(RETRY_LATER, [
         message.project,

@@ -63,7 +63,7 @@ const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1 };
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
 export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
   const { url, log, app = "svc" } = options;
-  const watch = createLineWatch({ url, log });
+  const watch = createLineWatch({ url, log, applicationName: app });
   const open = (purpose: keyof typeof POOL_MAX) =>
     openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch });
   const db = open("general");

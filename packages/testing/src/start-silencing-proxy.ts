@@ -10,11 +10,15 @@ export type SilenceEnd = "forgotten" | "resumed";
 export interface SilencingProxy {
   /** The server's URL, by way of the proxy. */
   readonly url: string;
-  /** From now on nothing passes in either direction. Connections stay open; new ones are taken and hear nothing. */
+  /**
+   * From now on nothing passes in either direction. Connections stay open; new ones hear nothing, and the server does not
+   * learn of them.
+   */
   silence(): void;
   /**
    * New connections pass again. Those that were there in the silence hear nothing for ever (`forgotten`, as behind a
-   * firewall that knows them no more), or all that was sent meanwhile (`resumed`, as TCP sends again).
+   * firewall that knows them no more), or all that was sent meanwhile (`resumed`, as TCP sends again): those that were
+   * opened in it reach the server only then.
    */
   restore(end: SilenceEnd): void;
   /** Cuts what is open and frees the port. Safe to call twice. */
@@ -33,6 +37,8 @@ export async function startSilencingProxy(serverUrl: string): Promise<SilencingP
   const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
   const lanes = new Set<Lane>();
+  /** Connections that were opened in a silence. */
+  const unheard = new Set<Socket>();
   let isSilent = false;
 
   function tie(from: Socket, to: Socket): void {
@@ -53,10 +59,24 @@ export async function startSilencingProxy(serverUrl: string): Promise<SilencingP
     from.on("error", end).on("close", end);
   }
 
-  const server = createServer((client) => {
+  function pass(client: Socket): void {
     const upstream = connect({ host: target.hostname, port: Number(target.port) });
     tie(client, upstream);
     tie(upstream, client);
+  }
+
+  const server = createServer((client) => {
+    if (!isSilent) {
+      pass(client);
+      return;
+    }
+    sockets.add(client);
+    unheard.add(client);
+    const forget = () => {
+      sockets.delete(client);
+      unheard.delete(client);
+    };
+    client.on("error", forget).on("close", forget);
   });
   const port = await listenOnLoopback(server);
   const url = new URL(serverUrl);
@@ -85,6 +105,8 @@ export async function startSilencingProxy(serverUrl: string): Promise<SilencingP
         const held = lane.held.splice(0);
         if (!lane.isForgotten) for (const chunk of held) lane.to.write(chunk);
       }
+      for (const client of unheard) if (end === "resumed" && !client.destroyed) pass(client);
+      unheard.clear();
     },
     async close() {
       await close();

@@ -54,7 +54,6 @@ test("a claim hands over the whole message with its place and the number of this
     channelMeta: { origin: "test" },
     mode: "async",
     attempts: 1,
-    isOrphan: false,
     trace: null,
     progress: null,
   });
@@ -204,20 +203,20 @@ test("a claim that had to wait for a slow worker's retry keeps to the time that 
   }
 });
 
-test("a claim says when the try before has ended without a word, and not when it has left a reason", async () => {
+test("what its process has died with twice is left to who is alone, and loses no try by that", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["dies"]);
-  const claim = async () => {
+  const beside = async () => {
     await db.expireLease(ticketId);
-    return claimNow(db.store, project, ticketId);
+    return db.store.messages.claimBeside(project, ticketId);
   };
-  expect(await claim()).toMatchObject({ attempts: 1, isOrphan: false });
-  const second = await claim();
-  expect(second).toMatchObject({ attempts: 2, isOrphan: true });
-  // Given back untouched, it is still the one whose worker has died.
-  await db.store.messages.retryLater(second, { delayMs: 0, progress: {}, failure: null, counts: false });
-  const again = await claim();
-  expect(again).toMatchObject({ attempts: 2, isOrphan: true });
-  await db.store.messages.retryLater(again, { delayMs: 0, progress: {}, failure: "a fault", counts: true });
-  expect(await claim()).toMatchObject({ attempts: 3, isOrphan: false });
+  expect(await beside()).toMatchObject({ attempts: 1 });
+  expect(await beside()).toMatchObject({ attempts: 2 });
+  expect(await beside()).toBe("alone");
+  expect(await beside()).toBe("alone");
+  const alone = await claimNow(db.store, project, ticketId);
+  expect(alone).toMatchObject({ attempts: 3 });
+  // Who leaves a reason has not died.
+  await db.store.messages.retryLater(alone, { delayMs: 0, progress: {}, failure: "a fault", counts: true });
+  expect(await beside()).toMatchObject({ attempts: 4 });
 });

@@ -3,6 +3,7 @@ import { isUnavailable, migrateStore, openStore } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
 import { startPostgres, startSilencingProxy, testLog, waitFor } from "@svc/testing";
 import type { PrivatePostgres } from "@svc/testing";
+import pg from "pg";
 import { SECRET_KEY, answeredRun, claimNow, newMessage, openAndFinish, textsOf } from "./open-test-store.ts";
 
 let postgres: PrivatePostgres;
@@ -82,11 +83,20 @@ test("what was acknowledged before Postgres was killed in the middle of the work
   for (const messageId of acknowledged) expect(await store.messages.findState(project, messageId)).toBe("received");
 });
 
-test("what waits on a line that was cut silently is told so as soon as the server can be reached, and the store goes on", async () => {
+test("what waits on a line that was cut silently is told so as soon as the server can be reached, the store goes on, and nothing of the old lines is left at the server", async () => {
   const line = await startSilencingProxy(postgres.url);
-  const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog() });
+  const far = openStore({ url: line.url, secretKey: SECRET_KEY, log: testLog(), app: "far" });
+  const observer = new pg.Client({ connectionString: postgres.url });
+  await observer.connect();
+  const sidesOf = async () => {
+    const text = "SELECT pid FROM pg_stat_activity WHERE application_name = 'far'";
+    return (await observer.query<{ pid: number }>(text)).rows.map(({ pid }) => pid);
+  };
   try {
-    expect(await far.projects.list()).not.toEqual([]);
+    // Two lines: one that waits in the silence, and one that nobody uses then.
+    await Promise.all([far.projects.list(), far.projects.list()]);
+    const before = await sidesOf();
+    expect(before).toHaveLength(2);
     line.silence();
     let fault: unknown;
     far.projects.list().catch((error: unknown) => {
@@ -97,7 +107,13 @@ test("what waits on a line that was cut silently is told so as soon as the serve
     await waitFor(() => fault !== undefined, { what: "the statement to fail", timeoutMs: 20_000 });
     expect(isUnavailable(fault)).toBe(true);
     expect(await far.projects.list()).not.toEqual([]);
+    const isGone = async () => {
+      const sides = await sidesOf();
+      return before.every((pid) => !sides.includes(pid));
+    };
+    await waitFor(isGone, { what: "the server's sides of the old lines to end" });
   } finally {
+    await observer.end();
     await far.close();
     await line.close();
   }

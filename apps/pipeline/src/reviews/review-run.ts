@@ -25,7 +25,6 @@ function messageOf(review: ClaimedReview): ClaimedMessage {
     channelId,
     chatId,
     attempts,
-    isOrphan: false,
     progress: null,
     trace: null,
   };
