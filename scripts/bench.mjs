@@ -8,7 +8,7 @@
 // sent and collected (end). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
 // whose lists are asked for, and --explain prints how PostgreSQL reads them. --profile makes the apps write CPU profiles.
 // Needs redis-server in the PATH.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -43,6 +43,8 @@ const { values } = parseArgs({
     profile: { type: "string" },
   },
 });
+if (values.floor !== undefined && !existsSync(join(values.floor, "api.mjs")))
+  throw new Error(`--floor is "${values.floor}"; it is a folder with api.mjs, worker.mjs and schema.sql`);
 const seconds = Number(values.seconds);
 const runs = Number(values.runs);
 const wanted = new Set(values.only.split(","));

@@ -56,8 +56,7 @@ async function runChecks() {
   await check("type check of the tests", bin("tsc"), ["-p", "tsconfig.test.json"]);
   await check("type check of the widget's browser tests", bin("tsc"), ["-p", "apps/widget/client/tsconfig.test.json"]);
   await check("type check of the console's page tests", bin("tsc"), ["-p", "apps/console/web/tsconfig.test.json"]);
-  // What needs types takes a minute of all cores: it is for `npm run lint`, and for a soak.
-  await check("lint", bin("oxlint"), [...(isSoak ? ["--type-aware"] : []), "--deny-warnings"]);
+  await check("lint", bin("oxlint"), ["--type-aware", "--deny-warnings"]);
   await check("format", bin("oxfmt"), ["--check", "."]);
 }
 
