@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { ROOT } from "../prepare.mjs";
 import { percentile } from "./load.mjs";
 
-/** Opens the line of one visitor; `ask` sends a text and answers once its reply is there. */
+const frameOf = (type, data) => JSON.stringify({ v: 1, type, id: randomUUID(), data });
+
+/**
+ * Opens the line of one visitor; `ask` sends a text and answers true once its reply is there, false when it was refused or
+ * the line has ended. Rejects when there is no line.
+ */
 function openVisitor(WebSocket, url, key) {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/widget/ws?apiKey=${key}`, {
@@ -13,23 +18,28 @@ function openVisitor(WebSocket, url, key) {
     });
     let settle = () => {};
     socket.once("error", reject);
-    socket.once("open", () =>
-      socket.send(JSON.stringify({ type: "hello", data: { visitorId: randomUUID(), sinceSeq: 0 } })),
-    );
+    socket.once("open", () => socket.send(frameOf("hello", { visitorId: randomUUID(), sinceSeq: 0 })));
+    socket.once("close", (code) => {
+      reject(new Error(`the line of a visitor has ended with ${code}`));
+      settle(false);
+    });
     socket.on("message", (data) => {
       const frame = JSON.parse(data.toString("utf8"));
       if (frame.type === "ready") {
         resolve({
           ask(text) {
             const answered = new Promise((done) => (settle = done));
-            socket.send(JSON.stringify({ type: "message", data: { text, clientMessageId: randomUUID() } }));
+            socket.send(frameOf("message", { text, clientMessageId: randomUUID() }));
             return answered;
           },
           close: () => socket.terminate(),
         });
       }
       if (frame.type === "reply") settle(true);
-      if (frame.type === "error") settle(false);
+      if (frame.type === "error") {
+        reject(new Error(`a visitor was refused: ${JSON.stringify(frame.data)}`));
+        settle(false);
+      }
     });
   });
 }

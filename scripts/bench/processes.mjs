@@ -90,8 +90,8 @@ export function memoryOf(pid) {
 }
 
 const LOOK_MS = 500;
-/** CPU milliseconds in that time: pollers and heartbeats use less. */
-const IDLE_MS = 20;
+/** CPU milliseconds in that time: pollers and heartbeats of several apps use less. */
+const IDLE_MS = 50;
 const IDLE_LIMIT_MS = 300_000;
 
 /** Waits until these processes have nothing left to do, so that a backlog does not fall into the next measurement. */
