@@ -46,6 +46,7 @@ const PAGES = [
   "administration/operators",
   "administration/projects",
   "administration/models",
+  "administration/canned-replies",
   "administration/deliveries",
   "administration/audit",
 ] as const;
@@ -128,8 +129,9 @@ describeInBrowser("everyone can use the console", () => {
       await page.getByPlaceholder("What do you want to do?").waitFor();
       await look("the palette");
       const stranger = await open({ reducedMotion: "reduce" });
-      const entry = await stranger.openPage(`${ground.line.url}/`);
+      const entry = await stranger.openPage(`${ground.line.url}/sign-in?fault=unknown_operator`);
       await entry.getByLabel("Password").waitFor();
+      await entry.getByText("Nobody here has the e-mail address that the provider told.").waitFor();
       barriers.push(...(await findBarriers(entry, "signing in", ["light", "dark"])));
       expect(barriers).toEqual([]);
       expect(visitor.faults()).toEqual([]);

@@ -176,6 +176,61 @@ describeInBrowser("a day of operators", () => {
       expect(await textsSentTo(chatId)).toEqual(["From nine to five."]);
     }));
 
+  test("a key that is held decides about one ticket, and not about the next, which nobody has read", () =>
+    ground.browser.visit(async (open) => {
+      await ask("Do you wrap presents?");
+      const { ticketId } = await ask("Do you ship abroad?");
+      const page = await (await ground.enter(open, ann)).openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      // Without its list there is no next ticket.
+      await rowOf(page, "Do you wrap presents?").waitFor();
+      while (page.url().endsWith(ticketId)) await page.keyboard.down("a");
+      await draftOn(page).waitFor();
+      for (let count = 0; count < 10; count += 1) await page.keyboard.down("a");
+      await page.keyboard.up("a");
+      const nextId = page.url().split("/").at(-1) ?? "";
+      expect([nextId === ticketId, (await shop.read(nextId)).stage]).toEqual([false, "review"]);
+      await shop.untilIn(ticketId, "done");
+    }));
+
+  test("what was begun is there after a reload, with its file and what has come since; sent in one tab, it leaves the other", () =>
+    ground.browser.visit(async (open) => {
+      const { chatId, ticketId } = await ask("Where is the plan?");
+      const path = `/shop/inbox/review/${ticketId}`;
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(path);
+      await draftOn(page).waitFor();
+      await page.keyboard.press("r");
+      await composerOn(page, "Reply").pressSequentially("Here is the plan.");
+      const plan = { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("first this, then that") };
+      await page.locator("input[type=file]").setInputFiles(plan);
+      await page.getByRole("list", { name: "Files" }).getByText("21").waitFor();
+      await page.goto(`${ground.line.url}/shop/overview`);
+      await api.send("shop", { text: "Is it ready?", chatId, userId: "Ben Bell", mode: "async" });
+      await waitFor(async () => (await shop.read(ticketId)).draft?.covers.length === 2, { what: "a draft for both" });
+      await page.goto(`${ground.line.url}${path}`);
+      await page.getByText("The customer wrote: Is it ready?").waitFor();
+      await page.getByRole("list", { name: "Files" }).getByText("plan.txt").waitFor();
+      const other = await visitor.openPath(path);
+      await draftOn(other).waitFor();
+      expect(await composerOn(other, "Reply").inputValue()).toBe("Here is the plan.");
+      await composerOn(page, "Reply").focus();
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("The ticket has changed: nothing was sent.").waitFor();
+      await button(page, "I have seen it").click();
+      await composerOn(page, "Reply").focus();
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("The reply is sent.").waitFor();
+      await waitFor(async () => (await textsSentTo(chatId)).includes("Here is the plan."), { what: "the reply" });
+      await waitFor(async () => (await composerOn(other, "Reply").inputValue()) === "", { what: "the other tab" });
+      // One's own reply is no news to what one writes next.
+      await ticketOn(page).getByText("plan.txt").waitFor();
+      await composerOn(page, "Reply").fill("Anything else?");
+      await page.keyboard.press("Control+Enter");
+      await waitFor(async () => (await textsSentTo(chatId)).includes("Anything else?"), { what: "the next reply" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("a ticket goes to a colleague, to another agent and to another project, with the keyboard", () =>
     ground.browser.visit(async (open) => {
       const dana = await ground.addPerson("Dana Dale", [{ project: "shop", role: "operator" }]);
@@ -183,6 +238,14 @@ describeInBrowser("a day of operators", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
       await draftOn(page).getByText(DRAFT).waitFor();
+      // Taking it, and taking that back, leaves the draft as it was.
+      const { version } = await shop.read(ticketId);
+      await page.keyboard.press("i");
+      await page.getByText("The ticket is assigned.").waitFor();
+      await button(page, "Undo").click();
+      const isBack = async () => (await shop.read(ticketId)).version === version + 2;
+      await waitFor(isBack, { what: "the ticket to be nobody's again" });
+      expect(await shop.read(ticketId)).toMatchObject({ assignee: null, stage: "review", draft: { text: DRAFT } });
       // A colleague has it in between.
       await page.keyboard.press("#");
       await page.getByPlaceholder("Type to find…").waitFor();
@@ -208,8 +271,74 @@ describeInBrowser("a day of operators", () => {
           )?.draft?.text === "The workshop looks at it.",
         { what: "the agent of the other project to draft an answer" },
       );
+      // The page goes with it.
+      await page.waitForURL(`**/workshop/inbox/review/${ticketId}`);
+      await draftOn(page).getByText("The workshop looks at it.").waitFor();
       const other = await visitor.openPath("/workshop/inbox/review");
       await rowOf(other, "What happens now?").waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("of tickets that are taken together, those that somebody was faster with stay theirs, and are named", () =>
+    ground.browser.visit(async (open) => {
+      const [first, second] = [await ask("Bulk one"), await ask("Bulk two")];
+      const visitor = await ground.enter(open, ann);
+      await visitor.context.route("**/events*", () => undefined);
+      const page = await visitor.openPath("/shop/inbox/review");
+      for (const subject of ["Bulk one", "Bulk two"]) {
+        await listOf(page)
+          .getByRole("checkbox", { name: new RegExp(subject) })
+          .check({ force: true });
+      }
+      await shop.decide(second.ticketId, "assign", { json: { assignee: "operator:bob" } });
+      await page.getByRole("toolbar").getByRole("button", { name: "Take", exact: true }).click();
+      await button(page, "Show which").click();
+      await page.getByRole("dialog").getByText("Bulk two").waitFor();
+      expect(await page.getByRole("dialog").getByText("Bulk one").count()).toBe(0);
+      await page.getByRole("dialog").locator("footer").getByRole("button", { name: "Close" }).click();
+      expect((await shop.read(second.ticketId)).assignee).toBe("operator:bob");
+      expect((await shop.read(first.ticketId)).assignee).toBe(`operator:${ann.id}`);
+      // What was done is taken back only where nothing has happened since.
+      await shop.decide(first.ticketId, "assign", { json: { assignee: "operator:cleo" } });
+      await button(page, "Undo").click();
+      await button(page, "Show which").last().click();
+      await page.getByRole("dialog").getByText("Bulk one").waitFor();
+      expect((await shop.read(first.ticketId)).assignee).toBe("operator:cleo");
+    }));
+
+  test("an operator writes a canned reply, sees it with examples, and puts it into a reply", () =>
+    ground.browser.visit(async (open) => {
+      const fay = await ground.addPerson("Fay Fell", [{ project: "shop", role: "operator" }]);
+      const { ticketId } = await ask("Do you ship to Iceland?");
+      const visitor = await ground.enter(open, fay);
+      const page = await visitor.openPath("/shop/administration/canned-replies");
+      await button(page, "Write a canned reply").first().click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
+      await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.name}}. ");
+      await dialog.getByText("There is no {{customer.name}}.").waitFor();
+      // What was typed is not thrown away by one key.
+      await page.keyboard.press("Escape");
+      await button(page, "Go on").click();
+      await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
+      await dialog.getByRole("button", { name: "Put in operator.name: who sends the reply" }).click();
+      await dialog.getByRole("region", { name: "As a customer would get it" }).getByText("Fay Fell").waitFor();
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Iceland is saved").waitFor();
+      await button(page, "Delete Iceland").click();
+      await page.getByText("No canned replies yet").waitFor();
+      await button(page, "Undo").click();
+      await button(page, "Change Iceland").waitFor();
+
+      const inbox = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      await draftOn(inbox).getByText(DRAFT).waitFor();
+      await inbox.keyboard.press("r");
+      await composerOn(inbox, "Reply").waitFor();
+      await inbox.keyboard.type("/");
+      await inbox.getByRole("dialog").getByText("Iceland").click();
+      await waitFor(async () => (await composerOn(inbox, "Reply").inputValue()) === "We **ship** there. Fay Fell", {
+        what: "the reply to be filled in",
+      });
       expect(visitor.faults()).toEqual([]);
     }));
 

@@ -516,6 +516,35 @@ describe("what pages ask for", () => {
     expectProblem(await callApi(`${urlOf()}/session/colleagues`, {}), "not_signed_in");
   });
 
+  test("notes that mention somebody are told to them, of the projects whose tickets they may read", async () => {
+    const author = await signedIn([{ project: "*", role: "operator" }]);
+    const ofBoth = await signedIn([
+      { project: "north", role: "operator" },
+      { project: "south", role: "viewer" },
+    ]);
+    const ofNorth = await signedIn([{ project: "north", role: "viewer" }]);
+    for (const project of ["north", "south"]) {
+      const made = await callApi(`${product.composition.apiUrls[0]}/api/v1/messages`, {
+        key: product.adminKey,
+        project,
+        json: { text: "hi", chatId: newId() },
+      });
+      const path = `/api/v1/admin/tickets/${String(made.body["ticketId"])}/note`;
+      const json = { text: `Look at this of ${project}`, mentions: [ofBoth.id, ofNorth.id] };
+      expect((await author.call(path, { project, json })).status).toBe(200);
+    }
+    const told = async (client: ConsoleClient) => {
+      const { body } = await client.call("/session/mentions");
+      const { items } = body as unknown as { items: { project: string; author: string; text: string }[] };
+      return items.map(({ project, author: name, text }) => [project, name, text]);
+    };
+    const inNorth = ["north", "Ann", "Look at this of north"];
+    expect(await told(ofBoth)).toEqual([["south", "Ann", "Look at this of south"], inNorth]);
+    expect(await told(ofNorth)).toEqual([inNorth]);
+    expect(await told(author)).toEqual([]);
+    expectProblem(await callApi(`${urlOf()}/session/mentions`, {}), "not_signed_in");
+  });
+
   test("where the parts of the service are that others call, and whether they answer, for those signed in", async () => {
     const client = await signedIn([{ project: "north", role: "viewer" }]);
     const { status, body } = await client.call("/session/places");

@@ -75,6 +75,16 @@ test("an operator whose address the provider vouches for is signed in, in any ca
   });
 });
 
+test("the session that the browser had ends with a single sign-on, too", async () => {
+  const email = await addOperator();
+  const browser = createBrowserSession();
+  await signIn(browser, email);
+  const before = browser.cookiesOf(url);
+  await signIn(browser, email);
+  expect((await callApi(`${url}/session`, { headers: { Cookie: before } })).status).toBe(401);
+  expect((await sessionOf(browser)).status).toBe(200);
+});
+
 test("who is no operator is told so, and nobody is made", async () => {
   const email = `stranger-${newId()}@example.com`;
   const browser = createBrowserSession();

@@ -53,7 +53,12 @@ export const REVIEW_INPUTS = {
   regenerate: emptySchema,
   takeover: emptySchema,
   assign: z.strictObject({ assignee: assigneeSchema }),
-  unassign: emptySchema,
+  unassign: z.strictObject({
+    keepsDraft: z
+      .boolean({ error: "true or false" })
+      .optional()
+      .describe("True: what waits goes on waiting for a person, with its draft. False, where it is left out."),
+  }),
   note: z.strictObject({
     text: messageText(REVIEW_LIMITS.noteMaxChars).describe("For the operators; the customer does not see it."),
     mentions: z

@@ -123,14 +123,18 @@ export interface Mention {
   /** Grows with time. */
   id: number;
   ticketId: string;
+  /** Name of the project that works on the ticket. */
+  project: string;
   subject: string;
   at: string;
   /** Who wrote it, as in `operator:…`. */
   actor: string;
+  /** Their name; null where they are no operator any more. */
+  author: string | null;
   text: string;
 }
 
-/** Answer of `GET /session/mentions`: the newest in the project, at most 50. */
+/** Answer of `GET /session/mentions`: the newest in all projects whose tickets they may read, at most 50. */
 export interface MentionsAnswer {
   ok: true;
   items: Mention[];

@@ -151,6 +151,15 @@ describe("a ticket that is given back", () => {
     });
   });
 
+  test("waits for the next person, with its draft, where that is asked for", () => {
+    const state = stateWith({ ticket: { assignee: "Ada" } });
+    expect(decide("unassign", state, { input: { keepsDraft: true } })).toMatchObject({
+      ticket: { assignee: null, stage: "review" },
+      waiting: "stay",
+      dropsDraft: false,
+    });
+  });
+
   test("waits for the draft that is being made anew", () => {
     const state = stateWith({ isUnderWay: true, ticket: { assignee: "Ada", stage: "received" } });
     expect(() => decide("unassign", state)).toThrow(expect.objectContaining({ code: "version_conflict" }));

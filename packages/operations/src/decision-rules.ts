@@ -161,13 +161,14 @@ const regenerate: Rule<"regenerate"> = (state, _input, call) => {
   });
 };
 
-const unassign: Rule<"unassign"> = (state, _input, call) => {
+const unassign: Rule<"unassign"> = (state, { keepsDraft = false }, call) => {
   const { ticket, isPersonPromised } = state;
   if (ticket.assignee === null) throw illegal("Nobody has this ticket. Use assign or takeover to give it to somebody.");
   // Only once the draft is there does the ticket wait, and can go back to the agent.
   if (state.isUnderWay && ticket.stage === "received") throw conflict(ticket, UNDER_WAY);
   // Who was promised a person must get one: the ticket then waits for the next operator.
-  const goesBack = ticket.stage === "review" && !isPersonPromised && heldOf(state).length > 0;
+  const isForPerson = isPersonPromised || keepsDraft;
+  const goesBack = ticket.stage === "review" && !isForPerson && heldOf(state).length > 0;
   return decisionOf("unassign", state, call, {
     ticket: { assignee: null, ...(goesBack ? { stage: "received" } : {}) },
     why: "given back to the agent",

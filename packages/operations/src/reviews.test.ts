@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { localAdministrator } from "@svc/auth";
+import { localAdministrator, scopesOfRoles } from "@svc/auth";
+import type { Principal } from "@svc/auth";
+import { OPERATOR_FILE_LIMITS } from "@svc/contracts";
+import type { OperatorRole } from "@svc/contracts";
 import type { Queues } from "@svc/queue";
 import { newId, openStore } from "@svc/store";
 import type { Project, Store } from "@svc/store";
@@ -113,4 +116,91 @@ test("a decision answers the ticket as it has made it, also where the ticket is 
   };
   const item = await reviewTicket.approve({ ...deps(), store: vanishing }, operator(), ticketId, {}, [version]);
   expect(item).toMatchObject({ id: ticketId, stage: "delivering", version: version + 1, project: project.name });
+});
+
+describe("a ticket that is rerouted to another project", () => {
+  let south: Project;
+
+  beforeAll(async () => {
+    south = (await store.projects.ensure("south")).project;
+  });
+
+  /** Somebody who is signed in, with a role in the project of the ticket, and perhaps one in the other. */
+  async function signedIn(role: OperatorRole, elsewhere: OperatorRole | null): Promise<Principal> {
+    const roles = [
+      { project: project.id, role },
+      ...(elsewhere === null ? [] : [{ project: south.id, role: elsewhere }]),
+    ];
+    const record = await store.operators.insert({ email: `${newId()}@example.com`, name: "Ann", roles });
+    if (record === null) throw new Error("the operator could not be made");
+    const scopes = scopesOfRoles(record.roles, project.name);
+    return { ...operator(), actor: `operator:${record.id}`, operatorId: record.id, scopes };
+  }
+  const toSouth = { agentId: null, project: "south" };
+
+  test.each([
+    ["operator", "operator", null],
+    ["operator", "administrator", null],
+    ["operator", "viewer", "project_mismatch"],
+    ["operator", null, "project_mismatch"],
+    ["administrator", null, "project_mismatch"],
+    ["viewer", "operator", "insufficient_scope"],
+  ] as const)("by an operator who is %s here and %s there is %s", async (here, there, code) => {
+    const { ticketId } = await heldTicket(newId());
+    const rerouting = reviewTicket.reroute(deps(), await signedIn(here, there), ticketId, toSouth);
+    if (code === null) await expect(rerouting).resolves.toMatchObject({ project: "south", assignee: null });
+    else await expect(rerouting).rejects.toMatchObject({ code });
+    const { id } = code === null ? south : project;
+    expect((await store.tickets.find(project.id, ticketId))?.project).toBe(id);
+  });
+
+  test("by a key with the same scopes is refused, and which projects there are is not told", async () => {
+    const { ticketId } = await heldTicket(newId());
+    const key: Principal = {
+      ...operator(),
+      keyId: newId(),
+      scopes: scopesOfRoles([{ project: "*", role: "operator" }], ""),
+    };
+    const ann = await signedIn("operator", null);
+    for (const [principal, name] of [
+      [key, "south"],
+      [ann, "south"],
+      [ann, "nowhere"],
+    ] as const) {
+      await expect(
+        reviewTicket.reroute(deps(), principal, ticketId, { agentId: null, project: name }),
+      ).rejects.toMatchObject({ code: "project_mismatch" });
+    }
+  });
+
+  test("is told to the project that had it, also when it goes on or comes back", async () => {
+    const { ticketId } = await heldTicket(newId());
+    const newest = await store.ticketChanges.findNewest();
+    const east = (await store.projects.ensure("east")).project;
+    const inProject = ({ id, name }: Project) => ({ ...operator(), project: id, projectName: name });
+    const move = (from: Project, { name }: Project) =>
+      reviewTicket.reroute(deps(), inProject(from), ticketId, { agentId: null, project: name });
+    await move(project, south);
+    await reviewTicket.note(deps(), inProject(south), ticketId, { text: "Not ours." });
+    await move(south, east);
+    await move(east, project);
+    const changes = await store.ticketChanges.listAfter(newest, [], 100);
+    expect(changes.map(({ formerProject }) => formerProject)).toEqual([project.id, null, south.id, east.id]);
+  });
+});
+
+test("files of a reply that was given up are kept for another try, and let go of when another reply is sent", async () => {
+  const { ticketId } = await heldTicket(newId());
+  const file = { filename: "a.txt", mime: "text/plain", content: Buffer.alloc(OPERATOR_FILE_LIMITS.unusedMaxBytes) };
+  const fileId = await store.operatorFiles.insert(project.id, ticketId, file);
+  const attachments = [{ fileId: fileId ?? "" }];
+  await reviewTicket.reply(deps(), operator(), ticketId, { text: "With a file.", attachments });
+  const review = await store.reviews.claim(project.id, ticketId);
+  if (review === null) throw new Error("the decision could not be claimed");
+  await store.reviews.giveUp(review, "too often");
+  // What a decision has does not count as waiting; what is let go of does.
+  const small = { ...file, content: Buffer.from("x") };
+  expect(await store.operatorFiles.insert(project.id, ticketId, small)).not.toBeNull();
+  await reviewTicket.reply(deps(), operator(), ticketId, { text: "Without one." });
+  expect(await store.operatorFiles.insert(project.id, ticketId, small)).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
-import { isAdministrator, requireScope } from "@svc/auth";
+import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { REPLY_QUEUES, REVIEW_INPUTS, ServiceError } from "@svc/contracts";
+import { REPLY_QUEUES, REVIEW_INPUTS, ServiceError, grantsScope } from "@svc/contracts";
 import type { ReviewAction, ReviewInput, TicketItem } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { publishReply, publishReviews } from "@svc/queue";
@@ -37,7 +37,18 @@ function requireUnchanged(action: ReviewAction, state: ReviewState, versions: Ex
   if (mustBeNewest && state.hasReceived) throw conflict(ticket, UNREAD);
 }
 
-/** The project that a ticket is rerouted to. Throws project_mismatch, and invalid_request where there is none. */
+/** Whether somebody who is signed in may write in the tickets of another project, too, by its name. */
+async function mayWriteIn(store: Store, { operatorId }: Principal, name: string): Promise<boolean> {
+  if (operatorId === undefined) return false;
+  const roles = (await store.operators.find(operatorId))?.roles ?? [];
+  return grantsScope(scopesOfRoles(roles, name), "tickets:write");
+}
+
+/**
+ * The project that a ticket is rerouted to: any one for an administrator; for an operator who is signed in, one whose
+ * tickets they may write in. Throws project_mismatch, whether the project exists or not, and invalid_request where an
+ * administrator names none.
+ */
 async function findTargetProject(
   store: Store,
   principal: Principal,
@@ -46,8 +57,12 @@ async function findTargetProject(
   if (name === undefined || name === principal.projectName) {
     return { id: principal.project, name: principal.projectName };
   }
-  if (!isAdministrator(principal)) {
-    throw new ServiceError("project_mismatch", "This key is bound to another project. An administrator's key is not.");
+  if (!isAdministrator(principal) && !(await mayWriteIn(store, principal, name))) {
+    const text =
+      principal.operatorId === undefined
+        ? "This key is bound to another project. An administrator's key is not."
+        : "You have no role in that project that lets you write in its tickets.";
+    throw new ServiceError("project_mismatch", text);
   }
   const project = await store.projects.findByName(name);
   if (project !== null) return project;
@@ -200,13 +215,17 @@ export const reviewTicket = {
   /** Assigns the ticket to who asks. */
   takeover: operationOf("takeover"),
   assign: operationOf("assign"),
-  /** Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person. */
+  /**
+   * Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person, or it is to
+   * wait for the next one as it is (`keepsDraft`).
+   */
   unassign: operationOf("unassign"),
   note: operationOf("note"),
   /** Sends the operator's own text, for all that waits or without being asked. */
   reply: operationOf("reply"),
   /**
-   * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator.
+   * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator,
+   * or, for who is signed in, a role in that project that may write in its tickets.
    */
   reroute: operationOf("reroute"),
   /** Closes the ticket. */

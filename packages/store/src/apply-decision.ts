@@ -4,7 +4,7 @@ import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { insertReviewEvent } from "./insert-review-event.ts";
 import type { ReviewState } from "./lock-review-state.ts";
-import { takeOperatorFiles } from "./operator-files.ts";
+import { freeOperatorFiles, takeOperatorFiles } from "./operator-files.ts";
 import { findWebhookMessage, noteNews, receiveAgain } from "./review-messages.ts";
 import type { DraftWork, SendWork, WaitingMessage } from "./review-work.ts";
 import { RECORD_COLUMNS, RECORD_JOINS, asTicketRecord } from "./ticket-record.ts";
@@ -99,9 +99,11 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
 };
 
 /** Writes down what the pipeline has to do; the messages that a reply answers are covered from now on. */
-async function insertWork(tx: Db, { ticket }: ReviewState, decision: Decision): Promise<string | null> {
+async function insertWork(tx: Db, { ticket, failed }: ReviewState, decision: Decision): Promise<string | null> {
   const { work, actor } = decision;
   if (work === null) return null;
+  // Only the last one can be tried again. Files that this decision names as well are taken below.
+  await freeOperatorFiles(tx, ticket.homeProject, ticket.id, failed?.fileIds ?? []);
   const reviewId = newId();
   const send = work.kind === "send" ? work : null;
   await tx.query(

@@ -71,6 +71,24 @@ export async function takeOperatorFiles(
   return taken.length === ids.length;
 }
 
+/**
+ * Lets go of files of a reply that was given up and will not be tried again, within the transaction that says so: like
+ * those that no decision names, they are gone after a day.
+ */
+export async function freeOperatorFiles(
+  tx: Db,
+  home: ProjectId,
+  ticketId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `UPDATE operator_files SET is_used = false, created_at = now()
+     WHERE project_id = $1 AND ticket_id = $2 AND id = ANY ($3::uuid[])`,
+    [home, ticketId, ids],
+  );
+}
+
 /** Removes files whose reply is sent, within its transaction. */
 export async function dropOperatorFiles(
   tx: Db,

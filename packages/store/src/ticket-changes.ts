@@ -7,9 +7,10 @@ export interface TicketChangeRecord {
   /** Of the event; grows with time, but for events of transactions that end late. */
   id: number;
   ticketId: string;
-  /** The project that works on the ticket now, and the one that the event was written in. */
+  /** The project that works on the ticket now. */
   project: string;
-  eventProject: string;
+  /** The one that had it before, where by this event another one has it; else null. */
+  formerProject: string | null;
   version: number;
   status: TicketStatus;
   stage: TicketStage;
@@ -26,9 +27,13 @@ export interface MentionRecord {
   /** Of its event. */
   id: number;
   ticketId: string;
+  /** The project that works on the ticket. */
+  projectId: ProjectId;
   subject: string;
   at: Date;
   actor: string;
+  /** Name of the operator who wrote it; null where there is none any more. */
+  author: string | null;
   text: string;
 }
 
@@ -36,7 +41,7 @@ interface ChangeRow {
   id: number;
   ticket_id: string;
   project_id: string;
-  event_project_id: string;
+  former_project_id: string | null;
   version: number;
   status: TicketStatus;
   stage: TicketStage;
@@ -57,10 +62,16 @@ export function ticketChangesOf(db: Db) {
 
     /** Events after this one but those that are known, oldest first, with their tickets as they are now. */
     async listAfter(id: number, known: readonly number[], limit: number): Promise<TicketChangeRecord[]> {
-      // Along the primary key; tickets are looked up one by one.
+      // Along the primary key; tickets are looked up one by one, and so is, for the few events that move a ticket to
+      // another project, the move before: who had it until then, which is where it came in when there was none.
       const rows = await db.query<ChangeRow>(
-        `SELECT e.id, e.ticket_id, t.project_id, e.project_id AS event_project_id, t.version, t.status, t.stage,
-           t.assignee, e.actor,
+        `SELECT e.id, e.ticket_id, t.project_id, t.version, t.status, t.stage, t.assignee, e.actor,
+           CASE WHEN e.data ? 'projectId' OR e.actor = 'service' AND e.data ->> 'decision' = 'reroute' THEN coalesce((
+             SELECT coalesce((m.data ->> 'projectId')::uuid, m.project_id) FROM ticket_events m
+             WHERE m.ticket_id = e.ticket_id AND m.id < e.id
+               AND (m.data ? 'projectId' OR m.actor = 'service' AND m.data ->> 'decision' = 'reroute')
+             ORDER BY m.id DESC LIMIT 1
+           ), e.project_id) END AS former_project_id,
            ARRAY(SELECT move ->> 'to' FROM jsonb_array_elements(e.moves) WITH ORDINALITY AS m (move, place)
                  ORDER BY place) AS stages,
            ARRAY(SELECT jsonb_array_elements_text(e.data -> 'mentions')) AS mentions
@@ -72,7 +83,7 @@ export function ticketChangesOf(db: Db) {
         id: row.id,
         ticketId: row.ticket_id,
         project: row.project_id,
-        eventProject: row.event_project_id,
+        formerProject: row.former_project_id,
         version: row.version,
         status: row.status,
         stage: row.stage,
@@ -83,20 +94,21 @@ export function ticketChangesOf(db: Db) {
       }));
     },
 
-    /** Notes for this operator in tickets that the project works on, the newest first. */
-    async listMentions(project: ProjectId, operatorId: string, limit: number): Promise<MentionRecord[]> {
+    /** Notes for this operator in tickets that one of these projects works on, the newest first. */
+    async listMentions(projects: readonly ProjectId[], operatorId: string, limit: number): Promise<MentionRecord[]> {
       // The index on mentions leads to the few events; a note from when another project had the ticket is that one's own.
-      const rows = await db.query<Omit<MentionRecord, "ticketId"> & { ticket_id: string }>(
-        `SELECT e.id, e.ticket_id, t.subject, e.at, e.actor, e.data ->> 'note' AS text
-         FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.project_id = $1
+      return db.query<MentionRecord>(
+        `SELECT e.id, e.ticket_id AS "ticketId", t.project_id AS "projectId", t.subject, e.at, e.actor,
+           o.name AS author, e.data ->> 'note' AS text
+         FROM ticket_events e JOIN tickets t ON t.id = e.ticket_id AND t.project_id = ANY ($1::uuid[])
+         LEFT JOIN operators o ON 'operator:' || o.id::text = e.actor
          WHERE e.data ? 'mentions' AND e.data -> 'mentions' @> to_jsonb($2::text) AND NOT EXISTS (
            SELECT FROM ticket_events moved WHERE moved.ticket_id = e.ticket_id AND moved.id > e.id
              AND moved.data ? 'projectId'
          )
          ORDER BY e.id DESC LIMIT $3`,
-        [project, operatorId, limit],
+        [projects, operatorId, limit],
       );
-      return rows.map(({ ticket_id: ticketId, ...row }) => ({ ...row, ticketId }));
     },
   };
 }

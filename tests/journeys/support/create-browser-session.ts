@@ -8,16 +8,29 @@ export interface BrowserSession {
 
 const MAX_STEPS = 20;
 
-/** Makes what follows redirects with cookies, as browsers do; paths and life times of cookies are left out. */
+interface Cookie {
+  name: string;
+  value: string;
+  isStrict: boolean;
+}
+
+/**
+ * Makes what follows redirects with cookies, as browsers do: strict ones do not come along to where another site sends
+ * the browser. Paths and life times of cookies are left out.
+ */
 export function createBrowserSession(): BrowserSession {
-  const jars = new Map<string, Map<string, string>>();
+  const jars = new Map<string, Map<string, Cookie>>();
+  const hostOf = (url: string) => new URL(url).host;
   const jarOf = (url: string) => {
-    const { host } = new URL(url);
-    const known = jars.get(host) ?? new Map<string, string>();
+    const host = hostOf(url);
+    const known = jars.get(host) ?? new Map<string, Cookie>();
     jars.set(host, known);
     return known;
   };
-  const cookiesOf = (url: string) => [...jarOf(url)].map(([name, value]) => `${name}=${value}`).join("; ");
+  const headerOf = (cookies: Cookie[]) => cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const cookiesOf = (url: string) => headerOf([...jarOf(url).values()]);
+  const cookiesFrom = (origin: string, url: string) =>
+    headerOf([...jarOf(url).values()].filter(({ isStrict }) => !isStrict || hostOf(origin) === hostOf(url)));
 
   return {
     cookiesOf,
@@ -27,13 +40,13 @@ export function createBrowserSession(): BrowserSession {
       for (let step = 0; step < MAX_STEPS; step++) {
         const answer = await fetch(url, {
           redirect: "manual",
-          headers: { Cookie: cookiesOf(url) },
+          headers: { Cookie: cookiesFrom(first, url) },
           ...(body === null ? {} : { method: "POST", body }),
         });
         for (const cookie of answer.headers.getSetCookie()) {
           const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
           if (value === "") jarOf(url).delete(name);
-          else jarOf(url).set(name, value);
+          else jarOf(url).set(name, { name, value, isStrict: /samesite=strict/i.test(cookie) });
         }
         const location = answer.headers.get("location");
         const text = await answer.text();

@@ -155,7 +155,6 @@ function addWriting(tickets: Command, cli: Cli): void {
 const PLAIN = {
   regenerate: "let the agent make the draft anew",
   takeover: "take the ticket over: it is yours, and nothing is sent automatically",
-  unassign: "give the ticket back: nobody has it any more",
   reopen: "open the ticket again",
   retry: "try again what has failed five times",
 } as const;
@@ -202,6 +201,14 @@ function addMoving(tickets: Command, cli: Cli): void {
   finish(resolve, cli, ["resolve order-42", "resolve order-42 --spam"]).action(
     (named: string, { project, spam }: { project: string; spam?: true }) =>
       decide(cli, named, project, { action: "resolve", input: spam === true ? { status: "spam" } : {} }),
+  );
+  const unassign = onTicket(tickets, "unassign", "give the ticket back: nobody has it any more").option(
+    "--keep-draft",
+    "leave what waits to the next person, with its draft, and not to the agent",
+  );
+  finish(unassign, cli, ["unassign order-42", "unassign order-42 --keep-draft"]).action(
+    (named: string, { project, keepDraft }: { project: string; keepDraft?: true }) =>
+      decide(cli, named, project, { action: "unassign", input: keepDraft === true ? { keepsDraft: true } : {} }),
   );
   for (const [action, description] of Object.entries(PLAIN) as [keyof typeof PLAIN, string][]) {
     finish(onTicket(tickets, action, description), cli, [`${action} order-42`]).action(

@@ -40,13 +40,14 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
         return;
       }
       if (event.kind === "change") {
-        const { ticketId, version, status, stage, assignee, actor, stages, mentions, project, eventProject } =
+        const { ticketId, version, status, stage, assignee, actor, stages, mentions, project, formerProject } =
           event.change;
         const name = await sees(project);
         if (name !== null) {
           send("ticket", { ticketId, project: name, version, status, stage, assignee, actor, what: stages, mentions });
         }
-        const former = eventProject === project ? null : await sees(eventProject);
+        const isMoved = formerProject !== null && formerProject !== project;
+        const former = isMoved ? await sees(formerProject) : null;
         if (former !== null) send("gone", { ticketId, project: former });
         return;
       }

@@ -1,4 +1,4 @@
-import { auditSession, beginSession } from "@svc/auth";
+import { auditSession, beginSession, endSession } from "@svc/auth";
 import { OPERATOR_LIMITS, ServiceError, operatorInputSchema } from "@svc/contracts";
 import { methodNotAllowed } from "@svc/http";
 import type { OperatorRecord } from "@svc/store";
@@ -20,6 +20,11 @@ const checkSchema = z.object({
   verifier: z.string(),
   redirectUri: z.string(),
   until: z.number(),
+  /**
+   * The token of the session that the browser had: its cookie does not come along from another site. Absent in what an
+   * older version has sealed.
+   */
+  former: z.string().optional(),
 });
 
 /** Why somebody is sent back to the sign-in page, which says it in their language. */
@@ -88,7 +93,8 @@ export function addOidcRoutes(
       const end = await signInLimit.begin(request, null);
       try {
         const { url, check } = await oidc.begin(redirectUriOf(request));
-        const { sealed } = store.sealer.seal(JSON.stringify({ ...check, until: Date.now() + LIFETIME_MS }));
+        const until = Date.now() + LIFETIME_MS;
+        const { sealed } = store.sealer.seal(JSON.stringify({ ...check, until, former: cookie.read(request) }));
         response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
         response.set("Cache-Control", "no-store").redirect(303, url.href);
       } finally {
@@ -119,6 +125,7 @@ export function addOidcRoutes(
       }
       const token = await beginSession(store, operator.id, place);
       await endFormer(context, request);
+      if (check.former !== undefined) await endSession(store, check.former);
       cookie.set(request, response, token);
       response.set("Cache-Control", "no-store").redirect(303, "/");
     } catch (error) {

@@ -56,3 +56,20 @@ self.addEventListener("fetch", (event) => {
   else if (url.pathname.startsWith("/assets/")) event.respondWith(fromCacheFirst(request));
   else if (ASSET.test(url.pathname)) event.respondWith(fromServerFirst(request, request));
 });
+
+/** Shows the page of a notification: in a window of the console that is there, else in a new one. */
+async function openPage(path) {
+  const [page] = await self.clients.matchAll({ type: "window" });
+  if (page === undefined) {
+    await self.clients.openWindow(path);
+    return;
+  }
+  await page.focus();
+  page.postMessage({ openPath: path });
+}
+
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const path = event.notification.data?.path;
+  if (typeof path === "string") event.waitUntil(openPage(path));
+});

@@ -75,7 +75,7 @@ export const reviewEndpoints = {
     ...decision("unassign"),
     summary: "Give the ticket back",
     description:
-      "The agent goes on with it, also with the messages that wait. Where the customer was promised a person, the ticket stays in review.",
+      "The agent goes on with it, also with the messages that wait. Where the customer was promised a person, or with `keepsDraft`, the ticket stays in review with its draft.",
     body: optional("unassign"),
     ifMatch: true,
   },
@@ -100,7 +100,7 @@ export const reviewEndpoints = {
     ...decision("reroute"),
     summary: "Give the ticket to another agent or project",
     description:
-      "Triage learns from it. Where messages wait for a person, that agent makes a new draft. Another project needs a key with `admin:*`.",
+      "Triage learns from it. Where messages wait for a person, that agent makes a new draft. Another project needs a key with `admin:*`; an operator who is signed in at the console needs `tickets:write` there.",
     body: { schema: REVIEW_INPUTS.reroute },
     ifMatch: true,
     errors: ["version_conflict", "project_mismatch"],

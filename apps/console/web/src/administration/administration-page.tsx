@@ -7,6 +7,7 @@ import { ModelsSection } from "../models/models-section.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { PageFrame } from "../ui/page-frame.tsx";
 import { AuditSection } from "./audit-section.tsx";
+import { CannedSection } from "./canned-section.tsx";
 import { DeliveriesSection } from "./deliveries-section.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { OperatorsSection } from "./operators-section.tsx";
@@ -22,6 +23,7 @@ const PARTS: Record<AdministrationSection["id"], () => ReactNode> = {
   operators: OperatorsSection,
   projects: ProjectsSection,
   models: ModelsSection,
+  "canned-replies": CannedSection,
   deliveries: DeliveriesSection,
   audit: AuditSection,
 };

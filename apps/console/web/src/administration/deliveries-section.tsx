@@ -64,6 +64,7 @@ export function DeliveriesSection() {
                   title: t("delivery.replay"),
                   group: "page",
                   keys: "r",
+                  isDecision: true,
                   run: () => void replay(item),
                 },
               ]

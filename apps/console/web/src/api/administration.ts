@@ -1,5 +1,13 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
-import type { AuditItem, DeliveryItem, DeliveryState, KeyItem, Operator, ProjectItem } from "@svc/contracts";
+import type {
+  AuditItem,
+  CannedReply,
+  DeliveryItem,
+  DeliveryState,
+  KeyItem,
+  Operator,
+  ProjectItem,
+} from "@svc/contracts";
 import type { Connection } from "./connection.ts";
 
 /** One page of a list, and where the next one begins. */
@@ -40,6 +48,12 @@ export const operatorPagesQuery = (connection: Connection, q: string) =>
 /** All projects, newest first, page by page. */
 export const projectPagesQuery = (connection: Connection) =>
   pagesOf<ProjectItem>(["projects"], (request) => connection.call("listProjects", null, request));
+
+/** The canned replies of a project whose name or text has these words, newest first, page by page. */
+export const cannedPagesQuery = (connection: Connection, project: string, q: string) =>
+  pagesOf<CannedReply>(["canned-replies", project, "pages", q], ({ query, signal }) =>
+    connection.call("listCannedReplies", project, { query: { ...query, ...(q === "" ? {} : { q }) }, signal }),
+  );
 
 /** The callbacks of a project in this state, or in any; newest first, followed while any that is shown waits. */
 export const deliveryPagesQuery = (connection: Connection, project: string, state: DeliveryState | null) => ({

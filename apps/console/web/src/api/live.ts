@@ -50,7 +50,14 @@ export function createLive(url: string, onCut: () => void): Live {
       const news = read(data);
       if (news === null) return;
       // The server writes its events as the contracts say.
-      for (const listener of told) listener(news as LiveEvents[Name]);
+      for (const listener of told) {
+        try {
+          listener(news as LiveEvents[Name]);
+        } catch (fault) {
+          // The others hear of it all the same; the browser's console says what went wrong.
+          reportError(fault);
+        }
+      }
     });
   }
 

@@ -4,13 +4,13 @@ import type { Connection } from "./connection.ts";
 
 const STALE_MS = 60_000;
 
-/** The notes of a project's tickets that are for whoever is signed in, the newest first. */
-export const mentionsQuery = (connection: Connection, project: string) =>
+/** The notes for whoever is signed in, in the tickets of all their projects, the newest first. */
+export const mentionsQuery = (connection: Connection) =>
   queryOptions({
-    queryKey: ["mentions", project],
+    queryKey: ["mentions"],
     staleTime: STALE_MS,
     queryFn: async ({ signal }): Promise<Mention[]> => {
-      const answer = await connection.send("GET", "/session/mentions", { project, signal });
+      const answer = await connection.send("GET", "/session/mentions", { signal });
       return (answer as MentionsAnswer).items;
     },
   });

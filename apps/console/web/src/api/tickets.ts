@@ -29,23 +29,41 @@ export async function decide<Action extends ReviewAction>(
   return (answer as CallOutput<"approveDraft">).item;
 }
 
+/** Gives a ticket to somebody, or back; `keepsDraft` leaves what waits to the next person, and not to the agent. */
+export const give = (
+  connection: Connection,
+  place: { id: string; project: string; version: number },
+  { assignee, keepsDraft }: { assignee: string | null; keepsDraft: boolean },
+): Promise<TicketItem> =>
+  assignee === null
+    ? decide(connection, place, "unassign", keepsDraft ? { keepsDraft } : {})
+    : decide(connection, place, "assign", { assignee });
+
 /**
  * Takes back that a ticket was closed, as far as that can be: it is open again, and whoever had it has it. What waited has
- * ended and its senders have heard so; its draft does not come back.
+ * ended and its senders have heard so; its draft does not come back. Throws version_conflict where it has changed since.
  */
-export async function undoClose(connection: Connection, { id, project, assignee }: TicketItem): Promise<TicketItem> {
-  const place = { id, project, version: null };
-  const opened = await decide(connection, place, "reopen", {});
-  return assignee === null ? opened : decide(connection, place, "assign", { assignee });
+export async function undoClose(
+  connection: Connection,
+  { before: { assignee }, after }: { before: TicketItem; after: TicketItem },
+): Promise<TicketItem> {
+  const opened = await decide(connection, after, "reopen", {});
+  return assignee === null ? opened : decide(connection, opened, "assign", { assignee });
 }
 
 type Pages = InfiniteData<{ items: TicketItem[]; nextCursor: string | null }>;
 
-/** Shows a ticket as it is now wherever it is shown: in its lists and on its own page. What is older is left out. */
+/**
+ * Shows a ticket, as one's own decision has made it, wherever it is shown: in its lists and on its own page. What is older
+ * is left out. Its page takes over the version only where the decision was about what it shows: what somebody else did in
+ * between has yet to be read, and until then nothing may be decided as if it had been seen.
+ */
 export function showTicket(queryClient: QueryClient, project: string, item: TicketItem): void {
-  queryClient.setQueryData<TicketDetail>(["ticket", project, item.id], (known) =>
-    known === undefined || known.version > item.version ? known : { ...known, ...item },
-  );
+  const queryKey = ["ticket", project, item.id];
+  const known = queryClient.getQueryData<TicketDetail>(queryKey);
+  const isNext = known !== undefined && item.version === known.version + 1;
+  if (isNext) queryClient.setQueryData<TicketDetail>(queryKey, { ...known, ...item });
+  void queryClient.invalidateQueries({ queryKey, refetchType: isNext ? "none" : "active" });
   queryClient.setQueriesData<Pages>({ queryKey: ["tickets"] }, (known) => {
     const isThere = known?.pages.some(({ items }) => items.some(({ id }) => id === item.id));
     if (known === undefined || isThere !== true) return known;

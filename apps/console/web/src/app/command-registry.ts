@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { TextKey } from "../i18n/text-table.ts";
-import { matchKeys, nameKey } from "./match-keys.ts";
+import { isSingleKey, matchKeys, nameKey } from "./match-keys.ts";
+import type { KeyPress } from "./match-keys.ts";
 import { useServices } from "./services.ts";
 
 /** Chapters of the list of keys. */
@@ -14,6 +15,8 @@ export interface Command {
   group: CommandGroup;
   /** As in `j`, `g i` or `mod+k`; none for what the palette alone offers. */
   keys?: string;
+  /** True for what changes something for good, as in sending: its key counts once, even where it is pressed twice. */
+  isDecision?: boolean;
   run: () => void;
 }
 
@@ -27,6 +30,10 @@ export const GROUP_TITLES = {
   page: "keys.page",
 } as const satisfies Record<CommandGroup, TextKey>;
 
+/** A key that was pressed on the page, as the browser tells it. */
+export type PressedKey = KeyPress &
+  Pick<KeyboardEvent, "defaultPrevented" | "isComposing" | "preventDefault" | "repeat" | "target" | "timeStamp">;
+
 /** The commands of all that is shown now. */
 export interface CommandRegistry {
   /** Adds what `read` answers at any time, until the answer is called. */
@@ -34,17 +41,22 @@ export interface CommandRegistry {
   /** All commands, the later registered of two with the same id. */
   list: () => Command[];
   /** Runs what a key stands for. True when it was for a command. */
-  press: (event: KeyboardEvent, hasSingleKeys: boolean) => boolean;
+  press: (event: PressedKey, hasSingleKeys: boolean) => boolean;
 }
 
 /** How long the second key of a sequence is waited for. */
 const SEQUENCE_MS = 1_200;
 
+/** Nobody has read what has come to the place of something decided so shortly before. */
+export const READ_MS = 600;
+/** Keys that may be held. All others count once, however long they are held. */
+const HELD: ReadonlySet<string> = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
+
 const EDITABLE = "input, textarea, select, [contenteditable], [role=menu], [role=listbox], [role=combobox]";
 const PRESSABLE = "a[href], button, summary, [role=button], [role=tab], [role=checkbox]";
 
 /** Whether a key belongs to what has the focus, and not to a command. */
-function isTaken(event: KeyboardEvent, name: string): boolean {
+function isTaken(event: PressedKey, name: string): boolean {
   const { target } = event;
   if (!(target instanceof Element) || name.startsWith("mod+")) return false;
   if (target.closest(EDITABLE) !== null && !target.matches("input[type=checkbox], input[type=radio]")) return true;
@@ -56,6 +68,7 @@ export function createCommandRegistry(): CommandRegistry {
   const sources = new Set<() => readonly Command[]>();
   let pressed: string[] = [];
   let pressedAt = 0;
+  let decidedAt = Number.NEGATIVE_INFINITY;
 
   const list = () => {
     const byId = new Map<string, Command>();
@@ -75,7 +88,7 @@ export function createCommandRegistry(): CommandRegistry {
         return false;
       }
       if (isTaken(event, name) || document.querySelector("dialog:modal") !== null) return false;
-      if (!hasSingleKeys && !name.startsWith("mod+") && name.length === 1 && name !== "?") return false;
+      if (!hasSingleKeys && isSingleKey(name)) return false;
       const commands = list();
       const keys = commands.map((command) => command.keys);
       const isSoon = event.timeStamp - pressedAt < SEQUENCE_MS;
@@ -86,7 +99,13 @@ export function createCommandRegistry(): CommandRegistry {
       pressedAt = event.timeStamp;
       if (match.kind !== "hit") return match.kind === "begin";
       event.preventDefault();
-      commands[match.index]?.run();
+      const command = commands[match.index];
+      if (event.repeat && !HELD.has(name)) return true;
+      if (command?.isDecision === true) {
+        if (event.timeStamp - decidedAt < READ_MS) return true;
+        decidedAt = event.timeStamp;
+      }
+      command?.run();
       return true;
     },
   };

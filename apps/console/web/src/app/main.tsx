@@ -12,6 +12,7 @@ import { TextsContext } from "../i18n/use-texts.ts";
 import { createStore, useStore } from "../ui/create-store.ts";
 import { createToasts } from "../ui/toasts.ts";
 import { createCommandRegistry } from "./command-registry.ts";
+import { keepOneOperatorsData } from "./keep-one-operators-data.ts";
 import { openPreferences } from "./preferences.ts";
 import { createAppRouter } from "./router.tsx";
 import { openStorage } from "./safe-storage.ts";
@@ -78,6 +79,8 @@ const services: Services = {
   texts,
 };
 const router = createAppRouter(services);
+// What is told offers to take things back: not to whoever comes next.
+keepOneOperatorsData(queryClient, () => services.toasts.shown.set([]));
 
 function App() {
   const { language } = useStore(preferences);

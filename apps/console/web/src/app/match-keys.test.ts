@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { matchKeys, nameKey } from "./match-keys.ts";
+import { isSingleKey, matchKeys, nameKey } from "./match-keys.ts";
 
 const plain = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
 
@@ -23,6 +23,11 @@ describe("keys", () => {
     expect(matchKeys(["g"], ["g i", "j"])).toEqual({ kind: "begin" });
     expect(matchKeys(["g", "i"], ["g i", "j"])).toEqual({ kind: "hit", index: 0 });
     expect(matchKeys(["g", "x"], ["g i", "j"])).toEqual({ kind: "none" });
+  });
+
+  test("of a single letter or sign can be told from others, with Shift or not", () => {
+    const names = ["a", "shift+e", "!", "?", "shift", "shift+Enter", "Enter", "mod+k", "mod+shift+a", "alt+x", "+"];
+    expect(names.filter(isSingleKey)).toEqual(["a", "shift+e", "!", "?", "+"]);
   });
 
   test("that nothing has find nothing", () => {

@@ -21,6 +21,9 @@ export function nameKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyPress): 
   ].join("");
 }
 
+/** Whether a key is a single letter or sign, with Shift or not: what may be switched off, and what speech types. */
+export const isSingleKey = (name: string): boolean => Array.from(name.replace(/^shift\+(?=.)/, "")).length === 1;
+
 /** What keys that were pressed one after another come to among the keys of commands. */
 export type KeyMatch = { kind: "hit"; index: number } | { kind: "begin" } | { kind: "none" };
 

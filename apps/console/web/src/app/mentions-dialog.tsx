@@ -21,7 +21,7 @@ export default function MentionsDialog({
 }) {
   const { t } = useTexts();
   const { nameOf } = usePeople();
-  const project = useProject();
+  const here = useProject();
   useEffect(onRead, [onRead]);
   return (
     <Dialog title={t("mentions.title")} onClose={onClose}>
@@ -29,7 +29,7 @@ export default function MentionsDialog({
         <EmptyState icon={AtSign} title={t("mentions.none")} text={t("mentions.noneText")} />
       ) : (
         <ul className="divide-y divide-line">
-          {mentions.map(({ actor, at, id, subject, text, ticketId }, index) => (
+          {mentions.map(({ actor, at, author, id, project, subject, text, ticketId }, index) => (
             <li key={id}>
               <Link
                 to="/$project/inbox/$view/$ticketId"
@@ -42,10 +42,15 @@ export default function MentionsDialog({
                   <span dir="auto" className="truncate text-sm font-medium">
                     {subject === "" ? t("ticket.noSubject") : subject}
                   </span>
+                  {project !== here && (
+                    <span className="ml-auto shrink-0 text-xs text-muted">
+                      <bdi>{project}</bdi>
+                    </span>
+                  )}
                   <Ago time={at} className="shrink-0 text-xs text-faint" />
                 </span>
                 <span className="mt-0.5 line-clamp-2 text-sm text-muted wrap-anywhere" dir="auto">
-                  <span className="font-medium">{nameOf(actor)}:</span> {text}
+                  <span className="font-medium">{author ?? nameOf(actor)}:</span> {text}
                 </span>
               </Link>
             </li>

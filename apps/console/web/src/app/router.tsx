@@ -39,13 +39,13 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : undefine
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
-  validateSearch: (search: Record<string, unknown>): { to?: string; problem?: string } => {
+  validateSearch: (search: Record<string, unknown>): { to?: string; fault?: string } => {
     const to = textOf(search["to"]);
-    const problem = textOf(search["problem"]);
+    const fault = textOf(search["fault"]);
     return {
       // Only a page of this console: never another site.
       ...(to !== undefined && /^\/(?![/\\])/.test(to) ? { to } : {}),
-      ...(problem === undefined ? {} : { problem }),
+      ...(fault === undefined ? {} : { fault }),
     };
   },
   component: lazyRouteComponent(() => import("../sign-in/sign-in-page.tsx"), "SignInPage"),

@@ -117,5 +117,5 @@ export function Shell() {
   useEffect(() => {
     if (isSignedIn) live.open();
   }, [isSignedIn, live]);
-  return isSignedIn ? <SignedIn session={session} /> : null;
+  return isSignedIn ? <SignedIn key={session.operator.id} session={session} /> : null;
 }

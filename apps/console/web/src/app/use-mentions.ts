@@ -2,27 +2,26 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import type { Mention } from "@svc/contracts";
 import { mentionsQuery } from "../api/mentions.ts";
+import { mayDo } from "../api/session.ts";
 import { useServices } from "./services.ts";
-import { useProject, useRights, useSession } from "./use-session.ts";
+import { useSession } from "./use-session.ts";
 
-/** The notes that are for whoever is signed in, and how many of them were not looked at in this browser. */
+/** The notes of all projects that are for whoever is signed in, and how many of them were not looked at in this browser. */
 export function useMentions(): { mentions: readonly Mention[]; unread: number; markRead: () => void } {
   const { connection, live, queryClient, storage } = useServices();
-  const { operator } = useSession();
-  const project = useProject();
-  const mayRead = useRights()("tickets:read");
-  const { data: mentions = [] } = useQuery({ ...mentionsQuery(connection, project), enabled: mayRead });
-  const key = `console.mentions.${operator.id}.${project}`;
+  const session = useSession();
+  const { operator } = session;
+  const mayRead = session.projects.some(({ name }) => mayDo(session, name, "tickets:read"));
+  const { data: mentions = [] } = useQuery({ ...mentionsQuery(connection), enabled: mayRead });
+  const key = `console.mentions.${operator.id}`;
   const [seen, setSeen] = useState({ key: "", id: 0 });
   const seenId = seen.key === key ? seen.id : Number(storage.getItem(key) ?? 0);
   useEffect(
     () =>
-      live.on("ticket", ({ mentions: whom, project: where }) => {
-        if (where === project && whom.includes(operator.id)) {
-          void queryClient.invalidateQueries({ queryKey: ["mentions", project] });
-        }
+      live.on("ticket", ({ mentions: whom }) => {
+        if (whom.includes(operator.id)) void queryClient.invalidateQueries({ queryKey: ["mentions"] });
       }),
-    [live, operator.id, project, queryClient],
+    [live, operator.id, queryClient],
   );
   const newest = mentions[0]?.id ?? 0;
   const markRead = useCallback(() => {

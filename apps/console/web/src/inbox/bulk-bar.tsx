@@ -13,7 +13,7 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { BULK_TEXTS, applyBulk, undoBulk } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";
-import type { BulkDialog } from "./bulk-dialogs.tsx";
+import type { BulkDialog, BulkFaults } from "./bulk-dialogs.tsx";
 import { runAll } from "./run-all.ts";
 
 const BulkDialogs = lazy(() => import("./bulk-dialogs.tsx"));
@@ -30,9 +30,12 @@ const NAMES = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
 export function BulkBar({
   tickets,
   onSelect,
+  onFaults,
 }: {
   tickets: readonly TicketItem[];
   onSelect: (ids: ReadonlySet<string>) => void;
+  /** Shows which tickets stayed as they were: also when nothing is selected any more. */
+  onFaults: (faults: BulkFaults) => void;
 }) {
   const { t } = useTexts();
   const { connection, toasts } = useServices();
@@ -42,6 +45,12 @@ export function BulkBar({
   const [dialog, setDialog] = useState<BulkDialog | null>(null);
   const mayWrite = tickets.some(({ project }) => mayDo(session, project, "tickets:write"));
   const show = (item: TicketItem) => showTicket(queryClient, item.project, item);
+
+  function tellFaults(faults: BulkFaults) {
+    if (faults.length === 0) return;
+    const action = { label: t("bulk.show"), run: () => onFaults(faults) };
+    toasts.show({ kind: "fault", text: t("bulk.failed", { n: faults.length }), action });
+  }
 
   async function run(change: BulkChange) {
     setProgress(0);
@@ -64,16 +73,13 @@ export function BulkBar({
         async (before) => show(await undoBulk(connection, { before, after: became.get(before.id) ?? before }, change)),
         () => undefined,
       );
-      if (left.length > 0) toasts.show({ kind: "fault", text: t("bulk.failed", { n: left.length }) });
+      tellFaults(left);
     }
     if (done.length > 0) {
       const action = { label: t(undo), run: () => void takeBack() };
       toasts.show({ kind: "done", text: t(text, { n: done.length }), action });
     }
-    if (faults.length > 0) {
-      const action = { label: t("bulk.show"), run: () => setDialog({ kind: "faults", faults }) };
-      toasts.show({ kind: "fault", text: t("bulk.failed", { n: faults.length }), action });
-    }
+    tellFaults(faults);
   }
   const isBusy = progress !== null;
   const more = [

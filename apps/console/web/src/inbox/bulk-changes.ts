@@ -1,6 +1,6 @@
 import type { TicketItem } from "@svc/contracts";
 import type { Connection } from "../api/connection.ts";
-import { decide, undoClose } from "../api/tickets.ts";
+import { decide, give, undoClose } from "../api/tickets.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 
 /** What can be done with many tickets at once, with what it takes besides. */
@@ -42,31 +42,27 @@ type Work<Kind extends BulkKind> = (
 /** How it is taken back: what the ticket was before, and what it has become. */
 type Undoing = (connection: Connection, before: TicketItem, after: TicketItem) => Promise<TicketItem>;
 
-const whatever = ({ id, project }: TicketItem) => ({ id, project, version: null });
-
 const closeAs =
   (status: "resolved" | "spam") =>
-  (connection: Connection, { id, project, version }: TicketItem): Promise<TicketItem> =>
-    decide(connection, { id, project, version }, "resolve", { status });
+  (connection: Connection, ticket: TicketItem): Promise<TicketItem> =>
+    decide(connection, ticket, "resolve", { status });
 
 const WORK: { [Kind in BulkKind]: Work<Kind> } = {
-  takeover: (connection, ticket) => decide(connection, whatever(ticket), "takeover", {}),
-  reopen: (connection, ticket) => decide(connection, whatever(ticket), "reopen", {}),
+  takeover: (connection, ticket) => decide(connection, ticket, "takeover", {}),
+  reopen: (connection, ticket) => decide(connection, ticket, "reopen", {}),
   resolve: closeAs("resolved"),
   spam: closeAs("spam"),
-  assign: (connection, ticket, { assignee }) => decide(connection, whatever(ticket), "assign", { assignee }),
+  assign: (connection, ticket, { assignee }) => decide(connection, ticket, "assign", { assignee }),
   tag: (connection, ticket, { tag }) =>
     ticket.tags.includes(tag) ? Promise.resolve(ticket) : setTags(connection, ticket, [...ticket.tags, tag]),
 };
 
-const giveBack: Undoing = (connection, before) =>
-  before.assignee === null
-    ? decide(connection, whatever(before), "unassign", {})
-    : decide(connection, whatever(before), "assign", { assignee: before.assignee });
-const closeAgain: Undoing = (connection, before) =>
-  decide(connection, whatever(before), "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
+// The ticket was not the agent's before: what waits in it keeps its draft.
+const giveBack: Undoing = (connection, { assignee }, after) => give(connection, after, { assignee, keepsDraft: true });
+const closeAgain: Undoing = (connection, before, after) =>
+  decide(connection, after, "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
 const open: Undoing = (connection, before, after) =>
-  isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, before);
+  isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, { before, after });
 
 const UNDOING: Record<BulkKind, Undoing> = {
   takeover: giveBack,
@@ -77,17 +73,17 @@ const UNDOING: Record<BulkKind, Undoing> = {
   tag: (connection, before, after) => setTags(connection, after, before.tags),
 };
 
-/**
- * Does it with one ticket as it is shown. Closing, and tags, count for just that version: throws version_conflict where
- * the ticket has changed since.
- */
+/** Does it with one ticket as it is shown: throws version_conflict where the ticket has changed since. */
 export function applyBulk(connection: Connection, ticket: TicketItem, change: BulkChange): Promise<TicketItem> {
   // The input is the one of its kind.
   const work = WORK[change.kind] as Work<BulkKind>;
   return work(connection, ticket, change);
 }
 
-/** Takes it back: the ticket becomes what it was before, as far as that can be. `after` is what it has become. */
+/**
+ * Takes it back: the ticket becomes what it was before, as far as that can be. `after` is what it has become; throws
+ * version_conflict where it has changed since.
+ */
 export function undoBulk(
   connection: Connection,
   { before, after }: { before: TicketItem; after: TicketItem },

@@ -13,10 +13,11 @@ import { formText } from "../ui/form-text.ts";
 import { PickList } from "../ui/pick-list.tsx";
 import type { BulkChange } from "./bulk-changes.ts";
 
-/** What is asked or told about the tickets that are selected. */
-export type BulkDialog =
-  | { kind: "assign" | "tag" }
-  | { kind: "faults"; faults: readonly { item: TicketItem; fault: unknown }[] };
+/** Tickets that stayed as they were, and why each. */
+export type BulkFaults = readonly { item: TicketItem; fault: unknown }[];
+
+/** What is asked or told about many tickets. */
+export type BulkDialog = { kind: "assign" | "tag" } | { kind: "faults"; faults: BulkFaults };
 
 interface Choosing {
   onClose: () => void;
@@ -86,13 +87,7 @@ function TagAll({ onClose, onChoose }: Choosing) {
 }
 
 /** Tells which tickets stayed as they were, and why each. */
-function FaultList({
-  faults,
-  onClose,
-}: {
-  faults: readonly { item: TicketItem; fault: unknown }[];
-  onClose: () => void;
-}) {
+function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => void }) {
   const { t } = useTexts();
   const why = (fault: unknown) =>
     fault instanceof ServiceFault && fault.code === "version_conflict" ? t("bulk.changed") : describeFault(fault, t);
@@ -112,7 +107,7 @@ function FaultList({
   );
 }
 
-/** What is asked or told about the tickets that are selected. */
+/** What is asked or told about many tickets. */
 export default function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
   const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];

@@ -1,6 +1,6 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MailOpen } from "lucide-react";
-import { useDeferredValue, useMemo, useState } from "react";
+import { Suspense, lazy, useDeferredValue, useMemo, useState } from "react";
 import { useCommands } from "../app/command-registry.ts";
 import { usePeople } from "../app/use-names.ts";
 import { useProject, useSession } from "../app/use-session.ts";
@@ -8,6 +8,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { BulkBar } from "./bulk-bar.tsx";
+import type { BulkFaults } from "./bulk-dialogs.tsx";
 import { InboxContext } from "./inbox-context.ts";
 import type { InboxPlace } from "./inbox-context.ts";
 import { isNarrowed, queryOf, spanOnly } from "./inbox-search.ts";
@@ -16,6 +17,8 @@ import { TicketList } from "./ticket-list.tsx";
 import { useTicketList } from "./use-ticket-list.ts";
 import { SHARED_VIEW, VIEWS, findView } from "./views.ts";
 import { ViewSidebar } from "./view-sidebar.tsx";
+
+const BulkDialogs = lazy(() => import("./bulk-dialogs.tsx"));
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -31,6 +34,7 @@ export function InboxPage() {
   const navigate = useNavigate();
   const isWide = useIsWide();
   const [cursorId, setCursorId] = useState<string | null>(null);
+  const [faults, setFaults] = useState<BulkFaults | null>(null);
   const [selection, setSelection] = useState<{ of: string; ids: ReadonlySet<string> }>({ of: "", ids: NONE });
 
   const view = findView(viewId) ?? VIEWS[0];
@@ -149,7 +153,18 @@ export function InboxPage() {
             isFiltered={isNarrowed(search)}
             showsProjects={ofAll}
           />
-          {selected.size > 0 && <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} />}
+          {selected.size > 0 && (
+            <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onFaults={setFaults} />
+          )}
+          <Suspense fallback={null}>
+            {faults !== null && (
+              <BulkDialogs
+                dialog={{ kind: "faults", faults }}
+                onClose={() => setFaults(null)}
+                onChoose={() => undefined}
+              />
+            )}
+          </Suspense>
         </section>
         <section
           aria-label={t("inbox.ticket")}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import type { TicketNews } from "../api/live.ts";
+import type { ListNews } from "./follow-list.ts";
 import { mergeHead } from "./merge-head.ts";
 
 const ticket = (id: string, version = 1): TicketItem => ({
@@ -28,13 +29,13 @@ const ticket = (id: string, version = 1): TicketItem => ({
 });
 const tickets = (...ids: string[]) => ids.map((id) => ticket(id));
 const idsOf = ({ items }: { items: TicketItem[] }) => items.map(({ id }) => id);
-const newsOf = (...ids: string[]) =>
+const newsIn = (project: string, ...ids: string[]) =>
   new Map<string, TicketNews>(
     ids.map((ticketId) => [
       ticketId,
       {
         ticketId,
-        project: "default",
+        project,
         version: 2,
         status: "resolved",
         stage: "done",
@@ -46,17 +47,27 @@ const newsOf = (...ids: string[]) =>
     ]),
   );
 
+const newsOf = (...ids: string[]): ListNews => ({ tickets: newsIn("default", ...ids), gone: new Map() });
+
 describe("a list of tickets whose head was read anew", () => {
   const list = { items: tickets("a", "b", "c", "d"), nextCursor: "more" };
 
   test("has what is new at its head and each ticket once", () => {
-    const merged = mergeHead(list, { items: tickets("c", "a"), nextCursor: "head" }, { news: newsOf("c") });
+    const merged = mergeHead(
+      list,
+      { items: tickets("c", "a"), nextCursor: "head" },
+      { project: "default", news: newsOf("c") },
+    );
     expect(idsOf(merged)).toEqual(["c", "a", "b", "d"]);
     expect(merged.nextCursor).toBe("more");
   });
 
   test("loses what has changed and is not in the head: it belongs to another view now", () => {
-    const merged = mergeHead(list, { items: tickets("a", "b"), nextCursor: "head" }, { news: newsOf("d") });
+    const merged = mergeHead(
+      list,
+      { items: tickets("a", "b"), nextCursor: "head" },
+      { project: "default", news: newsOf("d") },
+    );
     expect(idsOf(merged)).toEqual(["a", "b", "c"]);
   });
 
@@ -64,7 +75,7 @@ describe("a list of tickets whose head was read anew", () => {
     const merged = mergeHead(
       list,
       { items: tickets("a", "b"), nextCursor: "head" },
-      { news: newsOf("d"), sort: "priority" },
+      { project: "default", news: newsOf("d"), sort: "priority" },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c", "d"]);
     expect(merged.items[3]).toMatchObject({ status: "resolved", stage: "done", version: 2 });
@@ -75,16 +86,35 @@ describe("a list of tickets whose head was read anew", () => {
     const merged = mergeHead(
       newer,
       { items: tickets("a"), nextCursor: "head" },
-      { news: newsOf("d"), sort: "priority" },
+      { project: "default", news: newsOf("d"), sort: "priority" },
     );
     expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
   });
 
   test("is the head where that is all there is, or where nothing is left of the list", () => {
-    expect(idsOf(mergeHead(list, { items: tickets("d"), nextCursor: null }, { news: newsOf() }))).toEqual(["d"]);
-    expect(idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { news: newsOf() }))).toEqual([
-      "x",
-      "y",
+    expect(
+      idsOf(mergeHead(list, { items: tickets("d"), nextCursor: null }, { project: "default", news: newsOf() })),
+    ).toEqual(["d"]);
+    expect(
+      idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { project: "default", news: newsOf() })),
+    ).toEqual(["x", "y"]);
+  });
+
+  test("loses what another project has now, wherever it stands", () => {
+    const head = { items: tickets("a"), nextCursor: "head" };
+    const gone = new Map([["c", "default"]]);
+    const inNoSight = { project: "default", news: { tickets: new Map(), gone } };
+    expect(idsOf(mergeHead(list, head, inNoSight))).toEqual(["a", "b", "d"]);
+    const inSight = { project: "default", sort: "priority", news: { tickets: newsIn("north", "c"), gone } };
+    expect(idsOf(mergeHead(list, head, inSight))).toEqual(["a", "b", "d"]);
+    // In a list of all projects it has only another project.
+    const ofAll = mergeHead(list, head, { ...inSight, project: null });
+    expect(ofAll.items.map(({ id, project }) => `${id} ${project}`)).toEqual([
+      "a default",
+      "b default",
+      "c north",
+      "d default",
     ]);
+    expect(idsOf(mergeHead(list, head, { ...inNoSight, project: null }))).toEqual(["a", "b", "d"]);
   });
 });

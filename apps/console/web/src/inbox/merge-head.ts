@@ -1,5 +1,6 @@
 import type { TicketItem } from "@svc/contracts";
 import type { TicketNews } from "../api/live.ts";
+import type { ListNews } from "./follow-list.ts";
 
 /** Tickets from the first on. */
 export interface TicketPage {
@@ -26,23 +27,29 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
 /**
  * The list after its head was read anew. In the order of changes, a ticket that has changed stands in the head or does
  * not belong to the list any more; in any other order it stays where it is, as the news say it is. Where head and list
- * have nothing in common too much has happened: the list begins anew.
+ * have nothing in common too much has happened: the list begins anew. Of what another project has now, nothing is left in
+ * the list of one `project`; null for a list of all.
  */
 export function mergeHead(
   list: TicketPage,
   head: TicketPage,
-  { news, sort = NEWS_FIRST }: { news: ReadonlyMap<string, TicketNews>; sort?: string | undefined },
+  {
+    news: { tickets, gone },
+    project,
+    sort = NEWS_FIRST,
+  }: { news: ListNews; project: string | null; sort?: string | undefined },
 ): TicketPage {
   if (head.nextCursor === null || list.items.length === 0) return head;
   const inHead = new Set(head.items.map(({ id }) => id));
   if (!list.items.some(({ id }) => inHead.has(id))) return head;
   const isByNews = sort === NEWS_FIRST;
   const rest = list.items
-    .filter(({ id }) => !inHead.has(id) && !(isByNews && news.has(id)))
+    .filter(({ id }) => !inHead.has(id) && !(isByNews && tickets.has(id)))
     .map((item) => {
-      const told = news.get(item.id);
+      const told = tickets.get(item.id);
       return told === undefined ? item : patch(item, told);
-    });
+    })
+    .filter((item) => gone.get(item.id) !== item.project && (project === null || item.project === project));
   // What was the whole list may have been pushed down behind the head.
   return { items: [...head.items, ...rest], nextCursor: rest.length === 0 ? head.nextCursor : list.nextCursor };
 }

@@ -2,16 +2,14 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { InfiniteData } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo } from "react";
 import type { TicketItem } from "@svc/contracts";
-import type { TicketNews } from "../api/live.ts";
 import { useServices } from "../app/services.ts";
+import { followList } from "./follow-list.ts";
 import type { TicketQuery } from "./inbox-search.ts";
 import { nameOfQuery } from "./name-of-query.ts";
 import { mergeHead } from "./merge-head.ts";
 import type { TicketPage } from "./merge-head.ts";
 
 const PAGE_ITEMS = 100;
-/** News come in bursts: the head of the list is read once for all of them. */
-const NEWS_MS = 300;
 
 type Pages = InfiniteData<TicketPage, string | null>;
 
@@ -45,51 +43,35 @@ export function useTicketList(project: string, query: TicketQuery) {
     refetchOnWindowFocus: false,
   });
 
+  const isOfAll = query.allProjects === "1";
   useEffect(() => {
-    let news = new Map<string, TicketNews>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isOver = false;
-    async function readHead() {
-      timer = undefined;
-      const told = news;
-      news = new Map();
-      let head: TicketPage;
-      try {
-        head = await readPage(null);
-      } catch {
-        // The server is away, as the page says; whatever is told when it is back reads the head again.
-        for (const [id, item] of told) if (!news.has(id)) news.set(id, item);
-        return;
-      }
-      if (isOver) return;
-      queryClient.setQueryData<Pages>(queryKey, (pages) => {
-        if (pages === undefined) return pages;
-        const known = {
-          items: pages.pages.flatMap(({ items }) => items),
-          nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
-        };
-        return { pages: [mergeHead(known, head, { news: told, sort: query.sort })], pageParams: [null] };
-      });
-    }
-    const look = () => {
-      timer ??= setTimeout(() => void readHead(), NEWS_MS);
-    };
+    const follower = followList({
+      readHead: () => readPage(null),
+      isLoading: () => (queryClient.getQueryState(queryKey)?.fetchStatus ?? "idle") !== "idle",
+      merge(head, news) {
+        queryClient.setQueryData<Pages>(queryKey, (pages) => {
+          if (pages === undefined) return pages;
+          const known = {
+            items: pages.pages.flatMap(({ items }) => items),
+            nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
+          };
+          const options = { news, sort: query.sort, project: isOfAll ? null : project };
+          return { pages: [mergeHead(known, head, options)], pageParams: [null] };
+        });
+      },
+    });
     const ends = [
-      live.on("ticket", (item) => {
-        news.set(item.ticketId, item);
-        look();
-      }),
-      live.on("gone", look),
-      live.on("hello", look),
+      live.on("ticket", follower.tell),
+      live.on("gone", follower.tellGone),
+      live.on("hello", follower.look),
+      follower.end,
     ];
     // What was kept from an earlier visit may be old.
-    if (queryClient.getQueryData(queryKey) !== undefined) look();
+    if (queryClient.getQueryData(queryKey) !== undefined) follower.look();
     return () => {
-      isOver = true;
-      clearTimeout(timer);
       for (const end of ends) end();
     };
-  }, [live, queryClient, queryKey, readPage, query.sort]);
+  }, [live, queryClient, queryKey, readPage, query.sort, isOfAll, project]);
 
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? EMPTY, [list.data]);
   return { ...list, items };

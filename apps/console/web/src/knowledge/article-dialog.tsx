@@ -55,6 +55,19 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
 
   const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));
 
+  /** Why it could not be written; where somebody else has changed the gap, the next try is for what it is now. */
+  async function explain(cause: unknown): Promise<string> {
+    const isConflict = cause instanceof ServiceFault && cause.code === "version_conflict";
+    if (!isConflict) return describeFault(cause, t);
+    try {
+      const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
+      setVersion(item.version);
+      return t(item.article === null ? "gap.changed" : "gap.hasArticle");
+    } catch (unread) {
+      return describeFault(unread, t);
+    }
+  }
+
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     setBusy(true);
@@ -70,13 +83,8 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
       onWritten();
       onClose();
     } catch (cause) {
-      if (cause instanceof ServiceFault && cause.code === "version_conflict") {
-        const { item } = await connection.call("getGap", project, { params: { id: gap.id } });
-        setVersion(item.version);
-        setFault(t(item.article === null ? "gap.changed" : "gap.hasArticle"));
-      } else {
-        setFault(describeFault(cause, t));
-      }
+      setFault(await explain(cause));
+    } finally {
       setBusy(false);
     }
   }
@@ -85,6 +93,7 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
     <Dialog
       title={t("gap.write")}
       width="wide"
+      keepsText
       onClose={onClose}
       footer={
         <>

@@ -56,6 +56,7 @@ export function ProposalsPage() {
             title: t("proposal.accept"),
             group: "page",
             keys: "a",
+            isDecision: true,
             run: () => void decide(proposal, { kind: "accept" }),
           },
           {

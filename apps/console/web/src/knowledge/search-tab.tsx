@@ -58,13 +58,17 @@ function Hit({ hit, place, best, query }: { hit: KbHit; place: number; best: num
   );
 }
 
-function Answer({ agent, query }: { agent: Agent; query: string }) {
+function Answer({ agent, query, turn }: { agent: Agent; query: string; turn: number }) {
   const { connection } = useServices();
   const project = useProject();
   const answer = useQuery({
-    queryKey: ["kb-answer", project, agent.id, query],
+    queryKey: ["kb-answer", project, agent.id, query, turn],
     retry: false,
-    staleTime: 0,
+    // Asking takes time and may cost something: only who presses the button asks, and nothing asks again by itself.
+    staleTime: "static",
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
     queryFn: ({ signal }) =>
       connection.call("executeAgent", project, { params: { id: agent.id }, body: { input: query }, signal }),
   });
@@ -81,7 +85,7 @@ function Answer({ agent, query }: { agent: Agent; query: string }) {
   return <AnswerResult result={answer.data} policy={agent} />;
 }
 
-function AnswerPanel({ kb, query }: { kb: KbItem; query: string }) {
+function AnswerPanel({ kb, query, turn }: { kb: KbItem; query: string; turn: number }) {
   const { t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
@@ -105,7 +109,7 @@ function AnswerPanel({ kb, query }: { kb: KbItem; query: string }) {
         />
       )}
       {agents.isSuccess && agent === undefined && <Notice>{t("search.noAgent")}</Notice>}
-      {agent !== undefined && <Answer agent={agent} query={query} />}
+      {agent !== undefined && <Answer agent={agent} query={query} turn={turn} />}
     </section>
   );
 }
@@ -117,6 +121,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
   const project = useProject();
   const mayExecute = useRights()("agents:execute");
   const [query, setQuery] = useState("");
+  const [turn, setTurn] = useState(0);
   const hits = useQuery({
     ...searchQuery(connection, { project, kbId: kb.id, q: query, limit: HITS }),
     enabled: query !== "",
@@ -128,6 +133,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
     const typed = formText(new FormData(event.currentTarget), "q").trim();
     if (typed === query) void hits.refetch();
     setQuery(typed);
+    setTurn((now) => now + 1);
   }
 
   return (
@@ -178,7 +184,7 @@ export function SearchTab({ kb }: { kb: KbItem }) {
               </ol>
             )}
           </section>
-          {mayExecute && <AnswerPanel kb={kb} query={query} />}
+          {mayExecute && <AnswerPanel kb={kb} query={query} turn={turn} />}
         </div>
       )}
     </div>

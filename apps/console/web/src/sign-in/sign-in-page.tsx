@@ -12,6 +12,7 @@ import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { formText } from "../ui/form-text.ts";
 import { Field } from "../ui/field.tsx";
+import { describeSsoFault } from "./describe-sso-fault.ts";
 import { EntryCard } from "./entry-card.tsx";
 
 /** Where operators sign in. */
@@ -19,8 +20,8 @@ export function SignInPage() {
   const { t } = useTexts();
   const { connection, queryClient } = useServices();
   const navigate = useNavigate();
-  const { to = "/", problem } = useSearch({ from: "/sign-in" });
-  const [fault, setFault] = useState<string | null>(problem === undefined ? null : t("signIn.ssoFailed"));
+  const { to = "/", fault: ssoFault } = useSearch({ from: "/sign-in" });
+  const [fault, setFault] = useState<string | null>(ssoFault === undefined ? null : t(describeSsoFault(ssoFault)));
   const [isBusy, setBusy] = useState(false);
   const { data: ways } = useQuery({
     queryKey: ["sign-in-ways"],

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { TicketDetail } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
@@ -40,7 +41,19 @@ export default function CannedPicker({
     }
   }
   return (
-    <Dialog title={t("compose.canned")} onClose={onClose}>
+    <Dialog
+      title={t("compose.canned")}
+      onClose={onClose}
+      footer={
+        <Link
+          to="/$project/administration/$section"
+          params={{ project: ticket.project, section: "canned-replies" }}
+          className="text-sm text-accent hover:underline"
+        >
+          {t("compose.writeCanned")}
+        </Link>
+      }
+    >
       {list.isPending && <Skeleton className="m-4 h-40" />}
       {list.isError && (
         <div className="p-4">

@@ -4,6 +4,7 @@ import type { KeyboardEvent, Ref } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
+import type { Person } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { useFileDrop } from "../knowledge/use-file-drop.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,7 +17,7 @@ import { findMention, mentionsIn } from "./find-mention.ts";
 import { MentionList } from "./mention-list.tsx";
 import { ReplyFileList } from "./reply-file-list.tsx";
 import { useReplyFiles } from "./use-reply-files.ts";
-import type { ComposeMode, OwnDrafts } from "./own-drafts.ts";
+import type { ComposeMode, KeptFile, OwnDraft, OwnDrafts } from "./own-drafts.ts";
 import type { TicketActions } from "./use-ticket-actions.ts";
 
 const CannedPicker = lazy(() => import("./canned-picker.tsx"));
@@ -30,6 +31,7 @@ export interface ComposeTarget {
 const KEEP_MS = 250;
 /** Who has not typed for so long is not typing any more. */
 const TYPING_MS = 4_000;
+const NO_FILES: readonly KeptFile[] = [];
 
 const MODES = {
   reply: { title: "compose.reply", icon: MessageSquareReply, placeholder: "compose.replyHint", submit: "compose.send" },
@@ -61,41 +63,64 @@ export function Composer({
 }) {
   const { t } = useTexts();
   const { toasts } = useServices();
-  const { people } = usePeople();
+  const { me, people } = usePeople();
   const area = useRef<HTMLTextAreaElement>(null);
   const notice = useRef<HTMLDivElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
-  const files = useReplyFiles({ ticketId: ticket.id, project: ticket.project });
-  const [text, setText] = useState(() => drafts.find(ticket.id)?.text ?? "");
-  const [isOpen, setOpen] = useState(text !== "");
+  const [kept] = useState(() => drafts.find(ticket.id));
+  const files = useReplyFiles({ ticketId: ticket.id, project: ticket.project, kept: kept?.files ?? NO_FILES });
+  const [text, setText] = useState(kept?.text ?? "");
+  const [isOpen, setOpen] = useState(kept !== null);
+  const [isSending, setSending] = useState(false);
   const [isPreview, setPreview] = useState(false);
   const [isChoosing, setChoosing] = useState(false);
   const [caret, setCaret] = useState(0);
   const [picked, setPicked] = useState(0);
   // What was seen of the ticket when the text was begun.
-  const [seen, setSeen] = useState<SeenTicket>(() => seenOf(ticket));
+  const [seen, setSeen] = useState<SeenTicket>(() => kept?.seen ?? seenOf(ticket));
   const isBegun = text.trim() !== "";
-  const changes = isBegun ? describeChanges(seen, ticket) : [];
+  const changes = isBegun ? describeChanges(seen, ticket, me) : [];
   const hasDraft = ticket.draft !== null;
   const shownMode: ComposeMode = mode === "edit" && !hasDraft ? "reply" : mode;
   const takesFiles = shownMode !== "note";
   const drop = useFileDrop(takesFiles, (dropped) => addFiles(dropped));
   const draftText = ticket.draft?.text ?? "";
 
+  // Only what was written in this tab is kept by it: of two that show the same text, the one that has sent it says so.
+  const isOwn = useRef(false);
+  const latest = useRef<OwnDraft>({ mode: shownMode, text, seen, files: files.kept });
   useEffect(() => {
-    const keep = () => drafts.keep(ticket.id, { mode: shownMode, text });
+    latest.current = { mode: shownMode, text, seen, files: files.kept };
+  });
+  const keptFiles = JSON.stringify(files.kept);
+  useEffect(() => {
+    const keep = () => {
+      if (isOwn.current) drafts.keep(ticket.id, latest.current);
+    };
     const timer = setTimeout(keep, KEEP_MS);
     globalThis.addEventListener("pagehide", keep);
     return () => {
       clearTimeout(timer);
       globalThis.removeEventListener("pagehide", keep);
     };
-  }, [drafts, shownMode, text, ticket.id]);
-  const latest = useRef({ mode: shownMode, text });
+  }, [drafts, keptFiles, seen, shownMode, text, ticket.id]);
+  useEffect(
+    () => () => {
+      if (isOwn.current) drafts.keep(ticket.id, latest.current);
+    },
+    [drafts, ticket.id],
+  );
+  const hearOther = useRef<(draft: OwnDraft | null) => void>(() => undefined);
   useEffect(() => {
-    latest.current = { mode: shownMode, text };
+    hearOther.current = (draft) => {
+      if (isOwn.current) return;
+      setText(draft?.text ?? "");
+      setSeen(draft?.seen ?? seenOf(ticket));
+      files.replace(draft?.files ?? NO_FILES);
+      if (draft !== null) onMode(draft.mode);
+    };
   });
-  useEffect(() => () => drafts.keep(ticket.id, latest.current), [drafts, ticket.id]);
+  useEffect(() => drafts.onOther(ticket.id, (draft) => hearOther.current(draft)), [drafts, ticket.id]);
 
   const typing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const stopTyping = () => {
@@ -105,6 +130,8 @@ export function Composer({
   useEffect(() => () => clearTimeout(typing.current), []);
 
   function write(next: string) {
+    if (isSending) return;
+    isOwn.current = true;
     if (!isBegun) setSeen(seenOf(ticket));
     setText(next);
     onTyping(next.trim() !== "");
@@ -118,6 +145,7 @@ export function Composer({
       setOpen(true);
       setPreview(false);
       if (next === "edit" && !isBegun && draftText !== "") {
+        isOwn.current = true;
         setSeen(seenOf(ticket));
         setText(draftText);
       }
@@ -139,12 +167,20 @@ export function Composer({
       setCaret(place);
     });
   };
-  const mentionPerson = (name: string) => {
-    if (mention !== null) insert(mention.at, caret, `@${name} `);
+  /** Whom the note is for where several have the same name. */
+  const chosen = useRef<string[]>([]);
+  const mentionPerson = ({ actor, name }: Person) => {
+    if (mention === null) return;
+    chosen.current.push(actor);
+    insert(mention.at, caret, `@${name} `);
   };
 
   async function send() {
-    if (!isBegun || isBusy || (takesFiles && files.isSending)) return;
+    if (!isBegun || isBusy || isSending || (takesFiles && files.isSending)) return;
+    if (takesFiles && files.hasFailed) {
+      toasts.show({ kind: "fault", text: t("compose.failedFile") });
+      return;
+    }
     if (shownMode !== "note" && isInTheWay(changes)) {
       notice.current?.focus();
       toasts.show({ kind: "fault", text: t("conflict.toast") });
@@ -153,19 +189,25 @@ export function Composer({
     const done = t(shownMode === "note" ? "done.note" : "done.reply");
     const { attachments } = files;
     const withFiles = attachments.length === 0 ? {} : { attachments };
+    // What would be typed meanwhile would go with what is sent, and yet not be sent.
+    setSending(true);
     const isSent =
       shownMode === "note"
-        ? await act("note", { text, ...mentionsIn(text, people) }, { version: null, done })
+        ? await act("note", { text, ...mentionsIn(text, people, chosen.current) }, { version: null, done })
         : shownMode === "edit"
           ? await act("edit", { text, ...withFiles }, { done })
           : await act("reply", { text, markdown: true, ...withFiles }, { done });
+    setSending(false);
     // Nothing that was typed is lost where it could not be sent.
     if (!isSent) return;
     stopTyping();
     // The keys are commands again.
     area.current?.blur();
-    drafts.forget(ticket.id);
-    if (takesFiles) files.clear();
+    isOwn.current = !takesFiles && files.files.length > 0;
+    if (!isOwn.current) drafts.forget(ticket.id);
+    chosen.current = [];
+    // The files of a reply do not go with a note: they stay for the reply.
+    if (takesFiles) files.replace(NO_FILES);
     setText("");
     setPreview(false);
     setOpen(false);
@@ -173,6 +215,8 @@ export function Composer({
     onSent(shownMode);
   }
   function addFiles(chosen: readonly File[]) {
+    if (isSending) return;
+    isOwn.current = true;
     setOpen(true);
     files.add(chosen);
   }
@@ -181,7 +225,7 @@ export function Composer({
       event.preventDefault();
       const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
       const person = found[picked % found.length];
-      if (by === 0 && person !== undefined) mentionPerson(person.name);
+      if (by === 0 && person !== undefined) mentionPerson(person);
       else setPicked((now) => (now + by + found.length) % found.length);
     } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -213,6 +257,7 @@ export function Composer({
           ref={notice}
           changes={changes}
           onSeen={() => {
+            isOwn.current = true;
             setSeen(seenOf(ticket));
             focus();
           }}
@@ -224,6 +269,7 @@ export function Composer({
               type="button"
               aria-pressed={shownMode === name}
               onClick={() => {
+                if (isBegun) isOwn.current = true;
                 onMode(name);
                 setOpen(true);
                 if (name === "edit" && !isBegun) write(draftText);
@@ -268,6 +314,7 @@ export function Composer({
             <textarea
               ref={area}
               value={text}
+              readOnly={isSending}
               rows={isOpen ? 4 : 1}
               dir="auto"
               aria-label={t(MODES[shownMode].title)}
@@ -292,7 +339,15 @@ export function Composer({
           )}
           {found.length > 0 && <MentionList people={found} picked={picked % found.length} onPick={mentionPerson} />}
         </div>
-        {takesFiles && <ReplyFileList files={files} />}
+        {takesFiles && (
+          <ReplyFileList
+            files={files}
+            onRemove={(key) => {
+              isOwn.current = true;
+              files.remove(key);
+            }}
+          />
+        )}
         <input
           ref={chooser}
           type="file"

@@ -18,3 +18,20 @@ test("a note is for those whose names stand in it after an @", () => {
   expect(mentionsIn("Ask @Ann Able, not Ben.", people)).toEqual({ mentions: ["1"] });
   expect(mentionsIn("Nobody@home", people)).toEqual({});
 });
+
+test("a name is the whole name, and the longest that fits", () => {
+  const people = ["Ann", "Anna", "Ann Able", "Ann-Marie", "Ünal"].map((name) => ({ actor: `operator:${name}`, name }));
+  const found = (text: string) => mentionsIn(text, people).mentions ?? [];
+  expect(found("@Anna, look")).toEqual(["Anna"]);
+  expect(found("@Ann Able and @Ünal!")).toEqual(["Ann Able", "Ünal"]);
+  expect(found("@Ann-Marie (@Ann)")).toEqual(["Ann-Marie", "Ann"]);
+  expect(found("@Ann’s and @Ann's, and (@Anna)")).toEqual(["Ann", "Anna"]);
+  expect(found("@Annabel, @Ann-Sophie, x@Ann, a.b@Ann")).toEqual([]);
+});
+
+test("of people with the same name those are told who were chosen, or all of them", () => {
+  const people = ["1", "2", "3"].map((id) => ({ actor: `operator:${id}`, name: "Ann" }));
+  expect(mentionsIn("@Ann", people)).toEqual({ mentions: ["1", "2", "3"] });
+  expect(mentionsIn("@Ann", people, ["operator:2"])).toEqual({ mentions: ["2"] });
+  expect(mentionsIn("nobody", people, ["operator:2"])).toEqual({});
+});

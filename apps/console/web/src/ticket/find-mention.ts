@@ -14,10 +14,44 @@ const ACTOR = /^operator:/;
 /** REVIEW_LIMITS of the contracts say the same; the server checks. */
 const MENTIONS_MAX_COUNT = 20;
 
-/** Whom a note is for: the operators whose names stand in it after an @, as the server wants their ids. */
-export function mentionsIn(text: string, people: readonly { actor: string; name: string }[]): { mentions?: string[] } {
-  const mentions = people
-    .filter(({ name }) => text.includes(`@${name}`))
+/** What may stand before the @ of a mention, so that an e-mail address is none. */
+const BEFORE = /[^\p{L}\p{N}\p{M}_.]$/u;
+/** What goes on with a name: Ann is neither Anna nor Ann-Marie. */
+const GOES_ON = /^(?:[\p{L}\p{N}\p{M}_]|-\p{L})/u;
+
+/** The names that stand in a text after an @, each as far as it goes: the longest of those that fit. */
+function namesIn(text: string, names: readonly string[]): Set<string> {
+  const longestFirst = names.filter((name) => name !== "").sort((one, other) => other.length - one.length);
+  const found = new Set<string>();
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    if (at > 0 && !BEFORE.test(text.slice(Math.max(0, at - 2), at))) continue;
+    const name = longestFirst.find(
+      (one) => text.startsWith(one, at + 1) && !GOES_ON.test(text.slice(at + 1 + one.length, at + 4 + one.length)),
+    );
+    if (name !== undefined) found.add(name);
+  }
+  return found;
+}
+
+/**
+ * Whom a note is for: the operators whose names stand in it after an @, as the server wants their ids. Of several with
+ * the same name those who were `chosen` from the list, where somebody was.
+ */
+export function mentionsIn(
+  text: string,
+  people: readonly { actor: string; name: string }[],
+  chosen: readonly string[] = [],
+): { mentions?: string[] } {
+  const names = namesIn(
+    text,
+    people.map(({ name }) => name),
+  );
+  const isChosen = ({ actor }: { actor: string }) => chosen.includes(actor);
+  const mentions = [...names]
+    .flatMap((name) => {
+      const namesakes = people.filter((person) => person.name === name);
+      return namesakes.some(isChosen) ? namesakes.filter(isChosen) : namesakes;
+    })
     .map(({ actor }) => actor.replace(ACTOR, ""))
     .slice(0, MENTIONS_MAX_COUNT);
   return mentions.length === 0 ? {} : { mentions };

@@ -10,7 +10,7 @@ export function MentionList({
 }: {
   people: readonly Person[];
   picked: number;
-  onPick: (name: string) => void;
+  onPick: (person: Person) => void;
 }) {
   const { t } = useTexts();
   return (
@@ -19,19 +19,19 @@ export function MentionList({
       aria-label={t("compose.mention")}
       className="absolute bottom-full left-0 z-20 mb-1 w-60 rounded-lg border border-line bg-raised p-1 shadow-pop"
     >
-      {people.map(({ actor, name }, index) => (
+      {people.map((person, index) => (
         <li
-          key={actor}
+          key={person.actor}
           role="option"
           aria-selected={index === picked}
           onPointerDown={(event) => {
             event.preventDefault();
-            onPick(name);
+            onPick(person);
           }}
           className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm aria-selected:bg-hover"
         >
-          <Avatar name={name} size="small" />
-          <span className="truncate">{name}</span>
+          <Avatar name={person.name} size="small" />
+          <span className="truncate">{person.name}</span>
         </li>
       ))}
     </ul>

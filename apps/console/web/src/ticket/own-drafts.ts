@@ -1,13 +1,27 @@
 import type { KeptTexts } from "../app/safe-storage.ts";
+import type { SeenTicket } from "./describe-changes.ts";
 
 /** How something that is written is meant. */
 export const COMPOSE_MODES = ["reply", "edit", "note"] as const;
 export type ComposeMode = (typeof COMPOSE_MODES)[number];
 
+/** A file that goes with a text. */
+export interface KeptFile {
+  name: string;
+  sizeBytes: number;
+  /** What the server calls it; null where it has not got it, or not whole. */
+  fileId: string | null;
+  /** When it was handed in, in milliseconds since 1970. */
+  atMs: number;
+}
+
 /** What somebody has begun to write for a ticket. */
 export interface OwnDraft {
   mode: ComposeMode;
   text: string;
+  /** What was seen of the ticket when it was begun; null where that is not known. */
+  seen: SeenTicket | null;
+  files: readonly KeptFile[];
 }
 
 /** So many unfinished texts are kept, the last written. */
@@ -15,34 +29,75 @@ const MAX_COUNT = 200;
 const PREFIX = "console.draft.";
 
 const isMode = (value: unknown): value is ComposeMode => COMPOSE_MODES.some((mode) => mode === value);
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+function isSeen(value: unknown): value is SeenTicket {
+  if (!isRecord(value)) return false;
+  const { assignee, draft, eventId, messageSeq, replySeq, status } = value;
+  const areNumbers = [messageSeq, replySeq, eventId].every((number) => typeof number === "number");
+  return (
+    areNumbers && typeof status === "string" && [assignee, draft].every((x) => x === null || typeof x === "string")
+  );
+}
+
+function isFile(value: unknown): value is KeptFile {
+  if (!isRecord(value)) return false;
+  const { atMs, fileId, name, sizeBytes } = value;
+  const isNamed = typeof name === "string" && typeof sizeBytes === "number" && typeof atMs === "number";
+  return isNamed && (fileId === null || typeof fileId === "string");
+}
+
+/** What a kept text holds; null for what is none, as of somebody else. */
+function readDraft(text: string | null): (OwnDraft & { at: number }) | null {
+  try {
+    const kept: unknown = JSON.parse(text ?? "null");
+    if (!isRecord(kept) || typeof kept["text"] !== "string" || !isMode(kept["mode"])) return null;
+    const { at, files, mode, seen, text: words } = kept;
+    return {
+      mode,
+      text: words,
+      // An earlier version of the console kept neither.
+      seen: isSeen(seen) ? seen : null,
+      files: Array.isArray(files) ? files.filter(isFile) : [],
+      at: typeof at === "number" ? at : 0,
+    };
+  } catch {
+    // Somebody else's text is no draft.
+    return null;
+  }
+}
 
 /** The unfinished texts of one operator in this browser. */
 export function openOwnDrafts(storage: KeptTexts, operatorId: string) {
   const prefix = `${PREFIX}${operatorId}.`;
-  function read(key: string): (OwnDraft & { at: number }) | null {
-    try {
-      const kept = JSON.parse(storage.getItem(key) ?? "null") as Partial<OwnDraft & { at: number }> | null;
-      if (typeof kept?.text !== "string" || !isMode(kept.mode)) return null;
-      return { mode: kept.mode, text: kept.text, at: kept.at ?? 0 };
-    } catch {
-      // Somebody else's text is no draft.
-      return null;
-    }
-  }
+  const read = (key: string) => readDraft(storage.getItem(key));
   return {
     /** What was begun for a ticket; null where nothing was. */
     find: (ticketId: string): OwnDraft | null => read(prefix + ticketId),
-    /** Keeps what is written; an empty text is forgotten. */
+    /** Keeps what is written; an empty text without files is forgotten. */
     keep(ticketId: string, draft: OwnDraft, nowMs = Date.now()): void {
       const key = prefix + ticketId;
-      if (draft.text.trim() === "") return storage.removeItem(key);
+      if (draft.text.trim() === "" && draft.files.length === 0) return storage.removeItem(key);
       storage.setItem(key, JSON.stringify({ ...draft, at: nowMs }));
       const keys = storage.keys().filter((other) => other.startsWith(prefix));
       if (keys.length <= MAX_COUNT) return;
       const oldest = keys.map((other) => ({ other, at: read(other)?.at ?? 0 })).sort((a, b) => a.at - b.at);
       for (const { other } of oldest.slice(0, keys.length - MAX_COUNT)) storage.removeItem(other);
     },
-    forget: (ticketId: string): void => storage.removeItem(prefix + ticketId),
+    /** Forgets what was sent, wherever it is shown: in other tabs, and where the ticket was left and opened again. */
+    forget(ticketId: string): void {
+      const key = prefix + ticketId;
+      storage.removeItem(key);
+      globalThis.dispatchEvent(new StorageEvent("storage", { key, newValue: null }));
+    },
+    /** Tells when another tab has kept something for the ticket, and when it is forgotten (null), wherever that is. */
+    onOther(ticketId: string, listener: (draft: OwnDraft | null) => void): () => void {
+      const hear = ({ key, newValue }: StorageEvent) => {
+        if (key === prefix + ticketId) listener(readDraft(newValue));
+      };
+      globalThis.addEventListener("storage", hear);
+      return () => globalThis.removeEventListener("storage", hear);
+    },
   };
 }
 export type OwnDrafts = ReturnType<typeof openOwnDrafts>;

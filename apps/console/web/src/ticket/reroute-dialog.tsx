@@ -1,11 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { Bot, FolderInput } from "lucide-react";
 import { useState } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { agentsQuery } from "../api/agents.ts";
 import { useServices } from "../app/services.ts";
+import { mayDo } from "../api/session.ts";
 import { useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { useInbox } from "../inbox/inbox-context.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { PickList } from "../ui/pick-list.tsx";
@@ -13,7 +16,7 @@ import type { TicketActions } from "./use-ticket-actions.ts";
 
 const NO_AGENT = "none";
 
-/** Gives the ticket to another agent; administrators also to one of another project. */
+/** Gives the ticket to another agent; who may write in another project's tickets, also to one of that project. */
 export default function RerouteDialog({
   ticket,
   onClose,
@@ -25,23 +28,32 @@ export default function RerouteDialog({
 }) {
   const { t } = useTexts();
   const { connection } = useServices();
-  const { isAdministrator, projects } = useSession();
+  const navigate = useNavigate();
+  const { view } = useInbox();
+  const session = useSession();
+  const targets = session.projects.filter(
+    ({ name }) =>
+      name === ticket.project || (mayDo(session, name, "tickets:write") && mayDo(session, name, "agents:read")),
+  );
   const [project, setProject] = useState(ticket.project);
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
   const isMoved = project !== ticket.project;
-  function pick(id: string) {
+  async function pick(id: string) {
     onClose();
     const name = agents.find((agent) => agent.id === id)?.name ?? t("reroute.noAgent");
     const input = { agentId: id === NO_AGENT ? null : id, ...(isMoved ? { project } : {}) };
-    void actions.act("reroute", input, { done: t("done.reroute", { name }) });
+    const isDone = await actions.act("reroute", input, { done: t("done.reroute", { name }) });
+    if (!isDone || !isMoved) return;
+    // It is not to be seen in the former project any more.
+    await navigate({ to: "/$project/inbox/$view/$ticketId", params: { project, view, ticketId: ticket.id } });
   }
   return (
     <Dialog title={t("action.reroute")} width="small" onClose={onClose}>
-      {isAdministrator && projects.length > 1 && (
+      {targets.length > 1 && (
         <SelectField
           label={t("project.label")}
           value={project}
-          options={projects.map(({ name }) => ({ value: name, label: name }))}
+          options={targets.map(({ name }) => ({ value: name, label: name }))}
           onChange={({ currentTarget }) => setProject(currentTarget.value)}
           className="border-b border-line p-4"
         />
@@ -49,7 +61,7 @@ export default function RerouteDialog({
       <PickList
         label={t("action.reroute")}
         empty={t("reroute.none")}
-        onPick={pick}
+        onPick={(id) => void pick(id)}
         items={[
           ...agents
             .filter(({ enabled, id }) => enabled && (isMoved || id !== ticket.agentId))

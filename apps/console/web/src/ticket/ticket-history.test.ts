@@ -97,13 +97,18 @@ describe("what has happened since a ticket was looked at", () => {
   const seen = seenOf(ticket({ messages: [message("m1", 1)] }));
 
   test("is nothing where only the version is another one", () => {
-    expect(describeChanges(seen, ticket({ version: 7, messages: [message("m1", 1)] }))).toEqual([]);
+    expect(describeChanges(seen, ticket({ version: 7, messages: [message("m1", 1)] }), "operator:a")).toEqual([]);
   });
 
   test("names new messages and replies, which are in the way of an answer", () => {
     const changes = describeChanges(
       seen,
-      ticket({ messages: [message("m1", 1), message("m2", 2)], replies: [reply("r1", 3)] }),
+      ticket({
+        messages: [message("m1", 1), message("m2", 2)],
+        replies: [reply("r1", 3)],
+        events: [event(1, 3, "operator:b", { decision: "reply" })],
+      }),
+      "operator:a",
     );
     expect(changes).toEqual([
       { kind: "message", text: "text of m2" },
@@ -112,10 +117,31 @@ describe("what has happened since a ticket was looked at", () => {
     expect(isInTheWay(changes)).toBe(true);
   });
 
+  test("is not what one has done oneself, nor a colleague's note", () => {
+    const now = ticket({
+      messages: [message("m1", 1)],
+      replies: [reply("r1", 3)],
+      assignee: "operator:a",
+      status: "pending",
+      events: [
+        event(1, 2, "operator:b", { note: "Look" }),
+        event(2, 3, "operator:a", { decision: "reply" }),
+        event(3, 3, "pipeline", {}),
+      ],
+    });
+    expect(describeChanges(seen, now, "operator:a")).toEqual([]);
+  });
+
   test("names who has it and what became of it, which are not in the way", () => {
     const changes = describeChanges(
       seen,
-      ticket({ messages: [message("m1", 1)], assignee: "operator:b", status: "resolved" }),
+      ticket({
+        messages: [message("m1", 1)],
+        assignee: "operator:b",
+        status: "resolved",
+        events: [event(1, 3, "operator:b", { decision: "resolve" })],
+      }),
+      "operator:a",
     );
     expect(changes).toEqual([
       { kind: "status", status: "resolved" },

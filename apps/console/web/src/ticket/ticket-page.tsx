@@ -1,17 +1,20 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { useEffect } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ServiceFault } from "@svc/client";
 import { ticketQuery } from "../api/tickets.ts";
 import { useServices } from "../app/services.ts";
-import { useProject } from "../app/use-session.ts";
+import { useProject, useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { useInbox } from "../inbox/inbox-context.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { TextArea } from "../ui/text-area.tsx";
+import { openOwnDrafts } from "./own-drafts.ts";
 import { TicketView } from "./ticket-view.tsx";
+import { useAbsence } from "./use-presence.ts";
 
 /** The outline of a ticket that is on its way; what the list knows of it is there already. */
 function TicketSkeleton({ subject }: { subject: string | undefined }) {
@@ -35,29 +38,81 @@ function TicketSkeleton({ subject }: { subject: string | undefined }) {
   );
 }
 
+/** What is said of a ticket that is not here any more, with what was begun to be written for it, and where it is now. */
+function GoneTicket({ ticketId, movedTo }: { ticketId: string; movedTo: string | null }) {
+  const { t } = useTexts();
+  const { storage } = useServices();
+  const { operator } = useSession();
+  const { view } = useInbox();
+  const [text, setText] = useState("");
+  useEffect(() => {
+    // By now the field has kept what was in it.
+    setText(openOwnDrafts(storage, operator.id).find(ticketId)?.text ?? "");
+  }, [operator.id, storage, ticketId]);
+  return (
+    <EmptyState icon={SearchX} title={t("ticket.gone")} text={t("ticket.goneText")}>
+      {movedTo !== null && (
+        <Link
+          to="/$project/inbox/$view/$ticketId"
+          params={{ project: movedTo, view, ticketId }}
+          className="text-sm font-medium text-accent hover:underline"
+        >
+          {t("ticket.openIn", { project: movedTo })}
+        </Link>
+      )}
+      {text !== "" && (
+        <TextArea
+          label={t("ticket.goneDraft")}
+          value={text}
+          readOnly
+          rows={6}
+          dir="auto"
+          className="w-full max-w-lg text-left"
+        />
+      )}
+    </EmptyState>
+  );
+}
+
 /** One ticket, kept as it is on the server. */
 export function TicketPage() {
-  const { t } = useTexts();
   const { ticketId } = useParams({ from: "/$project/inbox/$view/$ticketId" });
   const { connection, live } = useServices();
   const queryClient = useQueryClient();
   const project = useProject();
   const { items } = useInbox();
   const query = useQuery(ticketQuery(connection, project, ticketId));
-  useEffect(
-    () =>
+  const [moved, setMoved] = useState<{ ticketId: string; project: string } | null>(null);
+  // Whether the ticket has come to be shown by itself, after another one was decided.
+  const isNext = useRef(false);
+  useEffect(() => {
+    const readAnew = () => void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
+    const ends = [
       live.on("ticket", (news) => {
-        if (news.ticketId === ticketId) void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticketId] });
+        if (news.ticketId !== ticketId) return;
+        setMoved(news.project === project ? null : { ticketId, project: news.project });
+        readAnew();
       }),
-    [live, project, queryClient, ticketId],
-  );
+      live.on("gone", (news) => {
+        if (news.ticketId === ticketId && news.project === project) readAnew();
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [live, project, queryClient, ticketId]);
+  // What was read of a ticket before it was gone is not what it is.
+  const isGone = query.error instanceof ServiceFault && query.error.status === 404;
+  const isShown = query.data !== undefined && !isGone;
+  useAbsence(query.isError && !isShown);
 
-  if (query.data !== undefined) return <TicketView key={ticketId} ticket={query.data} />;
+  if (query.data !== undefined && !isGone) return <TicketView key={ticketId} ticket={query.data} isNext={isNext} />;
+  if (isGone) {
+    const movedTo = moved?.ticketId === ticketId && moved.project !== project ? moved.project : null;
+    return <GoneTicket key={ticketId} ticketId={ticketId} movedTo={movedTo} />;
+  }
   if (query.isError) {
-    const isGone = query.error instanceof ServiceFault && query.error.status === 404;
-    return isGone ? (
-      <EmptyState icon={SearchX} title={t("ticket.gone")} text={t("ticket.goneText")} />
-    ) : (
+    return (
       <div className="p-5">
         <FaultNotice fault={query.error} onRetry={() => void query.refetch()} />
       </div>

@@ -1,6 +1,8 @@
+import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { RefObject } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
-import { useCommands } from "../app/command-registry.ts";
+import { READ_MS, useCommands } from "../app/command-registry.ts";
 import type { Command } from "../app/command-registry.ts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
@@ -26,9 +28,14 @@ import { useTicketActions } from "./use-ticket-actions.ts";
 
 /** So near to the beginning of what is shown, older ones are fetched. */
 const OLDER_WITHIN_PX = 240;
+/** Who reads so near to the end is taken along to what is new. */
+const END_WITHIN_PX = 80;
 
-/** A ticket: who, what was said, what the agent would answer, and where to write. */
-export function TicketView({ ticket }: { ticket: TicketDetail }) {
+/**
+ * A ticket: who, what was said, what the agent would answer, and where to write. `isNext` is true where it has come by
+ * itself after another one was decided: it is then to be read for a moment before anything can be decided about it.
+ */
+export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: RefObject<boolean> }) {
   const { t } = useTexts();
   const { storage, toasts } = useServices();
   const { operator } = useSession();
@@ -55,51 +62,71 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
     setMode(next);
     composer.current?.open(next);
   };
+  // A key that is pressed twice, or a double click, must not decide about the next ticket, which nobody has read.
+  const readFrom = useRef(0);
+  const isShown = useRef(false);
+  useEffect(() => {
+    if (isNext.current) readFrom.current = performance.now() + READ_MS;
+    isNext.current = false;
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, [isNext]);
+  const decide = (work: () => void) => {
+    if (actions.busy === null && performance.now() >= readFrom.current) work();
+  };
   const go = async (isDone: Promise<boolean>) => {
-    if (await isDone) advance(id);
+    // Who has gone elsewhere meanwhile stays there.
+    if (!(await isDone) || !isShown.current) return;
+    isNext.current = true;
+    advance(id);
   };
-  const approve = () => void go(act("approve", {}, { done: t("done.approve") }));
+  const approve = () => decide(() => void go(act("approve", {}, { done: t("done.approve") })));
   const reject = (reason?: string) =>
-    void go(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") }));
-  const regenerate = () => void act("regenerate", {}, { done: t("done.regenerate") });
-  const reopen = () => void act("reopen", {}, { version: null, done: t("done.reopen") });
+    decide(() => void go(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") })));
+  const regenerate = () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") }));
+  const reopen = () => decide(() => void act("reopen", {}, { version: null, done: t("done.reopen") }));
+  const retry = () => decide(() => void act("retry", {}, { done: t("done.retry") }));
   const resolve = (as: "resolved" | "spam") =>
-    void go(
-      act(
-        "resolve",
-        { status: as },
-        {
-          done: t(as === "spam" ? "done.spam" : "done.resolve"),
-          // Messages that waited have ended: opening the ticket again does not bring back their draft.
-          undoLabel: t(stage === "review" ? "action.reopen" : "ui.undo"),
-          undo: () => void actions.undoClose(),
-        },
-      ),
+    decide(
+      () =>
+        void go(
+          act(
+            "resolve",
+            { status: as },
+            {
+              done: t(as === "spam" ? "done.spam" : "done.resolve"),
+              // Messages that waited have ended: opening the ticket again does not bring back their draft.
+              undoLabel: t(stage === "review" ? "action.reopen" : "ui.undo"),
+              undo: (after) => void actions.undoClose(after),
+            },
+          ),
+        ),
     );
-  const assign = (assignee: string | null) => {
-    const before = ticket.assignee;
-    const put = (who: string | null, telling: Parameters<typeof act>[2]) =>
-      who === null
-        ? act("unassign", {}, telling)
-        : who === me
-          ? act("takeover", {}, telling)
-          : act("assign", { assignee: who }, telling);
-    void put(assignee, {
-      version: null,
-      done: t(assignee === null ? "done.unassign" : "done.assign"),
-      undo: () => void put(before, { version: null }),
+  const assign = (assignee: string | null) =>
+    decide(() => {
+      const before = ticket.assignee;
+      void actions.assign(assignee, {
+        done: t(assignee === null ? "done.unassign" : "done.assign"),
+        undo: ({ version }) => void actions.assign(before, { version, keepsDraft: true }),
+      });
     });
-  };
   const copyLink = () =>
     void navigator.clipboard.writeText(location.href).then(
       () => toasts.show({ kind: "done", text: t("done.copied") }),
       () => toasts.show({ kind: "fault", text: t("fault.clipboard") }),
     );
 
+  // A ticket opens at its newest end. Who reads further up stays there, and is told what has come.
+  const isAtEnd = useRef(true);
+  const [hasNews, setNews] = useState(false);
+  const showEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  const newest = `${ticket.messages.at(-1)?.id ?? ""} ${ticket.replies.at(-1)?.id ?? ""}`;
   useEffect(() => {
-    // A ticket opens at its newest end.
-    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  }, [ticket.messages.length, ticket.replies.length]);
+    if (isAtEnd.current) showEnd();
+    else setNews(true);
+  }, [newest]);
 
   // What is older comes in above what is read, which stays where it is.
   const heightBefore = useRef<number | null>(null);
@@ -114,7 +141,14 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
   }, [history, isLoading]);
 
   const writing: (Command | false)[] = [
-    canApprove && { id: "approve", title: t("action.approve"), group: "ticket", keys: "a", run: approve },
+    canApprove && {
+      id: "approve",
+      title: t("action.approve"),
+      group: "ticket",
+      keys: "a",
+      isDecision: true,
+      run: approve,
+    },
     draft !== null && { id: "edit", title: t("action.edit"), group: "ticket", keys: "e", run: () => compose("edit") },
     { id: "reply", title: t("action.reply"), group: "ticket", keys: "r", run: () => compose("reply") },
     { id: "note", title: t("action.note"), group: "ticket", keys: "n", run: () => compose("note") },
@@ -123,6 +157,7 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
       title: t("action.regenerate"),
       group: "ticket",
       keys: "shift+g",
+      isDecision: true,
       run: regenerate,
     },
     stage === "review" && {
@@ -141,15 +176,23 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
       title: t("action.resolve"),
       group: "ticket",
       keys: "shift+e",
+      isDecision: true,
       run: () => resolve("resolved"),
     },
-    !isClosed && { id: "spam", title: t("action.spam"), group: "ticket", keys: "!", run: () => resolve("spam") },
+    !isClosed && {
+      id: "spam",
+      title: t("action.spam"),
+      group: "ticket",
+      keys: "!",
+      isDecision: true,
+      run: () => resolve("spam"),
+    },
     isClosed && { id: "reopen", title: t("action.reopen"), group: "ticket", keys: "shift+o", run: reopen },
     stage === "failed" && {
       id: "retry",
       title: t("action.retry"),
       group: "ticket",
-      run: () => void act("retry", {}, { done: t("done.retry") }),
+      run: retry,
     },
   ];
   useCommands([
@@ -181,7 +224,10 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
             role="region"
             aria-label={t("ticket.conversation")}
             onScroll={({ currentTarget }) => {
-              if (currentTarget.scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
+              const { clientHeight, scrollHeight, scrollTop } = currentTarget;
+              isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_WITHIN_PX;
+              if (isAtEnd.current) setNews(false);
+              if (scrollTop < OLDER_WITHIN_PX && hasMore && !isLoading) showOlder();
             }}
             className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
           >
@@ -210,6 +256,14 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
               )}
             </div>
           </div>
+          <div role="status" className="relative">
+            {hasNews && (
+              <Button size="small" onClick={showEnd} className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop">
+                <ArrowDown aria-hidden className="size-3.5" />
+                {t("ticket.news")}
+              </Button>
+            )}
+          </div>
           {mayWrite && (
             <Composer
               ref={composer}
@@ -220,7 +274,9 @@ export function TicketView({ ticket }: { ticket: TicketDetail }) {
               act={act}
               isBusy={actions.busy !== null}
               onTyping={setTyping}
-              onSent={() => undefined}
+              onSent={() => {
+                isAtEnd.current = true;
+              }}
             />
           )}
         </div>

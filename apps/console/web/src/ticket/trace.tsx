@@ -1,11 +1,43 @@
 import { useMemo } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
+import type { Texts } from "../i18n/create-texts.ts";
+import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { describeReason } from "./describe-reason.ts";
 import { readTrace } from "./read-trace.ts";
 import type { TraceRun } from "./read-trace.ts";
 import { ToolCallView } from "./tool-calls.tsx";
+
+/** What a stage does, in words; a stage that is not known here is shown by its name. */
+const STAGES: ReadonlyMap<string, TextKey> = new Map([
+  ["openTicket", "trace.opening"],
+  ["heedVisitor", "trace.wishes"],
+  ["triage", "state.triage"],
+  ["triageAllProjects", "state.triage"],
+  ["retrieve", "trace.searching"],
+  ["answer", "trace.answering"],
+  ["answerEarlier", "trace.answering"],
+  ["gate", "trace.checking"],
+  ["formatReply", "trace.formatting"],
+  ["formatReview", "trace.formatting"],
+  ["holdForReview", "trace.holding"],
+  ["keepDraft", "trace.holding"],
+  ["sendReply", "trace.sending"],
+  ["sendReview", "trace.sending"],
+]);
+/** What a language model was asked for, in words. */
+const PURPOSES: ReadonlyMap<string, TextKey> = new Map([
+  ["answer", "trace.answering"],
+  ["triage", "state.triage"],
+  ["notes", "trace.notes"],
+]);
+
+/** The text for a name, or the name itself where there is none. */
+const wordFor = (texts: ReadonlyMap<string, TextKey>, name: string, t: Texts["t"]) => {
+  const key = texts.get(name);
+  return key === undefined ? name : t(key);
+};
 
 function StageBars({ stages }: { stages: TraceRun["stages"] }) {
   const { duration, t } = useTexts();
@@ -15,8 +47,10 @@ function StageBars({ stages }: { stages: TraceRun["stages"] }) {
   return (
     <ul aria-label={t("trace.times")} className="mt-2 flex flex-col gap-1">
       {shown.map(({ name, ms }) => (
-        <li key={name} className="grid grid-cols-[5.5rem_minmax(0,1fr)_4rem] items-center gap-2 text-2xs text-muted">
-          <span className="truncate">{name}</span>
+        <li key={name} className="grid grid-cols-[6.5rem_minmax(0,1fr)_4rem] items-center gap-2 text-2xs text-muted">
+          <span className="truncate" title={name}>
+            {wordFor(STAGES, name, t)}
+          </span>
           <span className="h-1.5 rounded-full bg-sunken">
             <span
               style={{ width: `${Math.max(2, (ms / totalMs) * 100)}%` }}
@@ -122,7 +156,7 @@ export function Trace({ ticket, onSource }: { ticket: TicketDetail; onSource: (s
           <ul className="mt-1.5 flex flex-col gap-1">
             {modelCalls.map((call, index) => (
               <li key={index} className="text-2xs text-muted" title={dateTime(call.at)}>
-                {call.purpose} · {call.model} · {duration(call.ms)}
+                {wordFor(PURPOSES, call.purpose, t)} · {call.model} · {duration(call.ms)}
                 {call.fault !== null && <span className="text-bad"> · {call.fault}</span>}
               </li>
             ))}

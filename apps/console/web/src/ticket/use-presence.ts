@@ -10,13 +10,11 @@ const HEARTBEAT_MS = 20_000;
 type Viewer = PresenceNews["viewers"][number];
 const NOBODY: readonly Viewer[] = [];
 
-/** Tells that this ticket is looked at, and answers who else looks at it. */
-export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
-  const { connection, live } = useServices();
-  const { operator } = useSession();
+/** Tells the server what this tab shows. */
+function useTelling(): (ticketId: string | null, isTyping: boolean) => void {
+  const { connection } = useServices();
   const project = useProject();
-  const [told, setTold] = useState<PresenceNews | null>(null);
-  const tell = useCallback(
+  return useCallback(
     (id: string | null, types: boolean) => {
       const body = { ticketId: id, isTyping: types, tab: TAB_NAME };
       // Nobody is harmed where it is not told: it is told again soon, or the server is away, as the page says.
@@ -24,6 +22,26 @@ export function usePresence(ticketId: string, isTyping: boolean): readonly Viewe
     },
     [connection, project],
   );
+}
+
+/**
+ * Tells that no ticket is looked at, once none is shown and when the page of tickets is left; from one ticket to the next
+ * that one says it all.
+ */
+export function useAbsence(isNoneShown: boolean): void {
+  const tell = useTelling();
+  useEffect(() => {
+    if (isNoneShown) tell(null, false);
+  }, [isNoneShown, tell]);
+  useEffect(() => () => tell(null, false), [tell]);
+}
+
+/** Tells that this ticket is looked at, and answers who else looks at it. */
+export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
+  const { live } = useServices();
+  const { operator } = useSession();
+  const tell = useTelling();
+  const [told, setTold] = useState<PresenceNews | null>(null);
   useEffect(() => {
     const tellHere = () => tell(ticketId, isTyping);
     tellHere();
@@ -34,7 +52,6 @@ export function usePresence(ticketId: string, isTyping: boolean): readonly Viewe
       endHello();
     };
   }, [isTyping, live, tell, ticketId]);
-  useEffect(() => () => tell(null, false), [tell, ticketId]);
   useEffect(() => live.on("presence", (news) => news.ticketId === ticketId && setTold(news)), [live, ticketId]);
   return told?.ticketId === ticketId ? told.viewers.filter(({ operatorId }) => operatorId !== operator.id) : NOBODY;
 }

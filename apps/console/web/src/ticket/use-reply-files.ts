@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "react";
 import type { OperatorFile } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
+import type { Texts } from "../i18n/create-texts.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { describeFault } from "../ui/describe-fault.ts";
+import type { KeptFile } from "./own-drafts.ts";
 
 /** A file that goes with what is being written. */
 export interface ReplyFile {
@@ -12,8 +14,12 @@ export interface ReplyFile {
   state: "sending" | "ready" | "failed";
   /** What the server calls it, once it has it. */
   fileId: string | null;
+  /** When it was handed in, in milliseconds since 1970. */
+  atMs: number;
   /** Why it was not taken, in words. */
   error: string | null;
+  /** What is tried again; null where that would not help. */
+  content: File | null;
 }
 
 /** OPERATOR_FILE_LIMITS of the contracts say the same; the server checks. */
@@ -21,12 +27,33 @@ const MAX_COUNT = 10;
 const MAX_BYTES = 10 * 1024 * 1024;
 /** 10 MB at 1 Mbit/s take 80 seconds. */
 const TIMEOUT_MS = 5 * 60_000;
+/** The server lets go of files that nothing names after a day (OPERATOR_FILE_LIMITS); an hour is for the sending. */
+const KEPT_MS = 23 * 3_600_000;
 
-/** The files that go with a reply to this ticket: each is handed in as soon as it is chosen. */
-export function useReplyFiles({ ticketId, project }: { ticketId: string; project: string }) {
-  const { connection } = useServices();
+/** Files that were kept with a text; one that the server has not, or not any more, is there to be chosen again. */
+function restore(kept: readonly KeptFile[], t: Texts["t"]): ReplyFile[] {
+  return kept.map(({ atMs, fileId, name, sizeBytes }, index) => {
+    const isThere = fileId !== null && Date.now() - atMs < KEPT_MS;
+    const found = isThere
+      ? { state: "ready" as const, fileId, error: null }
+      : { state: "failed" as const, fileId: null, error: t("compose.lostFile") };
+    return { key: -index - 1, name, sizeBytes, atMs, content: null, ...found };
+  });
+}
+
+/** The files that go with a reply to this ticket, first those of `kept`: each is handed in as soon as it is chosen. */
+export function useReplyFiles({
+  ticketId,
+  project,
+  kept,
+}: {
+  ticketId: string;
+  project: string;
+  kept: readonly KeptFile[];
+}) {
+  const { connection, toasts } = useServices();
   const { t } = useTexts();
-  const [files, setFiles] = useState<readonly ReplyFile[]>([]);
+  const [files, setFiles] = useState<readonly ReplyFile[]>(() => restore(kept, t));
   const lastKey = useRef(0);
   const stopping = useRef<AbortController | null>(null);
   useEffect(() => {
@@ -34,6 +61,13 @@ export function useReplyFiles({ ticketId, project }: { ticketId: string; project
     stopping.current = controller;
     return () => controller.abort();
   }, []);
+  const isSending = files.some(({ state }) => state === "sending");
+  useEffect(() => {
+    if (!isSending) return undefined;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    globalThis.addEventListener("beforeunload", ask);
+    return () => globalThis.removeEventListener("beforeunload", ask);
+  }, [isSending]);
   const change = (key: number, found: Partial<ReplyFile>) =>
     setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...found } : file)));
 
@@ -45,7 +79,7 @@ export function useReplyFiles({ ticketId, project }: { ticketId: string; project
       const path = `/api/v1/admin/tickets/${encodeURIComponent(ticketId)}/files`;
       const request = { project, form, timeoutMs: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
       const { item } = (await connection.send("POST", path, request)) as { item: OperatorFile };
-      change(key, { state: "ready", fileId: item.fileId, name: item.filename });
+      change(key, { state: "ready", fileId: item.fileId, name: item.filename, atMs: Date.now(), content: null });
     } catch (fault) {
       change(key, { state: "failed", error: describeFault(fault, t) });
     }
@@ -53,22 +87,38 @@ export function useReplyFiles({ ticketId, project }: { ticketId: string; project
 
   return {
     files,
-    isSending: files.some(({ state }) => state === "sending"),
+    isSending,
+    /** Whether one of them was not handed in. */
+    hasFailed: files.some(({ state }) => state === "failed"),
+    /** As they are kept with the text. */
+    kept: files.map(({ atMs, fileId, name, sizeBytes }): KeptFile => ({ atMs, fileId, name, sizeBytes })),
     /** As a decision names them. */
     attachments: files.flatMap(({ fileId }) => (fileId === null ? [] : [{ fileId }])),
     add(chosen: readonly File[]) {
       const room = Math.max(0, MAX_COUNT - files.length);
+      if (chosen.length > room) {
+        const text = t("compose.tooManyFiles", { max: MAX_COUNT, n: chosen.length - room });
+        toasts.show({ kind: "fault", text });
+      }
       for (const file of chosen.slice(0, room)) {
         lastKey.current += 1;
         const key = lastKey.current;
-        const error = file.size === 0 ? t("compose.emptyFile") : file.size > MAX_BYTES ? t("compose.tooLarge") : null;
-        const state = error === null ? "sending" : "failed";
-        setFiles((all) => [...all, { key, name: file.name, sizeBytes: file.size, state, fileId: null, error }]);
-        if (state === "sending") void send(key, file);
+        const { name, size: sizeBytes } = file;
+        const error = sizeBytes === 0 ? t("compose.emptyFile") : sizeBytes > MAX_BYTES ? t("compose.tooLarge") : null;
+        const found =
+          error === null ? { state: "sending" as const, content: file } : { state: "failed" as const, content: null };
+        setFiles((all) => [...all, { key, name, sizeBytes, fileId: null, atMs: Date.now(), error, ...found }]);
+        if (error === null) void send(key, file);
       }
     },
+    tryAgain: ({ content, key }: ReplyFile) => {
+      if (content === null) return;
+      change(key, { state: "sending", error: null });
+      void send(key, content);
+    },
     remove: (key: number) => setFiles((all) => all.filter((file) => file.key !== key)),
-    clear: () => setFiles([]),
+    /** Shows these, and no others. */
+    replace: (others: readonly KeptFile[]) => setFiles(restore(others, t)),
   };
 }
 export type ReplyFiles = ReturnType<typeof useReplyFiles>;

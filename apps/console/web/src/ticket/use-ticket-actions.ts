@@ -1,9 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ServiceFault } from "@svc/client";
-import type { ReviewAction, ReviewInput, TicketChange, TicketDetail } from "@svc/contracts";
-import { decide, showTicket, undoClose } from "../api/tickets.ts";
+import type { ReviewAction, ReviewInput, TicketChange, TicketDetail, TicketItem } from "@svc/contracts";
+import { decide, give, showTicket, undoClose } from "../api/tickets.ts";
 import { useServices } from "../app/services.ts";
+import { usePeople } from "../app/use-names.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { describeFault } from "../ui/describe-fault.ts";
@@ -11,7 +12,8 @@ import { describeFault } from "../ui/describe-fault.ts";
 /** How a decision is told, and how it is taken back. */
 interface Telling {
   done?: string;
-  undo?: () => void;
+  /** Takes it back; `after` is the ticket as the decision has made it, which is what is taken back. */
+  undo?: (after: TicketItem) => void;
   /** What that is called; "Undo" where absent. */
   undoLabel?: string;
 }
@@ -22,16 +24,19 @@ export function useTicketActions(ticket: TicketDetail) {
   const queryClient = useQueryClient();
   const project = useProject();
   const { t } = useTexts();
+  const { me } = usePeople();
   const [busy, setBusy] = useState<string | null>(null);
 
   async function attempt(
     name: string,
-    work: () => Promise<void>,
+    work: () => Promise<TicketItem | null>,
     { done, undo, undoLabel = t("ui.undo") }: Telling,
   ): Promise<boolean> {
     setBusy(name);
+    let after: TicketItem | null;
     try {
-      await work();
+      after = await work();
+      if (after !== null) showTicket(queryClient, ticket.project, after);
     } catch (fault) {
       const isConflict = fault instanceof ServiceFault && fault.code === "version_conflict";
       const text = isConflict ? t("conflict.toast") : describeFault(fault, t);
@@ -44,7 +49,9 @@ export function useTicketActions(ticket: TicketDetail) {
     }
     void queryClient.invalidateQueries({ queryKey: ["ticket", project, ticket.id] });
     if (done !== undefined) {
-      const action = undo === undefined ? {} : { action: { label: undoLabel, run: undo } };
+      const became = after;
+      const action =
+        undo === undefined || became === null ? {} : { action: { label: undoLabel, run: () => undo(became) } };
       toasts.show({ kind: "done", text: done, ...action });
     }
     return true;
@@ -53,7 +60,9 @@ export function useTicketActions(ticket: TicketDetail) {
   return {
     /** Name of what is being done; null when nothing is. */
     busy,
-    /** Decides about the ticket as it is shown, or, with `version` null, whatever has become of it. */
+    /**
+     * Decides about the ticket as it is shown, or as `version` says that it was; with null, whatever has become of it.
+     */
     act: <Action extends ReviewAction>(
       action: Action,
       input: ReviewInput<Action>,
@@ -61,21 +70,38 @@ export function useTicketActions(ticket: TicketDetail) {
     ) =>
       attempt(
         action,
-        async () => {
-          const place = { id: ticket.id, project: ticket.project, version };
-          showTicket(queryClient, project, await decide(connection, place, action, input));
-        },
+        () => decide(connection, { id: ticket.id, project: ticket.project, version }, action, input),
         telling,
       ),
-    /** Takes back that the ticket, as it is shown, was closed: it is open, and its assignee has it again. */
-    undoClose: () =>
-      attempt("reopen", async () => showTicket(queryClient, ticket.project, await undoClose(connection, ticket)), {}),
-    change: (body: TicketChange, telling: Telling = {}) =>
+    /**
+     * Takes back that the ticket, as it is shown, was closed: it is open, and its assignee has it again. `after` is what
+     * closing has made of it.
+     */
+    undoClose: (after: TicketItem) => attempt("reopen", () => undoClose(connection, { before: ticket, after }), {}),
+    /**
+     * Gives the ticket to somebody, as it is shown or as `version` says that it was. Nobody (null) gives it back to the
+     * agent; where that takes back that somebody got it, it goes on waiting as it was, with its draft (`keepsDraft`).
+     */
+    assign: (
+      assignee: string | null,
+      {
+        version = ticket.version,
+        keepsDraft = false,
+        ...telling
+      }: Telling & { version?: number; keepsDraft?: boolean } = {},
+    ) => {
+      const place = { id: ticket.id, project: ticket.project, version };
+      const work = () =>
+        assignee === me ? decide(connection, place, "takeover", {}) : give(connection, place, { assignee, keepsDraft });
+      return attempt("assign", work, telling);
+    },
+    /** Changes what `body` names of the ticket as it is shown, or as `version` says that it was. */
+    change: (body: TicketChange, { version = ticket.version, ...telling }: Telling & { version?: number } = {}) =>
       attempt(
         "change",
         async () => {
-          const input = { params: { id: ticket.id }, body };
-          showTicket(queryClient, project, (await connection.call("updateTicket", ticket.project, input)).item);
+          const input = { params: { id: ticket.id }, body, ifMatch: version };
+          return (await connection.call("updateTicket", ticket.project, input)).item;
         },
         telling,
       ),
@@ -85,6 +111,7 @@ export function useTicketActions(ticket: TicketDetail) {
         async () => {
           const input = { params: { id }, ifMatch: ticket.version };
           await connection.call(isApproved ? "approveToolCall" : "rejectToolCall", ticket.project, input);
+          return null;
         },
         { done: t(isApproved ? "tool.approved" : "tool.rejected") },
       ),

@@ -1,0 +1,63 @@
+import { describe, expect, test } from "@jest/globals";
+import { QueryClient } from "@tanstack/react-query";
+import type { TicketDetail, TicketItem } from "@svc/contracts";
+import { showTicket } from "./tickets.ts";
+
+const TIME = "2026-11-22T18:00:00.000Z";
+const KEY = ["ticket", "shop", "t1"];
+
+const item = (version: number, stage: TicketItem["stage"]): TicketItem => ({
+  id: "t1",
+  homeProject: "shop",
+  project: "shop",
+  channelId: "api",
+  chatId: "c1",
+  userId: null,
+  subject: "A parcel",
+  status: "open",
+  stage,
+  priority: "normal",
+  assignee: null,
+  agentId: null,
+  confidence: null,
+  language: null,
+  tags: [],
+  channel_meta: {},
+  version,
+  createdAt: TIME,
+  updatedAt: TIME,
+  firstReplyAt: null,
+  resolvedAt: null,
+});
+const detail: TicketDetail = {
+  ...item(5, "review"),
+  messages: [],
+  replies: [],
+  events: [],
+  draft: null,
+  modelUsage: { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: null },
+  modelCalls: [],
+  possibleDuplicates: [],
+  toolCalls: [],
+  more: { messages: false, replies: false, events: false },
+};
+
+/** What a ticket's page has at version 5, after one's own decision has made `decided` of it. */
+function shownAfter(decided: TicketItem) {
+  const queryClient = new QueryClient();
+  queryClient.setQueryData<TicketDetail>(KEY, detail);
+  showTicket(queryClient, "shop", decided);
+  const { version, stage } = queryClient.getQueryData<TicketDetail>(KEY) ?? detail;
+  return { version, stage, isReadAnew: queryClient.getQueryState(KEY)?.isInvalidated };
+}
+
+describe("the page of a ticket", () => {
+  test("has the version of one's own decision where nothing else has happened since what it shows", () => {
+    expect(shownAfter(item(6, "done"))).toEqual({ version: 6, stage: "done", isReadAnew: true });
+  });
+
+  test("keeps its version, and is read anew, where something happened in between that it does not show", () => {
+    expect(shownAfter(item(7, "done"))).toEqual({ version: 5, stage: "review", isReadAnew: true });
+    expect(shownAfter(item(4, "done"))).toEqual({ version: 5, stage: "review", isReadAnew: true });
+  });
+});

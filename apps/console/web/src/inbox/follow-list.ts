@@ -1,0 +1,111 @@
+import type { TicketNews } from "../api/live.ts";
+import type { TicketPage } from "./merge-head.ts";
+
+/** News come in bursts: the head of the list is read once for all of them. */
+const NEWS_MS = 300;
+/** A head that could not be read is read again after this, then after twice as long, up to the longest. */
+const RETRY_MS = 2_000;
+const LONGEST_RETRY_MS = 30_000;
+
+/** What was told of tickets since the head of a list was last read. */
+export interface ListNews {
+  /** The newest that was told of each ticket. */
+  tickets: ReadonlyMap<string, TicketNews>;
+  /** By tickets that another project has now, the project that had them. */
+  gone: ReadonlyMap<string, string>;
+}
+
+/** Takes what is told, and has the head of the list read and merged in. */
+export interface ListFollower {
+  tell: (news: TicketNews) => void;
+  tellGone: (gone: { ticketId: string; project: string }) => void;
+  /** Something may have been missed: reads the head soon, however long ago it could not be read. */
+  look: () => void;
+  end: () => void;
+}
+
+/**
+ * Follows a list: reads its head after news, and again until that works, so that nothing which was told is lost. A head
+ * is never merged in while a page of the list is being loaded, which would put the list back to what it was before.
+ */
+export function followList({
+  readHead,
+  isLoading,
+  merge,
+}: {
+  readHead: () => Promise<TicketPage>;
+  isLoading: () => boolean;
+  merge: (head: TicketPage, news: ListNews) => void;
+}): ListFollower {
+  let tickets = new Map<string, TicketNews>();
+  let gone = new Map<string, string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isReading = false;
+  let isWanted = false;
+  let isOver = false;
+  let failures = 0;
+
+  const wait = (ms: number) => {
+    timer ??= setTimeout(() => void read(), ms);
+  };
+
+  async function read(): Promise<void> {
+    timer = undefined;
+    if (isLoading()) {
+      wait(NEWS_MS);
+      return;
+    }
+    isReading = true;
+    isWanted = false;
+    const told = { tickets, gone };
+    tickets = new Map();
+    gone = new Map();
+    let head: TicketPage | null = null;
+    try {
+      head = await readHead();
+      failures = 0;
+    } catch {
+      // The server is away, as the page says; it is asked again until it answers.
+      failures += 1;
+    }
+    isReading = false;
+    if (isOver) return;
+    if (head !== null && !isLoading()) {
+      merge(head, told);
+      if (isWanted) wait(NEWS_MS);
+      return;
+    }
+    // What was told since is newer.
+    tickets = new Map([...told.tickets, ...tickets]);
+    gone = new Map([...told.gone, ...gone]);
+    wait(head !== null ? NEWS_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
+  }
+
+  function want(): void {
+    isWanted = true;
+    if (!isReading) wait(NEWS_MS);
+  }
+
+  return {
+    tell(news) {
+      tickets.set(news.ticketId, news);
+      // It has come back.
+      if (gone.get(news.ticketId) === news.project) gone.delete(news.ticketId);
+      want();
+    },
+    tellGone({ ticketId, project }) {
+      gone.set(ticketId, project);
+      want();
+    },
+    look() {
+      failures = 0;
+      clearTimeout(timer);
+      timer = undefined;
+      want();
+    },
+    end() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}
