@@ -44,25 +44,30 @@ function openVisitor(WebSocket, url, key) {
   });
 }
 
+/** A line takes no more frames than this at once: whoever has written so much goes on as another visitor. */
+const MESSAGES_A_LINE = 80;
+
 /**
  * So many visitors write for some seconds, each the next message once the reply to the last one is there. Answers what
  * `load` does, a message with its reply in the place of a request.
  */
 export async function runConversations({ urls, key, text, visitors, seconds }) {
   const { WebSocket } = createRequire(join(ROOT, "apps", "widget", "package.json"))("ws");
-  const all = await Promise.all(
-    Array.from({ length: visitors }, (_, number) => openVisitor(WebSocket, urls[number % urls.length], key)),
-  );
+  const open = (number) => openVisitor(WebSocket, urls[number % urls.length], key);
+  const all = await Promise.all(Array.from({ length: visitors }, (_, number) => open(number)));
   const times = [];
   let refused = 0;
   const startedAt = performance.now();
   const until = startedAt + seconds * 1_000;
   await Promise.all(
-    all.map(async (visitor) => {
-      while (performance.now() < until) {
+    all.map(async (_, number) => {
+      for (let asked = 1; performance.now() < until; asked++) {
         const sentAt = performance.now();
-        if (await visitor.ask(text)) times.push(performance.now() - sentAt);
+        if (await all[number].ask(text)) times.push(performance.now() - sentAt);
         else refused++;
+        if (asked % MESSAGES_A_LINE > 0) continue;
+        all[number].close();
+        all[number] = await open(number);
       }
     }),
   );
