@@ -32,7 +32,8 @@ export function createHealthCheck(store: Store, queues: Queues): () => Promise<C
 }
 
 async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
-  if (!(await store.ping())) return { store: { status: "fail", detail: "PostgreSQL cannot be reached" } };
+  const fault = await store.findFault();
+  if (fault !== null) return { store: { status: "fail", detail: fault } };
   const [waitingMs, dueMs] = await Promise.all([store.messages.oldestWaitingMs(), store.deliveries.oldestDueMs()]);
   return {
     store: { status: "pass", detail: "PostgreSQL answers" },

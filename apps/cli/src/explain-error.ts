@@ -97,6 +97,11 @@ export function explainError(error: unknown): Explanation {
   const code = fieldOf(error, "code");
   const known = KNOWN_ERRORS[name];
   if (known !== undefined) return { ...known, message };
+  // The store says that it is away; its cause says why.
+  const { cause } = error;
+  if (code === "unavailable" && cause instanceof Error && SYSTEM_ERRORS[fieldOf(cause, "code") ?? ""] !== undefined) {
+    return explainError(cause);
+  }
   if (name === "ServiceError" && code !== undefined) {
     return { code, message, exitCode: EXIT_OF_SERVICE_ERROR[code] ?? EXIT.failed };
   }

@@ -82,7 +82,7 @@ export function consoleService(resources: Resources): Service {
 
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
-      return (await store.ping()) ? null : "the store cannot be reached";
+      return store.findFault();
     }
 
     const addRoutes = (routes: Express) => {

@@ -26,7 +26,8 @@ export function messengerService(resources: Resources): Service {
     return {
       async findFault() {
         if (isDraining) return "stopping";
-        if (!(await store.ping())) return "the store cannot be reached";
+        const storeFault = await store.findFault();
+        if (storeFault !== null) return storeFault;
         // One that only stands by sends nothing.
         const dueMs = channel.isActive?.() === true ? await store.outboxes.oldestDueMs("messenger") : 0;
         return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has waited for ${Math.round(dueMs / 1_000)} s to be sent`;

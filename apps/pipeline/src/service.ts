@@ -77,7 +77,8 @@ export function pipelineService(resources: Resources): Service {
 
     async function findFault(): Promise<string | null> {
       if (isStopping) return "stopping";
-      if (!(await store.ping())) return "PostgreSQL cannot be reached";
+      const storeFault = await store.findFault();
+      if (storeFault !== null) return storeFault;
       const [messageMs, decisionMs] = await Promise.all([
         store.messages.oldestWaitingMs(),
         store.reviews.oldestWaitingMs(),

@@ -60,7 +60,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
 
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
-      return (await store.ping()) ? null : "the store cannot be reached";
+      return store.findFault();
     }
     const addRoutes = (routes: Express) => {
       routes.use((request, response, next) => {

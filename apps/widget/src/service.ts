@@ -38,7 +38,7 @@ export function widgetService(resources: Resources): Service {
     };
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
-      return (await store.ping()) ? null : "the store cannot be reached";
+      return store.findFault();
     }
 
     async function open(): Promise<void> {

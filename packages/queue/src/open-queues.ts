@@ -203,9 +203,16 @@ export function openQueues(options: {
     },
 
     async findPolicyFault(limitMs) {
+      let isLate = false;
       const looking = backend.whenReachable().then(() => backend.findPolicyFault());
-      looking.catch((error: unknown) => log.debug({ error }, "the queue server's settings could not be read"));
-      return (await Promise.race([looking, delay(limitMs)])) ?? null;
+      looking.then(
+        // The start went on without the answer.
+        (fault) => isLate && fault !== null && log.error({}, fault),
+        (error: unknown) => log.debug({ error }, "the queue server's settings could not be read"),
+      );
+      const fault = await Promise.race([looking, delay(limitMs)]);
+      isLate = fault === undefined;
+      return fault ?? null;
     },
 
     async close() {

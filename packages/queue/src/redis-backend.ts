@@ -51,9 +51,24 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     log.warn({ error }, "Redis cannot be reached; messages are still accepted and wait");
   };
   for (const client of [producer, consumer, subscriber]) client.on("error", reportFault);
+  /** What was said of the policy; undefined before it was asked for. */
+  let toldPolicy: string | null | undefined;
+  async function readPolicyFault(): Promise<string | null> {
+    const info = await producer.info("memory");
+    const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1];
+    return policy === undefined || policy === "noeviction"
+      ? null
+      : `Redis has maxmemory-policy ${policy} and may drop jobs under memory pressure. Set "maxmemory-policy noeviction".`;
+  }
   producer.on("ready", () => {
     if (reported) log.info({}, "Redis can be reached again");
     reported = false;
+    // It may have come back with other settings.
+    if (toldPolicy === undefined) return;
+    readPolicyFault().then((fault) => {
+      if (fault !== null && fault !== toldPolicy) log.error({}, fault);
+      toldPolicy = fault;
+    }, reportFault);
   });
 
   const pinger = setInterval(() => {
@@ -149,11 +164,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     makeLimiter: (limiter) => new RateLimiterRedis({ ...limiter, storeClient: producer }),
 
     async findPolicyFault() {
-      const info = await producer.info("memory");
-      const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1];
-      return policy === undefined || policy === "noeviction"
-        ? null
-        : `Redis has maxmemory-policy ${policy} and may drop jobs under memory pressure. Set "maxmemory-policy noeviction".`;
+      toldPolicy = await readPolicyFault();
+      return toldPolicy;
     },
 
     async close() {

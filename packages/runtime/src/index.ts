@@ -7,7 +7,7 @@ export { createFetchGuard } from "./fetch-guard.ts";
 export { ConfigError, loadConfig, readEnvironment } from "./load-config.ts";
 export type { Config, EarlyConfig, EmbeddingsConfig, OidcConfig } from "./load-config.ts";
 export { migrateAll } from "./migrate-all.ts";
-export { StartError, closeResources, openResources } from "./open-resources.ts";
+export { StartError, closeResources, openResources, waitForStore } from "./open-resources.ts";
 export type { Resources } from "./open-resources.ts";
 export { ownPortsOf } from "./own-ports.ts";
 export { runApp } from "./run-app.ts";

@@ -47,8 +47,11 @@ function codeIn(error: unknown): string {
   return typeof code === "string" ? ` (${code})` : "";
 }
 
-/** Waits until the store answers; says so at once and every ten seconds. */
-async function waitForStore(url: string, log: Log): Promise<"current" | "older" | "newer"> {
+/** Waits until the store answers; says so at once and every ten seconds. Throws StartError where waiting cannot help. */
+export async function waitForStore(
+  url: string,
+  log: { warn(fields: object, text: string): void },
+): Promise<"current" | "older" | "newer"> {
   for (let round = 0; ; round++) {
     try {
       return await readSchemaState(url);

@@ -1,6 +1,7 @@
 import { ServiceError } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import pg from "pg";
+import type { DiskWatch } from "./disk-watch.ts";
 import type { LineWatch } from "./line-watch.ts";
 
 /** Runs SQL with parameters; every fault of the connection becomes `unavailable`. */
@@ -31,6 +32,7 @@ const CONNECTION_FAULTS = new Set([
   "57P03", // cannot_connect_now
   "53300", // too_many_connections
   "53100", // disk_full
+  "58030", // io_error
   "25P03", // idle_in_transaction_session_timeout
   "57P05", // idle_session_timeout
   "25006", // read_only_sql_transaction: connected to a standby during a failover
@@ -79,6 +81,7 @@ const UNWATCHED = { begin: () => undefined, end: () => undefined };
 function dbOn(
   queryable: Queryable,
   transaction: Db["transaction"],
+  disk: DiskWatch,
   around: { begin(): void; end(): void } = UNWATCHED,
 ): Db {
   async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
@@ -86,6 +89,7 @@ function dbOn(
     try {
       return (await queryable.query<Row>(config)).rows;
     } catch (error) {
+      disk.note(error);
       throw asServiceError(error);
     } finally {
       around.end();
@@ -141,8 +145,9 @@ export function openDb(options: {
   applicationName: string;
   purpose: keyof typeof PURPOSES;
   watch: LineWatch;
+  disk: DiskWatch;
 }): PooledDb {
-  const { watch } = options;
+  const { watch, disk } = options;
   // Options in the URL would replace ours, so both are put together.
   const url = new URL(options.url);
   const givenOptions = url.searchParams.get("options") ?? "";
@@ -183,6 +188,7 @@ export function openDb(options: {
     try {
       client = await pool.connect();
     } catch (error) {
+      disk.note(error);
       throw asServiceError(error);
     }
     // Between its statements a transaction may think for a while.
@@ -194,7 +200,7 @@ export function openDb(options: {
     };
     client.on("error", noteBreak);
     const nested: Db["transaction"] = (inner) => inner(tx);
-    const tx: Db = dbOn(client, nested, around);
+    const tx: Db = dbOn(client, nested, disk, around);
     try {
       await tx.query("BEGIN");
       const result = await work(tx);
@@ -212,7 +218,7 @@ export function openDb(options: {
   };
 
   return {
-    ...dbOn(pool, transaction),
+    ...dbOn(pool, transaction, disk),
     async close() {
       isClosed = true;
       const ended = pool.end();

@@ -24,6 +24,7 @@ import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
 import { issuesTable } from "./issues.ts";
 import { kbsTable } from "./kbs.ts";
+import { createDiskWatch } from "./disk-watch.ts";
 import { createLineWatch } from "./line-watch.ts";
 import { messagesTable } from "./messages.ts";
 import { operatorRepliesOf } from "./operator-replies.ts";
@@ -60,16 +61,30 @@ import { widgetFilesTable } from "./widget-files.ts";
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
 const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1 };
 
+const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
+
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
 export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
   const { url, log, app = "svc" } = options;
   const watch = createLineWatch({ url, log, applicationName: app });
+  const disk = createDiskWatch({ log, now: () => performance.now() });
   const open = (purpose: keyof typeof POOL_MAX) =>
-    openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch });
+    openDb({ url, max: POOL_MAX[purpose], log, applicationName: app, purpose, watch, disk });
   const db = open("general");
   const hot = open("messages");
   const leases = open("leases");
   const reports = open("reports");
+
+  async function findFault(): Promise<string | null> {
+    try {
+      await db.query("SELECT 1");
+    } catch (error) {
+      if (error instanceof ServiceError) return disk.isFull() ? DISK_IS_FULL : "PostgreSQL cannot be reached";
+      throw error;
+    }
+    return disk.isFull() ? DISK_IS_FULL : null;
+  }
+
   return {
     agents: agentsTable(db),
     apiKeys: apiKeysTable(db),
@@ -132,15 +147,19 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
       return rows[0]?.ms ?? Number.NaN;
     },
 
-    /** True when the store answers. */
+    /** True when the store answers and could write a moment ago. */
     async ping(): Promise<boolean> {
-      try {
-        await db.query("SELECT 1");
-        return true;
-      } catch (error) {
-        if (error instanceof ServiceError) return false;
-        throw error;
-      }
+      return (await findFault()) === null;
+    },
+
+    /** In words why nothing can be accepted now; null when the store answers and could write a moment ago. */
+    findFault,
+
+    /** Writes something that goes away again. Rejects as a statement does that finds the disk full. */
+    async checkWrites(): Promise<void> {
+      await db.query(
+        "CREATE TEMPORARY TABLE svc_write_check ON COMMIT DROP AS SELECT repeat('x', 1000) FROM generate_series(1, 100)",
+      );
     },
 
     async close(): Promise<void> {

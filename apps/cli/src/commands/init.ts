@@ -13,6 +13,7 @@ export function addInit(program: Command, cli: Cli): void {
   program
     .command("init")
     .description("set a server up: schema, project, administrator's key, HTTP API")
+    .option("--wait", "wait for PostgreSQL where it cannot be reached yet, as services do")
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -25,17 +26,25 @@ Examples:
   DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} init
   ${cli.self} init --json`,
     )
-    .action(async () => {
-      const [{ withResources }, { migrateAll }, { initialize }, { GUIDE_DIR }, { renderFacts }] = await Promise.all([
-        import("../with-resources.ts"),
-        import("@svc/runtime"),
-        import("@svc/operations"),
-        import("@svc/standalone"),
-        import("../render-facts.ts"),
-      ]);
+    .action(async ({ wait }: { wait?: true }) => {
+      const [{ withResources }, { migrateAll, waitForStore }, { initialize }, { GUIDE_DIR }, { renderFacts }] =
+        await Promise.all([
+          import("../with-resources.ts"),
+          import("@svc/runtime"),
+          import("@svc/operations"),
+          import("@svc/standalone"),
+          import("../render-facts.ts"),
+        ]);
       await withResources(
         cli,
-        { mayCreate: true, prepare: ({ config, log }) => migrateAll(config.databaseUrl, log) },
+        {
+          mayCreate: true,
+          prepare: async ({ config, log }) => {
+            const say = { warn: (_fields: object, text: string) => cli.terminal.note(text) };
+            if (wait) await waitForStore(config.databaseUrl, say);
+            await migrateAll(config.databaseUrl, log);
+          },
+        },
         async (resources) => {
           const configuredAdminKey = resources.config.adminKey;
           const { project, adminKey, isFirst } = await initialize(resources, {

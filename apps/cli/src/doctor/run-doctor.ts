@@ -59,6 +59,11 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
       // The store is not opened with another key than the one that it was set up with.
       { name: "Secret key", status: "ok", detail: "is the one of this database" },
       ...(await look("Clock", async () => [await checkClock(resources.store)])),
+      // Said only where it fails: a full disk lets everything be read.
+      ...(await look("Disk", async () => {
+        await resources.store.checkWrites();
+        return [];
+      })),
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
       ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
       ...(await look("Messenger", () => checkMessenger(cli, resources.store))),

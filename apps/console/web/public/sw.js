@@ -65,6 +65,7 @@ async function openPage(path) {
     return;
   }
   await page.focus();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A client of a worker takes none.
   page.postMessage({ openPath: path });
 }
 
