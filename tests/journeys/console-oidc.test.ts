@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
 import type { Project } from "@svc/store";
-import { freePort } from "@svc/testing";
+import { freePort, waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { callApi } from "./support/call-api.ts";
 import { createBrowserSession } from "./support/create-browser-session.ts";
@@ -132,8 +132,14 @@ test("an answer that the browser has not asked for, or that was changed, signs n
   expect((await sessionOf(victim)).status).toBe(401);
 });
 
+/** Starts the product again with other settings. The console may listen a moment later than the API. */
+async function restart(env: Record<string, string>): Promise<void> {
+  await product.restart(env);
+  await waitFor(async () => (await fetch(`${url}/healthz`)).ok, { what: "the console to listen" });
+}
+
 test("where the settings name a role, who signs in first becomes an operator with it", async () => {
-  await product.restart({ SVC_OIDC_CREATE_ROLE: "shop:operator" });
+  await restart({ SVC_OIDC_CREATE_ROLE: "shop:operator" });
   const email = `new-${newId()}@example.com`;
   const browser = createBrowserSession();
   expect(await signIn(browser, email)).toBe(`${url}/`);
@@ -143,7 +149,7 @@ test("where the settings name a role, who signs in first becomes an operator wit
 });
 
 test("a provider that cannot be reached is a fault in words, and passwords go on", async () => {
-  await product.restart({ SVC_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}` });
+  await restart({ SVC_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}` });
   const { url: end } = await createBrowserSession().visit(`${url}/oidc/start`);
   expect(end).toBe(`${url}/sign-in?fault=unavailable`);
   expect((await callApi(`${url}/sign-in-ways`)).body).toMatchObject({ password: true });
