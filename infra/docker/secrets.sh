@@ -2,6 +2,7 @@
 # Fills the folder of secrets before anything else starts, or shows the administrator's key:
 #   secrets.sh make    what the environment names is written as it is; what it does not name and is not there yet is made
 #   secrets.sh show    the administrator's key, and the password of Grafana
+#   secrets.sh secret-key    the key that seals secrets; previous-secret-keys shows those that .env has replaced
 # Each secret is a file of its own that only its owner can read. A file is replaced whole, so that nobody reads half of one.
 set -eu
 umask 077
@@ -26,6 +27,17 @@ keep() { # keep FILE TEXT: the text when there is one, else what is there, else 
   fi
 }
 
+keep_previous() { # before .env replaces the key that seals secrets: without that key no backup and no database can be read
+  [ -s "$folder/secret-key" ] && [ -n "${SVC_SECRET_KEY:-}" ] || return 0
+  previous=$(cat "$folder/secret-key")
+  [ "$previous" != "$SVC_SECRET_KEY" ] || return 0
+  name=secret-key.previous-$(date -u +%Y-%m-%dT%H-%M-%SZ)
+  while [ -e "$folder/$name" ]; do name=$name-; done
+  put "$folder/$name" "$previous"
+  echo "secrets: SVC_SECRET_KEY is another key than before. The one before is kept as $name. When the apps refuse the new" \
+    'one, set SVC_SECRET_KEY to what this shows: docker compose run --rm secrets previous-secret-keys' >&2
+}
+
 given() { # given FILE TEXT: of another service, so that none is made; gone when it is not set any more
   if [ -n "$2" ]; then put "$folder/$1" "$2"; else rm -f "$folder/$1"; fi
 }
@@ -36,6 +48,7 @@ encode() { # a password as it stands in a URL
 
 make() {
   keep postgres-password "${POSTGRES_PASSWORD:-}"
+  keep_previous
   keep secret-key "${SVC_SECRET_KEY:-}"
   keep admin-key "${SVC_ADMIN_KEY:-}"
   keep grafana-password "${GRAFANA_PASSWORD:-}"
@@ -48,6 +61,7 @@ make() {
   given anthropic-api-key "${SVC_ANTHROPIC_API_KEY:-}"
   given embeddings-api-key "${SVC_EMBEDDINGS_API_KEY:-}"
   given oidc-client-secret "${SVC_OIDC_CLIENT_SECRET:-}"
+  given otlp-headers "${OTEL_EXPORTER_OTLP_HEADERS:-}"
   echo 'secrets: ready'
 }
 
@@ -62,5 +76,10 @@ case "${1:-make}" in
   make) make ;;
   show) show ;;
   secret-key) cat "$folder/secret-key" ;;
-  *) echo "secrets: $1 is none of make, show, secret-key" >&2; exit 2 ;;
+  previous-secret-keys)
+    for file in "$folder"/secret-key.previous-*; do
+      [ ! -f "$file" ] || printf '%s  %s\n' "${file##*/}" "$(cat "$file")"
+    done
+    ;;
+  *) echo "secrets: $1 is none of make, show, secret-key, previous-secret-keys" >&2; exit 2 ;;
 esac

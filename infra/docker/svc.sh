@@ -4,4 +4,5 @@ for name in LLM_API_KEY ANTHROPIC_API_KEY EMBEDDINGS_API_KEY OIDC_CLIENT_SECRET;
   file=/secrets/$(printf %s "$name" | tr 'A-Z_' 'a-z-')
   [ ! -s "$file" ] || export "SVC_${name}_FILE=$file"
 done
+[ ! -s /secrets/otlp-headers ] || export OTEL_EXPORTER_OTLP_HEADERS_FILE=/secrets/otlp-headers
 exec node /app/apps/cli/dist/main.js "$@"
