@@ -22,6 +22,7 @@ interface ComposeFile {
       read_only?: boolean;
       init?: boolean;
       cap_drop?: string[];
+      cap_add?: string[];
       security_opt?: string[];
       healthcheck?: { disable?: boolean; test?: string[] };
       networks?: string[];
@@ -83,6 +84,10 @@ describe("docker-compose.yml", () => {
     expect(namesWhere(({ cap_drop: dropped }) => dropped?.join() !== "ALL")).toEqual([]);
     expect(namesWhere(({ read_only: isReadOnly }) => isReadOnly !== true)).toEqual([]);
     expect(namesWhere(({ init }) => init !== true)).toEqual([]);
+    // One that goes on as another user gets no signal from init without this right, and is killed at each stop.
+    const changesUser = namesWhere(({ cap_add: added }) => added?.includes("SETUID") === true);
+    expect(changesUser).toEqual(namesWhere(({ cap_add: added }) => added?.includes("KILL") === true));
+    expect(changesUser).toEqual(expect.arrayContaining(["postgres", "redis"]));
     expect(namesWhere(({ security_opt: options }) => options?.join() !== "no-new-privileges:true")).toEqual([]);
   });
 

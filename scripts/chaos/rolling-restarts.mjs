@@ -125,7 +125,8 @@ function post({ key }, url, agent, { id, chat, place }) {
     });
     request.on("timeout", () => request.destroy(new Error("no answer in 30 s")));
     request.on("error", (error) => {
-      if (error.code === "ECONNREFUSED") resolve({ retry: "refused" });
+      // Without a connection nothing was sent; one that waited to be taken when the listener closed is reset.
+      if (error.syscall === "connect") resolve({ retry: "refused" });
       // A connection that was kept from an earlier request may end in the moment of the next one.
       else if (request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE"))
         resolve({ retry: "closed" });
