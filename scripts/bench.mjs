@@ -1,8 +1,10 @@
 // `npm run bench`: the product as separate processes on Redis and PostgreSQL, and as the embedded default.
-//   npm run bench -- [--seconds 5] [--runs 3] [--connections 1,16,64,256] [--messages 20000]
+//   npm run bench -- [--seconds 5] [--runs 3] [--warm-up 0] [--connections 1,16,64,256] [--messages 20000]
 //                    [--only sync,async,end,drain,limit,callbacks,replicas,widget,mcp,start,search,lists,embedded]
 //                    [--floor FOLDER] [--variant 'fast: DB=batch REPLY=stream CONCURRENCY=100']
 //                    [--sizes 1000,10000,100000] [--tickets 100000] [--explain] [--profile FOLDER]
+// --warm-up is for how many seconds each program does sync calls of 64 connections before anything is measured: a process
+// that has just started compiles what it runs, and the more code there is, the longer.
 // --floor names a folder with a comparison program (api.mjs, worker.mjs, schema.sql): it is measured in turns with the
 // product, with the same load; each --variant adds one more of it, with these settings. --messages are those that are
 // sent and collected (end). --sizes are passages of the knowledge bases that are searched, --tickets those of the project
@@ -18,6 +20,7 @@ import { query } from "./bench/database.mjs";
 import { runEndToEnd } from "./bench/end-to-end.mjs";
 import { startFloor } from "./bench/floor.mjs";
 import { measureLists } from "./bench/lists.mjs";
+import { load } from "./bench/load.mjs";
 import { measure, printFigure } from "./bench/measure.mjs";
 import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./bench/product.mjs";
 import { freePort, memoryOf, start, stop, until } from "./bench/processes.mjs";
@@ -29,6 +32,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "5" },
     runs: { type: "string", default: "3" },
+    "warm-up": { type: "string", default: "0" },
     connections: { type: "string", default: "1,16,64,256" },
     messages: { type: "string", default: "20000" },
     floor: { type: "string" },
@@ -47,6 +51,7 @@ if (values.floor !== undefined && !existsSync(join(values.floor, "api.mjs")))
   throw new Error(`--floor is "${values.floor}"; it is a folder with api.mjs, worker.mjs and schema.sql`);
 const seconds = Number(values.seconds);
 const runs = Number(values.runs);
+const warmUpSeconds = Number(values["warm-up"]);
 const wanted = new Set(values.only.split(","));
 const connectionCounts = values.connections.split(",").map(Number);
 /** The floor as it is by default, and in other variants: each a name and its environment. */
@@ -70,8 +75,8 @@ const MESSAGE = {
   userId: "u-1",
   meta: { source: "bench" },
 };
-/** After the start, until an app has nothing left to do. */
-const IDLE_AFTER_MS = 10_000;
+/** After the start, until an app is idle: V8 gives back what it grew by at the start about half a minute later. */
+const IDLE_AFTER_MS = 60_000;
 const MESSAGES_PATH = "/api/v1/messages";
 const headersOf = (key) => ({ "content-type": "application/json", authorization: `Bearer ${key}` });
 const POST = { path: MESSAGES_PATH, headers: headersOf(KEY), body: JSON.stringify(MESSAGE) };
@@ -227,6 +232,8 @@ async function measureCompared(names) {
       floors.push(await startFloor({ ...variant, folder: values.floor, scratch, databaseUrl, redisPort, key: KEY }));
     }
     await withProduct("fixed", { prepareStore: answerFixed }, async (product) => {
+      for (const { url } of [...floors, product])
+        if (warmUpSeconds > 0) await load({ ...POST, url, connections: 64, seconds: warmUpSeconds });
       for (const name of names) await COMPARED[name]({ product, floors });
     });
   } finally {
@@ -326,7 +333,9 @@ async function measureTools() {
 /** How long each app takes until it is ready, and what memory it has once it is idle. */
 async function measureStart() {
   const apps = { api: 1, pipeline: 1, widget: 1, messenger: 1, "tool-server": 1, console: 1 };
-  await withProduct("start", { prepareStore: answerFixed, apps }, async ({ started, groups }) => {
+  // The widget listens only where it is enabled.
+  const prepareStore = (store) => store.channelsConfig.update("widget", {}, { enabled: true });
+  await withProduct("start", { prepareStore, apps }, async ({ started, groups }) => {
     await new Promise((resolve) => setTimeout(resolve, IDLE_AFTER_MS));
     for (const [name, pid] of Object.entries(groups)) {
       const memory = Math.round((memoryOf(pid) ?? 0) / 1024 / 1024);

@@ -1,11 +1,32 @@
 // A load generator that costs little CPU: raw keep-alive connections, one request at a time on each.
 import net from "node:net";
 
-/** One keep-alive connection. `send` answers status and body; the server must send Content-Length. */
+/** The body that begins at `start` and the place after it; null when it is not there as a whole. */
+function readBody(buffer, head, start) {
+  if (!/transfer-encoding: chunked/i.test(head)) {
+    const end = start + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    return buffer.length < end ? null : { body: buffer.utf8Slice(start, end), end };
+  }
+  const parts = [];
+  for (let at = start; ; ) {
+    const lineEnd = buffer.indexOf("\r\n", at);
+    if (lineEnd < 0) return null;
+    const length = Number.parseInt(buffer.latin1Slice(at, lineEnd), 16);
+    const end = lineEnd + 2 + length + 2;
+    if (buffer.length < end) return null;
+    if (length === 0) return { body: Buffer.concat(parts).toString(), end };
+    parts.push(buffer.subarray(lineEnd + 2, end - 2));
+    at = end;
+  }
+}
+
+/** One keep-alive connection. `send` answers status and body. */
 export class Connection {
   constructor({ host, port }) {
     this.waiting = [];
     this.buffer = Buffer.alloc(0);
+    // A tool server answers only those who name it as it is.
+    this.host = `${host}:${port}`;
     this.socket = net.connect({ host, port, noDelay: true });
     this.socket.on("data", (part) => {
       this.buffer = this.buffer.length === 0 ? part : Buffer.concat([this.buffer, part]);
@@ -23,11 +44,10 @@ export class Connection {
       const end = this.buffer.indexOf("\r\n\r\n");
       if (end < 0) return;
       const head = this.buffer.latin1Slice(0, end);
-      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-      if (this.buffer.length < end + 4 + length) return;
-      const body = this.buffer.utf8Slice(end + 4, end + 4 + length);
-      this.buffer = this.buffer.subarray(end + 4 + length);
-      this.waiting.shift().resolve({ status: Number(head.slice(9, 12)), body });
+      const read = readBody(this.buffer, head, end + 4);
+      if (read === null) return;
+      this.buffer = this.buffer.subarray(read.end);
+      this.waiting.shift().resolve({ status: Number(head.slice(9, 12)), body: read.body });
     }
   }
 
@@ -36,7 +56,7 @@ export class Connection {
     const length = body === "" ? "" : `content-length: ${Buffer.byteLength(body)}\r\n`;
     return new Promise((resolve, reject) => {
       this.waiting.push({ resolve, reject });
-      this.socket.write(`${method} ${path} HTTP/1.1\r\nhost: bench\r\n${lines.join("")}${length}\r\n${body}`);
+      this.socket.write(`${method} ${path} HTTP/1.1\r\nhost: ${this.host}\r\n${lines.join("")}${length}\r\n${body}`);
     });
   }
 

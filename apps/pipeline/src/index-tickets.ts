@@ -8,11 +8,12 @@ import { searchWords } from "@svc/text";
 const MAX_WORD_BYTES = 400_000;
 
 /**
- * After a step that reads words, others get three times as long as it took, and at most so long: while messages come in
- * faster than they can be worked on, the search falls behind rather than the answers.
+ * After a step that reads words, others get so many times as long as it took, more of it while messages are worked on,
+ * and at most so long: while they come in faster than they can be answered, the search falls behind rather than the
+ * answers.
  */
-const REST_FACTOR = 3;
-const MAX_REST_MS = 300;
+const REST_FACTOR = { idle: 3, busy: 10 };
+const MAX_REST_MS = { idle: 300, busy: 1_000 };
 
 /** The words of a ticket: those that it had, and what its subject and what was said since have beside them. */
 export function wordsOfTicket({
@@ -40,9 +41,13 @@ const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 /**
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second. One replica at a time follows the changes; words are
- * read by all of them. What an upgrade finds there is read in the same way, after what changes meanwhile.
+ * read by all of them. What an upgrade finds there is read in the same way, after what changes meanwhile. `isBusy` says whether
+ * messages are worked on in this process.
  */
-export function startTicketIndex({ store, log }: { store: Store; log: Log }): { stop(): Promise<void> } {
+export function startTicketIndex(
+  { store, log }: { store: Store; log: Log },
+  { isBusy }: { isBusy: () => boolean },
+): { stop(): Promise<void> } {
   async function follow(isStopped: () => boolean): Promise<void> {
     while (!isStopped() && (await store.ticketIndex.follow())) await breathe();
   }
@@ -53,7 +58,8 @@ export function startTicketIndex({ store, log }: { store: Store; log: Log }): { 
       const startedAt = performance.now();
       if (isStopped() || !(await store.ticketTexts.indexNext(wordsOfTicket))) return;
       await follow(isStopped);
-      await rest(Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - startedAt)));
+      const load = isBusy() ? "busy" : "idle";
+      await rest(Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt)));
     }
   }
 

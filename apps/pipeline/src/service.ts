@@ -65,7 +65,7 @@ export function pipelineService(resources: Resources): Service {
     const reviews = startReviews(context, { leases, workOnChat });
     const ingests = startIngests(resources);
     const pulls = startPulls(resources);
-    const ticketIndex = startTicketIndex(resources);
+    const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.longestMs() > 0 });
     const draining = new AbortController();
     const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
       log.error({ error }, "documents of an earlier version could not be indexed anew; the next start tries again"),

@@ -1,5 +1,6 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
 import type { Channel, ChannelId } from "@svc/contracts";
+import { newsOf } from "@svc/queue";
 import type { Consumer } from "@svc/queue";
 import { asProjectId, newId } from "@svc/store";
 import type { ReplicaState } from "@svc/store";
@@ -67,7 +68,10 @@ export function createChannelManager(resources: ChannelResources) {
   function consumeReplies(entry: Registered): Consumer {
     const { channel } = entry;
     const queue = REPLY_QUEUES[channel.id];
-    if (channel.announce !== undefined) return queues.consume(queue, async (job) => channel.announce?.(job));
+    if (channel.announce !== undefined)
+      return queues.consume(queue, async (job) => {
+        await Promise.all(newsOf(job).map(async (news) => channel.announce?.(news)));
+      });
     const outbox = startOutbox(resources, channel);
     entry.outbox = outbox;
     // A chat that has to wait takes no place of the others.

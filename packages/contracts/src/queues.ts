@@ -19,6 +19,11 @@ export interface ReplyJob {
   mode: MessageMode | null;
   fromSeq: number;
   toSeq: number;
+  /**
+   * News of other chats that was announced in the same moment, on channels whose receivers collect. A process of a version
+   * that does not know it reads the first news alone; whoever waits for the others looks by himself within a second.
+   */
+  others?: Omit<ReplyJob, "others">[];
 }
 
 /** A chat has callbacks to make. */

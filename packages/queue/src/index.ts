@@ -13,7 +13,7 @@ export { publishModelPulls } from "./model-pulls.ts";
 export type { ModelPullAnnouncement } from "./model-pulls.ts";
 export { openQueues } from "./open-queues.ts";
 export type { Consumer, JobToPublish, Queues } from "./open-queues.ts";
-export { publishReply } from "./replies.ts";
+export { newsOf, publishReply } from "./replies.ts";
 export type { ReplyQueueName } from "./replies.ts";
 export { publishReviews } from "./reviews.ts";
 export type { ReviewAnnouncement } from "./reviews.ts";

@@ -4,8 +4,10 @@ import { QueueDownError } from "./backend.ts";
 import type { AnyQueue, AnyWorker, QueueBackend, WakeUps } from "./backend.ts";
 import { createCounters } from "./counters.ts";
 import type { Counters } from "./counters.ts";
+import { joinPublishes } from "./join-publishes.ts";
 import { createPostgresQueueBackend } from "./postgres-backend.ts";
 import { createRedisBackend } from "./redis-backend.ts";
+import { bundleReplies } from "./replies.ts";
 
 /** A running consumer. */
 export interface Consumer {
@@ -28,7 +30,10 @@ export interface Queues {
   readonly backend: QueueBackend["name"];
   /** True when jobs can be published right now. */
   isUp(): boolean;
-  /** Publishes jobs; rejects with QueueDownError when the backend is away or does not take them. */
+  /**
+   * Publishes jobs; rejects with QueueDownError when the backend is away or does not take them. What is published in one
+   * turn of the event loop goes out together, and fails together.
+   */
   publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
   /**
    * Works on a queue, from the moment on when it can be reached, through losses of the connection, until closed. A
@@ -119,7 +124,8 @@ export function openQueues(options: {
     return null;
   }
 
-  async function publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void> {
+  async function send(name: QueueName, given: JobToPublish<QueueName>[]): Promise<void> {
+    const jobs = bundleReplies(name, given);
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
     const [first] = jobs;
@@ -132,6 +138,8 @@ export function openQueues(options: {
       throw new QueueDownError(undefined, { cause: error });
     }
   }
+
+  const publish = joinPublishes(send);
 
   function consume<Name extends QueueName>(
     name: Name,
