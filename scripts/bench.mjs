@@ -26,6 +26,7 @@ import { WITHOUT_RATE_LIMIT, quietLog, startProduct } from "./bench/product.mjs"
 import { freePort, memoryOf, start, stop, until } from "./bench/processes.mjs";
 import { measureSearches } from "./bench/search.mjs";
 import { createCorpus } from "./bench/search-corpus.mjs";
+import { toolCall } from "./bench/tool-call.mjs";
 import { ROOT, prepare } from "./prepare.mjs";
 
 const { values } = parseArgs({
@@ -286,32 +287,6 @@ async function measureWidget() {
   }
 }
 
-/** A tool call of the revision 2026-07-28. */
-function toolCall(name, args) {
-  const revision = "2026-07-28";
-  const meta = {
-    "io.modelcontextprotocol/protocolVersion": revision,
-    "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-  return {
-    path: "/mcp",
-    headers: {
-      ...headersOf(KEY),
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": revision,
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: args, _meta: meta },
-    }),
-  };
-}
-
 async function measureTools() {
   const calls = {
     svc_list_agents: {},
@@ -323,7 +298,7 @@ async function measureTools() {
         await measureAll([
           {
             name: `tool server, ${name}, ${connections} connections`,
-            request: { ...toolCall(name, args), urls: urls["tool-server"], connections },
+            request: { ...toolCall(KEY, name, args), urls: urls["tool-server"], connections },
             groups: { ...groups, ...servers },
           },
         ]);

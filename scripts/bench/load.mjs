@@ -8,7 +8,7 @@ function readBody(buffer, head, start) {
     return buffer.length < end ? null : { body: buffer.utf8Slice(start, end), end };
   }
   const parts = [];
-  for (let at = start; ; ) {
+  for (let at = start; ;) {
     const lineEnd = buffer.indexOf("\r\n", at);
     if (lineEnd < 0) return null;
     const length = Number.parseInt(buffer.latin1Slice(at, lineEnd), 16);

@@ -1,6 +1,6 @@
 // The lines to Redis and PostgreSQL go silent at once: nothing passes, and nobody is told that it does not.
 import { collect, call, sendUntilTaken } from "./customer.mjs";
-import { pause, startGround, waitFor } from "./ground.mjs";
+import { pause, processesOf, startGround, waitFor } from "./ground.mjs";
 import { createLedger, judge, wasAskedTwice } from "./ledger.mjs";
 import { readAnswers } from "./read-answers.mjs";
 import { startVisitor } from "./visitor.mjs";
@@ -9,6 +9,7 @@ const CHATS = 8;
 const BACK_WITHIN_MS = 10_000;
 const BETWEEN_MS = 100;
 const PROBE_MS = 500;
+const PROBE = "probe-";
 /** Connections that a firewall has forgotten, and those that go on where they were, by turns. */
 const ENDS = ["forgotten", "resumed"];
 
@@ -56,7 +57,9 @@ export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
       for (const line of ground.lines) line.restore(end);
       const restoredAt = performance.now();
       const took = await Promise.all([
-        ...ground.composition.apiUrls.map((url) => untilAnswered(ground, url, `probe-${cut}`)),
+        ...ground.composition.apiUrls.map((url) => untilAnswered(ground, url, `${PROBE}${cut}`)),
+        ...ground.composition.processes.map(untilReady),
+        ...processesOf(ground, "pipeline").map(untilFinishing),
         ...visitors.map((visitor) => untilHeard(ledger, visitor, ledger.now())),
       ]);
       backAfter.push(Math.round(Math.max(...took.map((at) => at - restoredAt))));
@@ -83,7 +86,7 @@ export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
         ...slow.map((ms) => `it took ${ms} ms to work again`),
         ...(pidsOf() === pids ? [] : ["a process was restarted"]),
         ...judge(ledger, { mayRepeat: wasAskedTwice }),
-        ...(await readAnswers(ground, ledger)),
+        ...(await readAnswers(ground, ledger, { isProbe: (chat) => chat.startsWith(PROBE) })),
       ],
     };
   } finally {
@@ -111,6 +114,28 @@ async function untilAnswered({ key }, url, chatId) {
   clearInterval(timer);
   await Promise.all(probes);
   return at;
+}
+
+/** When a process says that it can do its work. */
+async function untilReady({ name, metricsUrl }) {
+  const isReady = async () => (await fetch(`${metricsUrl}/readyz`, { signal: AbortSignal.timeout(1_000) })).ok;
+  await waitFor(isReady, `${name} to be ready`);
+  return performance.now();
+}
+
+/** When a pipeline has finished one more message. */
+async function untilFinishing({ name, metricsUrl }) {
+  const before = await waitFor(async () => ({ finished: await readFinished(metricsUrl) }), `the figures of ${name}`);
+  const hasFinished = async () => (await readFinished(metricsUrl)) > before.finished;
+  await waitFor(hasFinished, `${name} to finish a message`);
+  return performance.now();
+}
+
+/** Messages that a pipeline has finished, whatever came of them. */
+async function readFinished(metricsUrl) {
+  const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(1_000) });
+  const counts = (await answer.text()).matchAll(/^svc_messages_finished_total\{[^}]*\} (\d+)/gm);
+  return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
 }
 
 /** When a visitor has the reply to a message that was sent after this moment. */

@@ -53,7 +53,7 @@ export async function sendUntilTaken({
   const entry = ledger.send({ id, channel: "api", chat, place, mode });
   const timeoutMs = fields.timeoutMs ?? 30_000;
   for (let trial = 0; ; trial++) {
-    entry.tries = trial + 1;
+    if (trial > 0) ledger.tryAgain(entry);
     const answer = await call(`${apiUrls[(replica + trial) % apiUrls.length]}/api/v1/messages`, {
       method: "POST",
       key: ground.key,
@@ -73,15 +73,24 @@ export async function sendUntilTaken({
   }
 }
 
-/** Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. */
-export async function collect({ ledger, ground, chat, isOver, waitMs = 2_000, replica = 0 }) {
-  const { apiUrls } = ground.composition;
+/**
+ * Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. `ask` reads a page
+ * of it, at the replica of that turn.
+ */
+export async function collect({
+  ledger,
+  ground,
+  chat,
+  isOver,
+  waitMs = 2_000,
+  replica = 0,
+  ask = (path, turn) => askReplica(ground, path, turn, waitMs),
+}) {
   let cursor = "0";
   for (let turn = replica; ; turn++) {
     const isLast = isOver();
     const query = `?after=${cursor}&wait=${isLast ? 0 : waitMs}`;
-    const url = `${apiUrls[turn % apiUrls.length]}/api/v1/messages/${encodeURIComponent(chat)}${query}`;
-    const page = await call(url, { key: ground.key, timeoutMs: waitMs });
+    const page = await ask(`/api/v1/messages/${encodeURIComponent(chat)}${query}`, turn);
     if (page?.status !== 200) {
       await pause(RETRY_MS);
       continue;
@@ -90,4 +99,8 @@ export async function collect({ ledger, ground, chat, isOver, waitMs = 2_000, re
     cursor = page.body.cursor ?? cursor;
     if (isLast && page.body.replies.length === 0) return;
   }
+}
+
+function askReplica({ composition: { apiUrls }, key }, path, turn, timeoutMs) {
+  return call(`${apiUrls[turn % apiUrls.length]}${path}`, { key, timeoutMs });
 }

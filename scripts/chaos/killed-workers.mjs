@@ -32,11 +32,11 @@ export async function killWorkers({ messages, kills, redisKills, seed, say, ledg
 
     const share = Math.floor(messages / (CHATS + VISITORS));
     const countOf = (index) => share + (index < messages % (CHATS + VISITORS) ? 1 : 0);
-    const modes = await randomOf(seed + 1);
+    const modesOfChat = await Promise.all(Array.from({ length: CHATS }, (_, index) => randomOf(seed + index + 1)));
     const talk = async (chat, index) => {
       for (let place = 0; place < countOf(index); place++) {
         await gate();
-        const mode = modes() < 0.5 ? "sync" : "async";
+        const mode = modesOfChat[index]() < 0.5 ? "sync" : "async";
         await sendUntilTaken({ ledger, ground, chat, place, mode, fields: { timeoutMs: 2_000 }, replica: place });
       }
     };

@@ -4,13 +4,15 @@ import { writeFileSync } from "node:fs";
 /**
  * An empty ledger. An entry is plain data: `id` is the customer's own (Idempotency-Key or clientMessageId), `messageId`
  * the product's, times are milliseconds since the ledger began, `place` counts the messages of a chat from 0, `tries` how
- * often it was sent.
+ * often it was sent, and `triedAt` when the last time. Its answers have the `turn` in which they were shown, counted over
+ * all of them.
  */
 export function createLedger() {
   const entries = [];
   const byMessage = new Map();
   /** Answers that came before their message was acknowledged. */
   const early = new Map();
+  let shown = 0;
   const beganAt = performance.now();
   const now = () => Math.round(performance.now() - beganAt);
 
@@ -29,11 +31,18 @@ export function createLedger() {
         mode,
         tries: 1,
         sentAt: now(),
+        triedAt: now(),
         acknowledgedAt: null,
         answers: [],
       };
       entries.push(entry);
       return entry;
+    },
+
+    /** Notes that a message is about to be sent once more. */
+    tryAgain(entry) {
+      entry.tries++;
+      entry.triedAt = now();
     },
 
     /** Notes that the customer was told that it is taken. */
@@ -47,7 +56,7 @@ export function createLedger() {
 
     /** Notes that an answer was shown, `by` a call, a drain, a socket or a callback. */
     show({ messageId, replyId, seq, by }) {
-      const answer = { replyId, seq, by, at: now() };
+      const answer = { replyId, seq, by, at: now(), turn: shown++ };
       const entry = byMessage.get(messageId);
       if (entry === undefined) early.set(messageId, [...(early.get(messageId) ?? []), answer]);
       else entry.answers.push(answer);
@@ -76,7 +85,11 @@ export const wasAskedTwice = ({ tries, answers }) =>
   ["call", "drain"].every((way) => answers.some(({ by }) => by === way)) &&
   answers[0].replyId === answers[1].replyId;
 
-/** What is wrong with a ledger, in words: lost, answered twice, shown twice, out of order. */
+/**
+ * What is wrong with a ledger, in words: lost, answered twice, shown twice, out of order. The replies of a chat stand in
+ * the order of its messages, and each way of reading them shows them in that order; calls and a drain of one chat go on
+ * side by side, so that they are not compared with each other.
+ */
 export function judge(ledger, { mayRepeat = () => false } = {}) {
   const breaches = [];
   const chats = new Map();
@@ -88,12 +101,21 @@ export function judge(ledger, { mayRepeat = () => false } = {}) {
     if (replies.size > 1) breaches.push(`answered twice: ${name}`);
     else if (answers.length > 1 && !mayRepeat(entry)) breaches.push(`shown twice: ${name}`);
     const [first] = answers;
-    if (first !== undefined) chats.set(chat, [...(chats.get(chat) ?? []), { place, seq: first.seq, name }]);
+    if (!chats.has(chat)) chats.set(chat, { answered: [], ways: new Map() });
+    const { answered, ways } = chats.get(chat);
+    if (first !== undefined) answered.push({ place, seq: first.seq, name });
+    for (const { by, seq, turn } of answers) ways.set(by, [...(ways.get(by) ?? []), { turn, seq, name }]);
   }
-  for (const answered of chats.values()) {
-    const ordered = answered.toSorted((one, other) => one.place - other.place);
-    const late = ordered.filter(({ seq }, index) => index > 0 && seq <= ordered[index - 1].seq);
-    breaches.push(...late.map(({ name }) => `out of order: ${name}`));
+  for (const { answered, ways } of chats.values()) {
+    breaches.push(...namesOfLate(answered, "place").map((name) => `out of order: ${name}`));
+    for (const [by, shown] of ways)
+      breaches.push(...namesOfLate(shown, "turn").map((name) => `shown after a later one by ${by}: ${name}`));
   }
   return breaches;
+}
+
+/** Those whose reply does not stand behind that of the one before, in the order of a field. */
+function namesOfLate(entries, field) {
+  const ordered = entries.toSorted((one, other) => one[field] - other[field]);
+  return ordered.filter(({ seq }, index) => index > 0 && seq <= ordered[index - 1].seq).map(({ name }) => name);
 }

@@ -11,7 +11,7 @@ const PATIENCE_MS = 1_800_000;
 const LOOK_MS = 100;
 
 export async function sendPoison({ messages, seed, say, ledgerFile }) {
-  const random = await randomOf(seed);
+  const randomOfChat = await Promise.all(Array.from({ length: CHATS }, (_, index) => randomOf(seed + index)));
   const preload = new URL("abort-on-poison.mjs", import.meta.url).href;
   const ground = await startGround({ env: { NODE_OPTIONS: `--import=${preload}` } });
   const ledger = createLedger();
@@ -37,7 +37,7 @@ export async function sendPoison({ messages, seed, say, ledgerFile }) {
     const poisoned = new Set();
     const talk = async (chat, index) => {
       for (let place = 0; place < share; place++) {
-        const isPoison = random() < POISONED_SHARE;
+        const isPoison = randomOfChat[index]() < POISONED_SHARE;
         const fields = isPoison ? { text: `${POISON} ${place} of ${chat}` } : {};
         const { entry } = await sendUntilTaken({ ledger, ground, chat, place, mode: "async", fields, replica: index });
         if (isPoison) poisoned.add(entry.messageId);

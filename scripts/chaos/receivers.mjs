@@ -2,6 +2,7 @@
 import { sendUntilTaken } from "./customer.mjs";
 import { pause, startGround, startReceiver, waitFor } from "./ground.mjs";
 import { createLedger } from "./ledger.mjs";
+import { readAnswers } from "./read-answers.mjs";
 
 const CHATS = 10;
 const BAD_FOR_MS = 8_000;
@@ -92,7 +93,8 @@ export async function breakReceivers({ messages, say, ledgerFile }) {
     const alone = await run(["healthy"], "alone");
     const beside = await run(["healthy", "tarpit"], "beside a tarpit");
     const all = await run(Object.keys(MANNERS), "all");
-    const breaches = [...alone.breaches, ...beside.breaches, ...all.breaches];
+    const breaches = [alone, beside, all].flatMap((round) => round.breaches);
+    breaches.push(...(await readAnswers(ground, ledger)));
     if (beside.p95 > alone.p95 * SLOWER_AT_MOST + NOISE_MS)
       breaches.push(`a tarpit slows the others: p95 ${alone.p95} ms alone, ${beside.p95} ms beside it`);
     const callbacks = [alone, beside, all].flatMap(({ sent }) => Object.values(sent).flat());

@@ -3,19 +3,41 @@ import { useServices } from "./services.ts";
 import { useSession } from "./use-session.ts";
 
 /**
+ * What is not read anew after the line was cut: who is signed in is asked for by itself, and a list of tickets takes in
+ * what has come (`followList`), so that nobody loses the place that he has scrolled to.
+ */
+const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
+
+/**
  * Keeps what is shown as it is on the server: after the line was cut, everything is read anew; who is signed in, too,
- * where another tab of this browser has signed in somebody else.
+ * where another tab of this browser has signed in somebody else. A ticket that has changed is old from then on, so that
+ * one that was fetched ahead is read anew when it is opened.
  */
 export function useLiveData(): void {
   const { live, queryClient, reach } = useServices();
   const { operator } = useSession();
   useEffect(() => {
     let wasOpen = false;
-    return live.on("hello", ({ operatorId }) => {
-      reach.set("reached");
-      if (operatorId !== operator.id) void queryClient.invalidateQueries({ queryKey: ["session"] });
-      if (wasOpen) void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
-      wasOpen = true;
-    });
+    const markOld = ({ ticketId }: { ticketId: string }) =>
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [kind, , id] }) => kind === "ticket" && id === ticketId,
+        refetchType: "none",
+      });
+    const ends = [
+      live.on("hello", ({ operatorId }) => {
+        reach.set("reached");
+        if (operatorId !== operator.id) void queryClient.invalidateQueries({ queryKey: ["session"] });
+        if (wasOpen)
+          void queryClient.invalidateQueries({
+            predicate: ({ queryKey }) => !FOLLOWED_ELSEWHERE.includes(queryKey[0]),
+          });
+        wasOpen = true;
+      }),
+      live.on("ticket", markOld),
+      live.on("gone", markOld),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
   }, [live, operator.id, queryClient, reach]);
 }

@@ -13,6 +13,7 @@ import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { useInbox } from "./inbox-context.ts";
 import { TicketRow } from "./ticket-row.tsx";
+import { useFetchAhead } from "./use-fetch-ahead.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
 
 const ROW_PX = 78;
@@ -94,6 +95,8 @@ export function TicketList({
     if (nextId === undefined || nextProject === undefined) return;
     void queryClient.prefetchQuery(ticketQuery(connection, nextProject, nextId));
   }, [connection, nextId, nextProject, queryClient]);
+  const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: 0 };
+  useFetchAhead(items.slice(startIndex, endIndex + 1));
 
   if (isError && items.length === 0) {
     return (
