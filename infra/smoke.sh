@@ -36,6 +36,7 @@ until_true() {
   until "$@" >/dev/null 2>&1; do [ $SECONDS -lt $end ] || fail "$what did not happen"; sleep 0.5; done
 }
 
+[ -f packages/testing/dist/index.js ] || fail "the repository is not built: npm run build"
 if [ -z "${SMOKE_IMAGE:-}" ]; then
   echo "== build"
   docker build ${BUILD_NETWORK:+--network "$BUILD_NETWORK"} -f infra/docker/Dockerfile -t svc:local . >"$work/build.log" 2>&1 \

@@ -153,7 +153,7 @@ describe("svc restore refuses, and changes nothing", () => {
   });
 });
 
-describe("moved from the embedded database to one of its own", () => {
+describe("moving from the embedded database to one as Docker Compose has it, with an app a process", () => {
   let product: Product;
   let url: string;
 

@@ -43,6 +43,9 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const consumer = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
   const subscriber = new Redis(redisUrl, { ...shared, maxRetriesPerRequest: null });
 
+  // Every consumer waits for it while the server is away, which is no leak.
+  producer.setMaxListeners(0);
+
   let reported = false;
   let closed = false;
   const reportFault = (error: Error) => {

@@ -1,6 +1,7 @@
 export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";
+export { describeVanished } from "./describe-vanished.ts";
 export { findClockFault } from "./find-clock-fault.ts";
 export { exitOnceStopped } from "./exit-once-stopped.ts";
 export { createFetchGuard } from "./fetch-guard.ts";

@@ -194,6 +194,15 @@ test("a process that starts before its store waits for it and says so", async ()
   way.close();
 });
 
+test("a process starts while its Redis cannot be reached, and says once that messages wait", async () => {
+  const { log, lines } = collectLog();
+  const config = configOf(database.url, { REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+  opened.push(await openResources(config, { app: "test", log }));
+  expect(lines().map(({ level, msg }) => ({ level, msg }))).toEqual([
+    { level: "warn", msg: "Redis cannot be reached; messages are still accepted and wait" },
+  ]);
+});
+
 ((await findRedisServer()) === null ? test.skip : test)(
   "a Redis that may drop jobs keeps a process in production from starting, and elsewhere is warned of",
   async () => {

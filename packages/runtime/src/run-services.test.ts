@@ -15,14 +15,21 @@ const note = (event: string) => {
   return Promise.resolve();
 };
 
+/** Of the processes that run, nothing is known to these tests. */
+const processes = {
+  beat: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+  takeVanished: () => Promise.resolve([]),
+};
+
 function makeResources(env: Record<string, string> = {}): Resources {
   const collected = collectLog();
   lines = collected.lines;
   return {
     config: loadConfig({ DATABASE_URL: "postgres://nobody@127.0.0.1/none", SVC_SECRET_KEY: "x".repeat(32), ...env }),
     log: collected.log,
-    // Of stores and queues, running services only closes them.
-    store: { close: () => note("close store") },
+    // Of stores and queues, running services closes them, and says that the process runs.
+    store: { processes, close: () => note("close store") },
     queues: { backend: "postgres", close: () => note("close queues") },
   } as unknown as Resources;
 }
@@ -138,7 +145,7 @@ describe("stopping", () => {
   test("ends what the resources stand on even when they do not close", async () => {
     const running = await runServices(
       [fake("a")],
-      { ...resources, store: { close: fail("the store does not close") } as unknown as Resources["store"] },
+      { ...resources, store: { processes, close: fail("the store does not close") } as unknown as Resources["store"] },
       { afterStop },
     );
     await expect(running.stop()).rejects.toThrow("the store does not close");
@@ -227,7 +234,11 @@ async function runProcess(services: string) {
        const never = () => new Promise(() => setInterval(() => undefined, 1_000));
        const resources = {
          config: { ports: {} }, log: createLog({ level: "error" }),
-         store: { close: () => say("close store") }, queues: { close: () => say("close queues") },
+         store: {
+           processes: { beat: async () => undefined, end: async () => undefined, takeVanished: async () => [] },
+           close: () => say("close store"),
+         },
+         queues: { close: () => say("close queues") },
        };
        await runServices(${services}, resources, { afterStop: () => say("after stop") });
        await say("running");`,

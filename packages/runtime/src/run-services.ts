@@ -6,6 +6,7 @@ import { gatherFigures } from "./gather-figures.ts";
 import { closeResources } from "./open-resources.ts";
 import type { Resources } from "./open-resources.ts";
 import { watchMemory } from "./watch-memory.ts";
+import { watchProcesses } from "./watch-processes.ts";
 
 /** What runs. */
 export interface Running {
@@ -55,6 +56,8 @@ export async function runServices(
 
   async function stopAll(): Promise<void> {
     isDraining = true;
+    // Said at once, so that one that is killed while it stops is not told of as one that has vanished.
+    const told = tellStop?.();
     // What is just starting can only be stopped once it has started; its fault is thrown to whoever started it.
     await Promise.allSettled([starting]);
     const steps = [
@@ -69,6 +72,7 @@ export async function runServices(
       }
     }
     try {
+      await told;
       await endWatching?.();
       await closeResources(resources);
     } finally {
@@ -116,6 +120,7 @@ export async function runServices(
 
   const urls: Record<string, string> = {};
   let endWatching: (() => Promise<void>) | undefined;
+  let tellStop: (() => Promise<void>) | undefined;
   async function watch(): Promise<void> {
     const forget = gatherFigures(app, resources, () => findFault(isDraining, started));
     const tracing =
@@ -126,6 +131,7 @@ export async function runServices(
             (text) => log.warn({ fault: text }, "the collector of traces does not take spans; they are dropped"),
           );
     const endMemory = watchMemory(log);
+    tellStop = watchProcesses(app, resources.store.processes, log);
     endWatching = async () => {
       endMemory();
       forget();

@@ -1,4 +1,5 @@
 import type { Log } from "@svc/log";
+import { readOwnMemory } from "./read-memory.ts";
 
 const LOOK_MS = 5_000;
 /** From this share of its limit on a process is warned of, and again once it has been below the lower one. */
@@ -8,9 +9,17 @@ const MB = 1_000_000;
 /** What systems without a limit answer is beyond any machine. */
 const NO_LIMIT_BYTES = 2 ** 50;
 
+const isLimit = (bytes: number) => bytes > 0 && bytes <= NO_LIMIT_BYTES;
+
+/** What this process may use at most, as its container says; null where nothing limits it. */
+export function findMemoryLimit(): number | null {
+  const bytes = process.constrainedMemory();
+  return isLimit(bytes) ? bytes : null;
+}
+
 /** Says in words that a process nears the limit of its container; null while it does not, or where there is none. */
 export function findMemoryFault(usedBytes: number, limitBytes: number): string | null {
-  if (limitBytes <= 0 || limitBytes > NO_LIMIT_BYTES || usedBytes < limitBytes * HIGH) return null;
+  if (!isLimit(limitBytes) || usedBytes < limitBytes * HIGH) return null;
   const used = Math.round(usedBytes / MB);
   const limit = Math.round(limitBytes / MB);
   return `This process uses ${used} of the ${limit} MB that it may. Beyond them the system kills it (exit code 137); what it had begun is then done again. Raise the limit, or run more replicas.`;
@@ -21,7 +30,7 @@ export function watchMemory(log: Log): () => void {
   let isWarned = false;
   const timer = setInterval(() => {
     const limit = process.constrainedMemory();
-    const used = process.memoryUsage.rss();
+    const used = readOwnMemory();
     const fault = findMemoryFault(used, limit);
     if (fault !== null && !isWarned) log.warn({}, fault);
     if (fault !== null) isWarned = true;

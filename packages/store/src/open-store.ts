@@ -38,6 +38,7 @@ import { operatorSessionsTable } from "./operator-sessions.ts";
 import { operatorViewsTable } from "./operator-views.ts";
 import { operatorsTable } from "./operators.ts";
 import { outboxesTable } from "./outboxes.ts";
+import { processesTable } from "./processes.ts";
 import { projectsTable } from "./projects.ts";
 import { proposalsTable } from "./proposals.ts";
 import { queueDepthsOf } from "./queue-depths.ts";
@@ -121,6 +122,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     operatorViews: operatorViewsTable(db),
     operators: operatorsTable(db),
     outboxes: outboxesTable(hot),
+    processes: processesTable(leases),
     projects: projectsTable(db),
     proposals: proposalsTable(db),
     queueDepths: queueDepthsOf(db),

@@ -4,6 +4,8 @@ import { apiUrlOf, probeApi } from "../api-client.ts";
 import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
+import { judgeAbsence } from "./judge-absence.ts";
+import type { RunningApps } from "./judge-absence.ts";
 
 /** The code with which the system refuses to listen there ("EADDRINUSE"), or null when it would not. */
 function findListenFault(port: number, host: string): Promise<string | null> {
@@ -41,7 +43,12 @@ function judge(cli: Cli, port: number, url: string, state: ApiState): Check[] {
 }
 
 /** Checks that the port of the API is free or ours, and how the API is where it runs. */
-export async function checkApi(cli: Cli, config: EarlyConfig, key: string | null): Promise<Check[]> {
+export async function checkApi(
+  cli: Cli,
+  config: EarlyConfig,
+  key: string | null,
+  running: RunningApps,
+): Promise<Check[]> {
   const { api: port } = config.ports;
   const fault = await findListenFault(port, config.bindHost ?? "127.0.0.1");
   if (fault === "EADDRINUSE") return judge(cli, port, apiUrlOf(config), await probeApi(apiUrlOf(config), key));
@@ -51,6 +58,6 @@ export async function checkApi(cli: Cli, config: EarlyConfig, key: string | null
   }
   return [
     { name: "Port", status: "ok", detail: `${port} is free` },
-    { name: "HTTP API", status: "warn", detail: "does not run here", advice: `Start it with: ${cli.startWith}` },
+    judgeAbsence({ name: "HTTP API", app: "api", where: "here" }, running, cli),
   ];
 }

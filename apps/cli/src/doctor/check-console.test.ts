@@ -19,7 +19,7 @@ async function find(answer: { status: number; text: string } | null, isFirstMiss
   const ports = { api: 0, widget: 0, tools: 0, console: port, metrics: undefined };
   const store = { operatorLinks: { isFirstMissing: () => Promise.resolve(isFirstMissing) } } as Store;
   const cli = { startWith: "npm start", self: "svc" } as Cli;
-  const check = await checkConsole(cli, { bindHost: undefined, ports }, store);
+  const check = await checkConsole(cli, { bindHost: undefined, ports }, store, new Map());
   if (answer !== null) await close();
   return check;
 }

@@ -3,6 +3,8 @@ import type { EarlyConfig } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
+import { judgeAbsence } from "./judge-absence.ts";
+import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 
@@ -23,6 +25,7 @@ export async function checkConsole(
   { startWith, self }: Cli,
   { bindHost, ports }: Pick<EarlyConfig, "bindHost" | "ports">,
   store: Store,
+  running: RunningApps,
 ): Promise<Check> {
   const url = localUrl(bindHost ?? "127.0.0.1", ports.console);
   const name = "Console";
@@ -32,7 +35,7 @@ export async function checkConsole(
   const found: Record<Awaited<ReturnType<typeof probeConsole>>, Check> = {
     ours: { name, status: "ok", detail: `${url} answers${isOpen ? "" : hint}` },
     other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
-    nothing: { name, status: "warn", detail: `does not run at ${url}`, advice: `Start it with: ${startWith}` },
+    nothing: judgeAbsence({ name, app: "console", where: `at ${url}` }, running, { startWith }),
   };
   return found[await probeConsole(url)];
 }

@@ -17,7 +17,7 @@ async function find(answer: { status: number; type: string } | null, key: string
   const close = () => new Promise((resolve) => server.close(resolve));
   if (answer === null) await close();
   const ports = { api: 0, widget: 0, tools: port, console: 0, metrics: undefined };
-  const check = await checkTools({ startWith: "npm start" } as Cli, { bindHost: undefined, ports }, key);
+  const check = await checkTools({ startWith: "npm start" } as Cli, { bindHost: undefined, ports }, key, new Map());
   if (answer !== null) await close();
   return { check, keys };
 }

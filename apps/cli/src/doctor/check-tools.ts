@@ -3,6 +3,8 @@ import { localUrl } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
+import { judgeAbsence } from "./judge-absence.ts";
+import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 const CALL = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
@@ -37,6 +39,7 @@ export async function checkTools(
   { startWith }: Cli,
   { bindHost, ports }: Pick<EarlyConfig, "bindHost" | "ports">,
   key: string | null,
+  running: RunningApps,
 ): Promise<Check> {
   const url = `${localUrl(bindHost ?? "127.0.0.1", ports.tools)}/mcp`;
   const name = "Tool server";
@@ -45,7 +48,7 @@ export async function checkTools(
     ours: { name, status: "ok", detail: `${url} answers` },
     stranger: { name, status: "fail", detail: `${url} is of another installation, or of one with another key`, advice },
     other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
-    nothing: { name, status: "warn", detail: `does not run at ${url}`, advice: `Start it with: ${startWith}` },
+    nothing: judgeAbsence({ name, app: "tool-server", where: `at ${url}` }, running, { startWith }),
   };
   return found[await probeTools(url, key)];
 }

@@ -4,6 +4,8 @@ import type { EarlyConfig } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
+import { judgeAbsence } from "./judge-absence.ts";
+import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 
@@ -56,6 +58,7 @@ export async function checkWidget(
   { self, startWith }: Cli,
   store: Store,
   { bindHost, ports }: Pick<EarlyConfig, "bindHost" | "ports">,
+  running: RunningApps,
 ): Promise<Check[]> {
   const { enabled, widget } = await store.channelsConfig.read();
   if (!enabled.includes("widget")) return [];
@@ -72,12 +75,7 @@ export async function checkWidget(
       detail: `what answers at ${url} does not know the widget's key: another program or installation`,
       advice: "Stop it, or choose another port with SVC_WIDGET_PORT.",
     },
-    nothing: {
-      name: "Widget",
-      status: "warn",
-      detail: `does not run at ${url}`,
-      advice: `Start it with: ${startWith}`,
-    },
+    nothing: judgeAbsence({ name: "Widget", app: "widget", where: `at ${url}` }, running, { startWith }),
   };
   return [found[await probeWidget(url, config.apiKey)], ...checks];
 }

@@ -20,6 +20,7 @@ import { checkKnowledge } from "./check-knowledge.ts";
 import { checkMessenger } from "./check-messenger.ts";
 import { checkModels } from "./check-models.ts";
 import { checkNode } from "./check-node.ts";
+import { checkProcesses } from "./check-processes.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
 import { checkTools } from "./check-tools.ts";
@@ -47,7 +48,15 @@ async function isInitialized({ config, log }: Database): Promise<boolean> {
   }
 }
 
-async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key: string | null): Promise<Check[]> {
+/** What one look finds and the later ones need. */
+interface Finds {
+  key: string | null;
+  /** How many processes of each app run. */
+  running: Map<string, number>;
+}
+
+async function lookInside(cli: Cli, config: EarlyConfig, database: Database, finds: Finds): Promise<Check[]> {
+  const { key, running } = finds;
   const { checks, canOpen } = await checkDatabase(cli, database);
   if (!canOpen) return checks;
   if (!(await isInitialized(database))) {
@@ -64,10 +73,14 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
         await resources.store.checkWrites();
         return [];
       })),
+      ...(await look("Processes", async () => {
+        for (const { app, count } of await resources.store.processes.countRunning()) running.set(app, count);
+        return [await checkProcesses(resources.store.processes, running)];
+      })),
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),
-      ...(await look("Widget", () => checkWidget(cli, resources.store, config))),
+      ...(await look("Widget", () => checkWidget(cli, resources.store, config, running))),
       ...(await look("Messenger", () => checkMessenger(cli, resources.store))),
-      ...(await look("Console", async () => [await checkConsole(cli, config, resources.store)])),
+      ...(await look("Console", async () => [await checkConsole(cli, config, resources.store, running)])),
       ...(await look("Knowledge", async () => [await checkKnowledge(cli, resources.store)])),
       ...(await look("Embeddings", () => checkEmbeddings(resources.store, resources.embeddings))),
       ...(await look("Models", () => checkModels(resources.models, () => probeApi(apiUrlOf(config), key)))),
@@ -77,12 +90,12 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, key
   return [...checks, ...inside];
 }
 
-async function lookAtDatabase(cli: Cli, config: EarlyConfig, key: string | null): Promise<Check[]> {
+async function lookAtDatabase(cli: Cli, config: EarlyConfig, finds: Finds): Promise<Check[]> {
   if (config.databaseUrl === undefined && !hasData(config.dataDir)) {
     const advice = `The first start makes one: ${cli.startWith}`;
     return [{ name: "PostgreSQL", status: "warn", detail: "there is no database yet", advice }];
   }
-  return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, config, database, key)));
+  return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, config, database, finds)));
 }
 
 /** Looks at everything that the product needs, in the order in which it is needed. */
@@ -90,17 +103,17 @@ export async function runDoctor(cli: Cli): Promise<Check[]> {
   const { checks, config } = checkConfiguration(cli.env);
   const begin = [checkNode(process.versions.node), ...checks];
   if (config === null) return begin;
-  let key: string | null = null;
+  const finds: Finds = { key: null, running: new Map() };
   const folder = await look("Data folder", async () => {
-    key = await findKey(config);
+    finds.key = await findKey(config);
     return [await checkDataFolder(config)];
   });
   return [
     ...begin,
     ...folder,
-    ...(await lookAtDatabase(cli, config, key)),
+    ...(await lookAtDatabase(cli, config, finds)),
     ...(config.redisUrl === undefined ? [] : [await checkRedis(config.redisUrl, config.isProduction)]),
-    ...(await look("Port", () => checkApi(cli, config, key))),
-    ...(await look("Tool server", async () => [await checkTools(cli, config, key)])),
+    ...(await look("Port", () => checkApi(cli, config, finds.key, finds.running))),
+    ...(await look("Tool server", async () => [await checkTools(cli, config, finds.key, finds.running)])),
   ];
 }

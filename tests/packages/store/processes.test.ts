@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { newId } from "@svc/store";
+import { openTestStore } from "./open-test-store.ts";
+import type { TestStore } from "./open-test-store.ts";
+
+let db: TestStore;
+
+beforeAll(async () => {
+  db = await openTestStore();
+});
+
+afterAll(async () => {
+  await db.close();
+});
+
+beforeEach(async () => {
+  await db.sql("DELETE FROM processes");
+});
+
+/** A process that runs, and was last heard of so many seconds ago. */
+async function heardAgo(app: string, seconds: number) {
+  const facts = { id: newId(), app, host: "a-host", pid: 7, memoryBytes: 5_000_000_000, memoryLimitBytes: null };
+  await db.store.processes.beat(facts);
+  await db.sql("UPDATE processes SET heard_at = now() - $2 * interval '1 second' WHERE id = $1", [facts.id, seconds]);
+  return facts;
+}
+
+/** What several replicas of an app are told together: app, and seconds ago. */
+async function tellReplicas(app: string) {
+  const told = await Promise.all([1, 2, 3].map(() => db.store.processes.takeVanished(app)));
+  return told.flat().map(({ app, heardAt }) => [app, Math.round((Date.now() - heardAt.getTime()) / 1_000)]);
+}
+
+test("a process that has vanished is listed for a day, and a stop takes it away", async () => {
+  const { processes } = db.store;
+  const stopped = await heardAgo("api", 0);
+  await heardAgo("api", 1);
+  const gone = await heardAgo("pipeline", 3_600);
+  await heardAgo("console", 2 * 86_400);
+  expect(await processes.countRunning()).toEqual([{ app: "api", count: 2 }]);
+  expect(await processes.listVanished()).toEqual([
+    {
+      app: "pipeline",
+      host: "a-host",
+      pid: 7,
+      startedAt: expect.any(Date),
+      heardAt: expect.any(Date),
+      memoryBytes: 5_000_000_000,
+      memoryLimitBytes: null,
+    },
+  ]);
+  await processes.end(stopped.id);
+  expect(await processes.countRunning()).toEqual([{ app: "api", count: 1 }]);
+  // Heard of again, it was only cut off.
+  await processes.beat(gone);
+  expect(await processes.listVanished()).toEqual([]);
+  expect(await db.sql("SELECT 1 FROM processes WHERE app = 'console'")).toEqual([]);
+});
+
+test("one that has vanished is told to one process, to a replica of its own app first", async () => {
+  await heardAgo("api", 20);
+  await heardAgo("api", 40);
+  await heardAgo("pipeline", 40);
+  await heardAgo("widget", 130);
+  const told = await tellReplicas("api");
+  expect(told.toSorted(([a], [b]) => String(a).localeCompare(String(b)))).toEqual([
+    ["api", 40],
+    ["widget", 130],
+  ]);
+  expect(await tellReplicas("pipeline")).toEqual([["pipeline", 40]]);
+  expect(await tellReplicas("widget")).toEqual([]);
+});
