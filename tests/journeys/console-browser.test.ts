@@ -231,6 +231,33 @@ describeInBrowser("a day of operators", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("who reads further up keeps the place, and goes to a message that comes in when it suits", () =>
+    ground.browser.visit(async (open) => {
+      const parts = Array.from({ length: 8 }, (_, part) => `Part ${part} of my story\n${"It goes on.\n".repeat(12)}`);
+      const { chatId, ticketId } = await ask("Listen to my story.");
+      const tell = (text: string) => api.send("shop", { text, chatId, userId: "Ben Bell", mode: "async" });
+      for (const text of parts) await tell(text);
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
+      const inSight = async (text: string) => {
+        const box = await ticketOn(page).getByText(text).first().boundingBox();
+        const height = page.viewportSize()?.height ?? 0;
+        return box !== null && box.y + box.height > 0 && box.y < height;
+      };
+      await ticketOn(page).getByText("Part 7 of my story").waitFor();
+      await draftOn(page).waitFor();
+      await ticketOn(page).getByText("Listen to my story.").first().scrollIntoViewIfNeeded();
+      await waitFor(() => inSight("Listen to my story."), { what: "the beginning of the story" });
+      expect(await button(page, "New message").count()).toBe(0);
+      await tell("That was all.");
+      await button(page, "New message").waitFor();
+      expect(await inSight("Listen to my story.")).toBe(true);
+      await button(page, "New message").click();
+      await waitFor(() => inSight("That was all."), { what: "the new message" });
+      await button(page, "New message").waitFor({ state: "detached" });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("a ticket goes to a colleague, to another agent and to another project, with the keyboard", () =>
     ground.browser.visit(async (open) => {
       const dana = await ground.addPerson("Dana Dale", [{ project: "shop", role: "operator" }]);

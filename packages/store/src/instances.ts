@@ -3,16 +3,17 @@ import type { Db } from "./db.ts";
 /** How long a process counts as alive after its last heartbeat. */
 export const ALIVE_MS = 4_000;
 
-/** How long the heartbeats of a living process may lie apart. */
-const BEAT_GAP_MS = 1_000;
+/** Heartbeats that lie further apart are a gap: the process, or the database, was away. */
+const GAP_MS = 2_500;
 
 /**
- * SQL that is true while the process of a row `i` counts as alive. Nobody could say so while the database was away:
- * whoever may have been alive until then has as long as after any heartbeat, from the start of the database on.
+ * SQL that is true while the process of a row `i` may be alive. It is not once its time is over and somebody can tell that
+ * it would have said so: a process that has been heard of without a gap since before then, or for as long as after any
+ * heartbeat. After a database or a line to it was away nobody can: all have a gap, and each gets its time to come back.
  */
-export const IS_ALIVE = `(i.alive_until > now() OR (
-  i.alive_until < pg_postmaster_start_time() + interval '${BEAT_GAP_MS} milliseconds'
-  AND now() < pg_postmaster_start_time() + interval '${ALIVE_MS} milliseconds'))`;
+export const IS_ALIVE = `(i.alive_until > now() OR NOT EXISTS (
+  SELECT 1 FROM instances w WHERE w.alive_until > now()
+  AND (w.alive_since <= i.alive_until OR w.alive_since < now() - interval '${ALIVE_MS} milliseconds')))`;
 
 /** Processes that hold calls open. */
 export function instancesTable(db: Db) {
@@ -22,7 +23,9 @@ export function instancesTable(db: Db) {
       await db.prepared(
         "instances_beat",
         `INSERT INTO instances (id, app, alive_until) VALUES ($1, $2, now() + interval '${ALIVE_MS} milliseconds')
-         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until`,
+         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until, alive_since =
+           CASE WHEN instances.alive_until < excluded.alive_until - interval '${GAP_MS} milliseconds' THEN now()
+           ELSE instances.alive_since END`,
         [id, app],
       );
     },
@@ -35,7 +38,7 @@ export function instancesTable(db: Db) {
     /** How many processes of an app are alive. */
     async countAlive(app: string): Promise<number> {
       const rows = await db.query<{ count: number }>(
-        `SELECT count(*) AS count FROM instances i WHERE app = $1 AND ${IS_ALIVE}`,
+        `SELECT count(*) AS count FROM instances WHERE app = $1 AND alive_until > now()`,
         [app],
       );
       return rows[0]?.count ?? 0;

@@ -53,7 +53,7 @@ export async function openTestStore(): Promise<TestStore> {
       await sql("UPDATE chats SET lease_until = now() - interval '1 millisecond' WHERE ticket_id = $1", [ticketId]);
     },
     async killInstance(instance) {
-      // Not set back: just after its start the database gives whoever was alive before it some seconds more.
+      // Not set back: without another one that has been there for longer, nobody could tell that it is dead.
       await sql("DELETE FROM instances WHERE id = $1", [instance]);
     },
     async close() {

@@ -248,6 +248,33 @@ test("a range of places answers the replies that are not delivered, with where t
   expect(textsOf((await read(2, 4))?.replies ?? [])).toEqual(["two", "three"]);
 });
 
+test("nobody whose time is over counts as dead before somebody can tell who was not away himself", async () => {
+  const call = await openCall(["answer"]);
+  await db.sql("DELETE FROM instances WHERE id <> $1", [call.instance]);
+  await db.sql("UPDATE instances SET alive_until = now() - interval '1 second'");
+  // The database was away, for all that anybody knows.
+  expect(await buffered(call.ticketId)).toEqual([]);
+  const witness = await newInstance();
+  expect(await buffered(call.ticketId)).toEqual([]);
+  const setBack = (column: string, by: string) =>
+    db.sql(`UPDATE instances SET ${column} = now() - interval '${by}' WHERE id = $1`, [witness]);
+  // It has come back itself from where it was: what it says now tells nothing of the time before.
+  await setBack("alive_since", "1 hour");
+  await setBack("alive_until", "1 second");
+  await db.store.instances.beat(witness, "api");
+  expect(await buffered(call.ticketId)).toEqual([]);
+  // It has been there for as long as anybody has to come back.
+  await setBack("alive_since", "5 seconds");
+  expect(await buffered(call.ticketId)).toEqual(["answer"]);
+  // The one that was away is back after all.
+  await db.store.instances.beat(call.instance, "api");
+  expect(await buffered(call.ticketId)).toEqual([]);
+  // Heartbeats without a gap keep what it can tell.
+  await db.store.instances.beat(witness, "api");
+  await db.sql("UPDATE instances SET alive_until = now() - interval '1 second' WHERE id = $1", [call.instance]);
+  expect(await buffered(call.ticketId)).toEqual(["answer"]);
+});
+
 test("processes count as alive until their last sign of life is too old", async () => {
   const app = `app-${newId()}`;
   const [first, second] = [newId(), newId()];
