@@ -97,6 +97,8 @@ async function accept(
   const ticketId = ticketIdOf(project, "api", chatId);
   const watch = context.board.watch(ticketId, { hearsTexts: writer.showsTexts });
   try {
+    // What is held by a process that counts as dead is free for the drain at once.
+    if (mode.holdsCall) await context.presence.makeSure();
     const received = context.channel.receive(
       {
         channelId: "api",

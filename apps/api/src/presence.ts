@@ -3,6 +3,8 @@ import { ALIVE_MS, newId } from "@svc/store";
 import type { Store } from "@svc/store";
 
 const BEAT_MS = 1_000;
+/** While the store is away it is told more often, so that it knows soon after it is back. */
+const RETRY_MS = 200;
 /** Between a look at the store and the answer that is made from it. */
 const MARGIN_MS = 1_000;
 
@@ -36,20 +38,22 @@ export async function beginPresence(store: Store, log: Log): Promise<Presence> {
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
   const beat = async () => {
+    let waitMs = BEAT_MS;
     try {
       await sayAlive();
     } catch (error) {
+      waitMs = RETRY_MS;
       log.debug({ error }, "the store was not told that this process lives");
     }
-    if (!ended) beatLater();
+    if (!ended) beatIn(waitMs);
   };
-  const beatLater = () => {
+  const beatIn = (ms: number) => {
     timer = setTimeout(() => {
       beating = beat();
-    }, BEAT_MS);
+    }, ms);
     timer.unref();
   };
-  beatLater();
+  beatIn(BEAT_MS);
   return {
     instance,
     isSure: () => performance.now() < sureUntil,
