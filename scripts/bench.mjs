@@ -207,7 +207,8 @@ const COMPARED = {
     await compare(`${values.messages} async messages, all collected`, request, programs, runEndToEnd);
   },
   async drain(programs) {
-    await compare("empty drain, 64 connections", () => EMPTY_DRAIN, programs);
+    for (const connections of connectionCounts)
+      await compare(`empty drain, ${connections} connections`, () => ({ ...EMPTY_DRAIN, connections }), programs);
   },
   async limit(programs) {
     await addCountedKey(programs.product);
@@ -218,6 +219,7 @@ const COMPARED = {
     await measureCallbacks(product, {
       request: POST,
       groups: { ...product.groups, ...servers },
+      inFlight: connectionCounts,
       connections: 64,
       runs,
       seconds,
@@ -339,7 +341,7 @@ async function measureSearch() {
       "SELECT count(*) AS count FROM chunks c JOIN kbs k ON k.id = c.kb_id WHERE k.name = 'bench'",
     );
     const body = () => JSON.stringify({ text: corpus.question() });
-    for (const connections of connectionCounts.filter((count) => count <= 64))
+    for (const connections of connectionCounts)
       await measureAll([
         {
           name: `product, ${count} chunks searched, sync, ${connections} connections`,

@@ -87,8 +87,11 @@ async function runInFlight({ receiver, groups, request }, seconds, { inFlight, p
   return { perSecond, p50, p99, count: times.length, ...counted, bad: { missing } };
 }
 
-/** Measures callbacks to a local receiver: each message in its own chat, each with one callback. */
-export async function measureCallbacks(product, { request, groups, connections, runs, seconds }) {
+/**
+ * Measures callbacks to a local receiver, each message in its own chat, each with one callback: with so many in flight, in a
+ * burst over `connections`, and one at a time with pauses.
+ */
+export async function measureCallbacks(product, { request, groups, inFlight, connections, runs, seconds }) {
   const receiver = await startReceiver();
   try {
     // A backlog may take longer than the default of 30 s; a timeout would be a second callback.
@@ -98,8 +101,10 @@ export async function measureCallbacks(product, { request, groups, connections, 
     const medianOf = async (run) => medianRun((await makeRounds(runs, async () => [await run()])).flat());
 
     await runInFlight(subject, 1, { inFlight: connections });
-    const steady = await medianOf(() => runInFlight(subject, seconds, { inFlight: connections }));
-    printFigure(`product, callbacks, ${connections} in flight`, `${rateText(steady)}  ${timesText(steady)}`, steady);
+    for (const count of inFlight) {
+      const steady = await medianOf(() => runInFlight(subject, seconds, { inFlight: count }));
+      printFigure(`product, callbacks, ${count} in flight`, `${rateText(steady)}  ${timesText(steady)}`, steady);
+    }
 
     const burst = await medianOf(() => runBurst(subject, seconds));
     const accepted = `accepted at ${burst.accepted.toFixed(0)}/s`;

@@ -246,12 +246,12 @@ describeInBrowser("a day of operators", () => {
       };
       await ticketOn(page).getByText("Part 7 of my story").waitFor();
       await draftOn(page).waitFor();
-      await ticketOn(page).getByText("Listen to my story.").first().scrollIntoViewIfNeeded();
-      await waitFor(() => inSight("Listen to my story."), { what: "the beginning of the story" });
+      await ticketOn(page).getByText("Part 0 of my story").first().scrollIntoViewIfNeeded();
+      await waitFor(() => inSight("Part 0 of my story"), { what: "the beginning of the story" });
       expect(await button(page, "New message").count()).toBe(0);
       await tell("That was all.");
       await button(page, "New message").waitFor();
-      expect(await inSight("Listen to my story.")).toBe(true);
+      expect(await inSight("Part 0 of my story")).toBe(true);
       await button(page, "New message").click();
       await waitFor(() => inSight("That was all."), { what: "the new message" });
       await button(page, "New message").waitFor({ state: "detached" });
