@@ -27,8 +27,9 @@ export function bundleReplies(name: QueueName, jobs: JobToPublish<QueueName>[]):
   for (let at = 0; at < jobs.length; at += MAX_BUNDLED) {
     const [first, ...others] = jobs.slice(at, at + MAX_BUNDLED);
     if (first === undefined) break;
-    const data = others.length === 0 ? first.data : { ...first.data, others: others.map((job) => job.data) };
-    bundles.push({ id: others.length === 0 ? first.id : `${first.id}-${others.length}`, data });
+    const last = others.at(-1);
+    const data = { ...first.data, others: others.map((job) => job.data) };
+    bundles.push(last === undefined ? first : { id: `${first.id}--${last.id}`, data });
   }
   return bundles;
 }
