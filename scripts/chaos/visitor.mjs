@@ -24,7 +24,8 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
   function take(frame) {
     if (frame.type === "ready") isReady = true;
     if (frame.type === "ack") acks.get(frame.data.clientMessageId)?.(frame.data);
-    if (typeof frame.seq === "number") lastSeq = Math.max(lastSeq, frame.seq);
+    // The place that an `ack` tells is that of one's own message: replies before it may still be to come.
+    if (frame.type === "reply" || frame.type === "message") lastSeq = Math.max(lastSeq, frame.seq);
     if (frame.type === "reply")
       ledger.show({ messageId: frame.data.inReplyTo, replyId: frame.id, seq: frame.seq, by: "socket" });
   }
