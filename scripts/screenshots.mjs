@@ -1,7 +1,7 @@
 // `npm run screenshots`: pictures of every page of the console, with a small made-up shop in it.
-//   npm run screenshots -- --out FOLDER [--widths 390,1280,1920] [--themes light,dark] [--only inbox,overview]
-// Plants the shop in a new database, signs in with Chromium and writes <page>-<width>-<theme>.png for each page. Needs a
-// Chromium in the PATH, or in SVC_CHROMIUM.
+//   npm run screenshots -- --out FOLDER [--widths 390,1280,1920] [--themes light,dark] [--languages en,de] [--only inbox]
+// Plants the shop in a new database, signs in with Chromium and writes <page>-<width>-<theme>-<language>.png for each page;
+// says which pages are wider than their window. Needs a Chromium in the PATH, or in SVC_CHROMIUM.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     out: { type: "string" },
     widths: { type: "string", default: "390,1280,1920" },
     themes: { type: "string", default: "light,dark" },
+    languages: { type: "string", default: "en" },
     only: { type: "string", default: "" },
   },
 });
@@ -23,17 +24,42 @@ if (values.out === undefined) throw new Error("Say where the pictures go: --out 
 const out = resolve(values.out);
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 const SETTLE_MS = 400;
+/** What stands where something is yet to come. */
+const WAITING = "[aria-busy=true]:visible, .animate-shimmer:visible";
+
+/** What is pressed and looked for, in each language. */
+const WORDS = {
+  en: {
+    locale: "en-US",
+    password: "Password",
+    draft: "Draft",
+    details: "Details",
+    trace: "Trace",
+    question: "Ask as a customer would",
+    found: "Found",
+  },
+  de: {
+    locale: "de-DE",
+    password: "Passwort",
+    draft: "Entwurf",
+    details: "Einzelheiten",
+    trace: "Spur",
+    question: "Fragen Sie wie ein Kunde",
+    found: "Gefunden",
+  },
+};
 
 /** The pages by their names; `act` does what has to be done on one before its picture is taken. */
-const pagesOf = ({ project, ticketId, kbId, agentId }) => ({
+const pagesOf = ({ project, ticketId, kbId, agentId }, words) => ({
+  start: { path: `/${project}/start` },
   inbox: { path: `/${project}/inbox/review` },
   ticket: { path: `/${project}/inbox/review/${ticketId}` },
   trace: {
     path: `/${project}/inbox/review/${ticketId}`,
     async act(page) {
-      await page.getByRole("region", { name: "Draft" }).waitFor();
-      const tab = page.getByRole("tab", { name: "Trace" });
-      if (!(await tab.isVisible())) await page.getByRole("button", { name: "Details" }).click();
+      await page.getByRole("region", { name: words.draft }).waitFor();
+      const tab = page.getByRole("tab", { name: words.trace });
+      if (!(await tab.isVisible())) await page.getByRole("button", { name: words.details }).click();
       await tab.click();
     },
   },
@@ -51,9 +77,9 @@ const pagesOf = ({ project, ticketId, kbId, agentId }) => ({
   search: {
     path: `/${project}/knowledge/${kbId}?tab=search`,
     async act(page) {
-      await page.getByLabel("Ask as a customer would").fill("How long do I have to send something back?");
+      await page.getByLabel(words.question).fill("How long do I have to send something back?");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Found" }).waitFor();
+      await page.getByRole("heading", { name: words.found }).waitFor();
     },
   },
   gaps: { path: `/${project}/knowledge/gaps` },
@@ -70,35 +96,40 @@ const pagesOf = ({ project, ticketId, kbId, agentId }) => ({
   "admin-operators": { path: `/${project}/administration/operators` },
   "admin-projects": { path: `/${project}/administration/projects` },
   "admin-models": { path: `/${project}/administration/models` },
+  "admin-canned": { path: `/${project}/administration/canned-replies` },
   "admin-deliveries": { path: `/${project}/administration/deliveries` },
   "admin-audit": { path: `/${project}/administration/audit` },
 });
 
-/** Takes the pictures of one width and theme. */
-async function takePictures(browser, product, shop, { width, colorScheme }) {
+/** Takes the pictures of one width, theme and language. */
+async function takePictures(browser, product, shop, { width, colorScheme, language }) {
+  const words = WORDS[language];
   const context = await browser.newContext({
     viewport: { width, height: HEIGHTS[width] ?? 900 },
     colorScheme,
-    locale: "en-US",
+    locale: words.locale,
     reducedMotion: "reduce",
     hasTouch: width < 600,
   });
   const wanted = values.only.split(",").filter((name) => name !== "");
   const page = await context.newPage();
   await page.goto(`${product.url}/sign-in`);
-  await page.getByLabel("Password").waitFor();
+  await page.getByLabel(words.password).waitFor();
   const take = async (name) => {
-    await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+    await page.locator(WAITING).first().waitFor({ state: "hidden" });
     await page.waitForTimeout(SETTLE_MS);
-    await page.screenshot({ path: join(out, `${name}-${width}-${colorScheme}.png`) });
+    const picture = `${name}-${width}-${colorScheme}-${language}`;
+    await page.screenshot({ path: join(out, `${picture}.png`) });
+    const surplus = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    if (surplus > 0) console.warn(`${picture} is ${surplus} px wider than its window.`);
   };
   if (wanted.length === 0) await take("sign-in");
   await product.signIn(context, shop.email);
-  for (const [name, shown] of Object.entries(pagesOf(shop))) {
+  for (const [name, shown] of Object.entries(pagesOf(shop, words))) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     await page.goto(`${product.url}${shown.path}`);
     await page.locator("main h1").first().waitFor({ state: "attached" });
-    await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+    await page.locator(WAITING).first().waitFor({ state: "hidden" });
     await shown.act?.(page);
     await take(name);
   }
@@ -117,10 +148,11 @@ try {
   const browser = await launchChromium();
   endings.push(() => browser.close());
   for (const width of values.widths.split(",").map(Number))
-    for (const colorScheme of values.themes.split(",")) {
-      await takePictures(browser, product, shop, { width, colorScheme });
-      console.log(`${width} px, ${colorScheme}: done`);
-    }
+    for (const colorScheme of values.themes.split(","))
+      for (const language of values.languages.split(",")) {
+        await takePictures(browser, product, shop, { width, colorScheme, language });
+        console.log(`${width} px, ${colorScheme}, ${language}: done`);
+      }
   console.log(`The pictures are in ${out}`);
 } finally {
   for (const end of endings.toReversed()) await end();

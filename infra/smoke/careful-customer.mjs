@@ -62,10 +62,12 @@ await Promise.all(sendings);
 // A message that was taken in twice has a second reply in its chat. A call that was sent again has its own answer, which
 // the drain may show too.
 const unread = [...messages];
+let unreadable = 0;
 const readAll = async () => {
   for (let message = unread.pop(); message !== undefined; message = unread.pop()) {
     const path = `/api/v1/messages/${encodeURIComponent(message.chatId)}?after=0&wait=0`;
     const drained = await call(path, { headers }, Date.now() + GIVE_UP_MS);
+    if (drained.status !== 200) unreadable++;
     const known = new Set(message.tries > 1 || message.isDrained ? message.replies : []);
     for (const reply of drained.body?.replies ?? []) if (!known.has(reply.id)) message.replies.push(reply.id);
   }
@@ -75,6 +77,6 @@ const lost = messages.filter(({ replies }) => replies.length === 0);
 const twice = messages.filter(({ replies }) => new Set(replies).size !== 1 || replies.length !== 1);
 const again = messages.filter(({ tries }) => tries > 1);
 console.log(
-  `${messages.length} messages, ${again.length} sent more than once, ${lost.length} not answered, ${twice.length - lost.length} answered twice`,
+  `${messages.length} messages, ${again.length} sent more than once, ${lost.length} not answered, ${twice.length - lost.length} answered twice, ${unreadable} drains not read`,
 );
-process.exitCode = lost.length + twice.length === 0 ? 0 : 1;
+process.exitCode = lost.length + twice.length + unreadable === 0 ? 0 : 1;

@@ -102,9 +102,14 @@ export async function killReplica({ messages, say, ledgerFile }) {
     await runRound("midst", Math.floor(messages / 3));
     // Whoever is dead answers nothing: what its calls were given, also what their customers read a little later, left
     // before the kill.
-    const isUnnoted = ({ id, answers: [first] }) => left.has(id) && first.at > left.get(id) - NOTED_WITHIN_MS;
-    const repeats = ledger.entries.filter((entry) => entry.answers.length > 1 && isUnnoted(entry)).length;
-    figures["given in the moment before the kill, and in the drain again"] = repeats;
+    const isUnnoted = ({ id, answers }) =>
+      left.has(id) &&
+      answers.map(({ by }) => by).join() === "call,drain" &&
+      answers[0].at > left.get(id) - NOTED_WITHIN_MS;
+    const repeats = ledger.entries.filter(isUnnoted);
+    const ages = repeats.map(({ id, answers: [first] }) => left.get(id) - first.at);
+    figures["given in the moment before the kill, and in the drain again"] = repeats.length;
+    figures["the oldest of them before the kill"] = `${Math.max(0, ...ages)} ms`;
     return { figures, breaches: [...judge(ledger, { mayRepeat: isUnnoted }), ...(await readAnswers(ground, ledger))] };
   } finally {
     ledger.write(ledgerFile);

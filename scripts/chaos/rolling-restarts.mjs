@@ -20,6 +20,8 @@ const SYNC_TIMEOUT_MS = 10_000;
 /** A tool call and a page of the console so often. */
 const OTHERS_MS = 1_000;
 const ANSWER_WITHIN_MS = 30_000;
+/** A kept connection that ends later than this after a request was sent on it has ended in the midst of the request. */
+const CLOSED_WITHIN_MS = 250;
 /** A call that is not taken in so many tries has failed. */
 const MAX_TRIES = 40;
 
@@ -175,6 +177,7 @@ function askOnce(url, agent, { path, method = "GET", headers, body }) {
   return new Promise((resolve) => {
     const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
     const options = { method, agent, headers: { ...headers, ...length }, timeout: ANSWER_WITHIN_MS };
+    const sentAt = performance.now();
     const request = sendRequest(`${url}${path}`, options);
     request.on("response", (response) => {
       readAnswer(response).then(resolve, (error) => resolve({ fault: `the answer was cut (${error.message})` }));
@@ -182,11 +185,16 @@ function askOnce(url, agent, { path, method = "GET", headers, body }) {
     request.on("timeout", () => request.destroy(new Error(`no answer in ${ANSWER_WITHIN_MS / 1_000} s`)));
     request.on("error", (error) => {
       // Without a connection nothing was sent; one that waited to be taken when the listener closed is reset.
-      if (error.syscall === "connect") resolve({ retry: "refused" });
+      if (error.syscall === "connect") {
+        resolve({ retry: "refused" });
+        return;
+      }
       // A connection that was kept from an earlier request may end in the moment of the next one.
-      else if (request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE"))
-        resolve({ retry: "closed" });
-      else resolve({ fault: error.message });
+      // Later it is a call that was cut while it waited.
+      const age = Math.round(performance.now() - sentAt);
+      const isEnded = request.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+      if (isEnded && age <= CLOSED_WITHIN_MS) resolve({ retry: "closed" });
+      else resolve({ fault: `${error.message} after ${age} ms` });
     });
     request.end(body);
   });

@@ -30,6 +30,7 @@ const DRAFT =
 
 /** The pages that everybody comes to who may do everything. */
 const PAGES = [
+  "start",
   "inbox/review",
   "inbox/all?q=nothing%20fits",
   "knowledge",
@@ -59,7 +60,10 @@ const button = (page: Page, name: string | RegExp) => page.getByRole("button", {
 /** Waits until a page shows what it has: no skeleton any more. */
 async function settled(page: Page): Promise<void> {
   await page.locator("main h1").waitFor({ state: "attached" });
-  await page.locator("main [aria-busy=true], main .animate-pulse").first().waitFor({ state: "hidden" });
+  await page
+    .locator("main [aria-busy=true]:visible, main .animate-shimmer:visible")
+    .first()
+    .waitFor({ state: "hidden" });
 }
 
 describeInBrowser("everyone can use the console", () => {

@@ -36,8 +36,6 @@ export async function findBarriers(
   for (const look of looks) {
     const { media, rules } = LOOKS[look];
     await page.emulateMedia(media);
-    // On a busy machine some elements have the colours of before until the next frame.
-    await page.evaluate("new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); })");
     await keepPicture(page, `${what}, ${look}`);
     const results = await page.evaluate<axe.AxeResults>(
       `axe.run({ resultTypes: ["violations"], rules: ${JSON.stringify(rules)} })`,

@@ -1,4 +1,5 @@
 import { Link, useParams } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import type { ReactNode } from "react";
 import { MissingPage } from "../app/error-page.tsx";
 import { useProject, useRights } from "../app/use-session.ts";
@@ -34,12 +35,21 @@ export function AdministrationPage() {
   const { t } = useTexts();
   const project = useProject();
   const mayDo = useRights();
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Where not all of them fit, the one that is open is in sight.
+    tabs.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [id]);
   const section = SECTIONS.find((other) => other.id === id);
   if (section === undefined) return <MissingPage />;
   const Part = PARTS[section.id];
   return (
     <PageFrame title={t("nav.administration")} text={t("administration.text")}>
-      <nav aria-label={t("nav.administration")} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+      <nav
+        ref={tabs}
+        aria-label={t("nav.administration")}
+        className="mb-4 flex gap-1 overflow-x-auto border-b border-line"
+      >
         {SECTIONS.map((other) => (
           <Link
             key={other.id}

@@ -51,7 +51,7 @@ function KeyRow({ item, onRotate, onRevoke }: { item: KeyItem; onRotate: () => v
             t("apiKeys.neverUsed")
           ) : (
             <>
-              {t("apiKeys.lastUsed")} <Ago time={lastUsedAt} />
+              {t("apiKeys.lastUsed")} <Ago time={lastUsedAt} as="past" />
             </>
           )}
         </p>

@@ -63,7 +63,7 @@ function OperatorRow({ item, actions }: { item: Operator; actions: RowActions })
           t("operators.neverSeen")
         ) : (
           <>
-            {t("operators.seen")} <Ago time={lastSeenAt} />
+            {t("operators.seen")} <Ago time={lastSeenAt} as="past" />
           </>
         )}
       </p>

@@ -41,7 +41,7 @@ function ProjectRow({
         </p>
         <p className="text-xs text-muted">
           {retentionDays === null ? t("projects.forEver") : t("projects.days", { n: retentionDays })} ·{" "}
-          {t("projects.madeAt")} <Ago time={createdAt} />
+          {t("projects.madeAt")} <Ago time={createdAt} as="past" />
         </p>
       </div>
       <IconButton icon={Pencil} label={t("projects.change", { name })} onClick={onChange} />

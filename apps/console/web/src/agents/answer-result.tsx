@@ -1,6 +1,7 @@
 import { CircleCheck, UserRound } from "lucide-react";
 import type { Agent, AgentResult } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { describeReason } from "../ticket/describe-reason.ts";
 import { Badge } from "../ui/badge.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { sendsAlone } from "./sends-alone.ts";
@@ -44,7 +45,7 @@ export function AnswerResult({ result, policy }: { result: AgentResult; policy: 
           </ol>
         </div>
       )}
-      <p className="text-xs wrap-anywhere text-muted">{why}</p>
+      <p className="text-xs wrap-anywhere text-muted">{describeReason(why, t)}</p>
     </div>
   );
 }

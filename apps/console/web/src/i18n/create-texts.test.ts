@@ -24,6 +24,17 @@ describe("the texts of the console", () => {
     expect(ago("2026-11-20T11:15:00Z", now)).toBe("2 d");
   });
 
+  test("say the same in a sentence", () => {
+    const [english, german] = [createTexts("en", en), createTexts("de", de)];
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    const past = (time: string) => [english.past(time, now), german.past(time, now)];
+    expect(past("2026-11-22T11:59:30Z")).toEqual(["just now", "gerade eben"]);
+    expect(past("2026-11-22T11:15:00Z")).toEqual(["45 minutes ago", "vor 45 Minuten"]);
+    expect(past("2026-11-21T11:15:00Z")).toEqual(["yesterday", "gestern"]);
+    expect(past("2026-11-02T12:00:00Z")).toEqual(["on Nov 2, 2026", "am 02.11.2026"]);
+    expect(english.since("2026-11-02T12:00:00Z", now)).toBe("since Nov 2, 2026");
+  });
+
   test("are their own names until they are there", () => {
     expect(createTexts("en", en).t("overview.text")).toBe("overview.text");
   });

@@ -16,6 +16,10 @@ export interface Texts {
   day: (time: string) => string;
   /** How long ago, as briefly as it can be said: "now", "5 min", "3 h", "2 d", then the day. */
   ago: (time: string, nowMs: number) => string;
+  /** The same within a sentence: "just now", "5 minutes ago", "yesterday", then "on 22 Nov 2026". */
+  past: (time: string, nowMs: number) => string;
+  /** Since when: "since 18:43" within a day, then the day. */
+  since: (time: string, nowMs: number) => string;
   /** Milliseconds in words: "120 ms", "3.4 s", "5 min". */
   duration: (ms: number) => string;
 }
@@ -38,6 +42,8 @@ export function createTexts(language: string, table: TextTable): Texts {
   const times = new Intl.DateTimeFormat(language, { timeStyle: "short" });
   const days = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short" });
   const dates = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
+  const fullDates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   const unit = (name: string, value: number) =>
     new Intl.NumberFormat(language, {
       style: "unit",
@@ -69,6 +75,18 @@ export function createTexts(language: string, table: TextTable): Texts {
       if (passedMs < DAY_MS) return t("time.hours", { count: Math.floor(passedMs / HOUR_MS) });
       if (passedMs < 7 * DAY_MS) return t("time.days", { count: Math.floor(passedMs / DAY_MS) });
       return dates.format(new Date(time));
+    },
+    past(time, nowMs) {
+      const passedMs = Math.max(0, nowMs - Date.parse(time));
+      if (passedMs < MINUTE_MS) return t("time.justNow");
+      if (passedMs < HOUR_MS) return relative.format(-Math.floor(passedMs / MINUTE_MS), "minute");
+      if (passedMs < DAY_MS) return relative.format(-Math.floor(passedMs / HOUR_MS), "hour");
+      if (passedMs < 7 * DAY_MS) return relative.format(-Math.floor(passedMs / DAY_MS), "day");
+      return t("time.on", { date: fullDates.format(new Date(time)) });
+    },
+    since(time, nowMs) {
+      const isToday = nowMs - Date.parse(time) < DAY_MS;
+      return t("time.since", { time: (isToday ? times : fullDates).format(new Date(time)) });
     },
     duration(ms) {
       if (ms < 1_000) return unit("millisecond", Math.round(ms * 10) / 10);

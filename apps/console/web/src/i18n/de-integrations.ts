@@ -39,7 +39,6 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "doing.stopping": "Wird beendet",
   "doing.off": "Aus",
   "doing.unknown": "Auf diesem Rechner nicht gefunden; vielleicht läuft er auf einem anderen",
-  "doing.since": "seit",
   "doing.replicas": {
     one: "Es läuft in {running} von {n} Prozess.",
     other: "Es läuft in {running} von {n} Prozessen.",

@@ -7,6 +7,9 @@ export const de: TableLike<typeof en> = {
   "time.minutes": "{count} Min.",
   "time.hours": "{count} Std.",
   "time.days": "{count} T.",
+  "time.justNow": "gerade eben",
+  "time.on": "am {date}",
+  "time.since": "seit {time}",
 
   "ui.cancel": "Abbrechen",
   "ui.close": "Schließen",
@@ -436,6 +439,7 @@ export const de: TableLike<typeof en> = {
   "reason.keeps": "{choice} hat die Unterhaltung, und die Nachricht weist nicht woandershin.",
   "reason.support": "{choice}: Seine Wissensbasen haben, worum es in der Nachricht geht.",
   "reason.purpose": "{choice}: Was er von sich sagt, ist der Nachricht am nächsten.",
+  "reason.next": "danach",
   "reason.like": "{choice}: Die Nachricht ähnelt am meisten „{sample}“.",
   "reason.fixed": "Der Agent hat eine feste Antwort.",
   "reason.smallTalk": "Die Nachricht ist nur eine Höflichkeit oder ein Gruß.",

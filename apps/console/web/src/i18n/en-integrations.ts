@@ -36,7 +36,6 @@ export const enIntegrations = {
   "doing.stopping": "Stopping",
   "doing.off": "Off",
   "doing.unknown": "Not found on this machine; it may run on another one",
-  "doing.since": "since",
   "doing.replicas": { one: "{running} of {n} process runs it.", other: "{running} of {n} processes run it." },
 
   "arrival.title": "Try it",

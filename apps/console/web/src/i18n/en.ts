@@ -7,6 +7,9 @@ export const en = {
   "time.minutes": "{count} min",
   "time.hours": "{count} h",
   "time.days": "{count} d",
+  "time.justNow": "just now",
+  "time.on": "on {date}",
+  "time.since": "since {time}",
 
   "ui.cancel": "Cancel",
   "ui.close": "Close",
@@ -430,6 +433,7 @@ export const en = {
   "reason.keeps": "{choice} has the conversation, and the message does not point elsewhere.",
   "reason.support": "{choice}: its knowledge bases have what the message is about.",
   "reason.purpose": "{choice}: what it says of itself is closest to the message.",
+  "reason.next": "next",
   "reason.like": "{choice}: the message is most like “{sample}”.",
   "reason.fixed": "The agent has a fixed reply.",
   "reason.smallTalk": "The message is nothing but small talk.",

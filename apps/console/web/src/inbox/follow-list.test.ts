@@ -17,6 +17,7 @@ const newsOf = (ticketId: string, version = 1, project = "north"): TicketNews =>
 const HEAD = { items: [], nextCursor: null };
 
 let merged: ListNews[];
+let wholes: boolean[];
 let reads: number;
 let isAway: boolean;
 let isLoading: boolean;
@@ -24,6 +25,7 @@ let isLoading: boolean;
 beforeEach(() => {
   jest.useFakeTimers();
   merged = [];
+  wholes = [];
   reads = 0;
   isAway = false;
   isLoading = false;
@@ -32,12 +34,15 @@ afterEach(() => void jest.useRealTimers());
 
 const follow = () =>
   followList({
-    readHead() {
+    read() {
       reads += 1;
       return isAway ? Promise.reject(new Error("away")) : Promise.resolve(HEAD);
     },
     isLoading: () => isLoading,
-    merge: (_head, news) => merged.push(news),
+    merge({ isWhole }, news) {
+      merged.push(news);
+      wholes.push(isWhole);
+    },
   });
 const passMs = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 const ids = () => merged.map(({ tickets }) => [...tickets.keys()]);
@@ -82,6 +87,19 @@ test("a line that is open again is a reason to look at once", async () => {
   follower.look();
   await passMs(1_000);
   expect(ids()).toEqual([["a"]]);
+});
+
+test("where news may have been missed all is read, until that has worked, and the head alone after it", async () => {
+  const follower = follow();
+  isAway = true;
+  follower.look();
+  await passMs(1_000);
+  follower.tell(newsOf("a"));
+  isAway = false;
+  await passMs(60_000);
+  follower.tell(newsOf("b"));
+  await passMs(1_000);
+  expect(wholes).toEqual([true, false]);
 });
 
 test("a ticket that has gone and come back is not gone", async () => {

@@ -15,33 +15,41 @@ export interface ListNews {
   gone: ReadonlyMap<string, string>;
 }
 
+/** What was read anew of a list. */
+export interface ListReading extends TicketPage {
+  /** True where it is all that was loaded, so that what it has not is not in the list any more. */
+  isWhole: boolean;
+}
+
 /** Takes what is told, and has the head of the list read and merged in. */
 export interface ListFollower {
   tell: (news: TicketNews) => void;
   tellGone: (gone: { ticketId: string; project: string }) => void;
-  /** Something may have been missed: reads the head soon, however long ago it could not be read. */
+  /** News may have been missed: reads all that is loaded soon, however long ago nothing could be read. */
   look: () => void;
   end: () => void;
 }
 
 /**
- * Follows a list: reads its head after news, and again until that works, so that nothing which was told is lost. A head
- * is never merged in while a page of the list is being loaded, which would put the list back to what it was before.
+ * Follows a list: reads its head after news, all of it where news may have been missed, and again until that works, so
+ * that nothing is lost. Nothing is merged in while a page of the list is being loaded, which would put the list back to
+ * what it was before.
  */
 export function followList({
-  readHead,
+  read: readPages,
   isLoading,
   merge,
 }: {
-  readHead: () => Promise<TicketPage>;
+  read: (isWhole: boolean) => Promise<TicketPage>;
   isLoading: () => boolean;
-  merge: (head: TicketPage, news: ListNews) => void;
+  merge: (reading: ListReading, news: ListNews) => void;
 }): ListFollower {
   let tickets = new Map<string, TicketNews>();
   let gone = new Map<string, string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isReading = false;
   let isWanted = false;
+  let isMissing = false;
   let isOver = false;
   let failures = 0;
 
@@ -57,12 +65,14 @@ export function followList({
     }
     isReading = true;
     isWanted = false;
+    const isWhole = isMissing;
+    isMissing = false;
     const told = { tickets, gone };
     tickets = new Map();
     gone = new Map();
-    let head: TicketPage | null = null;
+    let pages: TicketPage | null = null;
     try {
-      head = await readHead();
+      pages = await readPages(isWhole);
       failures = 0;
     } catch {
       // The server is away, as the page says; it is asked again until it answers.
@@ -70,15 +80,16 @@ export function followList({
     }
     isReading = false;
     if (isOver) return;
-    if (head !== null && !isLoading()) {
-      merge(head, told);
+    if (pages !== null && !isLoading()) {
+      merge({ ...pages, isWhole }, told);
       if (isWanted) wait(NEWS_MS);
       return;
     }
+    isMissing ||= isWhole;
     // What was told since is newer.
     tickets = new Map([...told.tickets, ...tickets]);
     gone = new Map([...told.gone, ...gone]);
-    wait(head !== null ? NEWS_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
+    wait(pages !== null ? NEWS_MS : Math.min(RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS));
   }
 
   function want(): void {
@@ -98,6 +109,7 @@ export function followList({
       want();
     },
     look() {
+      isMissing = true;
       failures = 0;
       clearTimeout(timer);
       timer = undefined;

@@ -145,6 +145,7 @@ export function InboxPage() {
         >
           <ListHead viewId={viewId} search={search} isLoading={list.isFetching && !list.isFetchingNextPage} />
           <TicketList
+            key={listName}
             list={list}
             currentId={currentId}
             selected={selected}

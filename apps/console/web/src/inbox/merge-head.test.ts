@@ -55,7 +55,7 @@ describe("a list of tickets whose head was read anew", () => {
   test("has what is new at its head and each ticket once", () => {
     const merged = mergeHead(
       list,
-      { items: tickets("c", "a"), nextCursor: "head" },
+      { items: tickets("c", "a"), nextCursor: "head", isWhole: false },
       { project: "default", news: newsOf("c") },
     );
     expect(idsOf(merged)).toEqual(["c", "a", "b", "d"]);
@@ -65,7 +65,7 @@ describe("a list of tickets whose head was read anew", () => {
   test("loses what has changed and is not in the head: it belongs to another view now", () => {
     const merged = mergeHead(
       list,
-      { items: tickets("a", "b"), nextCursor: "head" },
+      { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
       { project: "default", news: newsOf("d") },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c"]);
@@ -74,7 +74,7 @@ describe("a list of tickets whose head was read anew", () => {
   test("keeps the place of what has changed where it is in another order, as the news say it is", () => {
     const merged = mergeHead(
       list,
-      { items: tickets("a", "b"), nextCursor: "head" },
+      { items: tickets("a", "b"), nextCursor: "head", isWhole: false },
       { project: "default", news: newsOf("d"), sort: "priority" },
     );
     expect(idsOf(merged)).toEqual(["a", "b", "c", "d"]);
@@ -85,7 +85,7 @@ describe("a list of tickets whose head was read anew", () => {
     const newer = { ...list, items: [...tickets("a"), ticket("d", 9)] };
     const merged = mergeHead(
       newer,
-      { items: tickets("a"), nextCursor: "head" },
+      { items: tickets("a"), nextCursor: "head", isWhole: false },
       { project: "default", news: newsOf("d"), sort: "priority" },
     );
     expect(merged.items[1]).toMatchObject({ status: "open", version: 9 });
@@ -93,15 +93,33 @@ describe("a list of tickets whose head was read anew", () => {
 
   test("is the head where that is all there is, or where nothing is left of the list", () => {
     expect(
-      idsOf(mergeHead(list, { items: tickets("d"), nextCursor: null }, { project: "default", news: newsOf() })),
+      idsOf(
+        mergeHead(
+          list,
+          { items: tickets("d"), nextCursor: null, isWhole: false },
+          { project: "default", news: newsOf() },
+        ),
+      ),
     ).toEqual(["d"]);
     expect(
-      idsOf(mergeHead(list, { items: tickets("x", "y"), nextCursor: "n" }, { project: "default", news: newsOf() })),
+      idsOf(
+        mergeHead(
+          list,
+          { items: tickets("x", "y"), nextCursor: "n", isWhole: false },
+          { project: "default", news: newsOf() },
+        ),
+      ),
     ).toEqual(["x", "y"]);
   });
 
+  test("is what was read where all that was loaded was read: what has gone unnoticed is not in it", () => {
+    const read = { items: tickets("x", "b", "d"), nextCursor: "after d", isWhole: true };
+    const merged = mergeHead(list, read, { project: "default", news: newsOf() });
+    expect([idsOf(merged), merged.nextCursor]).toEqual([["x", "b", "d"], "after d"]);
+  });
+
   test("loses what another project has now, wherever it stands", () => {
-    const head = { items: tickets("a"), nextCursor: "head" };
+    const head = { items: tickets("a"), nextCursor: "head", isWhole: false };
     const gone = new Map([["c", "default"]]);
     const inNoSight = { project: "default", news: { tickets: new Map(), gone } };
     expect(idsOf(mergeHead(list, head, inNoSight))).toEqual(["a", "b", "d"]);

@@ -1,6 +1,6 @@
 import type { TicketItem } from "@svc/contracts";
 import type { TicketNews } from "../api/live.ts";
-import type { ListNews } from "./follow-list.ts";
+import type { ListNews, ListReading } from "./follow-list.ts";
 
 /** Tickets from the first on. */
 export interface TicketPage {
@@ -27,21 +27,22 @@ const patch = (item: TicketItem, { project, version, status, stage, assignee }: 
 /**
  * The list after its head was read anew. In the order of changes, a ticket that has changed stands in the head or does
  * not belong to the list any more; in any other order it stays where it is, as the news say it is. Where head and list
- * have nothing in common too much has happened: the list begins anew. Of what another project has now, nothing is left in
- * the list of one `project`; null for a list of all.
+ * have nothing in common too much has happened: the list begins anew. Where all of it was read it is what was read. Of
+ * what another project has now, nothing is left in the list of one `project`; null for a list of all.
  */
 export function mergeHead(
   list: TicketPage,
-  head: TicketPage,
+  head: ListReading,
   {
     news: { tickets, gone },
     project,
     sort = NEWS_FIRST,
   }: { news: ListNews; project: string | null; sort?: string | undefined },
 ): TicketPage {
-  if (head.nextCursor === null || list.items.length === 0) return head;
+  const anew = { items: head.items, nextCursor: head.nextCursor };
+  if (head.isWhole || head.nextCursor === null || list.items.length === 0) return anew;
   const inHead = new Set(head.items.map(({ id }) => id));
-  if (!list.items.some(({ id }) => inHead.has(id))) return head;
+  if (!list.items.some(({ id }) => inHead.has(id))) return anew;
   const isByNews = sort === NEWS_FIRST;
   const rest = list.items
     .filter(({ id }) => !inHead.has(id) && !(isByNews && tickets.has(id)))

@@ -12,6 +12,7 @@ import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { useInbox } from "./inbox-context.ts";
+import { rowsMoved } from "./rows-moved.ts";
 import { TicketRow } from "./ticket-row.tsx";
 import { useFetchAhead } from "./use-fetch-ahead.ts";
 import type { useTicketList } from "./use-ticket-list.ts";
@@ -72,16 +73,16 @@ export function TicketList({
     if (hasNextPage && !isFetchingNextPage && !isError && lastRow + AHEAD_ROWS >= items.length) void fetchNextPage();
   }, [fetchNextPage, hasNextPage, isError, isFetchingNextPage, items.length, lastRow]);
 
-  // What comes in at the top must not move what is read further down.
-  const topId = useRef<string | undefined>(undefined);
+  const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: 0 };
+  // What comes in, or goes, above must not move what is read further down.
+  const shown = useRef({ items, first: startIndex, last: endIndex });
   useLayoutEffect(() => {
     const element = scroller.current;
-    const before = topId.current;
-    topId.current = items[0]?.id;
-    if (element === null || before === undefined || before === items[0]?.id || element.scrollTop < ROW_PX) return;
-    const at = items.findIndex(({ id }) => id === before);
-    if (at > 0) element.scrollTop += at * ROW_PX;
-  }, [items]);
+    const before = shown.current;
+    shown.current = { items, first: startIndex, last: endIndex };
+    if (element === null || before.items === items || element.scrollTop < ROW_PX) return;
+    element.scrollTop += rowsMoved(before.items, before, items) * ROW_PX;
+  }, [items, startIndex, endIndex]);
 
   const currentIndex = items.findIndex(({ id }) => id === currentId);
   useEffect(() => {
@@ -95,7 +96,6 @@ export function TicketList({
     if (nextId === undefined || nextProject === undefined) return;
     void queryClient.prefetchQuery(ticketQuery(connection, nextProject, nextId));
   }, [connection, nextId, nextProject, queryClient]);
-  const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: 0 };
   useFetchAhead(items.slice(startIndex, endIndex + 1));
 
   if (isError && items.length === 0) {

@@ -45,10 +45,25 @@ export function useTicketList(project: string, query: TicketQuery) {
 
   const isOfAll = query.allProjects === "1";
   useEffect(() => {
+    const loadedCount = () =>
+      queryClient.getQueryData<Pages>(queryKey)?.pages.reduce((count, { items }) => count + items.length, 0) ?? 0;
+    const leaving = new AbortController();
     const follower = followList({
-      readHead: () => readPage(null),
+      async read(isWhole) {
+        const head = await readPage(null, leaving.signal);
+        const items = [...head.items];
+        let { nextCursor } = head;
+        // As far as the list is loaded, page by page.
+        while (nextCursor !== null && items.length < (isWhole ? loadedCount() : 0)) {
+          const page = await readPage(nextCursor, leaving.signal);
+          items.push(...page.items);
+          ({ nextCursor } = page);
+        }
+        // One that has changed meanwhile may have come twice.
+        return { items: [...new Map(items.map((item) => [item.id, item])).values()], nextCursor };
+      },
       isLoading: () => (queryClient.getQueryState(queryKey)?.fetchStatus ?? "idle") !== "idle",
-      merge(head, news) {
+      merge(reading, news) {
         queryClient.setQueryData<Pages>(queryKey, (pages) => {
           if (pages === undefined) return pages;
           const known = {
@@ -56,7 +71,7 @@ export function useTicketList(project: string, query: TicketQuery) {
             nextCursor: pages.pages.at(-1)?.nextCursor ?? null,
           };
           const options = { news, sort: query.sort, project: isOfAll ? null : project };
-          return { pages: [mergeHead(known, head, options)], pageParams: [null] };
+          return { pages: [mergeHead(known, reading, options)], pageParams: [null] };
         });
       },
     });
@@ -65,6 +80,7 @@ export function useTicketList(project: string, query: TicketQuery) {
       live.on("gone", follower.tellGone),
       live.on("hello", follower.look),
       follower.end,
+      () => leaving.abort(),
     ];
     // What was kept from an earlier visit may be old.
     if (queryClient.getQueryData(queryKey) !== undefined) follower.look();

@@ -64,11 +64,7 @@ export function StateLine({ doing }: { doing: Doing }) {
     <p role="status" className="flex items-center gap-1.5 text-sm">
       <span aria-hidden className={`size-2 shrink-0 rounded-full ${DOTS[tone]}`} />
       <span className={`font-medium ${WORDS[tone]}`}>{t(text)}</span>
-      {doing.since !== null && doing.enabled !== false && (
-        <span className="text-muted">
-          {t("doing.since")} <Ago time={doing.since} />
-        </span>
-      )}
+      {doing.since !== null && doing.enabled !== false && <Ago time={doing.since} as="since" className="text-muted" />}
     </p>
   );
 }

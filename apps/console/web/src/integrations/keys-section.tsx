@@ -96,7 +96,7 @@ export function KeysSection({
                   t("apiKeys.neverUsed")
                 ) : (
                   <>
-                    {t("apiKeys.lastUsed")} <Ago time={key.lastUsedAt} />
+                    {t("apiKeys.lastUsed")} <Ago time={key.lastUsedAt} as="past" />
                   </>
                 )}
               </p>

@@ -53,7 +53,7 @@ function Card({ kb }: { kb: KbItem }) {
           </span>
         ) : (
           <span>
-            {t("knowledge.changed")} <Ago time={updatedAt} />
+            {t("knowledge.changed")} <Ago time={updatedAt} as="past" />
           </span>
         )}
       </div>

@@ -1,20 +1,9 @@
-import { diffWordsWithSpace } from "diff";
 import { useMemo } from "react";
-
-/** What is longer is shown as before and after: comparing takes longer than reading. */
-const COMPARED_MAX_CHARS = 20_000;
+import { diffTexts } from "./diff-texts.ts";
 
 /** What a text would become of another one: what goes is struck out, what comes is marked, for eyes and ears. */
 export function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
-  const parts = useMemo(() => {
-    if (before.length + after.length > COMPARED_MAX_CHARS) {
-      return [
-        { value: before, added: false, removed: true },
-        { value: after, added: true, removed: false },
-      ];
-    }
-    return diffWordsWithSpace(before, after);
-  }, [before, after]);
+  const parts = useMemo(() => diffTexts(before, after), [before, after]);
   return (
     <div
       dir="auto"

@@ -64,7 +64,7 @@ export function ProposalCard({
           </h2>
           <p className="text-xs text-muted">
             {t(action === "replace" ? "proposal.replaces" : "proposal.adds", { base: base ?? "–" })} ·{" "}
-            {nameOf(createdBy)}, <Ago time={createdAt} />
+            {nameOf(createdBy)}, <Ago time={createdAt} as="past" />
             {ticketId !== null && (
               <>
                 {" · "}
@@ -92,7 +92,7 @@ export function ProposalCard({
       </div>
       {decidedAt !== null && (
         <p className="mt-2.5 text-xs text-muted wrap-anywhere">
-          {t("proposal.decided", { name: nameOf(decidedBy ?? "") })} <Ago time={decidedAt} />
+          {t("proposal.decided", { name: nameOf(decidedBy ?? "") })} <Ago time={decidedAt} as="past" />
           {reason !== null && ` · ${reason}`}
         </p>
       )}

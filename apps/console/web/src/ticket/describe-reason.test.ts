@@ -10,7 +10,7 @@ test("reasons of the pipeline are told in the console's language, with the names
   expect(describeReason("assistant is the only enabled agent.", t)).toBe("assistant ist der einzige Agent.");
   expect(describeReason('Quotes "Hours; and more", 74 % sure.', t)).toBe("Zitiert „Hours; and more“, 74 % sicher.");
   expect(describeReason('a (60 %; next b 30 %): the message is most like "Hi".', t)).toBe(
-    "a (60 %; next b 30 %): Die Nachricht ähnelt am meisten „Hi“.",
+    "a (60 %; danach b 30 %): Die Nachricht ähnelt am meisten „Hi“.",
   );
 });
 

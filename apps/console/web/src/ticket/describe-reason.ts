@@ -44,14 +44,23 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^answered by a person$/iu, "reason.byPerson"],
   [/^the reply is committed$/iu, "reason.committed"],
 ];
+/** A choice of triage that names the next best agent, whose name may be anything. */
+const CHOICE_WITH_NEXT = /^(?<first>.+ \(\d+ %; )next (?<second>.+ \d+ %\))$/u;
 /** A reason that is longer is somebody's own words. */
 const REASON_MAX_CHARS = 500;
+
+function describeChoice(choice: string, t: Texts["t"]): string {
+  const { first, second } = CHOICE_WITH_NEXT.exec(choice)?.groups ?? {};
+  return first === undefined || second === undefined ? choice : `${first}${t("reason.next")} ${second}`;
+}
 
 function describeOne(reason: string, t: Texts["t"]): string {
   const bare = reason.trim().replace(/\.$/, "");
   for (const [pattern, key] of REASONS) {
     const found = pattern.exec(bare);
-    if (found !== null) return t(key, found.groups ?? {});
+    if (found === null) continue;
+    const { choice = "", ...names } = found.groups ?? {};
+    return t(key, { ...names, choice: describeChoice(choice, t) });
   }
   return reason;
 }

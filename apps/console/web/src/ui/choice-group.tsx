@@ -26,12 +26,18 @@ export function ChoiceGroup<Value extends string>({
   return (
     <fieldset disabled={isDisabled} className={`min-w-0 ${className}`}>
       <legend className={hidesLabel ? "sr-only" : "mb-1 text-sm font-medium"}>{label}</legend>
-      <div className={isRow ? "flex rounded-md border border-edge bg-surface p-0.5" : "flex flex-col gap-2"}>
+      <div
+        className={
+          isRow
+            ? "grid auto-cols-fr grid-flow-col rounded-md border border-edge bg-surface p-0.5"
+            : "flex flex-col gap-2"
+        }
+      >
         {options.map((option) =>
           isRow ? (
             <label
               key={option.value}
-              className="flex-1 cursor-pointer rounded px-2 py-0.5 text-center text-sm leading-6 text-muted has-checked:bg-accent-soft has-checked:font-medium has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+              className="cursor-pointer rounded px-2 py-0.5 text-center text-sm leading-6 text-muted has-checked:bg-accent-soft has-checked:font-medium has-checked:text-accent has-disabled:cursor-not-allowed has-disabled:opacity-60 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
             >
               <input
                 type="radio"
