@@ -39,13 +39,14 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     const host = config.bindHost ?? (await store.channelsConfig.read()).api.config.bindHost;
     const rateLimit = createRateLimit(queues.counters);
     const denials = createDenialAudit({ store, log, findRoute: (path) => (path === PATH ? PATH : null) });
-    const closing = new AbortController();
     let isDraining = false;
     let opening: Promise<Endpoint> | undefined;
+    let opened: Endpoint | undefined;
 
     async function openEndpoint(): Promise<Endpoint> {
       const [{ createEndpoint }, tools] = await Promise.all([import("./mcp/create-endpoint.ts"), load()]);
-      return createEndpoint(resources, { tools, rateLimit, closing: closing.signal });
+      opened = createEndpoint(resources, { tools, rateLimit });
+      return opened;
     }
     function endpointOf(): Promise<Endpoint> {
       opening ??= openEndpoint().catch((error: unknown) => {
@@ -90,7 +91,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     log.info({ host, port: listening.port }, "the tool server listens");
     const drain = () => {
       isDraining = true;
-      closing.abort();
+      opened?.drain();
     };
     return {
       urls: { "Tool server": `${localUrl(host, listening.port)}${PATH}` },
@@ -98,10 +99,11 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       drain,
       async stop() {
         drain();
+        const closed = listening.close(CLOSE_DEADLINE_MS);
         // Who asked for one that could not be opened was told so.
         const endpoint = await opening?.catch(() => null);
         await endpoint?.close();
-        await listening.close(CLOSE_DEADLINE_MS);
+        await closed;
         await denials.close();
       },
     };

@@ -12,6 +12,9 @@ export interface ProblemAnswer {
   body: string;
 }
 
+/** Where a service that is unavailable does not say itself after how many seconds to come back. */
+const UNAVAILABLE_RETRY_S = "2";
+
 /** An error as RFC 9457 problem+json, in the shape that every surface shares. */
 export function problemAnswer(request: Request, response: Response, error: ServiceError): ProblemAnswer {
   const { status, title } = ERRORS[error.code];
@@ -26,7 +29,13 @@ export function problemAnswer(request: Request, response: Response, error: Servi
     requestId: String(response.getHeader("X-Request-Id") ?? ""),
     ...(error.errors === undefined ? {} : { errors: error.errors }),
   };
-  const headers = { ...error.headers, "Cache-Control": "no-store", "Content-Type": "application/problem+json" };
+  const wait = error.code === "unavailable" ? { "Retry-After": UNAVAILABLE_RETRY_S } : {};
+  const headers = {
+    ...wait,
+    ...error.headers,
+    "Cache-Control": "no-store",
+    "Content-Type": "application/problem+json",
+  };
   return { status, headers, body: JSON.stringify(problem) };
 }
 

@@ -5,6 +5,7 @@ import { waitFor } from "@svc/testing";
 import type { Tool } from "@svc/tool-server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { openRawConnection } from "../../journeys/support/open-raw-connection.ts";
 import { openTestTools } from "./open-test-tools.ts";
 import type { TestTools } from "./open-test-tools.ts";
 import { ENVELOPE, parseEvents } from "./rpc.ts";
@@ -39,6 +40,16 @@ const SLOW: Tool = {
       });
     }),
 };
+/** Works until it is let go, whoever would end it before. */
+const HELD: Tool = {
+  scope: "kb:read",
+  definition: { name: "held", inputSchema: { type: "object" } },
+  call: async () => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    return { content: [{ type: "text", text: "done" }] };
+  },
+};
+const held: (() => void)[] = [];
 const BROKEN: Tool = {
   scope: "kb:read",
   definition: { name: "broken", inputSchema: { type: "object" } },
@@ -403,6 +414,32 @@ test("a server that stops answers what goes on, and says to call again", async (
     await whenOn("stopped");
     await other.close();
     expect((await asking).last.result).toEqual(failure("unavailable"));
+  } finally {
+    await other.close();
+  }
+});
+
+test("a server that stops gives the answers that it is at work on, and refuses whoever comes after", async () => {
+  const other = await openTestTools({ further: [HELD] });
+  try {
+    const otherKey = await other.addKey(await other.addProject("north"), ["kb:read"]);
+    const [url = ""] = other.urls;
+    // Its request has begun when the server stops, and is whole when all others are answered.
+    const late = await openRawConnection(url);
+    late.write(`POST /mcp HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${otherKey}\r\n`);
+    const body = { name: "held", arguments: {} };
+    const going = [other.ask(otherKey, "tools/call", body), other.askModern(otherKey, "tools/call", body)];
+    const following = other.askModern(otherKey, "subscriptions/listen", { notifications: { toolsListChanged: true } });
+    await waitFor(() => held.length === 2, { what: "both calls to begin" });
+    const closed = other.close();
+    for (const letGo of held) letGo();
+    const done = expect.objectContaining({ content: [{ type: "text", text: "done" }] });
+    for (const { status, last } of await Promise.all(going)) expect([status, last.result]).toEqual([200, done]);
+    await following;
+    late.write("Content-Length: 0\r\n\r\n");
+    const [refusal] = (await late.answered()).answers;
+    expect([refusal?.status, refusal?.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    await closed;
   } finally {
     await other.close();
   }

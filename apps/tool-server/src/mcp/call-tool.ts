@@ -9,11 +9,13 @@ import type { Tool, ToolDeps } from "./tool.ts";
 export interface CallContext {
   deps: ToolDeps;
   cancellations: Cancellations;
-  /** Aborted when the service stops. */
+  /** Aborted some time after the service has begun to stop. */
   closing: AbortSignal;
 }
 
-const stopping = () => new ServiceError("unavailable", "The service is being stopped. Call again in some seconds.");
+/** What callers are told for whom there is no time left before the process ends. */
+export const stopping = () =>
+  new ServiceError("unavailable", "The service is being stopped. Call again in some seconds.");
 const cancelled = (): CallToolResult => ({
   content: [{ type: "text", text: "The call was cancelled." }],
   isError: true,
@@ -21,8 +23,8 @@ const cancelled = (): CallToolResult => ({
 
 /**
  * Calls a tool. Every failure of the domain is a result that says what to do; what is a fault of the service is in the
- * log, with the request id that the result names. The work ends when the caller hangs up or cancels, and when the
- * service stops.
+ * log, with the request id that the result names. The work ends when the caller hangs up or cancels, and when a
+ * service that stops has waited long enough for it.
  */
 export async function callTool(
   { deps, cancellations, closing }: CallContext,
