@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { pause } from "./ground.mjs";
 
 const RETRY_MS = 50;
+/** A drain that cannot be read so often when all is over has failed. */
+const MAX_LAST_FAILURES = 400;
 /** Beyond what a call may take by itself. */
 const PATIENCE_MS = 10_000;
 /** A fault that a careful client meets with a retry: the product has not read the request, or has refused it for now. */
@@ -75,7 +77,7 @@ export async function sendUntilTaken({
 
 /**
  * Reads the replies of a chat by cursor, each once, until `isOver` and nothing more comes. Notes them. `ask` reads a page
- * of it, at the replica of that turn.
+ * of it, at the replica of that turn. Throws when it cannot be read for long after all is over.
  */
 export async function collect({
   ledger,
@@ -87,11 +89,15 @@ export async function collect({
   ask = (path, turn) => askReplica(ground, path, turn, waitMs),
 }) {
   let cursor = "0";
+  let failures = 0;
   for (let turn = replica; ; turn++) {
     const isLast = isOver();
     const query = `?after=${cursor}&wait=${isLast ? 0 : waitMs}`;
     const page = await ask(`/api/v1/messages/${encodeURIComponent(chat)}${query}`, turn);
     if (page?.status !== 200) {
+      failures += isLast ? 1 : 0;
+      if (failures > MAX_LAST_FAILURES)
+        throw new Error(`the drain of ${chat} cannot be read: ${page?.status ?? "no answer"}`);
       await pause(RETRY_MS);
       continue;
     }

@@ -73,7 +73,10 @@ export async function killReplica({ messages, say, ledgerFile }) {
     // Every chat's drain is read to its end, also where the call has brought the answer: there it must be empty.
     const rows = await rowsOf(ground, "SELECT m.id, c.chat_id FROM messages m JOIN chats c USING (ticket_id)");
     const idOf = new Map(rows.map((row) => [row.chat_id, row.id]));
-    for (const entry of waiting) ledger.acknowledge(entry, idOf.get(entry.chat));
+    // Whose call was cut and not repeated was told of no id.
+    for (const entry of waiting.filter(({ messageId }) => messageId === null)) {
+      ledger.acknowledge(entry, idOf.get(entry.chat));
+    }
     const open = () => waiting.filter((entry) => entry.answers.length === 0);
     const { isOver, readAll } = readDrains(waiting);
     await waitFor(() => open().length === 0, "every answer to be had", 60_000).catch((error) => say(error.message));
