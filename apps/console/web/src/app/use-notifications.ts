@@ -9,7 +9,7 @@ import { useSession } from "./use-session.ts";
 
 /**
  * Tells of new reviews, and of notes that are for whoever is signed in, in all their projects: by the system's
- * notifications, where that was asked for, and the page is not looked at; a note also on the page that is.
+ * notifications, where that was asked for, and the page is not looked at; a note also on the page, where it is visible.
  */
 export function useNotifications(): void {
   const { live, preferences, toasts } = useServices();
@@ -26,13 +26,14 @@ export function useNotifications(): void {
       if (!isMention && !what.includes("review")) return;
       const title = t(isMention ? "notify.mention" : "notify.review");
       const path = `/${encodeURIComponent(project)}/inbox/${isMention ? "all" : "review"}/${ticketId}`;
-      if (document.visibilityState === "visible") {
-        const action = { label: t("notify.open"), run: () => open(path) };
-        if (isMention) toasts.show({ kind: "done", text: title, action });
-        return;
+      const isVisible = document.visibilityState === "visible";
+      if (isVisible && isMention) {
+        toasts.show({ kind: "done", text: title, action: { label: t("notify.open"), run: () => open(path) } });
       }
+      // Who works in another window does not look at this one, even where it is not covered.
+      const isLookedAt = isVisible && document.hasFocus();
       // One a ticket: what comes later takes its place. What customers write is not shown on a locked screen.
-      if (maySend) showNotification({ title, body: project, tag: ticketId, path }, open);
+      if (maySend && !isLookedAt) showNotification({ title, body: project, tag: ticketId, path }, open);
     });
     return () => {
       endPressed();
