@@ -183,7 +183,7 @@ describe("the api channel tells those who wait", () => {
   const listening = () => {
     const announced: ReplyAnnouncement[] = [];
     const channel = createApiChannel((news) => {
-      announced.push(news);
+      announced.push(...news);
       return Promise.resolve();
     });
     return { announced, channel };

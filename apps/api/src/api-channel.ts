@@ -19,13 +19,13 @@ export interface ApiChannel extends Channel {
  * told of them, and hands the news on to `settle`. Starting and stopping opens and shuts the way in; the server itself
  * also carries administration and stays.
  */
-export function createApiChannel(settle: (news: ReplyAnnouncement) => Promise<void>): ApiChannel {
+export function createApiChannel(settle: (news: readonly ReplyAnnouncement[]) => Promise<void>): ApiChannel {
   let handler: IncomingHandler | null = null;
   let isOpen = false;
   const tell = (context: { project?: string; ticketId?: string; inReplyTo?: string } | undefined) => {
     const { project, ticketId, inReplyTo = null } = context ?? {};
     if (project === undefined || ticketId === undefined) return Promise.resolve();
-    return settle({ project, ticketId, messageId: inReplyTo, mode: null });
+    return settle([{ project, ticketId, messageId: inReplyTo, mode: null }]);
   };
   return {
     id: "api",

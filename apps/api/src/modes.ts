@@ -1,4 +1,5 @@
 import { withinMs } from "@svc/channel-manager";
+import { messageModeSchema } from "@svc/contracts";
 import type {
   AsyncAnswer,
   MessageMode,
@@ -48,14 +49,14 @@ interface Mode {
   holdsCall: boolean;
   respond(context: ApiContext, call: AcceptedCall, response: Response): Promise<void>;
   /** Safe to repeat: the same news may come twice. */
-  settle(context: SettleContext, news: ReplyAnnouncement): Promise<void>;
+  settle(context: SettleContext, news: readonly ReplyAnnouncement[]): Promise<void>;
 }
 
 const idsOf = (replies: readonly StoredReply[]) => replies.map((reply) => reply.id);
 
-/** Whoever waits for the replies of the conversation looks; they are read, never sent. */
-function tellWaiting({ tell }: SettleContext, { ticketId, messageId }: ReplyAnnouncement): Promise<void> {
-  tell(ticketId, messageId ?? undefined);
+/** Whoever waits for the replies of the conversations looks; they are read, never sent. */
+function tellWaiting({ tell }: SettleContext, news: readonly ReplyAnnouncement[]): Promise<void> {
+  for (const { ticketId, messageId } of news) tell(ticketId, messageId ?? undefined);
   return Promise.resolve();
 }
 
@@ -250,17 +251,25 @@ const async_: Mode = {
 const webhook: Mode = {
   holdsCall: false,
   respond: (_context, call, response) => sendAtOnce(call, response, queuedWebhook(call)),
-  settle(context, { project, ticketId }) {
-    return settleCallbacks(context, [{ project: asProjectId(project), ticketId }]);
+  settle(context, news) {
+    const refs = news.map(({ project, ticketId }) => ({ project: asProjectId(project), ticketId }));
+    return settleCallbacks(context, refs);
   },
 };
 
 /** The modes of a message, by name (service document, section 4.2). */
 export const MODES: Record<MessageMode, Mode> = { sync, async: async_, webhook };
 
-/** Does what the mode of a message does with news of it; news of no message is for whoever waits. */
-export function settleNews(context: SettleContext, news: ReplyAnnouncement): Promise<void> {
-  return news.mode == null ? tellWaiting(context, news) : MODES[news.mode].settle(context, news);
+/** Does what the modes of messages do with news of them; news of no message is for whoever waits. */
+export async function settleNews(context: SettleContext, news: readonly ReplyAnnouncement[]): Promise<void> {
+  await tellWaiting(
+    context,
+    news.filter(({ mode }) => mode == null),
+  );
+  for (const mode of messageModeSchema.options) {
+    const some = news.filter((one) => one.mode === mode);
+    if (some.length > 0) await MODES[mode].settle(context, some);
+  }
 }
 
 /** The mode of a request (service document, section 4.2): a callback URL makes it webhook, nothing makes it sync. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
@@ -35,5 +35,34 @@ describe("a process that holds calls", () => {
     const closed = openStore({ url: database.url, secretKey: "presence-secret-of-32-characters!", log: testLog() });
     await closed.close();
     await expect(beginPresence(closed, testLog())).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("is not sure of its calls once the store has been away, says at once that it lives where that counts, and soon anyhow", async () => {
+    jest.useFakeTimers();
+    try {
+      let isAway = false;
+      let beats = 0;
+      const beat = () => {
+        if (isAway) return Promise.reject(new Error("away"));
+        beats += 1;
+        return Promise.resolve();
+      };
+      const instances = { beat, end: () => Promise.resolve(), countAlive: () => Promise.resolve(1) };
+      const presence = await beginPresence({ instances }, testLog());
+      await presence.makeSure();
+      expect(beats).toBe(1);
+      isAway = true;
+      await jest.advanceTimersByTimeAsync(3_100);
+      expect(presence.isSure()).toBe(false);
+      await expect(presence.makeSure()).rejects.toThrow("away");
+      isAway = false;
+      await presence.makeSure();
+      expect([presence.isSure(), beats]).toEqual([true, 2]);
+      await jest.advanceTimersByTimeAsync(250);
+      expect(beats).toBe(3);
+      await presence.end();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -23,9 +23,9 @@ export interface Presence {
 
 /**
  * Says every second that this process lives. What it has taken for its callers stays reserved for them as long as it
- * does; when it dies, everything goes back to the buffer within four seconds.
+ * does; when it dies, everything goes back to the buffer: within four seconds while another one has been heard all the time.
  */
-export async function beginPresence(store: Store, log: Log): Promise<Presence> {
+export async function beginPresence(store: Pick<Store, "instances">, log: Log): Promise<Presence> {
   const instance = newId();
   let sureUntil = 0;
   const sayAlive = async () => {

@@ -40,9 +40,9 @@ const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 
 /**
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
- * that changed, so that a search finds them within about a second. One replica at a time follows the changes; words are
- * read by all of them. What an upgrade finds there is read in the same way, after what changes meanwhile. `isBusy` says whether
- * messages are worked on in this process.
+ * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
+ * which `isBusy` says. One replica at a time follows the changes; words are read by all of them. What an upgrade finds there
+ * is read in the same way, after what changes meanwhile.
  */
 export function startTicketIndex(
   { store, log }: { store: Store; log: Log },
@@ -59,7 +59,11 @@ export function startTicketIndex(
       if (isStopped() || !(await store.ticketTexts.indexNext(wordsOfTicket))) return;
       await follow(isStopped);
       const load = isBusy() ? "busy" : "idle";
-      await rest(Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt)));
+      let restMs = Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt));
+      for (; restMs > 0 && !isStopped(); restMs -= MAX_REST_MS.idle) {
+        await rest(Math.min(restMs, MAX_REST_MS.idle));
+        await follow(isStopped);
+      }
     }
   }
 

@@ -54,7 +54,9 @@ export function createWidgetChannel(server: WidgetServer): WidgetChannel {
     },
     sendMessage: (_chatId, _text, metadata) => tell(metadata?.ticketId),
     sendAttachment: (_chatId, _attachment, context) => tell(context?.ticketId),
-    announce: ({ ticketId }) => tell(ticketId),
+    async announce(replies) {
+      await Promise.all(replies.map(({ ticketId }) => tell(ticketId)));
+    },
     markTyping: (_chatId, context) => tell(context?.ticketId),
   };
 }

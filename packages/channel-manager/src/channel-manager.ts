@@ -68,10 +68,7 @@ export function createChannelManager(resources: ChannelResources) {
   function consumeReplies(entry: Registered): Consumer {
     const { channel } = entry;
     const queue = REPLY_QUEUES[channel.id];
-    if (channel.announce !== undefined)
-      return queues.consume(queue, async (job) => {
-        await Promise.all(newsOf(job).map(async (news) => channel.announce?.(news)));
-      });
+    if (channel.announce !== undefined) return queues.consume(queue, async (job) => channel.announce?.(newsOf(job)));
     const outbox = startOutbox(resources, channel);
     entry.outbox = outbox;
     // A chat that has to wait takes no place of the others.

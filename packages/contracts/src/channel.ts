@@ -115,11 +115,11 @@ export interface Channel {
   sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
   /**
-   * Only on a channel whose receivers collect their replies themselves: tells those who wait to look. Such a channel is
+   * Only on a channel whose receivers collect their replies themselves: tells those who wait to look, of all that came at once. Such a channel is
    * not sent what is in the store; it reads it there, and a reply stays until it is collected. Rejects when it has to be
    * told again.
    */
-  announce?(reply: ReplyAnnouncement): Promise<void>;
+  announce?(replies: readonly ReplyAnnouncement[]): Promise<void>;
   /** False while another replica works for this one: nothing is sent here. */
   isActive?(): boolean;
   /** What is wrong with a started channel, in words for an operator; null while it works. */

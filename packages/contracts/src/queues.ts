@@ -21,7 +21,8 @@ export interface ReplyJob {
   toSeq: number;
   /**
    * News of other chats that was announced in the same moment, on channels whose receivers collect. A process of a version
-   * that does not know it reads the first news alone; whoever waits for the others looks by himself within a second.
+   * that does not know it reads the first news alone; whoever waits for the others looks by himself within a second,
+   * and the sweeper makes callbacks within three.
    */
   others?: Omit<ReplyJob, "others">[];
 }

@@ -44,6 +44,8 @@ export interface QueueBackend extends CounterBackend {
   whenReachable(): Promise<void>;
   makeQueue(name: QueueName): AnyQueue;
   makeWorker(name: QueueName, processor: Processor, concurrency: number): AnyWorker;
+  /** From how many jobs on one call for all of them costs less than one for each: measured per backend (docs/adr/0003). */
+  readonly bulkFrom: number;
   /** Jobs that one worker should work on at once: measured per backend (docs/adr/0003). */
   readonly defaultConcurrency: number;
   readonly wakeUps: WakeUps;

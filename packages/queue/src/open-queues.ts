@@ -32,7 +32,7 @@ export interface Queues {
   isUp(): boolean;
   /**
    * Publishes jobs; rejects with QueueDownError when the backend is away or does not take them. What is published in one
-   * turn of the event loop goes out together, and fails together.
+   * turn of the event loop goes out together, and fails together; then some of it may be there all the same.
    */
   publish<Name extends QueueName>(name: Name, jobs: JobToPublish<Name>[]): Promise<void>;
   /**
@@ -128,9 +128,9 @@ export function openQueues(options: {
     const jobs = bundleReplies(name, given);
     const queue = queueOf(name) ?? (backend.isUp() ? await queues.get(name) : undefined);
     if (queue === undefined || !backend.isUp()) throw new QueueDownError();
-    const [first] = jobs;
     try {
-      if (first !== undefined && jobs.length === 1) await queue.add(name, first.data, { jobId: first.id });
+      if (jobs.length < backend.bulkFrom)
+        await Promise.all(jobs.map(({ id, data }) => queue.add(name, data, { jobId: id })));
       else await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
     } catch (error) {
       // The backend went away in the middle of the call, or refused: either way the sweeper tries again later.

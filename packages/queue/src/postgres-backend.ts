@@ -154,6 +154,8 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
   return {
     name: "postgres",
+    // One call for many makes two temporary tables.
+    bulkFrom: 16,
     defaultConcurrency: 16,
     isUp: () => up,
 

@@ -100,6 +100,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
   return {
     name: "redis",
+    bulkFrom: 2,
     defaultConcurrency: 100,
     isUp: () => producer.status === "ready",
 

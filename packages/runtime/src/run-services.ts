@@ -53,11 +53,12 @@ export async function runServices(
   const started: RunningService[] = [];
   let stopping: Promise<void> | undefined;
   let isDraining = false;
+  let hasCrashed = false;
 
   async function stopAll(): Promise<void> {
     isDraining = true;
     // Said at once, so that one that is killed while it stops is not told of as one that has vanished.
-    const told = tellStop?.();
+    const told = tellStop?.({ hasCrashed });
     // What is just starting can only be stopped once it has started; its fault is thrown to whoever started it.
     await Promise.allSettled([starting]);
     const steps = [
@@ -114,13 +115,16 @@ export async function runServices(
       process.exit(1);
     });
   };
-  const unwatch = watchForFaults(resources, stop);
+  const unwatch = watchForFaults(resources, () => {
+    hasCrashed = true;
+    return stop();
+  });
   process.on("SIGTERM", onSignal);
   process.on("SIGINT", onSignal);
 
   const urls: Record<string, string> = {};
   let endWatching: (() => Promise<void>) | undefined;
-  let tellStop: (() => Promise<void>) | undefined;
+  let tellStop: ReturnType<typeof watchProcesses> | undefined;
   async function watch(): Promise<void> {
     const forget = gatherFigures(app, resources, () => findFault(isDraining, started));
     const tracing =

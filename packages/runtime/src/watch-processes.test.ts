@@ -34,7 +34,7 @@ function fakeProcesses() {
 describe("processes", () => {
   let processes: ReturnType<typeof fakeProcesses>;
   let log: ReturnType<typeof collectLog>;
-  let stop: () => Promise<void>;
+  let stop: ReturnType<typeof watchProcesses>;
   const told = () => log.lines().flatMap(({ level, msg }) => (level === "warn" ? [msg] : []));
 
   beforeEach(() => {
@@ -72,6 +72,15 @@ describe("processes", () => {
     expect([...processes.rows.values()]).toEqual([expect.objectContaining({ app: "api", pid: process.pid })]);
     await stop();
     expect(processes.rows.size).toBe(0);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(processes.rows.size).toBe(0);
+  });
+
+  test("that have crashed stay, to be told of as vanished, and are not heard of again", async () => {
+    await jest.advanceTimersByTimeAsync(0);
+    await stop({ hasCrashed: true });
+    expect(processes.rows.size).toBe(1);
+    processes.rows.clear();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(processes.rows.size).toBe(0);
   });

@@ -16,10 +16,14 @@ type Processes = Pick<Store["processes"], "beat" | "end" | "takeVanished">;
 /**
  * Notes in the store that this process runs, every five seconds, and tells in the log of those that have ended without a
  * stop: killed, for their memory or otherwise, or crashed. Whoever was cut off from the store itself just now tells of nobody,
- * since the others were cut off too, for all it knows. The answer says that this process stops in order; call it when the
- * stop begins.
+ * since the others were cut off too, for all it knows. Call the answer when the stop begins: it says that this process stops
+ * in order, or lets it be told of where it stops because it has crashed.
  */
-export function watchProcesses(app: string, processes: Processes, log: Log): () => Promise<void> {
+export function watchProcesses(
+  app: string,
+  processes: Processes,
+  log: Log,
+): (options?: { hasCrashed?: boolean }) => Promise<void> {
   const id = newId();
   const host = hostname();
   const memoryLimitBytes = findMemoryLimit();
@@ -69,9 +73,10 @@ export function watchProcesses(app: string, processes: Processes, log: Log): () 
     }
   }
 
-  return async () => {
+  return async ({ hasCrashed = false } = {}) => {
     isEnded = true;
     clearTimeout(timer);
+    if (hasCrashed) return;
     let deadline: NodeJS.Timeout | undefined;
     await Promise.race([
       end(),

@@ -87,7 +87,7 @@ export type { ModelAllowance, ModelCall, ModelCallRecord, ModelSums } from "./mo
 export type { QueueDepth } from "./queue-depths.ts";
 export type { NewIngest, QueuedIngest } from "./queue-document.ts";
 export { SILENT_MS } from "./processes.ts";
-export type { ProcessFacts, VanishedProcess } from "./processes.ts";
+export type { ProcessFacts, RunningCount, VanishedProcess } from "./processes.ts";
 export { DEFAULT_PROJECT } from "./projects.ts";
 export type { Project, ProjectOutcome, ProjectRemoval, ProjectUpdate } from "./projects.ts";
 export type { NewProposal, OperatorAnswer, ProposalOutcome, ProposalRecord, ProposalTarget } from "./proposals.ts";

@@ -23,6 +23,14 @@ export interface VanishedProcess extends Omit<ProcessFacts, "id"> {
   heardAt: Date;
 }
 
+/** How many processes of an app run. */
+export interface RunningCount {
+  app: string;
+  count: number;
+  /** Those on other hosts. */
+  elsewhere: number;
+}
+
 const COLUMNS = `app, host, pid, started_at AS "startedAt", heard_at AS "heardAt", memory_bytes AS "memoryBytes",
   memory_limit_bytes AS "memoryLimitBytes"`;
 const IS_SILENT = `heard_at < now() - interval '${SILENT_MS} milliseconds'`;
@@ -68,10 +76,12 @@ export function processesTable(db: Db) {
       );
     },
 
-    /** How many processes of each app run, by its name. */
-    async countRunning(): Promise<{ app: string; count: number }[]> {
-      return db.query<{ app: string; count: number }>(
-        `SELECT app, count(*) AS count FROM processes WHERE NOT ${IS_SILENT} GROUP BY app ORDER BY app`,
+    /** How many processes of each app run, by its name, and how many of them not on this host. */
+    async countRunning(host: string): Promise<RunningCount[]> {
+      return db.query<RunningCount>(
+        `SELECT app, count(*) AS count, count(*) FILTER (WHERE host <> $1) AS elsewhere
+         FROM processes WHERE NOT ${IS_SILENT} GROUP BY app ORDER BY app`,
+        [host],
       );
     },
   };

@@ -339,7 +339,7 @@ function subjectOf(world: ChannelUnderTest, timeoutMs: number): Subject {
       const inReplyTo = accepted.messageId;
       if (channel.announce !== undefined) {
         // The reply lies in the store; its receiver is told to look, and collects it.
-        await channel.announce({ project, ticketId, messageId: inReplyTo, mode: "async" });
+        await channel.announce([{ project, ticketId, messageId: inReplyTo, mode: "async" }]);
       } else if (item.kind === "message") {
         await channel.sendMessage(chatId, item.text, { ...context, inReplyTo, markdown: false });
       } else {

@@ -37,7 +37,7 @@ test("a process that has vanished is listed for a day, and a stop takes it away"
   await heardAgo("api", 1);
   const gone = await heardAgo("pipeline", 3_600);
   await heardAgo("console", 2 * 86_400);
-  expect(await processes.countRunning()).toEqual([{ app: "api", count: 2 }]);
+  expect(await processes.countRunning("a-host")).toEqual([{ app: "api", count: 2, elsewhere: 0 }]);
   expect(await processes.listVanished()).toEqual([
     {
       app: "pipeline",
@@ -50,7 +50,7 @@ test("a process that has vanished is listed for a day, and a stop takes it away"
     },
   ]);
   await processes.end(stopped.id);
-  expect(await processes.countRunning()).toEqual([{ app: "api", count: 1 }]);
+  expect(await processes.countRunning("another-host")).toEqual([{ app: "api", count: 1, elsewhere: 1 }]);
   // Heard of again, it was only cut off.
   await processes.beat(gone);
   expect(await processes.listVanished()).toEqual([]);

@@ -282,7 +282,7 @@ test("nobody whose time is over counts as dead before somebody can tell who was 
   // Where nobody is left to tell, nothing is held back for ever.
   await db.store.instances.end(witness);
   expect(await buffered(call.ticketId)).toEqual([]);
-  await db.sql("UPDATE instances SET alive_until = now() - interval '31 seconds' WHERE id = $1", [call.instance]);
+  await db.sql("UPDATE instances SET alive_until = now() - interval '121 seconds' WHERE id = $1", [call.instance]);
   expect(await buffered(call.ticketId)).toEqual(["answer"]);
 });
 

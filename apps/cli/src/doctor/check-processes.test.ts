@@ -12,7 +12,10 @@ const gone = {
 };
 
 const look = (apps: [string, number][], vanished: (typeof gone)[]) =>
-  checkProcesses({ listVanished: () => Promise.resolve(vanished) }, new Map(apps));
+  checkProcesses(
+    { listVanished: () => Promise.resolve(vanished) },
+    new Map(apps.map(([app, count]) => [app, { count, elsewhere: 0 }])),
+  );
 
 describe("the look at processes", () => {
   test("says which run", async () => {

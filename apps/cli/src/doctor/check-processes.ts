@@ -12,7 +12,7 @@ export async function checkProcesses(
   apps: RunningApps,
 ): Promise<Check> {
   const name = "Processes";
-  const running = [...apps].map(([app, count]) => `${app} ${count}`);
+  const running = [...apps].map(([app, { count }]) => `${app} ${count}`);
   const detail = running.length === 0 ? "none runs" : `running: ${running.join(", ")}`;
   const vanished = await processes.listVanished();
   if (vanished.length === 0) return { name, status: "ok", detail };

@@ -1,5 +1,7 @@
+import { hostname } from "node:os";
 import type { EarlyConfig } from "@svc/runtime";
 import { openStore } from "@svc/store";
+import type { RunningCount } from "@svc/store";
 import { apiUrlOf, probeApi } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
 import { InterruptedError } from "../cli-error.ts";
@@ -51,8 +53,8 @@ async function isInitialized({ config, log }: Database): Promise<boolean> {
 /** What one look finds and the later ones need. */
 interface Finds {
   key: string | null;
-  /** How many processes of each app run. */
-  running: Map<string, number>;
+  /** How many processes of each app run, by its name. */
+  running: Map<string, RunningCount>;
 }
 
 async function lookInside(cli: Cli, config: EarlyConfig, database: Database, finds: Finds): Promise<Check[]> {
@@ -74,7 +76,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, fin
         return [];
       })),
       ...(await look("Processes", async () => {
-        for (const { app, count } of await resources.store.processes.countRunning()) running.set(app, count);
+        for (const found of await resources.store.processes.countRunning(hostname())) running.set(found.app, found);
         return [await checkProcesses(resources.store.processes, running)];
       })),
       ...(await look("Installation", () => checkInstallation(cli, resources.store, key))),

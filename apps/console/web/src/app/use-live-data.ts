@@ -7,10 +7,12 @@ import { useSession } from "./use-session.ts";
  * what has come (`followList`), so that nobody loses the place that he has scrolled to.
  */
 const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
+/** What is read anew when it is told of: of what has happened to it before the line was open nobody has told. */
+const FOLLOWED: readonly unknown[] = ["ticket", "mentions", "counts"];
 
 /**
- * Keeps what is shown as it is on the server: after the line was cut, everything is read anew; who is signed in, too,
- * where another tab of this browser has signed in somebody else. A ticket that has changed is old from then on, so that
+ * Keeps what is shown as it is on the server: after the line was cut, everything is read anew, and when it is first open
+ * what it tells of; who is signed in, too, where another tab of this browser has signed in somebody else. A ticket that has changed is old from then on, so that
  * one that was fetched ahead is read anew when it is opened.
  */
 export function useLiveData(): void {
@@ -27,10 +29,10 @@ export function useLiveData(): void {
       live.on("hello", ({ operatorId }) => {
         reach.set("reached");
         if (operatorId !== operator.id) void queryClient.invalidateQueries({ queryKey: ["session"] });
-        if (wasOpen)
-          void queryClient.invalidateQueries({
-            predicate: ({ queryKey }) => !FOLLOWED_ELSEWHERE.includes(queryKey[0]),
-          });
+        const isOld = wasOpen
+          ? (kind: unknown) => !FOLLOWED_ELSEWHERE.includes(kind)
+          : (kind: unknown) => FOLLOWED.includes(kind);
+        void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOld(queryKey[0]) });
         wasOpen = true;
       }),
       live.on("ticket", markOld),
