@@ -7,13 +7,13 @@ import { useSession } from "./use-session.ts";
  * what has come (`followList`), so that nobody loses the place that he has scrolled to.
  */
 const FOLLOWED_ELSEWHERE: readonly unknown[] = ["session", "tickets"];
-/** What is read anew when it is told of: of what has happened to it before the line was open nobody has told. */
+/** What is read anew when something is told of it: what has happened before the line was open was told to nobody. */
 const FOLLOWED: readonly unknown[] = ["ticket", "mentions", "counts"];
 
 /**
- * Keeps what is shown as it is on the server: after the line was cut, everything is read anew, and when it is first open
- * what it tells of; who is signed in, too, where another tab of this browser has signed in somebody else. A ticket that has changed is old from then on, so that
- * one that was fetched ahead is read anew when it is opened.
+ * Keeps what is shown as it is on the server: when the line is first open, what it tells of is read anew, and after it
+ * was cut everything; who is signed in, too, where another tab of this browser has signed in somebody else. A ticket that
+ * has changed is old from then on, so that one that was fetched ahead is read anew when it is opened.
  */
 export function useLiveData(): void {
   const { live, queryClient, reach } = useServices();

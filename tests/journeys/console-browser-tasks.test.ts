@@ -1,0 +1,529 @@
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import type { Agent } from "@svc/contracts";
+import { DEFAULT_PROJECT, newId } from "@svc/store";
+import { startFakeBotApi, startFakeModel, startWebhookReceiver } from "@svc/testing";
+import type { FakeBotApi, FakeModel, ModelRequest, WebhookReceiver } from "@svc/testing";
+import type { Page, Response } from "playwright-core";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import type { ApiRequest } from "./support/call-api.ts";
+import { callbackView } from "./support/callback-view.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { createKbClient, documentOf } from "./support/create-kb-client.ts";
+import { createReviewClient, deliveryIdOf } from "./support/create-review-client.ts";
+import {
+  countAsked,
+  noteNotifications,
+  notificationsOf,
+  pressNotification,
+  turnTo,
+  untilHeard,
+} from "./support/note-notifications.ts";
+import { describeInBrowser } from "./support/open-browser.ts";
+import { startConsoleGround } from "./support/start-console-ground.ts";
+import type { ConsoleGround, ConsolePerson, ConsoleVisitor } from "./support/start-console-ground.ts";
+
+const DRAFT = "Your parcel left us this morning.";
+const SENT = "The order was sent on Monday.";
+const CANCELLED = "The order is cancelled now.";
+const OLD = "We do not ship parcels to Iceland at the moment.";
+const NEW = "We ship parcels to Iceland again since May.";
+const GUIDE = `# Shipping\n\n## Europe\n\nWe ship to every country of the European Union within five days.\n\n## Iceland\n\n${OLD}\n\n## Prices\n\nA parcel costs 5 EUR.\n`;
+const REFUNDS = "Money goes back to the card within five days of the return.";
+const CALL_US = "Please call us on a Monday.";
+const HOURS = "# Opening hours\n\nWe open at nine.\n";
+
+/** Parts of the pages, by what they are called for those who do not see them. */
+const ticketOn = (page: Page) => page.getByRole("region", { name: "Ticket", exact: true });
+const draftOn = (page: Page) => page.getByRole("region", { name: "Draft", exact: true });
+const composerOn = (page: Page, kind: string) => page.getByRole("textbox", { name: kind, exact: true });
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+/** Goes to a page, and waits until what it asks for at this path begins to be answered. */
+async function goUntilAnswered<Done>(
+  { context }: ConsoleVisitor,
+  path: string,
+  go: () => Promise<Done>,
+): Promise<Done> {
+  const isOfPath = (response: Response) => new URL(response.url()).pathname === path;
+  const [done] = await Promise.all([go(), context.waitForEvent("response", isOfPath)]);
+  return done;
+}
+
+/** Goes to a page, and waits until it is told what happens from then on. */
+const followed = <Done>(visitor: ConsoleVisitor, go: () => Promise<Done>): Promise<Done> =>
+  goUntilAnswered(visitor, "/events", go);
+
+/** All that a request of the model holds. */
+const textOf = ({ messages }: ModelRequest) => JSON.stringify(messages);
+const NOTHING = { answered: false, needsPerson: true, claims: [] };
+
+/** An answer of one sentence that cites the result in which it stands. */
+function claim(request: ModelRequest, text: string): object {
+  const found = [...textOf(request).matchAll(/begin passage (\d+), a result\]([\s\S]*?) end passage/g)].findLast(
+    ([, , held = ""]) => held.includes(text),
+  );
+  const citations = found === undefined ? [] : [{ passage: Number(found[1]), quote: text }];
+  return { answered: true, needsPerson: false, claims: [{ text, citations }] };
+}
+
+/** Wants to cancel the order that is asked about, and says so once that is done. */
+function cancelling(request: ModelRequest): object {
+  const text = textOf(request);
+  if (text.includes(CANCELLED)) return claim(request, CANCELLED);
+  if (request.messages.some(({ role }) => role === "tool")) return NOTHING;
+  const [, orderId = ""] = /cancel order (\w+)/.exec(text) ?? [];
+  return { toolCalls: [{ name: "cancel_order", arguments: JSON.stringify({ orderId }) }] };
+}
+
+describeInBrowser("what operators and administrators do in the console", () => {
+  let ground: ConsoleGround;
+  let model: FakeModel;
+  let telegram: FakeBotApi;
+  let receiver: WebhookReceiver;
+  let api: ApiClient;
+  /** An administrator of everything. */
+  let ann: ConsolePerson;
+
+  beforeAll(async () => {
+    [model, telegram, receiver] = await Promise.all([startFakeModel(), startFakeBotApi(), startWebhookReceiver()]);
+    model.answerWith(cancelling);
+    ground = await startConsoleGround({
+      // No agent uses it but the one that names a model.
+      SVC_LLM_BASE_URL: model.baseUrl,
+      SVC_FETCH_ALLOW: "127.0.0.1",
+      SVC_WEBHOOK_ALLOW: "127.0.0.1",
+      SVC_TELEGRAM_API_ROOT: telegram.url,
+    });
+    const { store } = ground.product;
+    api = createApiClient(ground.product);
+    ann = await ground.addPerson("Ann Able", [{ project: "*", role: "administrator" }]);
+    await addProject(store, "desk", { fixedReply: DRAFT, reviewPolicy: "review" });
+  });
+
+  afterAll(async () => {
+    await ground?.stop();
+    await Promise.all([model?.close(), telegram?.close(), receiver?.close()]);
+  });
+
+  const admin = (project: string, path: string, request: ApiRequest = {}) =>
+    callApi(`${api.baseUrl()}/api/v1/admin${path}`, { key: ground.product.adminKey, project, ...request });
+  /** Sends a message in a chat of its own, and waits for its draft. */
+  async function ask(project: string, text: string): Promise<{ chatId: string; ticketId: string }> {
+    const { chatId, ticketId } = await createReviewClient(ground.product, project).heldChat({ text, mode: "async" });
+    return { chatId, ticketId };
+  }
+  /** What people and agents have sent to a chat, without the text that says that a person will answer. */
+  const textsSentTo = async (project: string, chatId: string) =>
+    (await api.drain(project, chatId, "?peek=1")).replies.flatMap((reply) =>
+      reply.type === "message" && reply.author !== "system" ? [reply.text] : [],
+    );
+  /** Makes a knowledge base of one document, and an agent that answers from it and asks a person each time. */
+  async function addReader(project: string, title: string, text: string): Promise<string> {
+    const { product } = ground;
+    await product.store.projects.ensure(project);
+    const kbs = createKbClient(product, project);
+    const { id } = await kbs.makeKb();
+    await addProject(product.store, project, { kbIds: [id], reviewPolicy: "review" });
+    await kbs.settled(id, documentOf(await kbs.add(id, { text, title, key: title })).id);
+    return id;
+  }
+
+  test("the first steps lead from a fresh project to a test message that is answered", () =>
+    ground.browser.visit(async (open) => {
+      await ground.product.store.projects.ensure("fresh");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/fresh/inbox/review");
+      await page.getByText("No ticket waits for a person.").waitFor();
+      await page.goto(`${ground.line.url}/`);
+      await page.waitForURL("**/fresh/start");
+      const teach = region(page, "Teach it what your customers ask");
+      const channel = region(page, "Choose where people write");
+      const trial = region(page, "Send a test message");
+      for (const step of [teach, channel, trial]) await step.getByText("Not done yet").waitFor();
+
+      const hours = { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from(HOURS) };
+      await teach.locator("input[type=file]").setInputFiles(hours);
+      await teach.getByText("1 document is there.", { exact: true }).waitFor();
+
+      await channel.getByRole("link", { name: "HTTP API" }).click();
+      await page.getByRole("heading", { level: 1, name: "HTTP API" }).waitFor();
+      await button(page, "Make a key").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+      await button(page, "I have copied it").click();
+      await page.goBack();
+      await channel.getByText("People can write to you.").waitFor();
+      await teach.getByText("1 document is there.", { exact: true }).waitFor();
+      expect(await trial.getByText("Not done yet").count()).toBe(1);
+
+      await trial.getByLabel("Message").fill("When do you open?");
+      await page.keyboard.press("Control+Enter");
+      await trial.getByText("We open at nine.").waitFor();
+      await trial.getByText("A message was answered. You are ready.").waitFor();
+      await page.goto(`${ground.line.url}/`);
+      await page.waitForURL("**/fresh/inbox/review");
+      const { body } = await admin("fresh", "/tickets");
+      expect(body).toMatchObject({ items: [{ subject: "When do you open?", stage: "done" }] });
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a call of a tool that changes something waits with its arguments; approved it is made once, refused never", () =>
+    ground.browser.visit(async (open) => {
+      await ground.product.store.projects.ensure("orders");
+      const tool = {
+        type: "http",
+        name: "cancel_order",
+        description: "Cancels an order.",
+        method: "POST",
+        url: receiver.url("/orders/{orderId}/cancel"),
+        parameters: { type: "object", properties: { orderId: { type: "string" } }, required: ["orderId"] },
+        access: "write",
+      };
+      const agent = { name: "helper", model: "gpt-test", reviewPolicy: "auto", tools: [tool] };
+      expect((await admin("orders", "/agents", { json: agent })).status).toBe(201);
+      receiver.answerWith({ status: 200, body: CANCELLED });
+      const paths = () => receiver.requests.map(({ path }) => path);
+      const [kept, refused] = [
+        await ask("orders", "Please cancel order A7."),
+        await ask("orders", "Please cancel order B8."),
+      ];
+      const visitor = await ground.enter(open, ann);
+      const page = await followed(visitor, () => visitor.openPath(`/orders/inbox/review/${kept.ticketId}`));
+      const calls = region(page, "Calls that wait for you");
+      await calls.getByText("cancel_order").waitFor();
+      await calls.getByText("Changes something").waitFor();
+      expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "A7" });
+      expect(paths()).toEqual([]);
+
+      await calls.getByRole("button", { name: "Let it be made" }).dblclick();
+      await draftOn(page).getByText(CANCELLED).waitFor();
+      await calls.waitFor({ state: "hidden" });
+      await ticketOn(page).getByText("Ann Able approved a call of a tool").waitFor();
+      expect(paths()).toEqual(["/orders/A7/cancel"]);
+      expect(await page.getByText("The ticket has changed: nothing was sent.").count()).toBe(0);
+      await draftOn(page).getByRole("button", { name: "Approve and send" }).click();
+      await createReviewClient(ground.product, "orders").untilIn(kept.ticketId, "done");
+      expect(await textsSentTo("orders", kept.chatId)).toEqual([CANCELLED]);
+
+      await followed(visitor, () => page.goto(`${ground.line.url}/orders/inbox/review/${refused.ticketId}`));
+      const { version } = await createReviewClient(ground.product, "orders").read(refused.ticketId);
+      expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "B8" });
+      await calls.getByRole("button", { name: "Refuse" }).click();
+      await page.getByText("The call is refused.").waitFor();
+      const redrafted = await createReviewClient(ground.product, "orders").untilRedrafted(
+        refused.ticketId,
+        version + 1,
+      );
+      expect(redrafted.toolCalls).toMatchObject([{ state: "rejected" }]);
+      await calls.waitFor({ state: "hidden" });
+      await ticketOn(page).getByText("Ann Able refused a call of a tool").waitFor();
+      expect(paths()).toEqual(["/orders/A7/cancel"]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a colleague is chosen with the keyboard, and finds the note among the mentions; no customer gets it", () =>
+    ground.browser.visit(async (open) => {
+      const note = "The invoice of May is open, see 4711:";
+      const dana = await ground.addPerson("Dana Dale", [{ project: "desk", role: "operator" }]);
+      const dora = await ground.addPerson("Dora Dean", [{ project: "desk", role: "operator" }]);
+      const { chatId, ticketId } = await ask("desk", "Can I pay by invoice?");
+      const path = `/desk/inbox/review/${ticketId}`;
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(path);
+      const [bystander, colleague] = [await ground.enter(open, dana), await ground.enter(open, dora)];
+      const ofDana = await followed(bystander, () => bystander.openPath(path));
+      const ofDora = await followed(colleague, () => colleague.openPath("/desk/overview"));
+      await draftOn(ofDana).waitFor();
+      await button(ofDora, "Mentions").waitFor();
+      await ofDora.evaluate("window.isTheSamePage = true");
+
+      await draftOn(page).waitFor();
+      await page.keyboard.press("n");
+      await composerOn(page, "Note").pressSequentially(`${note} @d`);
+      const people = page.getByRole("listbox", { name: "Mention" });
+      await people.getByRole("option", { name: "Dana Dale", selected: true }).waitFor();
+      await page.keyboard.press("ArrowDown");
+      await people.getByRole("option", { name: "Dora Dean", selected: true }).waitFor();
+      await page.keyboard.press("Enter");
+      await people.waitFor({ state: "hidden" });
+      expect(await composerOn(page, "Note").inputValue()).toBe(`${note} @Dora Dean `);
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("The note is written.").waitFor();
+
+      await ofDora.getByText("A note mentions you").waitFor();
+      await button(ofDora, "Mentions: 1 new").click();
+      await ofDora.getByRole("dialog", { name: "Mentions" }).getByRole("link", { name: note }).click();
+      await ofDora.waitForURL(`**/desk/inbox/all/${ticketId}`);
+      await ofDora.getByRole("article", { name: "Note of Ann Able" }).getByText(note).waitFor();
+      await button(ofDora, "Mentions").waitFor();
+      expect(await ofDora.evaluate("window.isTheSamePage")).toBe(true);
+      await ofDana.getByRole("article", { name: "Note of Ann Able" }).getByText(note).waitFor();
+      expect(await button(ofDana, "Mentions").count()).toBe(1);
+
+      await draftOn(ofDora).getByRole("button", { name: "Approve and send" }).click();
+      await createReviewClient(ground.product, "desk").untilIn(ticketId, "done");
+      expect(await textsSentTo("desk", chatId)).toEqual([DRAFT]);
+      expect((await api.drain("desk", chatId, "?peek=1")).text).not.toContain("4711");
+      for (const { faults } of [visitor, bystander, colleague]) expect(faults()).toEqual([]);
+    }));
+
+  test("what happens while a page is not told of anything yet is on it, too, as soon as it is", () =>
+    ground.browser.visit(async (open) => {
+      const reviews = createReviewClient(ground.product, "desk");
+      const eve = await ground.addPerson("Eve Elm", [{ project: "desk", role: "operator" }]);
+      const { ticketId } = await ask("desk", "Do you take cheques?");
+      const visitor = await ground.enter(open, eve);
+      let letGo: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      await visitor.context.route("**/events*", async (route) => {
+        await held;
+        await route.continue();
+      });
+      const page = await goUntilAnswered(visitor, "/session/mentions", () =>
+        visitor.openPath(`/desk/inbox/review/${ticketId}`),
+      );
+      await draftOn(page).waitFor();
+      await button(page, "Mentions").waitFor();
+      const note = { text: "Cheques take three weeks.", mentions: [eve.id] };
+      expect((await reviews.decide(ticketId, "note", { json: note })).status).toBe(200);
+      letGo();
+      await button(page, "Mentions: 1 new").waitFor();
+      await ticketOn(page).getByText(note.text).waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("what an operator writes better than the knowledge is proposed, shown as a change, accepted and answered", () =>
+    ground.browser.visit(async (open) => {
+      const kbId = await addReader("care", "Guide", GUIDE);
+      const reviews = createReviewClient(ground.product, "care");
+      const { chatId, ticketId } = await ask("care", "Do you ship parcels to Iceland?");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/care/inbox/review/${ticketId}`);
+      await draftOn(page).getByText(OLD).first().waitFor();
+      await draftOn(page).getByRole("button", { name: "Edit" }).click();
+      await composerOn(page, "Edit draft").fill(NEW);
+      await page.keyboard.press("Control+Enter");
+      await reviews.untilIn(ticketId, "done");
+      expect(await textsSentTo("care", chatId)).toEqual([NEW]);
+
+      await page.goto(`${ground.line.url}/care/knowledge/proposals`);
+      const change = region(page, "The change: Guide");
+      await change.waitFor();
+      const without = async (mark: string) => (await change.locator(`:not(${mark})`).allTextContents()).join("");
+      expect([await without("ins"), await without("del")]).toEqual([OLD, NEW]);
+      expect(await change.locator("del").count()).toBeGreaterThan(0);
+      const isKnown = async (text: string) =>
+        (await createKbClient(ground.product, "care").search(kbId, "parcels to Iceland")).some(
+          (hit) => hit.text === text,
+        );
+      expect([await isKnown(OLD), await isKnown(NEW)]).toEqual([true, false]);
+      await button(page, "Accept").click();
+      await page.getByText("“Guide” is in the knowledge").waitFor();
+      await page.getByText("Nothing to decide").waitFor();
+      expect([await isKnown(OLD), await isKnown(NEW)]).toEqual([false, true]);
+      const again = await ask("care", "Do you ship parcels to Iceland?");
+      expect((await reviews.read(again.ticketId)).draft?.text).toContain(NEW);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a change of an agent is played on past tickets before it is saved, with both answers and a summary", () =>
+    ground.browser.visit(async (open) => {
+      const { store } = ground.product;
+      await addReader("library", "Refunds", `# Refunds\n\n## How long does a refund take?\n\n${REFUNDS}`);
+      const reviews = createReviewClient(ground.product, "library");
+      const approved = await ask("library", "How long does a refund take?");
+      const { version } = await reviews.read(approved.ticketId);
+      await reviews.decide(approved.ticketId, "approve", { ifMatch: version });
+      const written = await ask("library", "Do you sell bicycles?");
+      await reviews.decide(written.ticketId, "reply", { json: { text: CALL_US } });
+      for (const { ticketId } of [approved, written]) await reviews.untilIn(ticketId, "done");
+      const project = await store.projects.findByName("library");
+      const agents = async (): Promise<Agent[]> => (project === null ? [] : store.agents.list(project.id));
+      const before = await agents();
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/library/agents/${before[0]?.id ?? ""}`);
+      await page.getByText("Change something, or choose another agent").waitFor();
+      expect(await button(page, "Replay").isDisabled()).toBe(true);
+
+      await page.getByRole("switch", { name: "Always the same text" }).click();
+      await page.getByLabel("The text", { exact: true }).fill(CALL_US);
+      await button(page, "Replay").click();
+      const summary = page.getByLabel("Summary", { exact: true });
+      await summary.waitFor();
+      const figures = (await summary.locator("> div").allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
+      expect(figures).toEqual(
+        expect.arrayContaining([
+          ["Better", "1"],
+          ["Worse", "1"],
+          ["The same", "0"],
+          ["Sent without a person", "0 → 0"],
+        ]),
+      );
+      const cardOf = (question: string) => page.getByRole("listitem").filter({ hasText: question });
+      const sideOf = (question: string, title: string) =>
+        cardOf(question).getByRole("heading", { name: title }).locator("..").innerText();
+      await cardOf("How long does a refund take?").getByText("Worse", { exact: true }).waitFor();
+      expect(await sideOf("How long does a refund take?", "Now")).toContain(REFUNDS);
+      expect(await sideOf("How long does a refund take?", "With the change")).toContain(CALL_US);
+      await cardOf("Do you sell bicycles?").getByText("Better", { exact: true }).waitFor();
+      expect(await sideOf("Do you sell bicycles?", "Now")).not.toContain(CALL_US);
+      expect(await sideOf("Do you sell bicycles?", "With the change")).toContain(CALL_US);
+      // It was only played.
+      expect(await agents()).toEqual(before);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a callback that was given up is shown with what was wrong, and is received when it is sent again", () =>
+    ground.browser.visit(async (open) => {
+      const { product } = ground;
+      const project = await addProject(product.store, "callbacks", { fixedReply: SENT });
+      const callbacks = callbackView(product, project.id);
+      receiver.answerWith({ status: 410 });
+      const before = receiver.requests.length;
+      const message = { text: "Where is it?", chatId: newId(), webhookUrl: receiver.url("/callback") };
+      const id = deliveryIdOf(await api.send("callbacks", message));
+      await callbacks.untilIn(id, "dead");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/callbacks/administration/deliveries");
+      const row = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+      await row.getByText("Given up", { exact: true }).waitFor();
+      await row.getByRole("button", { name: receiver.url("/callback") }).click();
+      await row.getByText("Status 410").waitFor();
+      await row.getByText("the receiver answered 410").waitFor();
+
+      receiver.answerWith({ status: 204 });
+      await row.getByRole("button", { name: "Send again" }).click();
+      await page.getByText("It is sent again, with its id").waitFor();
+      await row.getByText("Received", { exact: true }).waitFor();
+      await row.getByText("Status 204").waitFor();
+      const posted = receiver.requests.slice(before);
+      expect(posted.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
+      expect(posted[1]?.json).toMatchObject({ replies: [{ text: SENT }] });
+      await page.getByRole("radio", { name: "Given up" }).check({ force: true });
+      await page.getByText("None of these").waitFor();
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("who opens the HTTP API to the network is warned before that is saved", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/default/integrations/api");
+      const warning = page.getByText("Let the firewall pass only those who need it");
+      const [here, network] = [/^This machine only/, /^The network/].map((name) => page.getByRole("radio", { name }));
+      if (here === undefined || network === undefined) throw new Error("there are two choices");
+      const bindHost = async () =>
+        ((await admin(DEFAULT_PROJECT, "/channels/api")).body as unknown as { item: { config: { bindHost: string } } })
+          .item.config.bindHost;
+      const save = async () => {
+        await button(page, "Save").click();
+        await page.getByText("Not saved yet").waitFor({ state: "hidden" });
+      };
+      await here.waitFor();
+      expect([await here.isChecked(), await warning.count()]).toEqual([true, 0]);
+      await network.check();
+      await warning.waitFor();
+      expect(await bindHost()).toBe("127.0.0.1");
+      await here.check();
+      await warning.waitFor({ state: "detached" });
+      await network.check();
+      await save();
+      expect(await bindHost()).toBe("0.0.0.0");
+      await page.reload();
+      await warning.waitFor();
+      await here.check();
+      await warning.waitFor({ state: "detached" });
+      await save();
+      expect([await bindHost(), await warning.count()]).toEqual(["127.0.0.1", 0]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a message to the bot is seen to arrive, and a test message to be delivered to its chat", () =>
+    ground.browser.visit(async (open) => {
+      const { store } = ground.product;
+      const project = await store.projects.findByName(DEFAULT_PROJECT);
+      const [agent] = project === null ? [] : await store.agents.list(project.id);
+      if (project === null || agent === undefined) throw new Error("nobody answers");
+      await store.agents.update(project.id, agent.id, { fixedReply: SENT, reviewPolicy: "auto" }, null);
+      const bot = telegram.addBot({ username: "kestrel_bot" });
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/default/integrations/messenger");
+      await page.getByLabel("Token", { exact: true }).fill(bot.token);
+      await button(page, "Connect").click();
+      await page.getByText("Running", { exact: true }).waitFor();
+      // What is there when somebody begins to look is no news.
+      const looked = page.waitForResponse((response) => response.url().includes("channelId=messenger"));
+      await button(page, "Watch for a message").click();
+      await looked;
+      await page.getByText("Waiting for a message…").waitFor();
+      bot.write({ chatId: 4242, text: "Where is my order?" });
+      const arrival = page.getByRole("status").filter({ hasText: "A message has arrived and was answered. It works." });
+      await arrival.getByText("Where is my order?").waitFor();
+      expect(bot.sentTo(4242).map(({ text }) => text)).toEqual([SENT]);
+
+      await page.getByLabel("Chat", { exact: true }).fill("999");
+      await button(page, "Send").click();
+      await page.getByText("Nobody has written to the bot in this chat").waitFor();
+      await page.getByLabel("Chat", { exact: true }).fill("4242");
+      await button(page, "Send").click();
+      await page.getByText("The chat 4242 has the test message.").waitFor();
+      expect(bot.sent.map(({ chatId, text }) => [chatId, text])).toEqual([
+        ["4242", SENT],
+        ["4242", expect.stringContaining("test message")],
+      ]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a review is told by the system's notifications where that was asked for, and only while one looks elsewhere", () =>
+    ground.browser.visit(async (open) => {
+      const visitor = await ground.enter(open, ann);
+      await noteNotifications(visitor.context, ground.line.url);
+      const page = await followed(visitor, () => visitor.openPath("/desk/inbox/review"));
+      const begin = async (text: string) => {
+        const { ticketId } = await ask("desk", text);
+        await untilHeard(page, ticketId);
+        return ticketId;
+      };
+      await turnTo(page, "hidden");
+      await begin("Told to nobody");
+      expect([await countAsked(page), await notificationsOf(page)]).toEqual([0, []]);
+
+      await turnTo(page, "here");
+      await button(page, "Account of Ann Able").click();
+      await page.getByRole("menuitem", { name: "Notify me of reviews and mentions" }).click();
+      await button(page, "Account of Ann Able").click();
+      await page.getByRole("menuitem", { name: "Stop notifications" }).waitFor();
+      expect(await countAsked(page)).toBe(1);
+      // It is remembered, and asked no more.
+      await followed(visitor, () => page.reload());
+      await begin("Seen by who is there");
+      await turnTo(page, "hidden");
+      const first = await begin("Is this seen?");
+      await turnTo(page, "elsewhere");
+      const second = await begin("And this, beside another window?");
+      // What the customer has written is not for a locked screen.
+      const told = { title: "A ticket waits for review", body: "desk" };
+      expect([await countAsked(page), await notificationsOf(page)]).toEqual([
+        0,
+        [
+          { ...told, tag: first },
+          { ...told, tag: second },
+        ],
+      ]);
+      await pressNotification(page);
+      await page.waitForURL(`**/desk/inbox/review/${second}`);
+
+      await turnTo(page, "here");
+      await button(page, "Account of Ann Able").click();
+      await page.getByRole("menuitem", { name: "Stop notifications" }).click();
+      await button(page, "Account of Ann Able").click();
+      await page.getByRole("menuitem", { name: "Notify me of reviews and mentions" }).waitFor();
+      await turnTo(page, "hidden");
+      await begin("Told to nobody any more");
+      expect(await notificationsOf(page)).toHaveLength(2);
+      expect(visitor.faults()).toEqual([]);
+    }));
+});
