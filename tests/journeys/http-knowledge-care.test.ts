@@ -270,6 +270,17 @@ describe("a proposal", () => {
     expect((await kbs.search(kb.id, "ibex parcels Iceland"))[0]?.text).toContain("ibex@example.com");
   });
 
+  test("takes nothing out of the knowledge where the operator has said something else", async () => {
+    const guide = await addGuide();
+    const proposal = await proposeChange(guide.id, "A courier from Reykjavik fetches it: ask him on Monday.");
+    expect(proposal).toMatchObject({ action: "add", documentId: guide.id, before: "" });
+    await decide(proposal, "accept");
+    const texts = (await kbs.search(kb.id, "ship parcels Iceland")).map(({ text }) => text);
+    expect(texts).toContain(quote);
+    expect((await kbs.search(kb.id, "courier Reykjavik"))[0]?.text).toContain("ask him on Monday");
+    await kbs.call(`/${kb.id}/documents/${guide.id}`, { method: "DELETE" });
+  });
+
   test("is none when only courtesies were changed, and an article when nothing was quoted", async () => {
     const guide = await addGuide();
     expect(await proposeChange(guide.id, `Hello!\n\n${quote}\n\nKind regards,\nBen`)).toBeNull();

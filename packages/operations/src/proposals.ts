@@ -193,6 +193,22 @@ export async function getProposal({ store }: { store: Store }, principal: Princi
 const articleText = (question: string | null, text: string): string =>
   question === null ? text : `${headingOf(question)}${text}`;
 
+/** An answer that has fewer words of a passage than this says something else, which the passage need not give way to. */
+const MIN_KEPT_SHARE = 0.4;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
+const segmentsOf = (text: string): string[] =>
+  [...segmenter.segment(text.toLowerCase())].flatMap(({ segment, isWordLike }) =>
+    isWordLike === true ? [segment] : [],
+  );
+
+/** Whether a text has most of the words of the one that it would replace, so that little is lost with that. */
+function keepsMost({ before, after }: { before: string; after: string }): boolean {
+  const kept = new Set(segmentsOf(after));
+  const words = segmentsOf(before);
+  return words.filter((word) => kept.has(word)).length >= MIN_KEPT_SHARE * words.length;
+}
+
 /** What an answer becomes: other words in the document that it quotes, or an article of its own. Null without a base. */
 async function proposalOf(
   store: Store,
@@ -207,7 +223,7 @@ async function proposalOf(
       : null;
   if (source !== undefined && target !== null) {
     const change = { before: source.quote, after: answer.text };
-    const canReplace = (await rewrite(store, project, target, change)) !== null;
+    const canReplace = keepsMost(change) && (await rewrite(store, project, target, change)) !== null;
     return {
       kbId: target.kbId,
       documentId: target.id,
@@ -237,8 +253,8 @@ async function proposalOf(
 const wordsOf = (text: string): string => (text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(" ");
 
 /**
- * Proposes what an operator has changed in a draft: other words in the place of the passage that the draft quotes first,
- * or, where it quotes none, an article with the question and the operator's answer in the agent's first knowledge base.
+ * Proposes what an operator has changed in a draft: other words in the place of the passage that the draft quotes first
+ * where most words of that are kept, else an addition to its document; or, where it quotes none, an article with the question and the operator's answer in the agent's first knowledge base.
  * Greetings and signatures are left out, and when only those were changed nothing is proposed. Answers the id of the
  * proposal, or null. Never throws: what was sent is sent, so a fault is logged.
  */

@@ -7,7 +7,7 @@ import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../app/safe-storage.ts";
 
 /** The knowledge base that comes with the service: its own guide. */
-const OWN_KB = "guide";
+export const OWN_KB = "guide";
 /** While something is done elsewhere, the guide looks for it this often. */
 const FOLLOW_MS = 3_000;
 const LOOK_COUNT = 50;

@@ -13,6 +13,7 @@ import { useFileDrop } from "../knowledge/use-file-drop.ts";
 import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
+import { giveOwnKb } from "./give-own-kb.ts";
 import { isTaught, ownKb } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 
@@ -23,7 +24,7 @@ const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0
 
 /** Finds the knowledge base for one's own documents, or makes it, and lets an agent answer from it. */
 function useOwnKb(): () => Promise<string> {
-  const { connection, queryClient } = useServices();
+  const { connection, queryClient, toasts } = useServices();
   const project = useProject();
   const { t } = useTexts();
   const pending = useRef<Promise<string> | null>(null);
@@ -39,7 +40,11 @@ function useOwnKb(): () => Promise<string> {
         await connection.call("createAgent", project, { body: { ...NEW_AGENT, kbIds: [id] } });
       } else {
         const place = { project, id: agent.id, version: agent.version };
-        await changeAgent(connection, place, { kbIds: [...agent.kbIds, id] });
+        const change = giveOwnKb(agent, id, kbs);
+        await changeAgent(connection, place, change);
+        if (change.kbIds?.length === 1 && agent.kbIds.length > 0) {
+          toasts.show({ kind: "done", text: t("firstRun.guideLeft", { agent: agent.name }) });
+        }
       }
       void queryClient.invalidateQueries({ queryKey: ["agents", project] });
     }

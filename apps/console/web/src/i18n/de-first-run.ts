@@ -8,6 +8,8 @@ export const deFirstRun: TableLike<typeof enFirstRun> = {
   "firstRun.leave": "Zum Posteingang",
   "firstRun.open": "Noch nicht erledigt",
   "firstRun.kbName": "Wissen",
+  "firstRun.guideLeft":
+    "{agent} antwortet jetzt aus Ihren Dokumenten und nicht mehr aus der Anleitung dieses Dienstes.",
   "firstRun.teach": "Bringen Sie ihm bei, was Ihre Kunden fragen",
   "firstRun.teachText":
     "Legen Sie Dateien hier ab, oder fügen Sie eine Seite Ihrer Website hinzu. Antworten zitieren daraus. Mitgeliefert wird nur die Anleitung dieses Dienstes.",

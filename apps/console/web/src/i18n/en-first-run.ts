@@ -4,6 +4,7 @@ export const enFirstRun = {
   "firstRun.leave": "To the inbox",
   "firstRun.open": "Not done yet",
   "firstRun.kbName": "Knowledge",
+  "firstRun.guideLeft": "{agent} answers from your documents now, and no longer from the guide of this service.",
   "firstRun.teach": "Teach it what your customers ask",
   "firstRun.teachText":
     "Drop files here, or add a page of your site: answers quote them. What comes with the service is its own guide only.",
