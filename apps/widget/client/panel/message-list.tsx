@@ -64,7 +64,7 @@ export function MessageList({ context }: { context: PanelContext }) {
       {rating && (ui.isRating || conversation === "done") && <RatingForm context={context} />}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
-          {rating && hasReply && conversation !== "done" && !ui.isRating && (
+          {rating && hasReply && conversation === "open" && !ui.isRating && (
             <button type="button" onClick={() => change({ isRating: true })}>
               {texts.text("rateQuestion")}
             </button>

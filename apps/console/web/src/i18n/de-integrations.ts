@@ -168,7 +168,7 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "widget.person": "Nach einem Menschen fragen",
   "widget.personHint": "Das Gespräch wartet dann auf einen Bearbeiter.",
   "widget.rating": "Das Gespräch bewerten",
-  "widget.ratingHint": "Wird gezeigt, wenn es abgeschlossen ist.",
+  "widget.ratingHint": "Nach einer Antwort angeboten, am Ende erbeten.",
   "widget.sound": "Einen Ton einschalten",
   "widget.soundHint": "Für neue Antworten.",
   "widget.prechat": "Vor der ersten Nachricht fragen nach",

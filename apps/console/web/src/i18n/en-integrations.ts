@@ -159,7 +159,7 @@ export const enIntegrations = {
   "widget.person": "Ask for a person",
   "widget.personHint": "The conversation then waits for an operator.",
   "widget.rating": "Rate the conversation",
-  "widget.ratingHint": "Shown when it is closed.",
+  "widget.ratingHint": "Offered after a reply, asked for when it is closed.",
   "widget.sound": "Switch on a sound",
   "widget.soundHint": "For new replies.",
   "widget.prechat": "Ask before the first message for",
