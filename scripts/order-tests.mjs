@@ -7,6 +7,7 @@ import { ROOT } from "./prepare.mjs";
 /** Files that take over half a minute of a busy machine, whatever their size: what starts and kills most processes. */
 const LONGEST = [
   "tests/journeys/cli.test.ts",
+  "tests/journeys/console-browser.test.ts",
   "packages/embedded/src/start-embedded-postgres.test.ts",
   "tests/journeys/http-replicas.test.ts",
   "tests/packages/knowledge/read-hostile-files.test.ts",
@@ -15,7 +16,9 @@ const LONGEST = [
   "tests/journeys/cli-kb.test.ts",
   "tests/journeys/cli-backup.test.ts",
   "tests/journeys/http-scopes.test.ts",
+  "tests/journeys/console-browser-access.test.ts",
   "tests/journeys/widget-browser-access.test.ts",
+  "tests/journeys/console-browser-tasks.test.ts",
   "tests/journeys/console-http.test.ts",
   "tests/journeys/durability-crash.test.ts",
   "tests/journeys/durability-pipeline.test.ts",

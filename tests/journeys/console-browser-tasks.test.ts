@@ -296,6 +296,26 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("who resolves a ticket whose customer still waits is asked first, with the keyboard too", () =>
+    ground.browser.visit(async (open) => {
+      const { ticketId } = await ask("desk", "Is anybody there?");
+      const desk = createReviewClient(ground.product, "desk");
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/desk/inbox/review/${ticketId}`);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
+      await button(page, "Resolve").click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await page.keyboard.press("Shift+E");
+      await dialog.waitFor();
+      expect((await desk.read(ticketId)).stage).toBe("review");
+      await dialog.getByRole("button", { name: "Resolve without an answer" }).click();
+      await page.getByText("The ticket is resolved.").waitFor();
+      expect((await desk.read(ticketId)).status).toBe("resolved");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("what an operator writes better than the knowledge is proposed, shown as a change, accepted and answered", () =>
     ground.browser.visit(async (open) => {
       const kbId = await addReader("care", "Guide", GUIDE);

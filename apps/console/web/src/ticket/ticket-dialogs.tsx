@@ -4,11 +4,12 @@ import type { TicketActions } from "./use-ticket-actions.ts";
 
 const AssignDialog = lazy(() => import("./assign-dialog.tsx"));
 const RejectDialog = lazy(() => import("./reject-dialog.tsx"));
+const ResolveDialog = lazy(() => import("./resolve-dialog.tsx"));
 const RerouteDialog = lazy(() => import("./reroute-dialog.tsx"));
 const ChangeDialog = lazy(() => import("./change-dialog.tsx"));
 
 /** What is asked before something is done with a ticket. */
-export type TicketDialog = "assign" | "reject" | "reroute" | "change";
+export type TicketDialog = "assign" | "reject" | "resolve" | "reroute" | "change";
 
 /** The dialog that is open; its script is fetched when it is first needed. */
 export function TicketDialogs({
@@ -17,6 +18,7 @@ export function TicketDialogs({
   onClose,
   onAssign,
   onReject,
+  onResolve,
   actions,
 }: {
   dialog: TicketDialog | null;
@@ -24,12 +26,14 @@ export function TicketDialogs({
   onClose: () => void;
   onAssign: (assignee: string | null) => void;
   onReject: (reason?: string) => void;
+  onResolve: () => void;
   actions: TicketActions;
 }) {
   return (
     <Suspense fallback={null}>
       {dialog === "assign" && <AssignDialog ticket={ticket} onClose={onClose} onAssign={onAssign} />}
       {dialog === "reject" && <RejectDialog onClose={onClose} onReject={onReject} />}
+      {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={onResolve} />}
       {dialog === "reroute" && <RerouteDialog ticket={ticket} onClose={onClose} actions={actions} />}
       {dialog === "change" && <ChangeDialog ticket={ticket} onClose={onClose} actions={actions} />}
     </Suspense>

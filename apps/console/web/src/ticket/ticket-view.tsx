@@ -104,6 +104,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
           ),
         ),
     );
+  const askToResolve = () => (stage === "review" ? setDialog("resolve") : resolve("resolved"));
   const assign = (assignee: string | null) =>
     decide(() => {
       const before = ticket.assignee;
@@ -177,7 +178,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
       group: "ticket",
       keys: "shift+e",
       isDecision: true,
-      run: () => resolve("resolved"),
+      run: askToResolve,
     },
     !isClosed && {
       id: "spam",
@@ -207,7 +208,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         ticket={ticket}
         viewers={viewers}
         actions={{
-          resolve,
+          resolve: (as) => (as === "spam" ? resolve(as) : askToResolve()),
           reopen,
           openDialog: setDialog,
           copyLink,
@@ -298,6 +299,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         onClose={() => setDialog(null)}
         onAssign={assign}
         onReject={reject}
+        onResolve={() => resolve("resolved")}
         actions={actions}
       />
     </div>
