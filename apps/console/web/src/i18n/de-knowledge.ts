@@ -58,6 +58,8 @@ export const deKnowledge: TableLike<typeof enKnowledge> = {
   "document.deleteNow": "Löschen",
   "document.deleteText": "Agenten finden es von nun an nicht mehr. Das lässt sich nicht rückgängig machen.",
   "document.deleted": "{title} ist gelöscht",
+  "document.fetch": "{title} neu abrufen",
+  "document.fetched": "{title} wird neu abgerufen",
 
   "upload.title": "Dateien unterwegs",
   "upload.drop": "Ziehen Sie Dateien hierher.",

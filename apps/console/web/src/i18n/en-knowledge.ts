@@ -50,6 +50,8 @@ export const enKnowledge = {
   "document.deleteNow": "Delete",
   "document.deleteText": "Agents do not find it from now on. It cannot be undone.",
   "document.deleted": "{title} is deleted",
+  "document.fetch": "Fetch {title} anew",
+  "document.fetched": "{title} is being fetched anew",
 
   "upload.title": "Files on their way",
   "upload.drop": "Drop files here.",

@@ -1,7 +1,8 @@
-import { FileCode, FileSpreadsheet, FileText, Globe, Trash2 } from "lucide-react";
+import { FileCode, FileSpreadsheet, FileText, Globe, RotateCw, Trash2 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import { useState } from "react";
 import type { DocumentItem, DocumentItemStatus } from "@svc/contracts";
+import { addDocument } from "../api/kb.ts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
@@ -22,7 +23,10 @@ function iconOf({ mime, url }: DocumentItem): LucideIcon {
   return FileText;
 }
 
-/** A document: how far it is, why it could not be read, and a way to take it out. */
+/** True for what was fetched from its address, and was not written by somebody who only names one. */
+const isPage = ({ key, mime, url }: DocumentItem) => key === url && mime !== "text/markdown" && mime !== "text/plain";
+
+/** A document: how far it is, why it could not be read, and ways to take it out and to fetch a page anew. */
 export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: boolean }) {
   const texts = useTexts();
   const { t } = texts;
@@ -33,11 +37,11 @@ export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: 
   const { bytes, chunks, error, id, kbId, key, language, status, title, updatedAt, url } = item;
   const Icon = iconOf(item);
 
-  async function remove() {
+  async function change(work: () => Promise<unknown>, done: string) {
     setBusy(true);
     try {
-      await connection.call("deleteDocument", project, { params: { id: kbId, docId: id } });
-      toasts.show({ kind: "done", text: t("document.deleted", { title }) });
+      await work();
+      toasts.show({ kind: "done", text: done });
     } catch (fault) {
       toasts.show({ kind: "fault", text: describeFault(fault, t) });
     } finally {
@@ -47,6 +51,15 @@ export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: 
       await queryClient.invalidateQueries({ queryKey: ["kbs", project] });
     }
   }
+
+  const remove = () =>
+    change(
+      () => connection.call("deleteDocument", project, { params: { id: kbId, docId: id } }),
+      t("document.deleted", { title }),
+    );
+  // What is added again under its address takes its own place.
+  const fetchAnew = (address: string) =>
+    change(() => addDocument(connection, { project, kbId }, { url: address }), t("document.fetched", { title }));
 
   // A key that was made of the title, or of the content, says nothing more.
   const isOwnName = key === title || /^text:[0-9a-f]{32}$/.test(key);
@@ -77,6 +90,15 @@ export function DocumentRow({ item, mayWrite }: { item: DocumentItem; mayWrite: 
       <div className="flex w-20 shrink-0 justify-end pt-0.5">
         <Badge tone={TONES[status]}>{t(`document.${status}`)}</Badge>
       </div>
+      {mayWrite && url !== null && isPage(item) && (
+        <IconButton
+          icon={RotateCw}
+          size="small"
+          label={t("document.fetch", { title })}
+          disabled={isBusy || status === "queued"}
+          onClick={() => void fetchAnew(url)}
+        />
+      )}
       {mayWrite && (
         <IconButton
           icon={Trash2}
