@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { DEFAULT_PROJECT, newId } from "@svc/store";
-import { startFakeBotApi, startFakeModel, startWebhookReceiver } from "@svc/testing";
+import { startFakeBotApi, startFakeModel, startWebhookReceiver, waitFor } from "@svc/testing";
 import type { FakeBotApi, FakeModel, ModelRequest, WebhookReceiver } from "@svc/testing";
 import type { Page, Response } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
@@ -314,6 +317,33 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByText("The ticket is resolved.").waitFor();
       expect((await desk.read(ticketId)).status).toBe("resolved");
       expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("a page of the web is fetched anew, and is then found as it is now", () =>
+    ground.browser.visit(async (open) => {
+      let hours = "We open at nine.";
+      const site = createServer((_request, response) => {
+        response.setHeader("Content-Type", "text/html").end(`<title>Hours</title><p>${hours}</p>`);
+      }).listen(0, "127.0.0.1");
+      try {
+        await once(site, "listening");
+        const kbs = createKbClient(ground.product, "desk");
+        const { id: kbId } = await kbs.makeKb();
+        const address = `http://127.0.0.1:${(site.address() as AddressInfo).port}/hours`;
+        const { id } = documentOf(await kbs.add(kbId, { url: address }));
+        await kbs.settled(kbId, id);
+        hours = "We open at seven.";
+        const visitor = await ground.enter(open, ann);
+        const page = await visitor.openPath(`/desk/knowledge/${kbId}`);
+        await button(page, "Fetch Hours anew").click();
+        await page.getByText("Hours is being fetched anew").waitFor();
+        await waitFor(async () => (await kbs.search(kbId, "open"))[0]?.text.includes("seven"), {
+          what: "the new page",
+        });
+        expect(visitor.faults()).toEqual([]);
+      } finally {
+        site.close();
+      }
     }));
 
   test("what an operator writes better than the knowledge is proposed, shown as a change, accepted and answered", () =>
