@@ -5,9 +5,8 @@ import type { Connection } from "../api/connection.ts";
 import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../app/safe-storage.ts";
+import { ownKb } from "../knowledge/own-kb.ts";
 
-/** The knowledge base that comes with the service: its own guide. */
-export const OWN_KB = "guide";
 /** While something is done elsewhere, the guide looks for it this often. */
 const FOLLOW_MS = 3_000;
 const LOOK_COUNT = 50;
@@ -22,10 +21,6 @@ export const newestTicketsQuery = (connection: Connection, project: string) =>
       return (await connection.call("listTickets", project, { query, signal })).items;
     },
   });
-
-/** The knowledge base that was made for one's own documents; undefined where there is none yet. */
-export const ownKb = (kbs: readonly KbItem[]): KbItem | undefined =>
-  kbs.find(({ documents, name }) => name !== OWN_KB && documents > 0) ?? kbs.find(({ name }) => name !== OWN_KB);
 
 /** True when the agents can know something besides the service's own guide. */
 export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;

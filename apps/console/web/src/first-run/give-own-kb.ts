@@ -1,5 +1,5 @@
 import type { Agent, AgentChange, KbItem } from "@svc/contracts";
-import { OWN_KB } from "./first-run-state.ts";
+import { GUIDE_KB } from "../knowledge/own-kb.ts";
 
 /** What the first agent is said to do as long as it answers from the service's own guide alone. */
 const GUIDE_DESCRIPTION = "Answers questions about this service from its guide.";
@@ -9,7 +9,7 @@ const GUIDE_DESCRIPTION = "Answers questions about this service from its guide."
  * more: who asks about a shop should not read how this service is run.
  */
 export function giveOwnKb(agent: Agent, kbId: string, kbs: readonly KbItem[]): AgentChange {
-  const guides = new Set(kbs.flatMap(({ id, name }) => (name === OWN_KB ? [id] : [])));
+  const guides = new Set(kbs.flatMap(({ id, name }) => (name === GUIDE_KB ? [id] : [])));
   if (agent.kbIds.length === 0 || !agent.kbIds.every((id) => guides.has(id))) return { kbIds: [...agent.kbIds, kbId] };
   return { kbIds: [kbId], ...(agent.description === GUIDE_DESCRIPTION ? { description: "" } : {}) };
 }

@@ -7,6 +7,7 @@ import { kbsQuery } from "../api/kb.ts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { ownKb } from "../knowledge/own-kb.ts";
 import type { SourceKind } from "../knowledge/source-dialog.tsx";
 import { UploadList } from "../knowledge/upload-list.tsx";
 import { useFileDrop } from "../knowledge/use-file-drop.ts";
@@ -14,7 +15,7 @@ import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { giveOwnKb } from "./give-own-kb.ts";
-import { isTaught, ownKb } from "./first-run-state.ts";
+import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 
 const SourceDialog = lazy(async () => ({ default: (await import("../knowledge/source-dialog.tsx")).SourceDialog }));

@@ -121,7 +121,8 @@ export function TestStep({ number }: { number: number }) {
       setBusy(false);
     }
   }
-  const hasReply = (ticket.data?.replies.length ?? 0) > 0;
+  // The text that says that a person will answer is no answer.
+  const hasReply = ticket.data?.replies.some((reply) => reply.type === "message" && reply.author !== "system") === true;
   return (
     <Step
       number={number}

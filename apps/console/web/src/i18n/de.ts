@@ -295,6 +295,8 @@ export const de: TableLike<typeof en> = {
   "event.change": "{name} hat das Ticket geändert",
   "event.approveToolCall": "{name} hat einen Werkzeugaufruf freigegeben",
   "event.rejectToolCall": "{name} hat einen Werkzeugaufruf abgelehnt",
+  "event.rate": "Der Kunde hat das Gespräch mit {score} von 5 bewertet",
+  "event.rateComment": "Der Kunde hat das Gespräch mit {score} von 5 bewertet: {comment}",
   "event.other": "{name}: {what}",
 
   "action.approve": "Freigeben und senden",

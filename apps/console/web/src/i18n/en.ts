@@ -292,6 +292,8 @@ export const en = {
   "event.change": "{name} changed the ticket",
   "event.approveToolCall": "{name} approved a call of a tool",
   "event.rejectToolCall": "{name} refused a call of a tool",
+  "event.rate": "The customer rated the conversation {score} of 5",
+  "event.rateComment": "The customer rated the conversation {score} of 5: {comment}",
   "event.other": "{name}: {what}",
 
   "action.approve": "Approve and send",

@@ -13,6 +13,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { TextArea } from "../ui/text-area.tsx";
+import { ownKb } from "./own-kb.ts";
 
 const TITLE_MAX_CHARS = 300;
 
@@ -50,7 +51,10 @@ export function ArticleDialog({ gap, onWritten, onClose }: { gap: Gap; onWritten
   const [fault, setFault] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const kbs = useQuery(kbsQuery(connection, project));
-  const usual = gap.article?.kbId ?? gap.kbIds.find((id) => kbs.data?.some((kb) => kb.id === id)) ?? kbs.data?.[0]?.id;
+  const known = kbs.data ?? [];
+  // One's own first: articles of a shop do not belong into the guide of this service.
+  const asked = known.filter(({ id }) => gap.kbIds.includes(id));
+  const usual = gap.article?.kbId ?? (ownKb(asked) ?? ownKb(known) ?? asked[0] ?? known[0])?.id;
   const target = kbId ?? usual ?? "";
 
   const keep = (next: { title: string; text: string }) => storage.setItem(name, JSON.stringify(next));

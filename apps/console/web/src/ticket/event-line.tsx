@@ -1,4 +1,5 @@
 import type { TicketEvent } from "@svc/contracts";
+import type { Texts } from "../i18n/create-texts.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { describeReason } from "./describe-reason.ts";
@@ -24,22 +25,29 @@ const DECISIONS: Readonly<Record<string, TextKey>> = {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** What somebody has decided, in a line. */
-export function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
-  const { dateTime, t, timeOfDay } = useTexts();
-  const { actor, at, data, moves } = event;
+/** What somebody has decided, in words. */
+function describeEvent({ actor, data, moves }: TicketEvent, nameOf: (actor: string) => string, t: Texts["t"]): string {
   const decision = textOf(data["decision"]);
-  const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
+  const { comment, score } = data;
+  if (decision === "rate" && typeof score === "number") {
+    return typeof comment === "string" ? t("event.rateComment", { score, comment }) : t("event.rate", { score });
+  }
   const name = nameOf(actor);
   const to = textOf(data["assignee"]);
   const why = describeReason(moves.at(-1)?.why ?? "", t);
-  const text =
-    key === undefined
-      ? t("event.other", { name, what: why === "" ? decision : why })
-      : t(key, { name, to: to === "" ? "" : nameOf(to), why });
+  const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
+  return key === undefined
+    ? t("event.other", { name, what: why === "" ? decision : why })
+    : t(key, { name, to: to === "" ? "" : nameOf(to), why });
+}
+
+/** What somebody has decided, in a line. */
+export function EventLine({ event, nameOf }: { event: TicketEvent; nameOf: (actor: string) => string }) {
+  const { dateTime, t, timeOfDay } = useTexts();
+  const { at } = event;
   return (
     <p className="flex items-baseline justify-center gap-2 px-4 text-center text-xs text-muted">
-      <span className="min-w-0 wrap-anywhere">{text}</span>
+      <span className="min-w-0 wrap-anywhere">{describeEvent(event, nameOf, t)}</span>
       <time dateTime={at} title={dateTime(at)} className="shrink-0 text-faint">
         {timeOfDay(at)}
       </time>

@@ -16,6 +16,17 @@ describe("what went wrong", () => {
     expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist zu Ende. Melden Sie sich neu an.");
   });
 
+  test("says each fault once, and calls a field by its name", () => {
+    const errors = [
+      { pointer: "/tools/0/url", code: "forbidden", detail: "is refused" },
+      { pointer: "/tools/1/name", code: "too_small", detail: "at least 1 character" },
+    ];
+    const fault = new ServiceFault("invalid_request", "The agent is not valid: /tools/0/url is refused", { errors });
+    expect(describeFault(fault, english)).toBe(
+      "The agent is not valid: tools url is refused · tools name: at least 1 character",
+    );
+  });
+
   test("names every field that is at fault, and an unknown code in the server's words", () => {
     const errors = [{ pointer: "/text", code: "too_small", detail: "at least 1 character" }];
     const fault = new ServiceFault("teapot", "It is a teapot.", { errors });

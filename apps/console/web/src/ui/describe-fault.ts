@@ -19,11 +19,24 @@ const CODES: ReadonlyMap<string, TextKey> = new Map([
   ["version_conflict", "fault.changed"],
 ]);
 
-/** What went wrong, for people: what its code means, with the server's own words and every field that is at fault. */
+/** A field as people would call it: its names, without the places in lists. */
+const nameOf = (pointer: string): string =>
+  pointer
+    .split("/")
+    .filter((part) => !/^\d*$/.test(part))
+    .join(" ") || "–";
+
+/** What went wrong, for people: what its code means, with the server's own words, and each field at fault once. */
 export function describeFault(fault: unknown, t: Texts["t"]): string {
   if (!(fault instanceof ServiceFault)) return t("fault.unknown");
   const { code, detail, errors } = fault;
   const key = CODES.get(code);
-  const fields = errors.map(({ pointer, detail: words }) => `${pointer.replace(/^\//, "") || "–"}: ${words}`);
-  return [key === undefined ? detail : t(key, { detail }), ...fields].join(" · ");
+  const words = errors.reduce(
+    (text, { pointer }) => (pointer === "" ? text : text.replaceAll(pointer, nameOf(pointer))),
+    detail,
+  );
+  const text = key === undefined ? words : t(key, { detail: words });
+  // The server's own words name the first one.
+  const others = errors.filter((one) => !text.includes(one.detail));
+  return [text, ...others.map((one) => `${nameOf(one.pointer)}: ${one.detail}`)].join(" · ");
 }

@@ -53,9 +53,10 @@ export function ToastList({ toasts }: { toasts: Toasts }) {
     <section
       aria-label={t("ui.news")}
       aria-live="polite"
-      className="pointer-events-none fixed inset-x-0 bottom-0 z-50 p-4 max-lg:bottom-14"
+      // Where nobody types: beside the conversation, and on small screens above it.
+      className="pointer-events-none fixed inset-x-0 z-50 p-4 max-lg:top-12 lg:bottom-0"
     >
-      <ol className="flex flex-col items-center gap-2">
+      <ol className="flex flex-col items-center gap-2 lg:items-start">
         {shown.map((toast) => (
           <ToastView key={toast.id} toast={toast} toasts={toasts} />
         ))}
