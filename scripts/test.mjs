@@ -1,6 +1,6 @@
 // `npm test`: static checks; every test on the queues' Postgres backend with the standalone composition, but for those of
-// several processes side by side; then these, and what the queues carry, on Redis with separate processes. `npm run soak`:
-// all four compositions in full.
+// several processes side by side; then these, and what the queues carry, on Redis with separate processes and on the
+// oldest PostgreSQL that is installed, with its default settings. `npm run soak`: all four compositions in full.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
@@ -124,12 +124,14 @@ const broken = [];
  * files fail, those run once more, one after the other on the machine that is quiet then: what fails again is a failure;
  * what passes is named at the end, to be looked into all the same. The results that stay are those of the last try.
  */
-async function runJest({ backend, composition, bundles, only = [], but = [] }) {
-  const what = `${backend} backend, ${composition} composition`;
+async function runJest({ backend, composition, bundles, postgresBinDir, only = [], but = [] }) {
+  const database = postgresBinDir === undefined ? "the bundled PostgreSQL" : postgresBinDir;
+  const what = `${backend} backend, ${composition} composition, ${database}`;
   say(`tests on the ${what}`);
   const env = {
     TEST_QUEUE_BACKEND: backend,
     TEST_COMPOSITION: composition,
+    ...(postgresBinDir === undefined ? {} : { TEST_POSTGRES_BIN_DIR: postgresBinDir }),
     ...(isSoak ? { SVC_SOAK: "1" } : { TEST_BUNDLE_DIR: bundles }),
   };
   const output = join(results, `${backend}-${composition}.json`);
@@ -171,6 +173,13 @@ const hasChromium = () =>
   ["chromium", "chromium-browser", "google-chrome"].some((name) =>
     (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name))),
   );
+
+/** The folder of the programs of an installed PostgreSQL, undefined where there is none or another one was asked for. */
+async function installedPostgres() {
+  if ((process.env.TEST_DATABASE_URL ?? "") !== "") return undefined;
+  const { findInstalledPostgres } = await import("../packages/testing/dist/start-installed-postgres.js");
+  return (await findInstalledPostgres()) ?? undefined;
+}
 
 /** What runs the product or a queue: in `npm run soak`, on both backends and in both compositions. */
 const ON_BOTH_BACKENDS = [
@@ -236,7 +245,14 @@ try {
     for (const [backend, composition] of further)
       await runJest({ backend, composition, only: ON_BOTH_BACKENDS, but: ON_ONE_BACKEND });
   } else if (hasRedis()) {
-    await runJest({ backend: "redis", composition: "separate", bundles, only: [...QUEUED, ...BETWEEN_PROCESSES] });
+    const only = [...QUEUED, ...BETWEEN_PROCESSES];
+    await runJest({
+      backend: "redis",
+      composition: "separate",
+      bundles,
+      postgresBinDir: await installedPostgres(),
+      only,
+    });
   }
 } catch (error) {
   console.error(error.message);

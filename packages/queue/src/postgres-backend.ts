@@ -39,7 +39,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: 5_000,
     query_timeout: 30_000,
-    options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off`,
+    options: `-c search_path=${BULLMQ_SCHEMA} -c synchronous_commit=off -c jit=off`,
     application_name: "svc-queues",
   });
   pool.setMaxListeners(50);

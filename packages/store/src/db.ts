@@ -116,6 +116,13 @@ const AGAINST_ORPHANS = [
   "-c tcp_keepalives_count=4",
 ].join(" ");
 
+/**
+ * Compiling a statement never pays here: they are short. PostgreSQL up to 17 adds 1e10 to the estimated cost of a scan
+ * that `enable_seqscan=off` cannot avoid, which is above `jit_above_cost`: with JIT, PostgreSQL's default, each execution
+ * of such a statement would be compiled first.
+ */
+const WITHOUT_COMPILING = "-c jit=off";
+
 /** Settings of a pool's connections, by what the pool is for. */
 const PURPOSES = {
   /** Whatever people and administration ask for. */
@@ -161,7 +168,7 @@ export function openDb(options: {
     query_timeout: 30_000,
     idleTimeoutMillis: IDLE_MS,
     application_name: options.applicationName,
-    options: [givenOptions, AGAINST_ORPHANS, PURPOSES[options.purpose]].join(" ").trim(),
+    options: [givenOptions, AGAINST_ORPHANS, WITHOUT_COMPILING, PURPOSES[options.purpose]].join(" ").trim(),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   let isClosed = false;

@@ -43,9 +43,11 @@ export function spawnChild(options: {
   args: string[];
   env: NodeJS.ProcessEnv;
   cwd?: string;
+  uid?: number;
+  gid?: number;
 }): Promise<ChildProcess> {
-  const { name, command, args, env, cwd } = options;
-  const child = spawn(command, args, { env, cwd, stdio: ["ignore", "pipe", "pipe"] });
+  const { name, command, args, ...context } = options;
+  const child = spawn(command, args, { ...context, stdio: ["ignore", "pipe", "pipe"] });
   let written = "";
   const keep = (text: string) => {
     written = (written + text).slice(-OUTPUT_MAX_CHARS);

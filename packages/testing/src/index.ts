@@ -49,6 +49,8 @@ export { startFakeModel } from "./start-fake-model.ts";
 export type { FakeModel, ModelManners, ModelRequest, ModelScript } from "./start-fake-model.ts";
 export { DISK_FULL, UNKNOWN_MODEL, linesOfPull, startFakeOllama } from "./start-fake-ollama.ts";
 export type { FakeOllama, OllamaModel, OllamaPull, PullScript, PullStep } from "./start-fake-ollama.ts";
+export { findInstalledPostgres, startInstalledPostgres } from "./start-installed-postgres.ts";
+export type { InstalledPostgres } from "./start-installed-postgres.ts";
 export { startMcpServer } from "./start-mcp-server.ts";
 export type { McpTestServer, McpTestTool } from "./start-mcp-server.ts";
 export { startPostgres } from "./start-postgres.ts";

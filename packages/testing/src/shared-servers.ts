@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createDatabase, dropDatabase, runAsAdmin, urlOfDatabase } from "./admin-database.ts";
 import { findRedisServer } from "./find-redis-server.ts";
+import { startInstalledPostgres } from "./start-installed-postgres.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { startRedis } from "./start-redis.ts";
 import type { TestSettings } from "./test-settings.ts";
@@ -38,10 +39,10 @@ interface Opened<Server> {
  * starts none. Answers the address to ask at; it contains a secret, since who knows it learns the database's password.
  */
 export async function openSharedServers(
-  settings: Pick<TestSettings, "databaseUrl" | "redisUrl">,
+  settings: Pick<TestSettings, "databaseUrl" | "postgresBinDir" | "redisUrl">,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const openers = {
-    postgres: () => openPostgres(settings.databaseUrl),
+    postgres: () => openPostgres(settings),
     redis: () => openRedis(settings.redisUrl),
   } satisfies { [Name in keyof SharedServers]: () => Promise<Opened<SharedServers[Name]>> };
   const opened = new Map<string, Promise<Opened<object>>>();
@@ -79,8 +80,18 @@ export async function openSharedServers(
   };
 }
 
-async function openPostgres(givenUrl: string | undefined): Promise<Opened<SharedPostgres>> {
-  const own = givenUrl === undefined ? await startPostgres({ maxConnections: 400 }) : null;
+/** The bundled server gets back PostgreSQL's defaults for what its own settings switch off, as far as it has it. */
+const USERS_SETTINGS = { jit: "on", max_parallel_workers: "8", io_method: "worker" };
+
+async function openPostgres({
+  databaseUrl: givenUrl,
+  postgresBinDir,
+}: Pick<TestSettings, "databaseUrl" | "postgresBinDir">): Promise<Opened<SharedPostgres>> {
+  const start = () =>
+    postgresBinDir === undefined
+      ? startPostgres({ maxConnections: 400, settings: USERS_SETTINGS })
+      : startInstalledPostgres(postgresBinDir);
+  const own = givenUrl === undefined ? await start() : null;
   const adminUrl = givenUrl ?? own?.url ?? "";
   const prefix = `svc_test_${randomBytes(4).toString("hex")}_`;
   const template = `${prefix}template`;

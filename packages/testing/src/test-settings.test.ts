@@ -4,6 +4,7 @@ import { childEnvironment, readTestSettings } from "./test-settings.ts";
 test("without settings a run uses the Postgres backend and the standalone composition, and is silent", () => {
   expect(readTestSettings({})).toEqual({
     databaseUrl: undefined,
+    postgresBinDir: undefined,
     redisUrl: undefined,
     queueBackend: "postgres",
     composition: "standalone",

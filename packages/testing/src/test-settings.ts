@@ -13,6 +13,8 @@ export type CompositionName = (typeof COMPOSITIONS)[number];
 export interface TestSettings {
   /** A Postgres to use instead of a new one; its user must be allowed to create databases. */
   databaseUrl: string | undefined;
+  /** Folder of the programs of an installed PostgreSQL to start instead of the bundled one. */
+  postgresBinDir: string | undefined;
   /** A Redis to use where no `redis-server` is in the PATH. */
   redisUrl: string | undefined;
   queueBackend: QueueBackend;
@@ -32,13 +34,15 @@ export interface TestSettings {
 export const RUN_URL_VARIABLE = "SVC_TEST_RUN_URL";
 
 /**
- * Reads the settings of this test run: `TEST_DATABASE_URL`, `REDIS_URL`, `TEST_QUEUE_BACKEND` (default postgres),
- * `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_BUNDLE_DIR`, `TEST_SCREENSHOTS` and `SVC_CHROMIUM`. The only place of the tests that
- * reads the environment. Throws on a value that is not one of those allowed.
+ * Reads the settings of this test run: `TEST_DATABASE_URL`, `TEST_POSTGRES_BIN_DIR`, `REDIS_URL`, `TEST_QUEUE_BACKEND`
+ * (default postgres), `TEST_COMPOSITION` (default standalone), `TEST_LOG` (default silent), `TEST_BUNDLE_DIR`,
+ * `TEST_SCREENSHOTS` and `SVC_CHROMIUM`. The only place of the tests that reads the environment. Throws on a value that
+ * is not one of those allowed.
  */
 export function readTestSettings(env: NodeJS.ProcessEnv = process.env): TestSettings {
   return {
     databaseUrl: env["TEST_DATABASE_URL"] || undefined,
+    postgresBinDir: env["TEST_POSTGRES_BIN_DIR"] || undefined,
     redisUrl: env["REDIS_URL"] || undefined,
     queueBackend: oneOf("TEST_QUEUE_BACKEND", env["TEST_QUEUE_BACKEND"] || "postgres", QUEUE_BACKENDS),
     composition: oneOf("TEST_COMPOSITION", env["TEST_COMPOSITION"] || "standalone", COMPOSITIONS),

@@ -1,0 +1,81 @@
+import { execFile } from "node:child_process";
+import { chown, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { spawnChild } from "./child-process.ts";
+import { freePort } from "./free-port.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
+import { childEnvironment } from "./test-settings.ts";
+
+const run = promisify(execFile);
+
+/** Where Debian and its relatives install PostgreSQL, one folder a major version. */
+const DEBIAN_FOLDER = "/usr/lib/postgresql";
+
+/** A PostgreSQL that users install themselves, with its default settings. */
+export interface InstalledPostgres {
+  /** The database `postgres` on it; the user is a superuser. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Returns the folder of the programs of the oldest PostgreSQL that is installed, or null if there is none. */
+export async function findInstalledPostgres(): Promise<string | null> {
+  try {
+    const versions = (await readdir(DEBIAN_FOLDER)).map(Number).filter((version) => version >= 14);
+    return versions.length === 0 ? null : join(DEBIAN_FOLDER, String(Math.min(...versions)), "bin");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Returns the user that PostgreSQL runs as, since it refuses to run as root; empty for an ordinary user. */
+async function findAccount(): Promise<{ uid?: number; gid?: number }> {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => run("id", [flag, "postgres"])));
+  return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
+}
+
+/**
+ * Starts an installed PostgreSQL in a temporary folder. Its settings are PostgreSQL's defaults, as on a server of users,
+ * but for the number of connections and for fsync: only processes are killed in tests, never the machine.
+ */
+export async function startInstalledPostgres(
+  binDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<InstalledPostgres> {
+  const account = await findAccount();
+  const folder = await makeTemporaryFolder("installed-postgres");
+  if (account.uid !== undefined && account.gid !== undefined) await chown(folder.path, account.uid, account.gid);
+  const dataDir = join(folder.path, "data");
+  const options = { env: { ...childEnvironment(), LC_ALL: "C.UTF-8" }, cwd: folder.path, ...account };
+  await run(
+    join(binDir, "initdb"),
+    ["-D", dataDir, "-U", "svc", "--auth=trust", "--encoding=UTF8", "--no-sync"],
+    options,
+  );
+  const port = await freePort();
+  const merged = {
+    port: String(port),
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: "400",
+    fsync: "off",
+    ...settings,
+  };
+  const server = await spawnChild({
+    name: "the installed PostgreSQL",
+    command: join(binDir, "postgres"),
+    args: ["-D", dataDir, ...Object.entries(merged).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+    ...options,
+  });
+  await server.ready(/ready to accept connections/);
+  return {
+    url: `postgres://svc@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.kill("SIGINT");
+      await folder.remove();
+    },
+  };
+}
