@@ -38,6 +38,9 @@ export function wordsOfTicket({
 /** What a word takes: its bytes, its beginnings, and what PostgreSQL keeps of each. */
 const sizeOf = (word: string) => Buffer.byteLength(word) + 12;
 
+/** How often a replica looks for words that another one has left unread; its own it reads at once. */
+const LOOK_FOR_WORDS_MS = 10_000;
+
 /**
  * Twice a second in every replica: takes over what has changed in tickets, for their lists, and reads the words of those
  * that changed, so that a search finds them within about a second, and later while messages are worked on in this process,
@@ -48,15 +51,23 @@ export function startTicketIndex(
   { store, log }: { store: Store; log: Log },
   { isBusy }: { isBusy: () => boolean },
 ): { stop(): Promise<void> } {
+  let hasNewWords = false;
   async function follow(isStopped: () => boolean): Promise<void> {
-    while (!isStopped() && (await store.ticketIndex.follow())) await breathe();
+    while (!isStopped() && (await store.ticketIndex.follow())) {
+      hasNewWords = true;
+      await breathe();
+    }
   }
 
   async function readWords(isStopped: () => boolean): Promise<void> {
     // What changes meanwhile goes first, so it is looked for between the parts of a long catching up.
     for (;;) {
       const startedAt = performance.now();
-      if (isStopped() || !(await store.ticketTexts.indexNext(wordsOfTicket))) return;
+      if (isStopped()) return;
+      if (!(await store.ticketTexts.indexNext(wordsOfTicket))) {
+        hasNewWords = false;
+        return;
+      }
       await follow(isStopped);
       const load = isBusy() ? "busy" : "idle";
       let restMs = Math.min(MAX_REST_MS[load], REST_FACTOR[load] * (performance.now() - startedAt));
@@ -67,5 +78,9 @@ export function startTicketIndex(
     }
   }
 
-  return startSweeps(log, "tickets", [follow, readWords]);
+  async function readNewWords(isStopped: () => boolean): Promise<void> {
+    if (hasNewWords) await readWords(isStopped);
+  }
+
+  return startSweeps(log, "tickets", [follow, readNewWords, { everyMs: LOOK_FOR_WORDS_MS, run: readWords }]);
 }

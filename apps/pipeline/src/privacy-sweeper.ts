@@ -2,13 +2,13 @@ import type { Log } from "@svc/log";
 import { startSweeps } from "@svc/runtime";
 import type { DuePurge, Store } from "@svc/store";
 
-/** How often the texts of replies are removed that were shown while they were being written. */
-const REMOVE_TEXTS_MS = 10_000;
+/** Nobody waits for any of this: what it removes cannot be found any more, or is allowed to stay for an hour longer. */
+const SWEEP_MS = 10_000;
 
 /**
- * Twice a second in every replica: removes what deleted projects held, a little at a time; and takes, once an hour for
- * each project, what it has kept for longer than it wants to. Less often: what unfinished replies have left, and files that no reply names. Replicas share both, and what one of them leaves undone
- * when it dies is found by the next look.
+ * Every ten seconds in every replica: removes what deleted projects held, a little at a time; takes, once an hour for
+ * each project, what it has kept for longer than it wants to; and removes what unfinished replies have left, and files
+ * that no reply names. Replicas share the work; the next sweep finds what one of them leaves undone when it crashes.
  */
 export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<void> } {
   async function removeDeleted(isStopped: () => boolean): Promise<void> {
@@ -45,13 +45,15 @@ export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<v
     }
   }
 
-  let removeTextsAt = 0;
   async function removeTexts(): Promise<void> {
-    if (performance.now() < removeTextsAt) return;
-    removeTextsAt = performance.now() + REMOVE_TEXTS_MS;
     await store.unfinishedReplies.removeIdle();
     await store.operatorFiles.removeUnused();
   }
 
-  return startSweeps(log, "what has to be forgotten", [removeDeleted, purgeIdle, removeTexts]);
+  const steps = [removeDeleted, purgeIdle, removeTexts];
+  return startSweeps(
+    log,
+    "what has to be forgotten",
+    steps.map((run) => ({ everyMs: SWEEP_MS, run })),
+  );
 }

@@ -54,12 +54,17 @@ export interface QueueBackend extends CounterBackend {
   close(): Promise<void>;
 }
 
-/** Settings of every job: forgotten when done, because its truth is in Postgres and its id may be needed again. */
-export const JOB_OPTIONS = {
-  removeOnComplete: true,
-  removeOnFail: true,
-  attempts: 3,
-  backoff: { type: "fixed", delay: 1_000 },
+/** Settings of every queue. */
+export const QUEUE_OPTIONS = {
+  // Jobs are removed when done, because their truth is in Postgres and their id may be needed again.
+  defaultJobOptions: {
+    removeOnComplete: true,
+    removeOnFail: true,
+    attempts: 3,
+    backoff: { type: "fixed", delay: 1_000 },
+  },
+  // Nobody reads BullMQ's events: it keeps as few as it can (by default 10,000 a queue).
+  streams: { events: { maxLen: 1 } },
 } as const;
 
 /** Settings of every worker. */

@@ -3,7 +3,7 @@ import { createPostgresBackend as bullmqOnPostgres, withBackend } from "bullmq";
 import type { IQueueBackend, PostgresConnectionOptions } from "bullmq";
 import pg from "pg";
 import { RateLimiterPostgres } from "rate-limiter-flexible";
-import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
@@ -169,7 +169,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     },
 
     makeQueue(name) {
-      const queue = new Queue(`${prefix}-${name}`, { connection, defaultJobOptions: JOB_OPTIONS });
+      const queue = new Queue(`${prefix}-${name}`, { connection, ...QUEUE_OPTIONS });
       queue.on("error", reportQueueFault);
       return queue;
     },

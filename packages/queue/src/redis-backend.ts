@@ -2,7 +2,7 @@ import type { Log } from "@svc/log";
 import { Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
-import { JOB_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
+import { QUEUE_OPTIONS, QueueDownError, WORKER_OPTIONS } from "./backend.ts";
 import type { QueueBackend } from "./backend.ts";
 import { isConnectionFault } from "./is-connection-fault.ts";
 import { createListeners, createWakeUpBatch } from "./wake-up-batch.ts";
@@ -120,7 +120,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
     },
 
     makeQueue(name) {
-      const queue = new Queue(name, { connection: producer, prefix, defaultJobOptions: JOB_OPTIONS });
+      const queue = new Queue(name, { connection: producer, prefix, ...QUEUE_OPTIONS });
       listenTo(queue);
       return queue;
     },

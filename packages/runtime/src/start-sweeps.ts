@@ -10,6 +10,12 @@ const STOP_WAIT_MS = 2_000;
 /** One thing that a sweep does; a long one looks at `isStopped` between its parts. */
 export type SweepStep = (isStopped: () => boolean) => Promise<void>;
 
+/** A step for what is rare: the first sweep runs it, and after a success the first sweep that is `everyMs` later. */
+export interface RareStep {
+  everyMs: number;
+  run: SweepStep;
+}
+
 /** Sweeps that go on until stopped. */
 export interface Sweeps {
   /** How long ago the last sweep was over, or the first one was due: much more than half a second where a step hangs. */
@@ -18,20 +24,28 @@ export interface Sweeps {
 }
 
 /**
- * Makes the steps one after the other, twice a second, until stopped: what finds work whose job was lost. A step that
+ * Makes the steps one after the other, twice a second, until stopped: what finds work whose job was lost. A rare step
+ * is left out until it is due, so that an idle process asks the store only for what cannot wait. A step that
  * fails does not keep the others from their work and is made again in the next sweep; a queue or store that is away is
  * no fault. `what` names what is swept, for the log. `stop` waits for the step that is being made, two seconds at most: what
  * is left of it ends with the connections of the store.
  */
-export function startSweeps(log: Log, what: string, steps: readonly SweepStep[]): Sweeps {
+export function startSweeps(log: Log, what: string, steps: readonly (SweepStep | RareStep)[]): Sweeps {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
   let lastRoundAt = performance.now();
 
-  async function attempt(step: SweepStep): Promise<void> {
+  const dueAt = new Map<RareStep, number>();
+  async function runIfDue(step: RareStep): Promise<void> {
+    if (performance.now() < (dueAt.get(step) ?? 0)) return;
+    await step.run(() => stopped);
+    dueAt.set(step, performance.now() + step.everyMs);
+  }
+
+  async function attempt(step: SweepStep | RareStep): Promise<void> {
     try {
-      await step(() => stopped);
+      await (typeof step === "function" ? step(() => stopped) : runIfDue(step));
     } catch (error) {
       if (error instanceof QueueDownError) return;
       if (isUnavailable(error)) log.debug({ error }, "the store is away; the next sweep follows");

@@ -1,10 +1,11 @@
 import { createConnection } from "node:net";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { migrateQueues } from "@svc/queue";
+import { migrateQueues, openQueues, publishIncoming } from "@svc/queue";
 import { createTestDatabase, testLog, waitFor } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { readTestSettings } from "@svc/testing";
 import { Client } from "pg";
+import { incomingJob } from "./open-test-queues.ts";
 import { canStartPrivateBackend, startPrivateBackend } from "./start-private-backend.ts";
 
 const { queueBackend } = readTestSettings();
@@ -91,3 +92,28 @@ test("migrating the queues again, also several at once, changes nothing and fail
     }
   },
 );
+
+(queueBackend === "postgres" ? test : test.skip)("BullMQ's past events do not pile up in the database", async () => {
+  const JOBS = 400;
+  const queues = openQueues({ databaseUrl: database.url, redisUrl: undefined, log: testLog() });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  let done = 0;
+  const consumer = queues.consume("incoming-messages", () => Promise.resolve(void done++));
+  try {
+    await waitFor(() => queues.isUp(), { what: "the queues to be up" });
+    const jobs = Array.from({ length: JOBS }, (_, index) => ({ ...incomingJob(`event-${index}`), attempts: 0 }));
+    await publishIncoming(queues, jobs);
+    await waitFor(() => done === JOBS, { what: "all jobs to be done" });
+    const { rows } = await client.query<{ past: number; kept: number }>(
+      "SELECT max(id)::int AS past, count(*)::int AS kept FROM bullmq.event",
+    );
+    expect(rows[0]?.past).toBeGreaterThan(2 * JOBS);
+    // BullMQ trims with each 256th event, and of the queue of that event only.
+    expect(rows[0]?.kept).toBeLessThan(JOBS);
+  } finally {
+    await consumer.close(5_000);
+    await client.end();
+    await queues.close();
+  }
+});

@@ -7,8 +7,8 @@ import type { Store } from "@svc/store";
 import { settleCallbacks } from "./settle-callbacks.ts";
 
 const SWEEP_LIMIT = 1_000;
-/** Sweeps between two rounds of forgetting what is too old. */
-const FORGET_EVERY = 120;
+/** How often what is too old is deleted. */
+const FORGET_MS = 60_000;
 const FORGET_LIMIT = 5_000;
 
 /**
@@ -17,8 +17,6 @@ const FORGET_LIMIT = 5_000;
  * everything it has without a callback being lost.
  */
 export function startCallbackSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): Sweeps {
-  let rounds = 0;
-
   async function settleLeftOvers(): Promise<void> {
     const late = await store.callbacks.markTimeouts(SWEEP_LIMIT);
     await settleCallbacks({ store, queues, log }, [...late, ...(await store.callbacks.findUnsettled(SWEEP_LIMIT))]);
@@ -30,7 +28,6 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
 
   /** What is more than the limit is left to the next round. */
   async function forget(): Promise<void> {
-    if (rounds++ % FORGET_EVERY !== 0) return;
     await store.idempotencyKeys.deleteExpired(FORGET_LIMIT);
     await store.hooks.forgetOld(FORGET_LIMIT);
     const old = await store.callbacks.eraseOldSecrets(FORGET_LIMIT);
@@ -38,5 +35,5 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
     if (old + revoked > 0) log.info({ old, revoked }, "sealed API keys that are not needed any more are erased");
   }
 
-  return startSweeps(log, "callbacks", [settleLeftOvers, announceDue, forget]);
+  return startSweeps(log, "callbacks", [settleLeftOvers, announceDue, { everyMs: FORGET_MS, run: forget }]);
 }

@@ -4,6 +4,8 @@ import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/runtime";
 import type { Store } from "@svc/store";
 
+/** Nobody waits for the space of deleted knowledge bases: nothing of them can be found any more. */
+const PURGE_KBS_MS = 10_000;
 /** Imports that ended long ago are looked for this often. */
 const PURGE_IMPORTS_MS = 3_600_000;
 /** Announcements of one sweep: whoever works goes on by itself from one document to the next. */
@@ -11,14 +13,12 @@ const SWEEP_LIMIT = 20;
 
 /**
  * Twice a second in every replica: announces documents whose job was lost, whose worker has died or whose next try is
- * due, and removes what deleted knowledge bases held, and imports that ended long ago. This is what lets the queue lose
+ * due. Less often: removes what deleted knowledge bases held, and imports that ended long ago. This is what lets the queue lose
  * everything it has without a document being lost.
  */
 export function startIngestSweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
   stop(): Promise<void>;
 } {
-  let importsPurgedAtMs = -Infinity;
-
   async function announceDue(): Promise<void> {
     if (queues.isUp()) await publishIngests(queues, await store.ingests.takeDue(SWEEP_LIMIT));
   }
@@ -31,11 +31,13 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
     }
   }
 
-  async function purgeImports(): Promise<void> {
-    if (performance.now() - importsPurgedAtMs < PURGE_IMPORTS_MS) return;
-    // Some at a time: what is left after one sweep is for the next.
-    if (!(await store.imports.purge())) importsPurgedAtMs = performance.now();
+  async function purgeImports(isStopped: () => boolean): Promise<void> {
+    while (!isStopped() && (await store.imports.purge())) await announceDue();
   }
 
-  return startSweeps(log, "documents", [announceDue, purge, purgeImports]);
+  return startSweeps(log, "documents", [
+    announceDue,
+    { everyMs: PURGE_KBS_MS, run: purge },
+    { everyMs: PURGE_IMPORTS_MS, run: purgeImports },
+  ]);
 }

@@ -20,18 +20,12 @@ export function startPulls({ store, queues, catalogue, log }: Resources): { drai
   const stopping = new AbortController();
   const workOnPulls = createPullWorker({ store, log, catalogue }, { stopping: stopping.signal });
   const consumer = queues.consume("model-pulls", workOnPulls, { concurrency: CONCURRENCY });
-  let purgedAtMs = -Infinity;
 
   async function announceDue(): Promise<void> {
     if (queues.isUp()) await publishModelPulls(queues, await store.modelPulls.takeDue(SWEEP_LIMIT));
   }
 
-  async function purge(): Promise<void> {
-    if (performance.now() - purgedAtMs < PURGE_MS) return;
-    await store.modelPulls.purge();
-    purgedAtMs = performance.now();
-  }
-
+  const purge = { everyMs: PURGE_MS, run: () => store.modelPulls.purge() };
   const sweeper = startSweeps(log, "pulls of models", [announceDue, purge]);
 
   let closing: Promise<void> | undefined;

@@ -1,0 +1,26 @@
+import { expect, test } from "@jest/globals";
+import { testLog, waitFor } from "@svc/testing";
+import { startSweeps } from "./start-sweeps.ts";
+
+const HOUR_MS = 3_600_000;
+
+test("runs a rare step with the first sweep, and not again before it is due", async () => {
+  const ran = { often: 0, rare: 0 };
+  const often = () => Promise.resolve(void ran.often++);
+  const rare = { everyMs: HOUR_MS, run: () => Promise.resolve(void ran.rare++) };
+  const sweeps = startSweeps(testLog(), "a test", [often, rare]);
+  await waitFor(() => ran.often >= 3, { what: "three sweeps" });
+  await sweeps.stop();
+  expect(ran.rare).toBe(1);
+});
+
+test("repeats a rare step that failed with the next sweep", async () => {
+  let attempts = 0;
+  const failing = {
+    everyMs: HOUR_MS,
+    run: () => (++attempts === 1 ? Promise.reject(new Error("It failed.")) : Promise.resolve()),
+  };
+  const sweeps = startSweeps(testLog(), "a test", [failing]);
+  await waitFor(() => attempts === 2, { what: "the second attempt" });
+  await sweeps.stop();
+});
