@@ -133,7 +133,7 @@ function isPhone(found: string): boolean {
 const DATE = /(?<!\p{Nd})(\p{Nd}{1,4})([./-])(\p{Nd}{1,2})\2(\p{Nd}{2,4})(?!\p{Nd})/gu;
 
 /** Numbers without separators and leading zeros: 1,000 and 1000 are one, as are 05 and 5; those of a date one by one. */
-function numbersIn(text: string): Set<string> {
+export function numbersIn(text: string): Set<string> {
   const found = text.replace(LIST_NUMBER, "").replace(DATE, "$1 / $3 / $4").match(NUMBER) ?? [];
   return new Set(
     found.flatMap((number) => {
@@ -166,7 +166,8 @@ const DIGITS_OF = new Map(
   Object.entries(NUMBER_WORDS).flatMap(([digits, words]) => words.split(" ").map((word) => [word, digits] as const)),
 );
 
-function numberWordsIn(text: string): string[] {
+/** Numbers that a text writes as words, in digits. */
+export function numberWordsIn(text: string): string[] {
   return tokenize(text).flatMap(({ term }) => DIGITS_OF.get(term) ?? []);
 }
 

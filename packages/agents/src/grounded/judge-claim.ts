@@ -2,6 +2,7 @@ import type { Source } from "@svc/contracts";
 import type { Claim } from "./answer-schema.ts";
 import { sourceOf } from "./evidence.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
+import { findDifference } from "./find-difference.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
 import { givesOrders } from "./gives-orders.ts";
@@ -85,6 +86,10 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   if (cited.length === 0) return unsupported("its quotes do not stand in the passages that it names");
   const number = foreign[0];
   if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
+  // The result of a tool is data without sentences.
+  const quoted = cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [{ ...found, quote }]));
+  const difference = findDifference(text, quoted, { known: `${question}\n${instructions}`, language });
+  if (difference !== null) return unsupported(difference);
   const isSame = isAbout(text, sayable, language);
   if (isSame === false) return unsupported("what it cites is about something else");
   return {
