@@ -1,5 +1,5 @@
 import { offerTools, openHeaders, tellOutcome } from "@svc/agents";
-import type { AskedCall, CallResult, CallableTool, ChatTool, OnText } from "@svc/agents";
+import type { AskedCall, CallResult, CallableTool, ChatTool, OnText, ToolCustomer } from "@svc/agents";
 import type { Agent, ToolCallState } from "@svc/contracts";
 import type { ToolCallRecord, ToolCaller } from "@svc/store";
 import { cutText } from "@svc/text";
@@ -44,6 +44,36 @@ const NO_TOOLS: RunTools = {
   hush: (onText) => onText,
   settle: (answer) => Promise.resolve(answer),
 };
+
+const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,190}$/;
+const emailIn = (...texts: unknown[]) =>
+  texts.find((text): text is string => typeof text === "string" && EMAIL.test(text));
+
+/**
+ * Who wrote the message, as far as that is proven: a caller of the HTTP API vouches for its users by its key, the widget
+ * hands on a user id only with the signature of its site. Hooks carry what strangers may have typed into a form, and ids
+ * of Telegram are none of a shop's.
+ */
+export function customerOf({
+  channelId,
+  userId,
+  channelMeta,
+  ticketId,
+  chatId,
+}: Pick<Run["message"], "channelId" | "userId" | "channelMeta" | "ticketId" | "chatId">): ToolCustomer {
+  const isVouched = channelId === "api" && channelMeta["origin"] !== "hook";
+  const isProven = isVouched || (channelId === "widget" && userId !== null);
+  const email = isProven ? emailIn(isVouched ? channelMeta["email"] : undefined, userId) : undefined;
+  return {
+    isAnonymous: !isProven,
+    values: {
+      "ticket.id": ticketId,
+      "chat.id": chatId,
+      ...(isProven && userId !== null ? { "customer.userId": userId } : {}),
+      ...(email === undefined ? {} : { "customer.email": email }),
+    },
+  };
+}
 
 function argumentsText({ arguments: given }: Pick<ToolCallRecord, "arguments">): string {
   const text = JSON.stringify(given);
@@ -195,7 +225,10 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
     store.toolCalls.listKnown(project.id, ticketId).then((calls) => Promise.all(calls.map(takeOver))),
   ]);
   return {
-    tools: offerTools(tools, desk),
+    tools: offerTools(tools, desk, {
+      customer: customerOf(message),
+      onRefused: ({ name }, refusal) => held.set(name, `${name}: ${refusal}`),
+    }),
     results: known.map((call) => ({ tool: call.tool, text: `${argumentsText(call)}\n${tellRecord(call)}` })),
 
     hush(onText) {

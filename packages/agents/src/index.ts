@@ -22,6 +22,7 @@ export { createToolOpener } from "./tools/create-tool-opener.ts";
 export type { ToolOpener } from "./tools/create-tool-opener.ts";
 export { isMarkOf, markOfTool } from "./tools/mark-of-tool.ts";
 export { openHeaders } from "./tools/open-headers.ts";
+export { NO_CONVERSATION, type ToolCustomer } from "./tools/bound-arguments.ts";
 export { offerTools, readOnlyDesk, tellOutcome } from "./tools/offer-tools.ts";
 export type { AskedCall, ToolDesk } from "./tools/offer-tools.ts";
 export { chooseAgent } from "./triage/choose-agent.ts";

@@ -36,6 +36,20 @@ export type ToolAccess = z.infer<typeof toolAccessSchema>;
 export const toolApprovalSchema = z.enum(["auto", "operator"], { error: "auto or operator" });
 export type ToolApproval = z.infer<typeof toolApprovalSchema>;
 
+/** What the service itself can put into an argument. Only what is proven: see docs/tools-of-agents.md. */
+export const ARGUMENT_SOURCES = ["customer.userId", "customer.email", "ticket.id", "chat.id"] as const;
+export type ArgumentSource = (typeof ARGUMENT_SOURCES)[number];
+
+const bindSchema = z
+  .record(z.string(), z.enum(ARGUMENT_SOURCES, { error: `one of ${ARGUMENT_SOURCES.join(", ")}` }))
+  .describe("By the name of an argument, what the service puts into it: the model neither sees nor chooses it.");
+
+const anonymousSchema = z
+  .enum(["allow", "refuse"], { error: "allow or refuse" })
+  .describe(
+    "Whether customers who have not proven who they are can cause calls that no operator approves. Default: `refuse` if an argument that identifies something is not bound, else `allow`.",
+  );
+
 export const TOOL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 const methodSchema = z.enum(TOOL_METHODS, { error: `one of ${TOOL_METHODS.join(", ")}` });
 export type ToolMethod = z.infer<typeof methodSchema>;
@@ -220,6 +234,8 @@ const httpToolInputSchema = z
     body: bodyKindSchema.optional(),
     access: toolAccessSchema.optional().describe("`read` for GET, else `write`, where it is left out."),
     approval: toolApprovalSchema.optional().describe("`operator` for what writes, where it is left out."),
+    bind: bindSchema.optional(),
+    anonymous: anonymousSchema.optional(),
   })
   .transform(({ headers = {}, ...tool }) => {
     const { body = tool.method === "GET" || tool.method === "DELETE" ? "none" : "json" } = tool;
@@ -232,6 +248,9 @@ const httpToolInputSchema = z
       context.addIssue({ code: "custom", path, message, params: { code } });
     if (tool.method === "GET" && tool.body === "json") fault(["body"], "not_allowed", "GET has no body");
     const named = argumentsOf(tool.parameters);
+    for (const name of Object.keys(tool.bind ?? {}).filter((one) => !named.includes(one))) {
+      fault(["bind", name], "unknown_argument", "is none of the arguments in parameters");
+    }
     const placed = placeholdersOf(tool.url);
     for (const name of placed.filter((one) => !named.includes(one))) {
       fault(["url"], "unknown_argument", `{${name}} is none of the arguments in parameters`);
@@ -248,10 +267,13 @@ const remoteNameSchema = wellFormedString
   })
   .meta({ minLength: 1, maxLength: TOOL_LIMITS.remoteNameMaxChars });
 
-const remoteRuleSchema = z.strictObject({
+const remoteRuleFields = {
   access: toolAccessSchema.optional(),
   approval: toolApprovalSchema.optional(),
-});
+  bind: bindSchema.optional(),
+  anonymous: anonymousSchema.optional(),
+};
+const remoteRuleSchema = z.strictObject(remoteRuleFields);
 
 const mcpToolFields = {
   type: z.literal("mcp"),
@@ -311,6 +333,8 @@ const httpToolSchema = z.object({
   body: bodyKindSchema,
   access: toolAccessSchema,
   approval: toolApprovalSchema,
+  bind: bindSchema.optional(),
+  anonymous: anonymousSchema.optional(),
 });
 export type HttpTool = z.infer<typeof httpToolSchema>;
 
@@ -319,10 +343,7 @@ const mcpToolSchema = z.object({
   url: z.string(),
   headers: shownHeadersSchema,
   allow: z.array(z.string()).nullable(),
-  rules: z.record(
-    z.string(),
-    z.object({ access: toolAccessSchema.optional(), approval: toolApprovalSchema.optional() }),
-  ),
+  rules: z.record(z.string(), z.object(remoteRuleFields)),
 });
 export type McpTool = z.infer<typeof mcpToolSchema>;
 

@@ -1,4 +1,4 @@
-import { HISTORY_LIMIT, answerQuestion, offerTools, openHeaders, readOnlyDesk } from "@svc/agents";
+import { HISTORY_LIMIT, NO_CONVERSATION, answerQuestion, offerTools, openHeaders, readOnlyDesk } from "@svc/agents";
 import type { HistoryMessage, LanguageModels, ToolOpener } from "@svc/agents";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
@@ -205,7 +205,7 @@ export const executeAgent = audited(
       model === null || openTools === undefined || agent.tools.length === 0
         ? []
         : await openTools(openHeaders(await store.agents.readTools(principal.project, agent.id), store.sealer));
-    const tools = offerTools(callable, readOnlyDesk);
+    const tools = offerTools(callable, readOnlyDesk, { customer: NO_CONVERSATION, onRefused: () => undefined });
     const answer = await answerQuestion({
       agent,
       text: input,

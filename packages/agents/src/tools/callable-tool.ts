@@ -1,4 +1,4 @@
-import type { AgentTool, ToolAccess, ToolApproval } from "@svc/contracts";
+import type { AgentTool, ArgumentSource, ToolAccess, ToolApproval } from "@svc/contracts";
 
 /** A tool of an agent with the values of its headers: they leave this process in its calls, and nowhere else. */
 export type OpenedTool = AgentTool;
@@ -14,10 +14,14 @@ export interface CallableTool {
   /** `[a-zA-Z0-9_-]{1,64}`, unique among those of its agent. */
   name: string;
   description: string;
-  /** JSON Schema of its arguments: an object. */
+  /** JSON Schema of the arguments that a model chooses: an object. */
   parameters: Record<string, unknown>;
   access: ToolAccess;
   approval: ToolApproval;
+  /** Arguments that the service fills, by their names. */
+  bind: Readonly<Record<string, ArgumentSource>>;
+  /** Whether anonymous customers can cause calls that no operator approves. */
+  anonymous: "allow" | "refuse";
   /** Changes whenever what a call does may have changed. */
   mark: string;
   /**

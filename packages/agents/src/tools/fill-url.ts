@@ -3,6 +3,9 @@ import { parseUrl } from "@svc/contracts";
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const ONLY_PLACEHOLDER = /^([^=]*)=\{([^{}]*)\}$/;
 
+/** What leaves its part of the path at servers that decode it before they split it, or decode it twice. */
+const SEPARATOR = /[/\\\u2044\u2215\u29F5\uFF0F\uFF3C]|%(?:25)*(?:2e|2f|5c)/i;
+
 /** Where a call goes, and the arguments that are not part of that; or what is wrong with the arguments. */
 export type FilledUrl = { url: string; rest: Record<string, unknown> } | { fault: string };
 
@@ -13,7 +16,7 @@ const isScalar = (value: unknown): value is Scalar =>
 
 /**
  * Puts arguments into a URL template, percent-encoded. No argument can change anything but its own part of the path or
- * the query: one that would lead elsewhere (`..`, an empty part of a path) is a fault. A parameter of the query that is
+ * the query: one that would lead elsewhere (`..`, a slash, an empty part of a path) is a fault. A parameter of the query that is
  * nothing but an argument which was not given is left out.
  */
 export function fillUrl(template: string, given: Readonly<Record<string, unknown>>): FilledUrl {
@@ -30,6 +33,7 @@ export function fillUrl(template: string, given: Readonly<Record<string, unknown
   }
 
   const filledPath = path.replaceAll(PLACEHOLDER, (_, name: string) => {
+    if (SEPARATOR.test(String(given[name]))) faults.push(`${name} must not hold a slash, since it is part of the path`);
     const text = textOf(name);
     if (text === "" && faults.length === 0) faults.push(`${name} must not be empty, since it is part of the address`);
     return text;

@@ -1,4 +1,4 @@
-import { parseUrl } from "@svc/contracts";
+import { parseUrl, placeholdersOf } from "@svc/contracts";
 import type { HttpTool } from "@svc/contracts";
 import {
   BlockedAddressError,
@@ -8,6 +8,7 @@ import {
   guardedRequest,
 } from "@svc/outbound";
 import type { AddressGuard, OutboundRequest, OutboundResponse } from "@svc/outbound";
+import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { fillUrl } from "./fill-url.ts";
 import { markOfTool } from "./mark-of-tool.ts";
@@ -80,14 +81,18 @@ function faultOf(error: unknown, isRead: boolean): ToolOutcome {
  * host. The values of its headers are in none of its results.
  */
 export function httpTool(tool: HttpTool, guard: AddressGuard): CallableTool {
-  const { name, description, parameters, access, approval, headers } = tool;
+  const { name, description, parameters, access, approval, headers, bind = {} } = tool;
+  const inPath = placeholdersOf(tool.url.split("?")[0] ?? "");
+  const identifiers = findUnboundIdentifiers(parameters, bind, inPath);
   const isRead = access === "read";
   return {
     name,
     description,
-    parameters,
+    parameters: withoutBound(parameters, bind),
     access,
     approval,
+    bind,
+    anonymous: tool.anonymous ?? (identifiers.length > 0 ? "refuse" : "allow"),
     mark: markOfTool(tool),
 
     async call(input, { callId, signal }) {

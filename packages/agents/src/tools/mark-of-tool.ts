@@ -4,12 +4,14 @@ import { canonicalJson } from "./canonical-json.ts";
 
 /** What of a tool says where its calls go and what they are. */
 type ToolFacts =
-  | Pick<HttpTool, "type" | "name" | "method" | "url" | "parameters" | "body">
+  | Pick<HttpTool, "type" | "name" | "method" | "url" | "parameters" | "body" | "bind">
   | Pick<McpTool, "type" | "name" | "url">;
 
 function factsOf(tool: ToolFacts): unknown[] {
   if (tool.type === "mcp") return [tool.type, tool.name, tool.url];
-  return [tool.type, tool.name, tool.method, tool.url, tool.parameters, tool.body];
+  const facts = [tool.type, tool.name, tool.method, tool.url, tool.parameters, tool.body];
+  // Tools without bindings keep the mark that they had before there were any.
+  return Object.keys(tool.bind ?? {}).length === 0 ? facts : [...facts, tool.bind];
 }
 
 /**

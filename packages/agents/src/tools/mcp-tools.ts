@@ -6,6 +6,7 @@ import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
 import { defuseText } from "../grounded/defuse-text.ts";
 import { givesOrders } from "../grounded/gives-orders.ts";
+import { findUnboundIdentifiers, withoutBound } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { McpCallError, callMcpTool, listMcpTools } from "./connect-mcp.ts";
@@ -119,12 +120,16 @@ function callable(server: McpTool, tool: Tool, prior: McpPrior, guard: AddressGu
   const access = accessOf(server, tool);
   const rule = Object.hasOwn(rules, tool.name) ? rules[tool.name] : undefined;
   const isRead = access === "read";
+  const bind = rule?.bind ?? {};
+  const identifiers = findUnboundIdentifiers(tool.inputSchema, bind);
   return {
     name: `${name}_${tool.name.replaceAll(/[^a-zA-Z0-9_-]/g, "_")}`,
     description: lineOf(tool),
-    parameters: tool.inputSchema,
+    parameters: withoutBound(tool.inputSchema, bind),
     access,
     approval: rule?.approval ?? (isRead ? "auto" : "operator"),
+    bind,
+    anonymous: rule?.anonymous ?? (identifiers.length > 0 ? "refuse" : "allow"),
     mark: markOfRemoteTool(server, tool.name),
 
     async call(input, { callId, signal }) {

@@ -2,6 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import type { CallableTool } from "./callable-tool.ts";
 import { offerTools, readOnlyDesk } from "./offer-tools.ts";
 import type { AskedCall } from "./offer-tools.ts";
+import { NO_CONVERSATION, REFUSED } from "./bound-arguments.ts";
+import type { ToolCustomer } from "./bound-arguments.ts";
 
 const signal = new AbortController().signal;
 const options = { callId: "of-the-model", signal };
@@ -13,18 +15,26 @@ function toolOf(access: "read" | "write"): CallableTool {
     parameters: { type: "object", properties: { id: { type: "string" }, note: { type: "string" } }, required: ["id"] },
     access,
     approval: "auto",
+    bind: {},
+    anonymous: "allow",
     mark: access,
     call: (input) => Promise.resolve({ state: "done", text: JSON.stringify(input) }),
   };
 }
 
+const ANYBODY = { customer: NO_CONVERSATION, onRefused: () => undefined };
+
 /** Offers both tools, and notes what reaches the desk. */
 function offer() {
   const asked: AskedCall[] = [];
-  const [read, write] = offerTools([toolOf("read"), toolOf("write")], (call) => {
-    asked.push(call);
-    return Promise.resolve(`answer ${asked.length}`);
-  });
+  const [read, write] = offerTools(
+    [toolOf("read"), toolOf("write")],
+    (call) => {
+      asked.push(call);
+      return Promise.resolve(`answer ${asked.length}`);
+    },
+    ANYBODY,
+  );
   const call = (tool: typeof read, input: unknown) => tool?.execute(input, options);
   return { asked, read: (input: unknown) => call(read, input), write: (input: unknown) => call(write, input) };
 }
@@ -67,10 +77,53 @@ describe("tools that are offered to a model", () => {
   });
 
   test("change nothing where there is no ticket", async () => {
-    const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk);
+    const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk, ANYBODY);
     expect(await read?.execute({ id: "7" }, options)).toBe('{"id":"7"}');
     expect(await write?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
-    const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk);
+    const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk, ANYBODY);
     expect(await guarded?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+  });
+});
+
+describe("a tool with bound arguments", () => {
+  const orders: CallableTool = {
+    ...toolOf("read"),
+    parameters: { type: "object", properties: { note: { type: "string" } } },
+    bind: { id: "customer.userId" },
+  };
+
+  function callAs(tool: CallableTool, customer: ToolCustomer) {
+    const asked: AskedCall[] = [];
+    const refused: string[] = [];
+    const [offered] = offerTools(
+      [tool],
+      (call) => {
+        asked.push(call);
+        return Promise.resolve("made");
+      },
+      { customer, onRefused: ({ name }) => refused.push(name) },
+    );
+    return { asked, refused, call: (input: unknown) => offered?.execute(input, options) };
+  }
+
+  test("gets the proven value, whatever the model sends under that name", async () => {
+    const { asked, call } = callAs(orders, { isAnonymous: false, values: { "customer.userId": "u-7" } });
+    await call({ id: "somebody else", note: "n" });
+    expect(asked[0]?.arguments).toEqual({ id: "u-7", note: "n" });
+  });
+
+  test("is not called where the conversation has no such value", async () => {
+    const { asked, refused, call } = callAs(orders, NO_CONVERSATION);
+    expect(await call({ id: "u-7" })).toMatch(/no proven customer\.userId/);
+    expect([asked, refused]).toEqual([[], ["read"]]);
+  });
+
+  test("is not called for an anonymous customer if it could show anybody's data, unless an operator approves it", async () => {
+    const anonymous = { isAnonymous: true, values: {} };
+    const unbound: CallableTool = { ...toolOf("read"), anonymous: "refuse" };
+    expect(await callAs(unbound, anonymous).call({ id: "7" })).toBe(REFUSED);
+    expect(await callAs({ ...unbound, anonymous: "allow" }, anonymous).call({ id: "7" })).toBe("made");
+    expect(await callAs({ ...unbound, approval: "operator" }, anonymous).call({ id: "7" })).toBe("made");
+    expect(await callAs(unbound, NO_CONVERSATION).call({ id: "7" })).toBe("made");
   });
 });

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ChatTool } from "../models/language-model.ts";
+import { bindArguments } from "./bound-arguments.ts";
+import type { ToolCustomer } from "./bound-arguments.ts";
 import type { CallableTool, ToolOutcome } from "./callable-tool.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { checkArguments } from "./check-arguments.ts";
@@ -26,11 +28,16 @@ export function tellOutcome({ state, text }: ToolOutcome): string {
 }
 
 /**
- * Offers tools to a model: checks what it calls them with, and leaves the rest to the desk. The same call that writes is
+ * Offers tools to a model: checks what it calls them with, adds the bound arguments of this customer, and leaves the rest
+ * to the desk. `onRefused` learns of calls that are not made for this customer. The same call that writes is
  * made once, however often it is asked for, also at the same time. The tools never reject but with what the desk rejects
  * with.
  */
-export function offerTools(tools: readonly CallableTool[], desk: ToolDesk): ChatTool[] {
+export function offerTools(
+  tools: readonly CallableTool[],
+  desk: ToolDesk,
+  { customer, onRefused }: { customer: ToolCustomer; onRefused: (tool: CallableTool, refusal: string) => void },
+): ChatTool[] {
   const occurrences = new Map<string, number>();
   const writes = new Map<string, Promise<string>>();
   let count = 0;
@@ -58,7 +65,10 @@ export function offerTools(tools: readonly CallableTool[], desk: ToolDesk): Chat
       if (count > CALLS_MAX_COUNT) return "Not called: there were too many calls already. Answer with what you have.";
       const checked = await checkArguments(tool.parameters, input);
       if ("fault" in checked) return `Not called: ${checked.fault}.`;
-      return ask(tool, checked.arguments, signal);
+      const bound = bindArguments(tool, customer, checked.arguments);
+      if ("arguments" in bound) return ask(tool, bound.arguments, signal);
+      onRefused(tool, bound.refusal);
+      return bound.refusal;
     },
   }));
 }

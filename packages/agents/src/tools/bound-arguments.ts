@@ -1,0 +1,70 @@
+import type { ArgumentSource } from "@svc/contracts";
+import type { CallableTool } from "./callable-tool.ts";
+
+/** Who a run answers, as far as that is proven. */
+export interface ToolCustomer {
+  /** True for somebody who has not proven who they are, so that they may ask for anybody's data. */
+  isAnonymous: boolean;
+  /** What bound arguments get; what is absent is not known of this conversation. */
+  values: Readonly<Partial<Record<ArgumentSource, string>>>;
+}
+
+/** A caller with a key of its own and no conversation. */
+export const NO_CONVERSATION: ToolCustomer = { isAnonymous: false, values: {} };
+
+type Bindings = Readonly<Record<string, ArgumentSource>>;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const propertiesOf = ({ properties }: Record<string, unknown>): Record<string, unknown> =>
+  isRecord(properties) ? properties : {};
+
+/** Returns the JSON Schema of the arguments that a model chooses: without the bound ones. */
+export function withoutBound(parameters: Record<string, unknown>, bind: Bindings): Record<string, unknown> {
+  const isFree = (name: unknown) => typeof name !== "string" || !Object.hasOwn(bind, name);
+  const { required } = parameters;
+  return {
+    ...parameters,
+    properties: Object.fromEntries(Object.entries(propertiesOf(parameters)).filter(([name]) => isFree(name))),
+    ...(Array.isArray(required) ? { required: required.filter(isFree) } : {}),
+  };
+}
+
+/** Names of arguments that say whose data is meant: "orderId", "customer_email", "account". */
+const IDENTIFIER =
+  /(?:^|[_.-])(?:id|ids|uuid|guid|e?mail|phone|mobile|iban|ssn|login|username|user|customer|client|account|order|invoice|ticket|contract|booking|reservation|member|patient|employee|person|number|nr|ref|reference)(?:[_.-]|$)|(?:Id|ID|Ids|Uuid|Guid|Email|Mail|Phone|Number|Nr|Ref|Reference)$/;
+
+/** Returns the arguments by which a model could ask for anybody's data: they identify something, and are not bound. */
+export function findUnboundIdentifiers(
+  parameters: Record<string, unknown>,
+  bind: Bindings,
+  inPath: readonly string[] = [],
+): string[] {
+  return Object.keys(propertiesOf(parameters)).filter(
+    (name) => !Object.hasOwn(bind, name) && (inPath.includes(name) || IDENTIFIER.test(name)),
+  );
+}
+
+/** What the model reads of a call that is not made for somebody anonymous. */
+export const REFUSED =
+  "Not called: the customer has not proven who they are, and this tool could show anybody's data. Do not ask for it again.";
+
+/**
+ * Returns the arguments of a call with the bound ones, which win over whatever a model has sent under their names; or why
+ * the call is not made: the conversation lacks a bound value, or an anonymous customer could ask for anybody's data by it.
+ * What waits for an operator's approval is left to the operator.
+ */
+export function bindArguments(
+  { bind, anonymous, approval }: Pick<CallableTool, "bind" | "anonymous" | "approval">,
+  { isAnonymous, values }: ToolCustomer,
+  given: Record<string, unknown>,
+): { arguments: Record<string, unknown> } | { refusal: string } {
+  if (isAnonymous && anonymous === "refuse" && approval === "auto") return { refusal: REFUSED };
+  const bound = Object.entries(bind).map(([name, source]) => [name, values[source]] as const);
+  const lacking = Object.entries(bind).find(([, source]) => values[source] === undefined);
+  if (lacking !== undefined) {
+    return { refusal: `Not called: this conversation has no proven ${lacking[1]}. Do not ask for it again.` };
+  }
+  return { arguments: { ...given, ...Object.fromEntries(bound) } };
+}
