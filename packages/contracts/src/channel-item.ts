@@ -33,10 +33,11 @@ export const CHANNEL_LIMITS = {
 /** What stands for a secret that is set. Sent back it changes nothing. */
 export const MASKED_SECRET = "********";
 
-const masked = z.literal(MASKED_SECRET).nullable();
+/** A secret as it is shown: `********` if one is set, else null. */
+export const maskedSchema = z.literal(MASKED_SECRET).nullable();
 
 /** A secret to set; null takes it away, and what stands for the present one leaves it as it is. */
-const secretSchema = wellFormedString
+export const secretSchema = wellFormedString
   .refine((text) => countChars(text) <= CHANNEL_LIMITS.secretMaxChars, {
     error: `at most ${CHANNEL_LIMITS.secretMaxChars} characters`,
     params: { code: "too_long" },
@@ -68,7 +69,7 @@ export const apiConfigChangeSchema = z.strictObject({
   timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default of a message's `timeoutMs`."),
   webhookSecret: secretSchema
     .optional()
-    .describe("Signs callbacks. Null: the key that sent the message signs. Shown as ******** while one is set."),
+    .describe("Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set."),
   overlapSeconds: z
     .int()
     .min(0)
@@ -180,7 +181,7 @@ export const CHANNEL_CONFIGS = {
   api: z.object({
     bindHost: z.enum(["127.0.0.1", "0.0.0.0"]),
     timeoutMs: z.int(),
-    webhookSecret: masked,
+    webhookSecret: maskedSchema,
     previousWebhookSecretUntil: z.iso
       .datetime()
       .nullable()
@@ -208,14 +209,14 @@ export const CHANNEL_CONFIGS = {
       sound: z.boolean(),
       prechat: z.array(prechatFieldSchema),
     }),
-    identitySecret: masked,
+    identitySecret: maskedSchema,
     requireIdentity: z.boolean(),
     messagesPerMinute: z.int(),
     configReadsPerMinute: z.int(),
     filesPerMinute: z.int(),
     socketsPerMinute: z.int(),
   }),
-  messenger: z.object({ botToken: masked }),
+  messenger: z.object({ botToken: maskedSchema }),
 } as const;
 export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(typeof CHANNEL_CONFIGS)[Id]> };
 
