@@ -3,7 +3,8 @@ import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import { parseUrl } from "./parse-url.ts";
 import { projectNameSchema } from "./project.ts";
-import { countChars, textUpTo, wellFormedString } from "./well-formed.ts";
+import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
+import { textUpTo } from "./well-formed.ts";
 import {
   prechatFieldSchema,
   widgetColorSchema,
@@ -14,12 +15,8 @@ import {
 
 /** Bounds of channel settings. */
 export const CHANNEL_LIMITS = {
+  ...SECRET_LIMITS,
   bufferMaxDays: 365,
-  /** How long a webhook secret signs beside its successor: a day where nothing is said, at most 30 days. */
-  overlapDefaultSeconds: 86_400,
-  overlapMaxSeconds: 30 * 86_400,
-  secretMinBytes: 16,
-  secretMaxChars: 512,
   widgetKeyMinChars: 16,
   widgetKeyMaxChars: 128,
   originsMaxCount: 100,
@@ -29,20 +26,6 @@ export const CHANNEL_LIMITS = {
   /** Of each limit a minute of the widget. */
   widgetRateMax: 100_000,
 } as const;
-
-/** What stands for a secret that is set. Sent back it changes nothing. */
-export const MASKED_SECRET = "********";
-
-/** A secret as it is shown: `********` if one is set, else null. */
-export const maskedSchema = z.literal(MASKED_SECRET).nullable();
-
-/** A secret to set; null takes it away, and what stands for the present one leaves it as it is. */
-export const secretSchema = wellFormedString
-  .refine((text) => countChars(text) <= CHANNEL_LIMITS.secretMaxChars, {
-    error: `at most ${CHANNEL_LIMITS.secretMaxChars} characters`,
-    params: { code: "too_long" },
-  })
-  .nullable();
 
 /** A language tag in its usual parts: language, script, region, variants (BCP 47). */
 const LANGUAGE_TAG = /^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8}){0,4}$/;
@@ -70,12 +53,7 @@ export const apiConfigChangeSchema = z.strictObject({
   webhookSecret: secretSchema
     .optional()
     .describe("Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set."),
-  overlapSeconds: z
-    .int()
-    .min(0)
-    .max(CHANNEL_LIMITS.overlapMaxSeconds)
-    .optional()
-    .describe("With a new `webhookSecret`: how long the one before goes on signing beside it; a day where absent."),
+  overlapSeconds: overlapSecondsSchema,
   bufferDays: wholeNumber(CHANNEL_LIMITS.bufferMaxDays).optional().describe("Days that a reply waits in the buffer."),
 });
 

@@ -53,11 +53,11 @@ export {
   CHANNEL_CHANGES,
   CHANNEL_CONFIGS,
   CHANNEL_LIMITS,
-  MASKED_SECRET,
   channelItemSchema,
   channelStateSchema,
 } from "./channel-item.ts";
 export type { ChannelChange, ChannelConfigs, ChannelItem } from "./channel-item.ts";
+export { MASKED_SECRET } from "./secret.ts";
 export {
   CALLBACK_TYPES,
   callbackBodySchema,

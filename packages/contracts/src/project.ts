@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CHANNEL_LIMITS, maskedSchema, secretSchema } from "./channel-item.ts";
+import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
 
 /** Bounds of a project's settings. */
@@ -71,12 +71,7 @@ export const projectChangeSchema = z.strictObject({
     .describe(
       "Signs the project's callbacks. Null: the key that sent the message signs. Shown as ******** while one is set. That of `default` is the secret of the channel `api`.",
     ),
-  overlapSeconds: z
-    .int()
-    .min(0)
-    .max(CHANNEL_LIMITS.overlapMaxSeconds)
-    .optional()
-    .describe("With a new `webhookSecret`: how long the previous one also signs; a day by default."),
+  overlapSeconds: overlapSecondsSchema,
 });
 export type ProjectChange = z.infer<typeof projectChangeSchema>;
 
