@@ -52,7 +52,9 @@ export const apiConfigChangeSchema = z.strictObject({
   timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default of a message's `timeoutMs`."),
   webhookSecret: secretSchema
     .optional()
-    .describe("Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set."),
+    .describe(
+      "Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set.",
+    ),
   overlapSeconds: overlapSecondsSchema,
   bufferDays: wholeNumber(CHANNEL_LIMITS.bufferMaxDays).optional().describe("Days that a reply waits in the buffer."),
 });

@@ -307,7 +307,14 @@ export {
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "./settings.ts";
-export type { ApiSettings, ChannelsConfig, MessengerSettings, Sealed, WebhookSecrets, WidgetSettings } from "./settings.ts";
+export type {
+  ApiSettings,
+  ChannelsConfig,
+  MessengerSettings,
+  Sealed,
+  WebhookSecrets,
+  WidgetSettings,
+} from "./settings.ts";
 export { modelCallItemSchema, modelUsageSchema, type ModelCallItem, type ModelUsageItem } from "./model-usage.ts";
 export { parseUrl } from "./parse-url.ts";
 export {

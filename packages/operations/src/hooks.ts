@@ -231,7 +231,9 @@ export const updateHook = audited(
     const wanted = change.mapping === undefined ? before.mapping : overlay(before.mapping, change.mapping);
     const { mapping } = checkInput(mappedHookSchema, { mapping: wanted }, "The hook", faults);
     const touchesMapping = change.mapping !== undefined || change.filter !== undefined;
-    const further = touchesMapping ? await mappingFaults(store, principal.project, mapping, change.filter ?? before.filter) : [];
+    const further = touchesMapping
+      ? await mappingFaults(store, principal.project, mapping, change.filter ?? before.filter)
+      : [];
     if (further.length > 0) throw invalidInput(further, "The hook");
     const { name, auth, filter } = change;
     const patch = {

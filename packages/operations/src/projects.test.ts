@@ -109,7 +109,9 @@ describe("the webhook secret of a project", () => {
     await deleteProject({ store }, principal(), id, { confirm: name });
     const client = new Client({ connectionString: database.url });
     await client.connect();
-    const { rows } = await client.query("SELECT webhook_secret, previous_webhook_secret FROM projects WHERE id = $1", [id]);
+    const { rows } = await client.query("SELECT webhook_secret, previous_webhook_secret FROM projects WHERE id = $1", [
+      id,
+    ]);
     await client.end();
     expect(rows).toEqual([{ webhook_secret: null, previous_webhook_secret: null }]);
   });

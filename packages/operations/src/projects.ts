@@ -1,6 +1,13 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNEL_LIMITS, MASKED_SECRET, ServiceError, projectChangeSchema, projectDeletionSchema, projectInputSchema } from "@svc/contracts";
+import {
+  CHANNEL_LIMITS,
+  MASKED_SECRET,
+  ServiceError,
+  projectChangeSchema,
+  projectDeletionSchema,
+  projectInputSchema,
+} from "@svc/contracts";
 import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";

@@ -176,13 +176,10 @@ export function repliesTable(db: Db, notes: Db) {
     project: ProjectId;
     id: string;
   }
-  const confirm = createBatcher<ReplyRef, void>(
-    async (items) => {
-      await notes.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
-      return items.map(() => undefined);
-    },
-    NOTES,
-  );
+  const confirm = createBatcher<ReplyRef, void>(async (items) => {
+    await notes.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
+    return items.map(() => undefined);
+  }, NOTES);
 
   // Calls are over: the replies that their callers have are delivered, all others are in the buffer from now on.
   const END_CALL = `
