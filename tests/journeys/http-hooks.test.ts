@@ -520,7 +520,7 @@ describe("callbacks", () => {
     const receiver = await startWebhookReceiver();
     try {
       const settings = { webhookSecret: product.store.sealer.seal(CALLBACK_SECRET) };
-      await product.store.channelsConfig.update("api", settings);
+      await product.store.projects.update(project.id, settings);
       const hook = await hooks.make({ mapping });
       const json = { text: "call me", callback: receiver.url(), id: newId() };
       const answers = await Promise.all([hooks.post(hook.url, { json }), hooks.post(hook.url, { json })]);
@@ -545,7 +545,7 @@ describe("callbacks", () => {
       const { callback: _none, ...quiet } = { ...json, id: newId() };
       expectQueued(await hooks.post(hook.url, { json: quiet }));
     } finally {
-      await product.store.channelsConfig.update("api", { webhookSecret: null });
+      await product.store.projects.update(project.id, { webhookSecret: null });
       await receiver.close();
     }
   });

@@ -216,7 +216,8 @@ describe("with secrets in every place of every kind of request", () => {
       expect((await send(`http://${host}${path()}`)).status).toBe(202);
     }
     const { store } = product;
-    await store.channelsConfig.update("api", { webhookSecret: store.sealer.seal(WEBHOOK_SECRET) });
+    const { project } = await store.projects.ensure("fixed");
+    await store.projects.update(project.id, { webhookSecret: store.sealer.seal(WEBHOOK_SECRET) });
     expect((await send(receiver.url(`${path()}&status=410`))).status).toBe(202);
 
     const count = async () => {

@@ -48,12 +48,13 @@ beforeAll(async () => {
   reviews = createReviewClient(product, "held");
   autos = createReviewClient(product, "auto");
   const { store } = product;
-  // Without a secret, the sender's key signs callbacks and is forgotten after the final one: later replies go to the drain.
-  await store.channelsConfig.update("api", { webhookSecret: store.sealer.seal(SECRET) });
-  const changedAt = performance.now();
   held = await addProject(store, "held", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: HANDOFF });
   auto = await addProject(store, "auto", { fixedReply: AUTOMATIC }, { handoffText: "" });
   silent = await addProject(store, "silent", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: "" });
+  // Without a secret, the sender's key signs callbacks and is forgotten after the final one: later replies go to the drain.
+  const webhookSecret = store.sealer.seal(SECRET);
+  for (const { id } of [held, auto, silent]) await store.projects.update(id, { webhookSecret });
+  const changedAt = performance.now();
   desk = (await store.projects.ensure("desk")).project;
   await store.projects.update(desk.id, { handoffText: HANDOFF });
   for (const name of ["first", "second"]) {

@@ -71,13 +71,13 @@ async function send(options: { key?: string; headers?: Record<string, string>; c
 /** A change of the settings is in use everywhere within this time. */
 const IN_USE_WITHIN_MS = 2_000;
 
-/** Sets the secrets as they lie in the settings, and waits as long as operators are told to. */
+/** Sets the secrets of the project as they are stored, and waits as long as operators are told to. */
 async function setSecrets(
   secret: string | null,
   previous: { secret: string; until: Date } | null = null,
 ): Promise<void> {
-  const { sealer, channelsConfig } = product.store;
-  await channelsConfig.update("api", {
+  const { sealer, projects } = product.store;
+  await projects.update(project.id, {
     webhookSecret: secret === null ? null : sealer.seal(secret),
     previousWebhookSecret:
       previous === null ? null : { ...sealer.seal(previous.secret), until: previous.until.toISOString() },
@@ -191,6 +191,28 @@ describe("where a webhook secret is set", () => {
     expect(await readEverything()).not.toContain(secret);
   });
 
+  test("and it is that of the project: neither the secret of the installation nor another project's signs", async () => {
+    const { sealer, channelsConfig } = product.store;
+    await channelsConfig.update("api", { webhookSecret: sealer.seal(OLDER) });
+    await setSecrets(STANDARD);
+    await send(await makeKey());
+    const own = await receiver.next();
+    expect([isAccepted(own, STANDARD), isAccepted(own, OLDER)]).toEqual([true, false]);
+    // Without one of its own, the key that sent the message signs.
+    await setSecrets(null);
+    const { key } = await makeKey();
+    await send({ key });
+    const keyed = await receiver.next();
+    expect([isAccepted(keyed, key), isAccepted(keyed, OLDER)]).toEqual([true, false]);
+    // The secret of the installation is that of the project `default`.
+    await callApi(`${api.baseUrl()}/api/v1/messages`, {
+      key: product.adminKey,
+      json: { text: "hello", chatId: randomUUID(), webhookUrl: receiver.url() },
+    });
+    expect(isAccepted(await receiver.next(), OLDER)).toBe(true);
+    await channelsConfig.update("api", { webhookSecret: null });
+  });
+
   test("during a rotation receivers with the old and with the new one both accept; after it only with the new one", async () => {
     await setSecrets(STANDARD, { secret: OLDER, until: new Date(Date.now() + 60_000) });
     await send(await makeKey());
@@ -229,7 +251,9 @@ describe("where a webhook secret is set", () => {
     await setSecrets(null);
     await release();
     const dead = await callbacks.untilIn(deliveryIdOf(answer), "dead");
-    expect(dead.attempts).toMatchObject([{ status: null, error: expect.stringMatching(/set a secret/) }]);
+    expect(dead.attempts).toMatchObject([
+      { status: null, error: expect.stringMatching(/set a secret of the project/) },
+    ]);
     expect((await api.drain("secrets", chatId, "?peek=1&wait=5000")).texts).toEqual([FIXED]);
     expect(receiver.requests).toEqual([]);
 

@@ -9,7 +9,7 @@ import type { Project, Store } from "@svc/store";
 import { channelConformance, createTestDatabase, testLog } from "@svc/testing";
 import type { ChannelUnderTest, ItemToSend, SentItem, TestDatabase } from "@svc/testing";
 import { createApiChannel } from "./api-channel.ts";
-import { createSettingsReader } from "./api-settings.ts";
+import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { settleNews } from "./modes.ts";
 import { createPersister } from "./persist.ts";
@@ -52,7 +52,8 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const readSettings = createSettingsReader(store);
-  const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
+  const readSecrets = createSecretsReader(store);
+  const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings, readSecrets };
   const app = createApp(log, (routes) => {
     routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
     routes.post("/api/v1/messages", postMessage(context));

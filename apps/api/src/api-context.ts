@@ -1,8 +1,8 @@
-import type { ApiSettings } from "@svc/contracts";
+import type { ApiSettings, WebhookSecrets } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
-import type { Store } from "@svc/store";
+import type { ProjectId, Store } from "@svc/store";
 import type { ApiChannel } from "./api-channel.ts";
 import type { Persister } from "./persist.ts";
 import type { Presence } from "./presence.ts";
@@ -28,4 +28,6 @@ export interface ApiContext extends SettleContext {
   guard: AddressGuard;
   /** The settings of the channel, as they are now. */
   readSettings: () => Promise<ApiSettings>;
+  /** What signs the callbacks of a project. */
+  readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
 }

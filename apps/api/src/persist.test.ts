@@ -42,9 +42,18 @@ describe("what has to be written down", () => {
     expect(lines()).toEqual([expect.objectContaining({ level: "warn", msg: "a note is left undone" })]);
   });
 
-  test("is given up when it fails for another reason, and the log says so", async () => {
+  test("is retried after another error, such as a deadlock", async () => {
+    const persister = createPersister(testLog(), { retryMs: 0 });
+    let attempts = 0;
+    await persister.persist("a note", () =>
+      ++attempts < 5 ? Promise.reject(new Error("deadlock detected")) : Promise.resolve(),
+    );
+    expect(attempts).toBe(5);
+  });
+
+  test("is given up after ten other errors, and the log says so", async () => {
     const { log, lines } = collectLog();
-    const persister = createPersister(log);
+    const persister = createPersister(log, { retryMs: 0 });
     await persister.persist("a note", () => Promise.reject(new Error("no such table")));
     expect(lines()).toEqual([expect.objectContaining({ level: "error", msg: "a note failed" })]);
     await persister.close();

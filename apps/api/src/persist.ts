@@ -2,24 +2,28 @@ import type { Log } from "@svc/log";
 import { isUnavailable } from "@svc/store";
 
 const RETRY_MS = 500;
+/** Attempts of work that fails for another reason than an unavailable store, such as a deadlock. */
+const ATTEMPTS_MAX = 10;
 
 /**
- * Work that must still be written down after an answer was given, and that is tried again while the store is away.
- * Each piece of work is idempotent.
+ * Creates the persister of work that must be recorded after a response was sent: it is retried as long as the store is
+ * unavailable, and after any other error up to ten times, since what is never recorded is shown again when this process
+ * ends. Each piece of work is idempotent.
  */
-export function createPersister(log: Log) {
+export function createPersister(log: Log, { retryMs } = { retryMs: RETRY_MS }) {
   const open = new Set<Promise<void>>();
   let closed = false;
 
   async function insist(what: string, work: () => Promise<void>): Promise<void> {
+    let errors = 0;
     for (;;) {
       try {
         return await work();
       } catch (error) {
-        if (!isUnavailable(error)) return log.error({ error }, `${what} failed`);
+        if (!isUnavailable(error) && ++errors >= ATTEMPTS_MAX) return log.error({ error }, `${what} failed`);
         // When this process dies without having written it, its presence ends and the replies are free again.
         if (closed) return log.warn({ error }, `${what} is left undone`);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
   }

@@ -31,8 +31,8 @@ function metaOf({ meta, userId }: MessageRequest): Record<string, unknown> {
 }
 
 /** The key that a request was let in with, sealed: it signs the callbacks where no webhook secret is set. */
-async function sealKey({ store, readSettings }: ApiContext, request: Request) {
-  const { webhookSecret } = await readSettings();
+async function sealKey({ store, readSecrets }: ApiContext, { project }: Principal, request: Request) {
+  const { webhookSecret } = await readSecrets(project);
   if (webhookSecret !== null) return null;
   const apiKey = request.headersDistinct["x-api-key"]?.[0];
   return store.sealer.seal(readApiKey({ authorization: request.headers.authorization, apiKey }));
@@ -47,7 +47,7 @@ async function callbackOf(
   timeoutMs: number,
 ): Promise<CallbackTarget | null> {
   if (webhookUrl === undefined) return null;
-  const sealedSecret = await sealKey(context, request);
+  const sealedSecret = await sealKey(context, principal, request);
   return { url: webhookUrl, deliveryId: newId(), apiKeyId: principal.keyId, sealedSecret, timeoutMs };
 }
 

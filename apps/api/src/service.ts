@@ -21,7 +21,7 @@ import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
 import { startCallbacks } from "./callbacks/start-callbacks.ts";
-import { createSettingsReader } from "./api-settings.ts";
+import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
 import { createHealthCheck, getHealth } from "./get-health.ts";
 import { hideStrayPath, receiveHook, refuseHookMethod } from "./hooks/receive-hook.ts";
@@ -89,7 +89,8 @@ export function apiService(resources: Resources): Service {
     const guard = createWebhookGuard(config, host);
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
-    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
+    const readSecrets = createSecretsReader(store);
+    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings, readSecrets };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());

@@ -304,6 +304,22 @@ describe("replies of a channel that pushes", () => {
     expect(textsSent()).toEqual(["one"]);
   });
 
+  test("that could not be sent while the store was busy do not count as tried, also if the release fails at first", async () => {
+    const job = await answer([text("one")]);
+    const away = () => new ServiceError("unavailable", "busy");
+    const release = jest.spyOn(store.outboxes, "giveBack");
+    failAt("one", away);
+    for (const _ of Array.from({ length: 6 })) {
+      release.mockRejectedValueOnce(away());
+      await deliver(job);
+    }
+    release.mockRestore();
+    beforeSend = () => Promise.resolve();
+    await deliver(job);
+    expect(textsSent()).toEqual(["one"]);
+    expect(await undeliveredOf(job)).toEqual([]);
+  });
+
   test("that kill their process each time become dead letters and hold nothing up", async () => {
     const job = await answer([text("one"), text("two")]);
     for (const _ of Array.from({ length: 5 })) {

@@ -114,9 +114,9 @@ async function tryToDeliver(
     return { outcome: "delivered", mayGoOn: true };
   } catch (error) {
     span.fail(error);
-    if (lost.signal.aborted) return { outcome: "broken_off", mayGoOn: false };
-    if (stopping.aborted || isUnavailable(error)) {
-      await giveBack({ store, log }, claimed, { delayMs: 0, counts: false });
+    // Neither the receiver nor the reply has failed. Fenced: nothing happens if another process has the lease.
+    if (lost.signal.aborted || stopping.aborted || isUnavailable(error)) {
+      await giveBack({ store, log }, claimed, { delayMs: 0, counts: false }, stopping);
       return { outcome: "broken_off", mayGoOn: false };
     }
     return settleFault({ store, log }, claimed, error, stopping);
@@ -152,17 +152,21 @@ async function settleFault(
   const delayMs = asked ?? pauseMs(counts ? tries : deferrals);
   if (counts) log.warn({ ...facts, error, inMs: Math.round(delayMs) }, "a reply could not be sent; it is tried again");
   else log.debug({ ...facts, inMs: Math.round(delayMs) }, "a reply waits");
-  await giveBack({ store, log }, claimed, { delayMs, counts });
+  await giveBack({ store, log }, claimed, { delayMs, counts }, stopping);
   return { outcome: "later", mayGoOn: false };
 }
 
-/** Gives a reply back for another time; while the store is away, the lease runs out by itself. */
+/**
+ * Releases a reply for another time, also if the store is unavailable for a while: an attempt that is not uncounted here
+ * counts as one that ended the process. During a shutdown the lease expires by itself then.
+ */
 async function giveBack(
   { store, log }: { store: Store; log: Log },
   claimed: ClaimedReply,
   how: { delayMs: number; counts: boolean },
+  stopping: AbortSignal,
 ): Promise<void> {
-  await store.outboxes.giveBack(claimed, how).catch((error: unknown) => {
+  await persist(log, stopping, () => store.outboxes.giveBack(claimed, how)).catch((error: unknown) => {
     if (!isUnavailable(error)) throw error;
     log.debug({ error, ticketId: claimed.ticketId }, "a reply could not be given back; its lease runs out");
   });

@@ -3,7 +3,8 @@ import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import { parseUrl } from "./parse-url.ts";
 import { projectNameSchema } from "./project.ts";
-import { countChars, textUpTo, wellFormedString } from "./well-formed.ts";
+import { MASKED_SECRET, SECRET_LIMITS, maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
+import { textUpTo } from "./well-formed.ts";
 import {
   prechatFieldSchema,
   widgetColorSchema,
@@ -14,12 +15,8 @@ import {
 
 /** Bounds of channel settings. */
 export const CHANNEL_LIMITS = {
+  ...SECRET_LIMITS,
   bufferMaxDays: 365,
-  /** How long a webhook secret signs beside its successor: a day where nothing is said, at most 30 days. */
-  overlapDefaultSeconds: 86_400,
-  overlapMaxSeconds: 30 * 86_400,
-  secretMinBytes: 16,
-  secretMaxChars: 512,
   widgetKeyMinChars: 16,
   widgetKeyMaxChars: 128,
   originsMaxCount: 100,
@@ -29,19 +26,6 @@ export const CHANNEL_LIMITS = {
   /** Of each limit a minute of the widget. */
   widgetRateMax: 100_000,
 } as const;
-
-/** What stands for a secret that is set. Sent back it changes nothing. */
-export const MASKED_SECRET = "********";
-
-const masked = z.literal(MASKED_SECRET).nullable();
-
-/** A secret to set; null takes it away, and what stands for the present one leaves it as it is. */
-const secretSchema = wellFormedString
-  .refine((text) => countChars(text) <= CHANNEL_LIMITS.secretMaxChars, {
-    error: `at most ${CHANNEL_LIMITS.secretMaxChars} characters`,
-    params: { code: "too_long" },
-  })
-  .nullable();
 
 /** A language tag in its usual parts: language, script, region, variants (BCP 47). */
 const LANGUAGE_TAG = /^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8}){0,4}$/;
@@ -68,13 +52,10 @@ export const apiConfigChangeSchema = z.strictObject({
   timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default of a message's `timeoutMs`."),
   webhookSecret: secretSchema
     .optional()
-    .describe("Signs callbacks. Null: the key that sent the message signs. Shown as ******** while one is set."),
-  overlapSeconds: z
-    .int()
-    .min(0)
-    .max(CHANNEL_LIMITS.overlapMaxSeconds)
-    .optional()
-    .describe("With a new `webhookSecret`: how long the one before goes on signing beside it; a day where absent."),
+    .describe(
+      "Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set.",
+    ),
+  overlapSeconds: overlapSecondsSchema,
   bufferDays: wholeNumber(CHANNEL_LIMITS.bufferMaxDays).optional().describe("Days that a reply waits in the buffer."),
 });
 
@@ -180,7 +161,7 @@ export const CHANNEL_CONFIGS = {
   api: z.object({
     bindHost: z.enum(["127.0.0.1", "0.0.0.0"]),
     timeoutMs: z.int(),
-    webhookSecret: masked,
+    webhookSecret: maskedSchema,
     previousWebhookSecretUntil: z.iso
       .datetime()
       .nullable()
@@ -208,14 +189,14 @@ export const CHANNEL_CONFIGS = {
       sound: z.boolean(),
       prechat: z.array(prechatFieldSchema),
     }),
-    identitySecret: masked,
+    identitySecret: maskedSchema,
     requireIdentity: z.boolean(),
     messagesPerMinute: z.int(),
     configReadsPerMinute: z.int(),
     filesPerMinute: z.int(),
     socketsPerMinute: z.int(),
   }),
-  messenger: z.object({ botToken: masked }),
+  messenger: z.object({ botToken: maskedSchema }),
 } as const;
 export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(typeof CHANNEL_CONFIGS)[Id]> };
 

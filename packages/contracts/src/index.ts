@@ -53,11 +53,11 @@ export {
   CHANNEL_CHANGES,
   CHANNEL_CONFIGS,
   CHANNEL_LIMITS,
-  MASKED_SECRET,
   channelItemSchema,
   channelStateSchema,
 } from "./channel-item.ts";
 export type { ChannelChange, ChannelConfigs, ChannelItem } from "./channel-item.ts";
+export { MASKED_SECRET } from "./secret.ts";
 export {
   CALLBACK_TYPES,
   callbackBodySchema,
@@ -304,9 +304,17 @@ export {
   channelsConfigSchema,
   messengerSettingsSchema,
   sealedSchema,
+  webhookSecretsSchema,
   widgetSettingsSchema,
 } from "./settings.ts";
-export type { ApiSettings, ChannelsConfig, MessengerSettings, Sealed, WidgetSettings } from "./settings.ts";
+export type {
+  ApiSettings,
+  ChannelsConfig,
+  MessengerSettings,
+  Sealed,
+  WebhookSecrets,
+  WidgetSettings,
+} from "./settings.ts";
 export { modelCallItemSchema, modelUsageSchema, type ModelCallItem, type ModelUsageItem } from "./model-usage.ts";
 export { parseUrl } from "./parse-url.ts";
 export {

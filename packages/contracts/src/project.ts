@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
 
 /** Bounds of a project's settings. */
@@ -62,7 +63,16 @@ export const projectInputSchema = z.strictObject({ name: projectNameSchema, ...p
 export type ProjectInput = z.infer<typeof projectInputSchema>;
 
 /** Body of `PATCH /api/v1/projects/:id`. Unknown fields are faults. */
-export const projectChangeSchema = z.strictObject({ name: projectNameSchema.optional(), ...projectSettings });
+export const projectChangeSchema = z.strictObject({
+  name: projectNameSchema.optional(),
+  ...projectSettings,
+  webhookSecret: secretSchema
+    .optional()
+    .describe(
+      "Signs the project's callbacks. Null: the key that sent the message signs. Shown as ******** while one is set. That of `default` is the secret of the channel `api`.",
+    ),
+  overlapSeconds: overlapSecondsSchema,
+});
 export type ProjectChange = z.infer<typeof projectChangeSchema>;
 
 /**
@@ -86,6 +96,11 @@ export const projectItemSchema = z.object({
   tablesAsXlsx: z.boolean(),
   retentionDays: z.int().nullable(),
   modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),
+  webhookSecret: maskedSchema,
+  previousWebhookSecretUntil: z.iso
+    .datetime()
+    .nullable()
+    .describe("Until when the previous secret also signs; null if none does."),
   createdAt: z.iso.datetime(),
   version: z.int(),
 });

@@ -13,16 +13,22 @@ import {
 export const sealedSchema = z.object({ sealed: z.string() });
 export type Sealed = z.infer<typeof sealedSchema>;
 
+/** What signs callbacks: of the project `default` in `channels_config.api.config`, of another one in its own row. */
+export const webhookSecretsSchema = z.object({
+  /** HMAC secret of webhook signatures; the API key of the message is used if unset. */
+  webhookSecret: sealedSchema.nullable().default(null),
+  /** The secret before the last rotation, which signs beside the current one until this time (RFC 3339). */
+  previousWebhookSecret: sealedSchema.extend({ until: z.iso.datetime() }).nullable().default(null),
+});
+export type WebhookSecrets = z.infer<typeof webhookSecretsSchema>;
+
 /** `channels_config.api.config` (service document, section 2.6). */
 export const apiSettingsSchema = z.object({
   /** 127.0.0.1 = local processes only; 0.0.0.0 = reachable from the local network. */
   bindHost: z.enum(["127.0.0.1", "0.0.0.0"]).default("127.0.0.1"),
   /** Default of a message's `timeoutMs`. */
   timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).default(30_000),
-  /** HMAC secret of webhook signatures; the API key of the message is used when unset. */
-  webhookSecret: sealedSchema.nullable().default(null),
-  /** The secret before the last rotation, which signs beside the current one until this time (RFC 3339). */
-  previousWebhookSecret: sealedSchema.extend({ until: z.iso.datetime() }).nullable().default(null),
+  ...webhookSecretsSchema.shape,
   /** After so many days a reply leaves the buffer; the ticket keeps it. */
   bufferDays: z.int().min(1).max(365).default(7),
 });

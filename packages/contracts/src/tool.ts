@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { FRAMING_HEADERS } from "./framing-headers.ts";
-import { MASKED_SECRET } from "./channel-item.ts";
+import { MASKED_SECRET } from "./secret.ts";
 import { parseUrl } from "./parse-url.ts";
 import { isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
 

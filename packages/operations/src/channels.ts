@@ -7,6 +7,7 @@ import {
   MASKED_SECRET,
   ServiceError,
   channelIdSchema,
+  webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
 import type {
@@ -19,14 +20,27 @@ import type {
   ListPage,
   WidgetSettings,
 } from "@svc/contracts";
+import { DEFAULT_PROJECT } from "@svc/store";
 import type { ReplicaState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import type { ExpectedVersions } from "./kbs.ts";
-import { nextWebhookSecret } from "./webhook-secret.ts";
+import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 import { generateWidgetKey } from "./widget-key.ts";
 
 const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
+
+/**
+ * The change of the webhook secret that belongs to the principal's project and not to the settings of the channel; null
+ * for the project `default`, and if the secret stays as it is.
+ */
+function ownSecretOf(id: ChannelId, { projectName }: Principal, config: object) {
+  if (id !== "api" || projectName === DEFAULT_PROJECT) return null;
+  const { webhookSecret: secret, overlapSeconds = CHANNEL_LIMITS.overlapDefaultSeconds } = given(
+    CHANNEL_CHANGES.api.shape.config.unwrap().parse(config),
+  );
+  return secret === undefined ? null : { secret, overlapSeconds };
+}
 
 /** The settings of each channel as they are shown to a principal. */
 const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
@@ -55,6 +69,12 @@ function given<Change extends object>(change: Change): Partial<Change> {
   const fields = Object.entries(change).filter(([, value]) => value !== undefined && value !== MASKED_SECRET);
   return Object.fromEntries(fields) as Partial<Change>;
 }
+
+/** A change of the HTTP API without the secrets that sign callbacks. */
+const withoutSecrets = (change: object): object =>
+  Object.fromEntries(
+    Object.entries(change).filter(([name]) => name !== "webhookSecret" && name !== "previousWebhookSecret"),
+  );
 
 type ConfigOf<Id extends ChannelId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
 
@@ -160,8 +180,16 @@ function idOf(text: string): ChannelId {
   throw new ServiceError("not_found", `There is no such channel. There are: ${CHANNEL_IDS.join(", ")}.`);
 }
 
+/** The settings as the principal's project sees them: the secrets that sign callbacks are its own. */
+async function readSettings(store: Store, { project, projectName }: Principal): Promise<ChannelsConfig> {
+  const settings = await store.channelsConfig.read();
+  if (projectName === DEFAULT_PROJECT) return settings;
+  const secrets = (await store.projects.findWebhookSecrets(project)) ?? webhookSecretsSchema.parse({});
+  return { ...settings, api: { ...settings.api, config: { ...settings.api.config, ...secrets } } };
+}
+
 async function readItem(store: Store, id: ChannelId, principal: Principal): Promise<ChannelItem> {
-  const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
+  const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return asItem(id, settings, states, principal);
 }
 
@@ -172,7 +200,7 @@ async function readItem(store: Store, id: ChannelId, principal: Principal): Prom
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
   requireScope(principal, "channels:read");
-  const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
+  const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return { items: CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
@@ -184,7 +212,8 @@ export async function getChannel({ store }: { store: Store }, principal: Princip
 
 /**
  * Changes the settings of a channel that the input names, and switches it on or off, if the settings have one of the
- * expected versions; a running product follows within two seconds, on every replica. Scope admin:*. Throws not_found,
+ * expected versions; a running product follows within two seconds, on every replica. The webhook secret is that of the
+ * principal's project. Scope admin:*. Throws not_found,
  * version_conflict with the present `ETag`, and invalid_request with every fault of the input.
  */
 export const updateChannel = audited(
@@ -200,16 +229,20 @@ export const updateChannel = audited(
     const id = idOf(channelId);
     const { enabled, config = {} } = checkInput<ChannelChange>(CHANNEL_CHANGES[id], input, "The channel");
     for (;;) {
-      const settings = await store.channelsConfig.read();
+      const settings = await readSettings(store, principal);
       const { version } = settings;
       if (versions !== null && !versions.includes(version)) {
         throw new ServiceError("version_conflict", `The settings have version ${version} now. Read them again.`, {
           headers: { ETag: `"${version}"` },
         });
       }
-      const changed = await CHANGED[id](store, settings, { config, enabled });
+      const ownSecret = ownSecretOf(id, principal, config);
+      const wanted = await CHANGED[id](store, settings, { config, enabled });
+      const changed = ownSecret === null ? wanted : withoutSecrets(wanted);
       // Of two changes at once, the later one must be made from what the earlier one has left.
       if (await store.channelsConfig.update(id, changed, { ifVersion: version, enabled })) {
+        const project = { id: principal.project, name: principal.projectName };
+        if (ownSecret !== null) await storeWebhookSecret(store, project, ownSecret);
         return readItem(store, id, principal);
       }
     }

@@ -59,11 +59,11 @@ export async function getDelivery(
 async function requireSecret(store: Store, project: ProjectId, id: string): Promise<void> {
   const item = await store.deliveries.find(project, id);
   if (item?.state !== "delivered") return;
-  const { api } = await store.channelsConfig.read();
-  if (api.config.webhookSecret !== null || (await store.callbacks.hasSecret(project, item.messageId))) return;
+  const secrets = await store.projects.findWebhookSecrets(project);
+  if (secrets?.webhookSecret != null || (await store.callbacks.hasSecret(project, item.messageId))) return;
   throw new ServiceError(
     "invalid_request",
-    "The key that signed this callback is forgotten, since its message is answered. Set a webhook secret (svc webhook secret --generate), which signs replays too.",
+    "The key that signed this callback is forgotten, since its message is answered. Set a webhook secret of the project (svc webhook secret --project NAME --generate), which signs replays too.",
   );
 }
 

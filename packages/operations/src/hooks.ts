@@ -30,7 +30,7 @@ import type {
 } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import type { Hook, HookBody, HookBodyResult, NewHookBody, Store } from "@svc/store";
+import type { Hook, HookBody, HookBodyResult, NewHookBody, ProjectId, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
 import { isDeeperThan } from "./hook-mapping/is-deeper-than.ts";
@@ -139,13 +139,14 @@ function overlay(mapping: Partial<HookMapping>, change: object): object {
 /** What is wrong with a mapping and a filter besides their shape. */
 async function mappingFaults(
   store: Store,
+  project: ProjectId,
   mapping: HookMapping,
   filter: readonly HookCondition[],
 ): Promise<FieldFault[]> {
   const faults = findMappingFaults(mapping, filter);
   if (mapping.webhookUrl == null) return faults;
-  const { webhookSecret } = (await store.channelsConfig.read()).api.config;
-  return webhookSecret === null ? [...faults, WEBHOOK_SECRET_FAULT] : faults;
+  const secrets = await store.projects.findWebhookSecrets(project);
+  return secrets?.webhookSecret == null ? [...faults, WEBHOOK_SECRET_FAULT] : faults;
 }
 
 /**
@@ -187,7 +188,7 @@ export const createHook = audited(
     const wanted = overlay(defaults?.mapping ?? {}, given.mapping ?? {});
     const faults = secretFaults(auth, secret);
     const { mapping } = checkInput(mappedHookSchema, { mapping: wanted }, "The hook", faults);
-    const further = await mappingFaults(store, mapping, filter);
+    const further = await mappingFaults(store, principal.project, mapping, filter);
     if (further.length > 0) throw invalidInput(further, "The hook");
     const isGiven = secret !== undefined;
     const live = secret ?? generateSecret(auth);
@@ -230,7 +231,9 @@ export const updateHook = audited(
     const wanted = change.mapping === undefined ? before.mapping : overlay(before.mapping, change.mapping);
     const { mapping } = checkInput(mappedHookSchema, { mapping: wanted }, "The hook", faults);
     const touchesMapping = change.mapping !== undefined || change.filter !== undefined;
-    const further = touchesMapping ? await mappingFaults(store, mapping, change.filter ?? before.filter) : [];
+    const further = touchesMapping
+      ? await mappingFaults(store, principal.project, mapping, change.filter ?? before.filter)
+      : [];
     if (further.length > 0) throw invalidInput(further, "The hook");
     const { name, auth, filter } = change;
     const patch = {
@@ -351,13 +354,13 @@ export async function testHook(
     const detail = `at most ${HOOK_LIMITS.bodyMaxDepth} levels deep`;
     throw invalidInput([{ pointer: "/body", code: "too_deep", detail }], "The test");
   }
-  const { webhookSecret } = (await store.channelsConfig.read()).api.config;
+  const secrets = await store.projects.findWebhookSecrets(principal.project);
   const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const known = HOOK_HEADERS.flatMap((name) => {
     const value = given.get(name);
     return value === undefined ? [] : [[name, value] as const];
   });
   const document = { body, headers: Object.fromEntries(known) };
-  const { faults, ...mapped } = mapBody(hook, document, { guard, hasWebhookSecret: webhookSecret !== null });
+  const { faults, ...mapped } = mapBody(hook, document, { guard, hasWebhookSecret: secrets?.webhookSecret != null });
   return { ...mapped, errors: faults };
 }

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Principal } from "@svc/auth";
 import { projectItemSchema } from "@svc/contracts";
-import type { ListInput, ProjectInput, Scope } from "@svc/contracts";
+import type { ListInput, ProjectChange, ProjectInput, Scope } from "@svc/contracts";
 import { asProjectId, newId, openStore } from "@svc/store";
 import type { Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
-import { createProject, getProject, listProjects } from "./projects.ts";
+import { Client } from "pg";
+import { createProject, deleteProject, getProject, listProjects, updateProject } from "./projects.ts";
 
 const UNKNOWN = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 
@@ -44,6 +45,78 @@ const create = (input: ProjectInput, who = principal(), on = store) => createPro
 const list = (input: ListInput = {}, who = principal()) => listProjects({ store }, who, { q: mark, ...input });
 const get = (id: string, who = principal()) => getProject({ store }, who, id);
 
+describe("the webhook secret of a project", () => {
+  const SECRET = "a secret of the project";
+  const NEXT = "the secret after it, longer";
+  const change = (id: string, input: ProjectChange, versions: number[] | null = null) =>
+    updateProject({ store }, principal(), id, input, versions);
+
+  async function live(id: string): Promise<(string | null)[]> {
+    const secrets = await store.projects.findWebhookSecrets(asProjectId(id));
+    const sealed = [secrets?.webhookSecret ?? null, secrets?.previousWebhookSecret ?? null];
+    return sealed.map((one) => (one === null ? null : store.sealer.open(one)));
+  }
+
+  test("is shown masked, stays with its mask, rotates with an overlap, and ends with null", async () => {
+    const { id } = await create({ name: `a-${mark}` });
+    expect(await change(id, { webhookSecret: SECRET })).toMatchObject({
+      webhookSecret: "********",
+      previousWebhookSecretUntil: null,
+    });
+    expect(await live(id)).toEqual([SECRET, null]);
+    await change(id, { webhookSecret: "********", tablesAsXlsx: false });
+    expect(await live(id)).toEqual([SECRET, null]);
+    const rotated = await change(id, { webhookSecret: NEXT, overlapSeconds: 3_600 });
+    expect(rotated).toMatchObject({ webhookSecret: "********", previousWebhookSecretUntil: expect.any(String) });
+    expect(await get(id)).toEqual(rotated);
+    expect(await live(id)).toEqual([NEXT, SECRET]);
+    expect(await change(id, { webhookSecret: null })).toMatchObject({ webhookSecret: null });
+    expect(await live(id)).toEqual([null, null]);
+  });
+
+  test("is no other project's, and that of default is the secret of the channel api", async () => {
+    const [one, other] = [await create({ name: `a-${mark}` }), await create({ name: `b-${mark}` })];
+    const { id } = (await store.projects.ensure("default")).project;
+    await change(id, { webhookSecret: SECRET });
+    await change(one.id, { webhookSecret: NEXT });
+    expect([await live(id), await live(one.id), await live(other.id)]).toEqual([
+      [SECRET, null],
+      [NEXT, null],
+      [null, null],
+    ]);
+    const { api } = await store.channelsConfig.read();
+    expect(api.config.webhookSecret && store.sealer.open(api.config.webhookSecret)).toBe(SECRET);
+    await change(id, { webhookSecret: null });
+  });
+
+  test("is refused with its pointer when it is unfit, or when only an overlap is named, and then nothing changes", async () => {
+    const { id } = await create({ name: `a-${mark}` });
+    await expect(change(id, { webhookSecret: "short", tablesAsXlsx: false })).rejects.toMatchObject({
+      code: "invalid_request",
+      errors: [expect.objectContaining({ pointer: "/webhookSecret" })],
+    });
+    await expect(change(id, { overlapSeconds: 60 })).rejects.toMatchObject({
+      errors: [expect.objectContaining({ pointer: "/overlapSeconds" })],
+    });
+    await expect(change(id, { webhookSecret: SECRET }, [99])).rejects.toMatchObject({ code: "version_conflict" });
+    expect(await get(id)).toMatchObject({ tablesAsXlsx: true, webhookSecret: null, version: 1 });
+  });
+
+  test("is erased with the project", async () => {
+    const { id, name } = await create({ name: `a-${mark}` });
+    await change(id, { webhookSecret: SECRET });
+    await change(id, { webhookSecret: NEXT });
+    await deleteProject({ store }, principal(), id, { confirm: name });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query("SELECT webhook_secret, previous_webhook_secret FROM projects WHERE id = $1", [
+      id,
+    ]);
+    await client.end();
+    expect(rows).toEqual([{ webhook_secret: null, previous_webhook_secret: null }]);
+  });
+});
+
 describe("a project that is made", () => {
   test("has the service's settings where nothing is said", async () => {
     const item = await create({ name: `a-${mark}` });
@@ -55,6 +128,8 @@ describe("a project that is made", () => {
       tablesAsXlsx: true,
       retentionDays: null,
       modelLimits: { concurrency: 8, tokensPerDay: null },
+      webhookSecret: null,
+      previousWebhookSecretUntil: null,
       createdAt: expect.any(String),
       version: 1,
     });

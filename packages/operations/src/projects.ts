@@ -1,6 +1,13 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, projectChangeSchema, projectDeletionSchema, projectInputSchema } from "@svc/contracts";
+import {
+  CHANNEL_LIMITS,
+  MASKED_SECRET,
+  ServiceError,
+  projectChangeSchema,
+  projectDeletionSchema,
+  projectInputSchema,
+} from "@svc/contracts";
 import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
@@ -10,11 +17,18 @@ import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
+import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
   const { id, name, handoffText, greeting, tablesAsXlsx, retentionDays, modelLimits, version } = project;
+  const { webhookSecret, previousWebhookSecret: previous } = project;
+  const isOver = previous === null || Date.parse(previous.until) <= Date.now();
   const settings = { handoffText, greeting, tablesAsXlsx, retentionDays, modelLimits };
-  return { id, name, ...settings, createdAt: createdAt.toISOString(), version };
+  const secrets = {
+    webhookSecret: webhookSecret === null ? null : MASKED_SECRET,
+    previousWebhookSecretUntil: isOver ? null : previous.until,
+  } as const;
+  return { id, name, ...settings, ...secrets, createdAt: createdAt.toISOString(), version };
 }
 
 /** A page of all projects, newest first. Scope admin:*. Throws invalid_request for a query that is not valid. */
@@ -62,6 +76,23 @@ export const createProject = audited(
   { isGlobal: true },
 );
 
+/** What a change makes of the project's webhook secret; undefined if it stays as it is. Throws invalid_request. */
+function secretOf(
+  store: Store,
+  project: Project,
+  { webhookSecret: secret, overlapSeconds }: ProjectChange,
+): { secret: string | null; overlapSeconds: number } | undefined {
+  if (secret === undefined || secret === MASKED_SECRET) {
+    if (overlapSeconds === undefined) return undefined;
+    const detail = "goes with a new webhookSecret, and changes nothing without one";
+    throw invalidInput([{ pointer: "/overlapSeconds", code: "not_allowed", detail }], "The project");
+  }
+  const change = { secret, overlapSeconds: overlapSeconds ?? CHANNEL_LIMITS.overlapDefaultSeconds };
+  // Before anything is changed, what is not valid is reported.
+  nextWebhookSecret(store, project, change, "/webhookSecret");
+  return change;
+}
+
 /**
  * Changes what the input names, if the project has one of the expected versions. A new name counts within a second on
  * every replica, and takes the place of the old one in the settings of the widget; other settings count for messages that
@@ -84,11 +115,15 @@ export const updateProject = audited(
       const detail = `${DEFAULT_PROJECT} keeps its name: requests that name no project work on it`;
       throw invalidInput([{ pointer: "/name", code: "not_allowed", detail }], "The project");
     }
-    const { result, project } = await store.projects.update(before.id, change, versions);
+    const secret = secretOf(store, before, change);
+    const { webhookSecret: _secret, overlapSeconds: _overlap, ...settings } = change;
+    const { result, project } = await store.projects.update(before.id, settings, versions);
     if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
     if (result === "taken") throw nameTaken();
     if (result === "stale") throw staleVersion("The project", project.version);
-    return asItem(project);
+    if (secret === undefined) return asItem(project);
+    await storeWebhookSecret(store, project, secret);
+    return asItem(await readProject(store, id));
   },
   undefined,
   { isGlobal: true },

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { CHANNEL_LIMITS, ServiceError } from "@svc/contracts";
-import type { ApiSettings } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { isWebhookSecret } from "@svc/outbound";
-import type { Store } from "@svc/store";
+import { DEFAULT_PROJECT } from "@svc/store";
+import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 
 const SECRET_BYTES = 32;
@@ -28,9 +29,9 @@ export function generateWebhookSecret(): string {
 /** The secret that signs beside the new one, and until when. */
 function previousOf(
   store: Store,
-  { webhookSecret, previousWebhookSecret }: ApiSettings,
+  { webhookSecret, previousWebhookSecret }: WebhookSecrets,
   { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
-): ApiSettings["previousWebhookSecret"] {
+): WebhookSecrets["previousWebhookSecret"] {
   // Without a current secret the key of each message signs, and nothing beside it.
   if (secret === null || overlapSeconds === 0) return null;
   // A call that is repeated must not end the overlap that it has begun.
@@ -42,19 +43,20 @@ function previousOf(
 }
 
 /**
- * What a secret makes of the settings: the one before goes on signing beside it for `overlapSeconds` (0 to 30 days).
- * With null none is set. Throws invalid_request for what can be no secret.
+ * Secrets that follow from a new one: the previous one goes on signing beside it for `overlapSeconds` (0 to 30 days).
+ * With null none is set. Throws invalid_request, with `pointer`, for what can be no secret.
  */
 export function nextWebhookSecret(
   store: Store,
-  present: ApiSettings,
+  present: WebhookSecrets,
   { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
-): Pick<ApiSettings, "webhookSecret" | "previousWebhookSecret"> {
+  pointer = "/config/webhookSecret",
+): WebhookSecrets {
   if (secret !== null && (!isWebhookSecret(secret) || Buffer.byteLength(secret) < SECRET_MIN_BYTES)) {
     throw new ServiceError(
       "invalid_request",
       `A webhook secret has at least ${SECRET_MIN_BYTES} bytes, and is base64 with padding where it begins with whsec_. Let one be made: svc webhook secret --generate.`,
-      { errors: [{ pointer: "/config/webhookSecret", code: "invalid_secret", detail: "is not fit to sign with" }] },
+      { errors: [{ pointer, code: "invalid_secret", detail: "is not fit to sign with" }] },
     );
   }
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
@@ -67,11 +69,36 @@ export function nextWebhookSecret(
 }
 
 /**
- * Sets the secret that signs callbacks. The one before goes on signing beside it for `overlapSeconds` (0 to 30 days),
- * so that receivers can be changed in the meantime; it takes the place of one that is still in the overlap of an earlier
- * change. Setting the same secret again leaves a running overlap as it is, or ends it with an overlap of 0. With null
- * none is set, from now on and without an overlap: each callback is signed with the API key that sent its message. A
- * running product follows within a second. Scope admin:*. Throws invalid_request for what can be no secret.
+ * Stores a new secret of a project, made from what is stored now: of two changes at once, the later one sees the secret
+ * of the earlier one as the previous one. Throws as `nextWebhookSecret`, and not_found.
+ */
+export async function storeWebhookSecret(
+  store: Store,
+  { id, name }: Pick<Project, "id" | "name">,
+  change: { secret: string | null; overlapSeconds: number },
+): Promise<WebhookSecrets> {
+  for (;;) {
+    if (name === DEFAULT_PROJECT) {
+      const { api, version } = await store.channelsConfig.read();
+      const next = nextWebhookSecret(store, api.config, change);
+      if (await store.channelsConfig.update("api", next, { ifVersion: version })) return next;
+    } else {
+      const project = await store.projects.find(id);
+      if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+      const next = nextWebhookSecret(store, project, change);
+      const { result } = await store.projects.update(id, next, [project.version]);
+      if (result === "changed") return next;
+    }
+  }
+}
+
+/**
+ * Sets the secret that signs the callbacks of the principal's project; that of `default` is the setting of the channel
+ * `api`. The previous one goes on signing beside it for `overlapSeconds` (0 to 30 days), so that receivers can be changed
+ * in the meantime; it replaces one that is still in the overlap of an earlier change. Setting the same secret again leaves
+ * a running overlap as it is, or ends it with an overlap of 0. With null none is set, from now on and without an overlap:
+ * each callback is signed with the API key that sent its message. A running product follows within a second. Scope
+ * admin:*. Throws invalid_request for what can be no secret.
  */
 export const setWebhookSecret = audited(
   "webhook-secret.set",
@@ -81,13 +108,9 @@ export const setWebhookSecret = audited(
     { secret, overlapSeconds }: { secret: string | null; overlapSeconds: number },
   ): Promise<WebhookSecretState> {
     requireScope(principal, "admin:*");
-    for (;;) {
-      const { api, version } = await store.channelsConfig.read();
-      const next = nextWebhookSecret(store, api.config, { secret, overlapSeconds });
-      // Of two changes at once, the later one must see the secret of the earlier one as the one before.
-      const isChanged = await store.channelsConfig.update("api", next, { ifVersion: version });
-      if (isChanged) return { isSet: secret !== null, previousUntil: next.previousWebhookSecret?.until ?? null };
-    }
+    const project = { id: principal.project, name: principal.projectName };
+    const next = await storeWebhookSecret(store, project, { secret, overlapSeconds });
+    return { isSet: secret !== null, previousUntil: next.previousWebhookSecret?.until ?? null };
   },
   undefined,
   { isGlobal: true },

@@ -19,7 +19,8 @@ Settings that change while the service runs live in the table \`channels_config\
 \`channels_config.api.config.webhookSecret\`, \`channels_config.api.config.bufferDays\`,
 \`channels_config.widget.config.apiKey\`, \`channels_config.widget.config.allowedOrigins\`,
 \`channels_config.messenger.config.botToken\`. \`PUT /api/v1/admin/channels/:id\` changes each of them, \`svc channels
-enable|disable\` the list of enabled channels, and \`svc webhook secret\` the secret.
+enable|disable\` the list of enabled channels, and \`svc webhook secret\` the
+secret of the project \`default\`; those of other projects are in \`projects\`.
 
 This page is made by \`npm run docs\`; a test compares it with the code.
 `;

@@ -10,15 +10,14 @@ interface Waiting<Item, Result> {
  * Group commit: what is asked for while a statement is on its way goes into the next one, so that concurrent callers
  * share one round trip and one commit. `run` gets the items in the order of the calls and answers in the same order.
  * Two statements may be on their way at once. When a statement fails for its data, its items are run one by one, so
- * that a bad one harms nobody else; when the store is away, all of them fail. `delayMs` lets a batch fill for that long:
- * for what nobody waits for. Items with the same `keyOf` are never on their way in two statements at once, so that they
- * keep the order of their calls.
+ * that a bad one harms nobody else; when the store is unavailable, all of them fail. Items with the same `keyOf` are never
+ * on their way in two statements at once, so that they keep the order of their calls.
  */
 export function createBatcher<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  options: { maxItems?: number; lanes?: number; delayMs?: number; keyOf?: (item: Item) => string } = {},
+  options: { maxItems?: number; lanes?: number; keyOf?: (item: Item) => string } = {},
 ): (item: Item) => Promise<Result> {
-  const { maxItems = 200, lanes = 2, delayMs = 0, keyOf } = options;
+  const { maxItems = 200, lanes = 2, keyOf } = options;
   const onTheWay = new Set<string>();
   let waiting: Waiting<Item, Result>[] = [];
   let busy = 0;
@@ -62,7 +61,6 @@ export function createBatcher<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (armed) return;
       armed = true;
-      if (delayMs === 0) setImmediate(pump);
-      else setTimeout(pump, delayMs);
+      setImmediate(pump);
     });
 }

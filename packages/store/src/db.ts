@@ -38,16 +38,30 @@ const CONNECTION_FAULTS = new Set([
   "25006", // read_only_sql_transaction: connected to a standby during a failover
 ]);
 const CONNECTION_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/;
+  /Connection terminated|Query read timeout|Client has encountered a connection error|not queryable|Cannot use a pool after calling end/;
 
-/** True when the store cannot be reached or cannot write now, so that the same call may go through later. */
+/** What pg-pool says when a caller waited too long for a connection, whatever the reason was. */
+const POOL_TIMEOUT = /timeout exceeded when trying to connect/;
+
+/** Every connection of a pool was in use for as long as a caller waits for one: the server itself can be reached. */
+class PoolBusyError extends Error {}
+
+/**
+ * True when a call failed only because this process had all its connections in use. The call may be repeated as after
+ * any other unavailability, but nothing was lost meanwhile: it is no outage.
+ */
+export function isBusy(error: unknown): boolean {
+  return error instanceof PoolBusyError || (error instanceof Error && isBusy(error.cause));
+}
+
+/** True when the store is busy, cannot be reached or cannot write now, so that the same call may go through later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof ServiceError) return error.code === "unavailable";
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   if (!(error instanceof Error)) return false;
   const code: unknown = "code" in error ? error.code : undefined;
   if (typeof code === "string" && (CONNECTION_FAULTS.has(code) || code.startsWith("08"))) return true;
-  return CONNECTION_MESSAGES.test(error.message);
+  return error instanceof PoolBusyError || POOL_TIMEOUT.test(error.message) || CONNECTION_MESSAGES.test(error.message);
 }
 
 /** SQLSTATE of a database error, or undefined. */
@@ -63,7 +77,10 @@ export function isUniqueViolation(error: unknown): boolean {
 
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
-  return new ServiceError("unavailable", "The store cannot be reached right now; try again.", {
+  const detail = isBusy(error)
+    ? "The service is busy: all its database connections are in use. Try again."
+    : "The store cannot be reached right now; try again.";
+  return new ServiceError("unavailable", detail, {
     headers: { "Retry-After": "2" },
     cause: error,
   });
@@ -81,7 +98,7 @@ const UNWATCHED = { begin: () => undefined, end: () => undefined };
 function dbOn(
   queryable: Queryable,
   transaction: Db["transaction"],
-  disk: DiskWatch,
+  noteError: (error: unknown) => unknown,
   around: { begin(): void; end(): void } = UNWATCHED,
 ): Db {
   async function run<Row extends object>(config: pg.QueryConfig): Promise<Row[]> {
@@ -89,8 +106,7 @@ function dbOn(
     try {
       return (await queryable.query<Row>(config)).rows;
     } catch (error) {
-      disk.note(error);
-      throw asServiceError(error);
+      throw noteError(error);
     } finally {
       around.end();
     }
@@ -134,6 +150,8 @@ const PURPOSES = {
   messages: "-c enable_seqscan=off",
   /** As `messages`, for what is done again when a crash of the database loses it: a commit does not wait for the disk. */
   leases: "-c enable_seqscan=off -c synchronous_commit=off",
+  /** As `messages`, for what callers have received: see `openStore`. */
+  notes: "-c enable_seqscan=off",
   /** What reads many rows of one project: with one process of the database, so that messages keep the rest of it. */
   reports: "-c max_parallel_workers_per_gather=0 -c work_mem=16MB",
 } as const;
@@ -190,13 +208,21 @@ export function openDb(options: {
   pool.on("acquire", (client) => watch.begin(client));
   pool.on("release", (fault: unknown, client) => watch.end(client, fault));
 
+  /** Returns the error that a caller gets. */
+  const noteError = (error: unknown): unknown => {
+    disk.note(error);
+    if (!(error instanceof Error) || !POOL_TIMEOUT.test(error.message)) return asServiceError(error);
+    // A connection that is still being opened is among those of the pool, and not among the connected ones.
+    const isFull = pool.totalCount > 0 && pool.totalCount === connected.size;
+    return asServiceError(isFull ? new PoolBusyError(error.message, { cause: error }) : error);
+  };
+
   const transaction: Db["transaction"] = async (work) => {
     let client: pg.PoolClient;
     try {
       client = await pool.connect();
     } catch (error) {
-      disk.note(error);
-      throw asServiceError(error);
+      throw noteError(error);
     }
     // Between its statements a transaction may think for a while.
     watch.end(client);
@@ -207,7 +233,7 @@ export function openDb(options: {
     };
     client.on("error", noteBreak);
     const nested: Db["transaction"] = (inner) => inner(tx);
-    const tx: Db = dbOn(client, nested, disk, around);
+    const tx: Db = dbOn(client, nested, noteError, around);
     try {
       await tx.query("BEGIN");
       const result = await work(tx);
@@ -225,7 +251,7 @@ export function openDb(options: {
   };
 
   return {
-    ...dbOn(pool, transaction, disk),
+    ...dbOn(pool, transaction, noteError),
     async close() {
       isClosed = true;
       const ended = pool.end();

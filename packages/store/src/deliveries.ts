@@ -1,13 +1,12 @@
 import type { CallbackType, DeliveryItem, DeliveryState, Sealed } from "@svc/contracts";
 import type { DueDelivery } from "./callbacks.ts";
-import { isUnavailable } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { COVERED_BY, REPLY_COLUMNS, asReply } from "./replies.ts";
 import type { ReplyRow, StoredReply } from "./replies.ts";
 
-/** A delivery that a worker has a lease for, with all that its request is made of. */
+/** A delivery that a worker holds the lease of. Nothing has been sent yet. */
 export interface ClaimedDelivery {
   project: ProjectId;
   id: string;
@@ -17,21 +16,28 @@ export interface ClaimedDelivery {
   type: CallbackType;
   url: string;
   createdAt: Date;
-  /** Tries since it was made or last replayed, this one counted. */
-  tries: number;
-  /** Of all tries, this one. */
+  replyIds: string[];
+  /** Failed attempts since the delivery was created or last replayed: its position in the retry schedule. */
+  failures: number;
+  /** Leases in a row that expired without a result: each time the worker's process ended, or lost the store for long. */
+  lapses: number;
+  /** Number of the attempt that comes next, counted over replays too. */
   attempt: number;
+  /** `traceparent` of its message; null if tracing is off. */
+  trace: string | null;
+}
+
+/** A delivery whose attempt has begun, with the content of its request. */
+export interface DeliveryRequest extends ClaimedDelivery {
   chatId: string;
   meta: Record<string, unknown>;
   /** The later message whose reply answers this one too; null for all others. */
   coveredBy: string | null;
   replies: StoredReply[];
-  /** The sender's key, sealed; null where a webhook secret was set, or when it is forgotten. */
+  /** The sender's key, sealed; null if a webhook secret was set, or after the key has been erased. */
   sealedSecret: Sealed | null;
   /** True when the sender's key was revoked: it signs nothing any more. */
   isKeyRevoked: boolean;
-  /** The place of its message in a trace, as `traceparent` says it; null where nobody traces. */
-  trace: string | null;
 }
 
 /** What became of a try. */
@@ -44,7 +50,7 @@ export interface TryResult {
   next: "delivered" | "dead" | { delayMs: number };
 }
 
-/** Longer than a try may take, so that a lease runs out only when its process is gone. */
+/** Longer than an attempt may take, so that a lease expires only if its process ended or cannot reach the store. */
 const LEASE_MS = 20_000;
 
 interface ClaimedRow {
@@ -55,14 +61,15 @@ interface ClaimedRow {
   reply_ids: string[];
   created_at: Date;
   tries: number;
+  lapses: number;
   number: number;
+  trace: string | null;
 }
 
 interface ContentRow {
   chat_id: string;
   channel_meta: Record<string, unknown>;
   covered_by: string | null;
-  trace: string | null;
   sealed_secret: string | null;
   is_key_revoked: boolean;
 }
@@ -87,37 +94,51 @@ const ITEM = `(SELECT c.chat_id FROM chats c WHERE c.ticket_id = d.ticket_id) AS
 /** Callbacks on their way: claimed one after the other in each chat, each try noted, given up or received. */
 export function deliveriesTable(db: Db) {
   // The oldest pending callback of the chat alone: one that waits for its next try holds back the later ones. The row
-  // is locked and not skipped, so that two workers cannot take two callbacks of one chat.
+  // is locked and not skipped, so that two workers cannot take two callbacks of one chat. A claim is not an attempt: that
+  // begins with BEGIN. A lease that expired without a result counts as a lapse; from the second one in a row on, `next_at`
+  // is where the next claim may follow if this lease expires too, so that a callback that ends its process does so ever
+  // more rarely.
   const CLAIM = `
     WITH head AS (
       SELECT id FROM deliveries WHERE ticket_id = $2 AND project_id = $1 AND state = 'pending'
       ORDER BY place LIMIT 1 FOR UPDATE
-    ), claimed AS (
-      UPDATE deliveries d SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds', tries = d.tries + 1
-      FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
-        AND (d.lease_until IS NULL OR d.lease_until < now())
-      RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries
-    ), attempt AS (
-      INSERT INTO delivery_attempts (delivery_id, number)
-      SELECT id, 1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = claimed.id), 0)
-      FROM claimed RETURNING number
     )
-    SELECT claimed.*, attempt.number FROM claimed, attempt`;
+    UPDATE deliveries d SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds',
+      lapses = CASE WHEN d.lease_id IS NULL THEN 0 ELSE d.lapses + 1 END,
+      next_at = CASE WHEN d.lease_id IS NULL OR d.lapses = 0 THEN d.next_at
+        ELSE now() + least(interval '6 hours', interval '30 seconds' * power(4, d.lapses - 1)) END
+    FROM head WHERE d.id = head.id AND d.state = 'pending' AND d.next_at <= now()
+      AND (d.lease_until IS NULL OR d.lease_until < now())
+    RETURNING d.id, d.message_id, d.type, d.url, d.reply_ids, d.created_at, d.tries, d.lapses,
+      1 + coalesce((SELECT max(number) FROM delivery_attempts a WHERE a.delivery_id = d.id), 0) AS number,
+      (SELECT m.trace FROM messages m WHERE m.id = d.message_id) AS trace`;
 
-  const CONTENT = `
-    SELECT c.chat_id, m.channel_meta, ${COVERED_BY} AS covered_by, m.trace, cb.sealed_secret, k.revoked_at IS NOT NULL AS is_key_revoked
-    FROM messages m JOIN chats c USING (ticket_id) JOIN callbacks cb ON cb.message_id = m.id
-    LEFT JOIN api_keys k ON k.id = cb.api_key_id
-    WHERE m.id = $2 AND m.project_id = $1`;
+  // The attempt begins: it is recorded, and the lease lasts as long as the request may take. Fenced by the lease.
+  const BEGIN = `
+    WITH begun AS (
+      UPDATE deliveries SET lease_until = now() + interval '${LEASE_MS} milliseconds'
+      WHERE id = $2 AND project_id = $1 AND lease_id = $3 AND state = 'pending' RETURNING id, message_id
+    ), content AS (
+      SELECT begun.id, c.chat_id, m.channel_meta, ${COVERED_BY} AS covered_by, cb.sealed_secret,
+        k.revoked_at IS NOT NULL AS is_key_revoked
+      FROM begun JOIN messages m ON m.id = begun.message_id AND m.project_id = $1 JOIN chats c USING (ticket_id)
+      JOIN callbacks cb ON cb.message_id = m.id LEFT JOIN api_keys k ON k.id = cb.api_key_id
+    ), attempt AS (
+      INSERT INTO delivery_attempts (delivery_id, number) SELECT id, $4 FROM content ON CONFLICT DO NOTHING
+    )
+    SELECT * FROM content`;
 
   const REPLIES = `
     SELECT ${REPLY_COLUMNS} FROM replies r
     WHERE r.ticket_id = $2 AND r.project_id = $1 AND r.id = ANY ($3::uuid[]) ORDER BY r.seq`;
 
+  // A result may come without a recorded beginning, when the request could not be made.
   const NOTE_TRY = `
     WITH attempt AS (
-      UPDATE delivery_attempts SET duration_ms = $4, status = $5, error = $6
-      WHERE delivery_id = $1 AND number = $3
+      INSERT INTO delivery_attempts (delivery_id, number, duration_ms, status, error)
+      SELECT id, $3, $4, $5, $6 FROM deliveries WHERE id = $1
+      ON CONFLICT (delivery_id, number) DO UPDATE
+        SET duration_ms = excluded.duration_ms, status = excluded.status, error = excluded.error
     )`;
 
   // The receiver has it: so its replies are delivered. After a message's final callback the sender's key is forgotten.
@@ -146,25 +167,26 @@ export function deliveriesTable(db: Db) {
     FROM moved, chat WHERE r.id = moved.id`;
 
   const LATER = `${NOTE_TRY}
-    UPDATE deliveries SET lease_id = NULL, lease_until = NULL,
+    UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries + 1,
       next_at = now() + $7 * interval '1 millisecond', due_at = now() + $7 * interval '1 millisecond'
     WHERE id = $1 AND lease_id = $2`;
 
-  // Broken off after its request had left: the try is kept, but does not count.
+  // Aborted after its request was sent: the attempt is kept, but is not a failure.
   const INTERRUPT = `
     WITH attempt AS (
       UPDATE delivery_attempts SET duration_ms = $4, error = $5 WHERE delivery_id = $1 AND number = $3
     )
-    UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries - 1, next_at = now(), due_at = now()
+    UPDATE deliveries SET lease_id = NULL, lease_until = NULL, next_at = now(), due_at = now()
     WHERE id = $1 AND lease_id = $2`;
 
+  // Nothing was sent: an attempt that was recorded all the same, because the response of BEGIN was lost, is removed.
   const POSTPONE = `
     WITH mine AS (
-      UPDATE deliveries SET lease_id = NULL, lease_until = NULL, tries = tries - 1,
+      UPDATE deliveries SET lease_id = NULL, lease_until = NULL,
         next_at = now() + $4 * interval '1 millisecond', due_at = now() + $4 * interval '1 millisecond'
       WHERE id = $1 AND lease_id = $2 RETURNING id
     )
-    DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = $3`;
+    DELETE FROM delivery_attempts a USING mine WHERE a.delivery_id = mine.id AND a.number = $3 AND a.duration_ms IS NULL`;
 
   // As with messages: each is put off by its own age at most, and SKIP LOCKED shares the work among replicas. One that
   // is held back is put off until the one before it is due and is not announced: whoever ends that one goes on with it,
@@ -197,24 +219,13 @@ export function deliveriesTable(db: Db) {
 
   return {
     /**
-     * Takes the lease on the oldest pending delivery of a chat and counts the try; null when none is pending, it is not
-     * to be tried yet, or another worker has it. The lease lasts 20 s; a try must be over before.
+     * Claims the oldest pending delivery of a chat; null if there is none, it is not due yet, or another worker has it.
+     * The lease lasts 20 s. A claim is not an attempt: `begin` or `postpone` follows.
      */
     async claim(project: ProjectId, ticketId: string): Promise<ClaimedDelivery | null> {
       const leaseId = newId();
       const [row] = await db.prepared<ClaimedRow>("deliveries_claim", CLAIM, [project, ticketId, leaseId]);
       if (row === undefined) return null;
-      const reading = Promise.all([
-        db.prepared<ContentRow>("deliveries_content", CONTENT, [project, row.message_id]),
-        db.prepared<ReplyRow>("deliveries_replies", REPLIES, [project, ticketId, row.reply_ids]),
-      ]);
-      const [[content], replies] = await reading.catch(async (error: unknown) => {
-        // Nothing was sent: the try must not count. While the store is away the lease runs out by itself.
-        if (!isUnavailable(error)) await postpone({ id: row.id, leaseId, attempt: row.number }, 0);
-        throw error;
-      });
-      // Its conversation was erased in just this moment.
-      if (content === undefined) return null;
       return {
         project,
         id: row.id,
@@ -224,20 +235,38 @@ export function deliveriesTable(db: Db) {
         type: row.type,
         url: row.url,
         createdAt: row.created_at,
-        tries: row.tries,
+        replyIds: row.reply_ids,
+        failures: row.tries,
+        lapses: row.lapses,
         attempt: row.number,
-        chatId: content.chat_id,
-        meta: content.channel_meta,
-        // Whatever was told before the reply came stays as it was told, in all tries.
-        coveredBy: row.type === "message.completed" ? content.covered_by : null,
-        replies: replies.map(asReply),
-        sealedSecret: content.sealed_secret === null ? null : { sealed: content.sealed_secret },
-        isKeyRevoked: content.is_key_revoked,
-        trace: content.trace,
+        trace: row.trace,
       };
     },
 
-    /** Writes down what became of a try. Does nothing when the lease was lost: then another try counts. */
+    /**
+     * Begins an attempt: records it, renews the lease for 20 s and returns the content of its request. The request, or
+     * `postpone` if it cannot be made, follows at once. Null if the lease was lost or the conversation was erased.
+     */
+    async begin(delivery: ClaimedDelivery): Promise<DeliveryRequest | null> {
+      const { project, id, leaseId, ticketId, replyIds, attempt, type } = delivery;
+      const replies = await db.prepared<ReplyRow>("deliveries_replies", REPLIES, [project, ticketId, replyIds]);
+      const [content] = await db.prepared<ContentRow>("deliveries_begin", BEGIN, [project, id, leaseId, attempt]);
+      if (content === undefined) return null;
+      return {
+        ...delivery,
+        chatId: content.chat_id,
+        meta: content.channel_meta,
+        // What was said before the reply existed stays the same in all attempts.
+        coveredBy: type === "message.completed" ? content.covered_by : null,
+        replies: replies.map(asReply),
+        sealedSecret: content.sealed_secret === null ? null : { sealed: content.sealed_secret },
+        isKeyRevoked: content.is_key_revoked,
+      };
+    },
+
+    /**
+     * Records the result of an attempt. If the lease was lost, the delivery stays as it is: then another attempt counts.
+     */
     async finishTry({ id, leaseId, attempt }: ClaimedDelivery, result: TryResult): Promise<void> {
       const { durationMs, status, error, next } = result;
       const values = [id, leaseId, attempt, Math.round(durationMs), status, error];
@@ -246,12 +275,12 @@ export function deliveriesTable(db: Db) {
       else await db.prepared("deliveries_later", LATER, [...values, Math.round(next.delayMs)]);
     },
 
-    /** Gives a lease back without a try: the delivery waits for `delayMs`, and the try is not counted. */
+    /** Releases a lease under which nothing was sent: the delivery waits for `delayMs`, and no attempt is counted. */
     postpone,
 
     /**
-     * Gives a lease back after a try that was broken off when its request had left: it is kept, does not count, and is
-     * made again at once.
+     * Releases a lease after an attempt that was aborted when its request had been sent: the attempt is kept, is not a
+     * failure, and the next one may follow at once.
      */
     async interrupt({ id, leaseId, attempt }: ClaimedDelivery, durationMs: number, error: string): Promise<void> {
       await db.prepared("deliveries_interrupt", INTERRUPT, [id, leaseId, attempt, Math.round(durationMs), error]);
@@ -317,7 +346,7 @@ export function deliveriesTable(db: Db) {
     async replay(project: ProjectId, id: string): Promise<DueDelivery | null> {
       const rows = await db.query<{ ticket_id: string; tries: number }>(
         `WITH again AS (
-           UPDATE deliveries SET state = 'pending', tries = CASE state WHEN 'pending' THEN tries ELSE 0 END,
+           UPDATE deliveries SET state = 'pending', tries = CASE state WHEN 'pending' THEN tries ELSE 0 END, lapses = 0,
              next_at = now(), due_at = now(), finished_at = NULL
            WHERE project_id = $1 AND id = $2 RETURNING ticket_id, reply_ids, tries
          ), unbuffered AS (

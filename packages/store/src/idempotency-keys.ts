@@ -1,3 +1,4 @@
+import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
 import { IS_ALIVE } from "./instances.ts";
@@ -77,8 +78,14 @@ const isFree = (instance: string) => `(k.call_id IS NULL OR (k.call_instance <> 
 const isClaimable = (bodyHash: string, instance: string) =>
   `(${IS_EXPIRED} OR (k.body_hash = ${bodyHash} AND k.status IS NULL AND ${isFree(instance)}))`;
 
-/** Which calls were made under which Idempotency-Key, and what they were answered. */
-export function idempotencyKeysTable(db: Db) {
+interface AnswerItem {
+  call: IdempotentCall;
+  answer: KeptAnswer;
+  handedOver: HandedOver | null;
+}
+
+/** Which calls were made under which Idempotency-Key, and what they were answered. `notes` is for the answers. */
+export function idempotencyKeysTable(db: Db, notes: Db) {
   // The first call makes the row; one whose predecessor has died or hung up takes it over; an expired row begins anew.
   const CLAIM = `
     INSERT INTO idempotency_keys AS k
@@ -100,16 +107,42 @@ export function idempotencyKeysTable(db: Db) {
     FROM idempotency_keys k WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4`;
 
   // An answer that its caller has, what is delivered by it, and the end of the call become true together: whoever
-  // repeats the call finds either all of it done, or the replies where they were.
+  // repeats the call finds either all of it done, or the replies where they were. Concurrent calls share the statement.
   const ANSWER = `
     WITH kept AS (
-      UPDATE idempotency_keys SET call_id = NULL, call_instance = NULL, status = $6, headers = $7, body = $8
-      WHERE api_key_id = $1 AND method = $2 AND path = $3 AND key = $4 AND call_id = $5
+      UPDATE idempotency_keys k SET call_id = NULL, call_instance = NULL, status = a.status, headers = a.headers, body = a.body
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::uuid[], $6::integer[], $7::jsonb[], $8::text[])
+        AS a (api_key_id, method, path, key, call_id, status, headers, body)
+      WHERE k.api_key_id = a.api_key_id AND k.method = a.method AND k.path = a.path AND k.key = a.key AND k.call_id = a.call_id
     ), ended AS (
-      UPDATE messages SET call_ended_at = now() WHERE id = $10 AND project_id = $9 AND call_ended_at IS NULL
+      UPDATE messages m SET call_ended_at = now() FROM unnest($9::uuid[], $10::uuid[]) AS e (project_id, id)
+      WHERE m.id = e.id AND m.project_id = e.project_id AND m.call_ended_at IS NULL
     )
-    UPDATE replies SET delivered_at = now(), taken_by = NULL
-    WHERE id = ANY ($11::uuid[]) AND project_id = $9 AND delivered_at IS NULL`;
+    UPDATE replies r SET delivered_at = now(), taken_by = NULL
+    FROM unnest($11::uuid[], $12::uuid[]) AS d (project_id, id)
+    WHERE r.id = d.id AND r.project_id = d.project_id AND r.delivered_at IS NULL`;
+
+  const answer = createBatcher<AnswerItem, void>(async (items) => {
+    const ended = items.flatMap(({ call, handedOver }) =>
+      handedOver === null ? [] : [{ project: call.project, ...handedOver }],
+    );
+    const delivered = ended.flatMap(({ project, replyIds }) => replyIds.map((id) => ({ project, id })));
+    await notes.prepared("idempotency_keys_answer", ANSWER, [
+      items.map(({ call }) => call.apiKeyId),
+      items.map(({ call }) => call.method),
+      items.map(({ call }) => call.path),
+      items.map(({ call }) => call.key),
+      items.map(({ call }) => call.callId),
+      items.map((item) => item.answer.status),
+      items.map((item) => JSON.stringify(item.answer.headers)),
+      items.map((item) => item.answer.body),
+      ended.map(({ project }) => project),
+      ended.map(({ messageId }) => messageId),
+      delivered.map(({ project }) => project),
+      delivered.map(({ id }) => id),
+    ]);
+    return items.map(() => undefined);
+  });
 
   /** What is known under a call's key; null when the call may have it. */
   async function find(call: IdempotentCall): Promise<IdempotencyTrace | null> {
@@ -174,20 +207,8 @@ export function idempotencyKeysTable(db: Db) {
      * Keeps the answer of a call that still has its key: repeats get it from now on. With what the caller has by it, the
      * call of its message ends in the same moment, also where another call has taken the key over. Safe to repeat.
      */
-    async answer(call: IdempotentCall, answer: KeptAnswer, handedOver: HandedOver | null = null): Promise<void> {
-      await db.prepared("idempotency_keys_answer", ANSWER, [
-        call.apiKeyId,
-        call.method,
-        call.path,
-        call.key,
-        call.callId,
-        answer.status,
-        JSON.stringify(answer.headers),
-        answer.body,
-        call.project,
-        handedOver?.messageId ?? null,
-        handedOver?.replyIds ?? [],
-      ]);
+    answer(call: IdempotentCall, kept: KeptAnswer, handedOver: HandedOver | null = null): Promise<void> {
+      return answer({ call, answer: kept, handedOver });
     },
 
     /** Gives a key back: the next call under it takes this one's place. Safe to repeat. */

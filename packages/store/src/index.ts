@@ -26,8 +26,8 @@ export type {
   PostingBlock,
   SearchedKb,
 } from "./chunks.ts";
-export { isUnavailable } from "./db.ts";
-export type { ClaimedDelivery, TryResult } from "./deliveries.ts";
+export { isBusy, isUnavailable } from "./db.ts";
+export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./deliveries.ts";
 export type {
   DocumentSource,
   DocumentState,

@@ -10,7 +10,7 @@ import { channelsConfigTable } from "./channels-config.ts";
 import { chatsTable } from "./chats.ts";
 import { chunkEmbeddingsTable } from "./chunk-embeddings.ts";
 import { chunksTable } from "./chunks.ts";
-import { openDb } from "./db.ts";
+import { isBusy, openDb } from "./db.ts";
 import { deliveriesTable } from "./deliveries.ts";
 import { documentsTable } from "./documents.ts";
 import { erasuresTable } from "./erasures.ts";
@@ -60,7 +60,7 @@ import { visitorsTable } from "./visitors.ts";
 import { widgetFilesTable } from "./widget-files.ts";
 
 /** Connections of each pool at most: concurrent messages share statements, so a few carry many. */
-const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1 };
+const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
 
 const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
 
@@ -75,11 +75,19 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
   const hot = open("messages");
   const leases = open("leases");
   const reports = open("reports");
+  // Records what callers have received. Until that is written, a crash of this process would show it to them again, so
+  // that it waits behind nothing else.
+  const notes = open("notes");
 
   async function findFault(): Promise<string | null> {
     try {
-      await db.query("SELECT 1");
+      // A pool that is full says nothing about PostgreSQL: another one is asked.
+      await db.query("SELECT 1").catch((error: unknown) => {
+        if (!isBusy(error)) throw error;
+        return leases.query("SELECT 1");
+      });
     } catch (error) {
+      if (isBusy(error)) return "all database connections of this process are in use";
       if (error instanceof ServiceError) return disk.isFull() ? DISK_IS_FULL : "PostgreSQL cannot be reached";
       throw error;
     }
@@ -103,7 +111,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     gaps: gapsTable(db),
     history: historyOf(hot),
     hooks: hooksTable(db),
-    idempotencyKeys: idempotencyKeysTable(hot),
+    idempotencyKeys: idempotencyKeysTable(hot, notes),
     imports: importsTable(db),
     ingests: ingestsTable(db, leases),
     installation: installationTable(db),
@@ -126,7 +134,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     projects: projectsTable(db),
     proposals: proposalsTable(db),
     queueDepths: queueDepthsOf(db),
-    replies: repliesTable(hot),
+    replies: repliesTable(hot, notes),
     reviews: reviewsTable(db, hot, leases),
     serviceLeases: serviceLeasesTable(leases),
     stats: statsOf(reports),
@@ -166,7 +174,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
 
     async close(): Promise<void> {
       watch.close();
-      await Promise.all([db.close(), hot.close(), leases.close(), reports.close()]);
+      await Promise.all([db.close(), hot.close(), leases.close(), reports.close(), notes.close()]);
     },
   };
 }

@@ -1,3 +1,5 @@
+import { webhookSecretsSchema } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
 import { isUniqueViolation } from "./db.ts";
 import type { Db } from "./db.ts";
 import { asProjectId, newId } from "./ids.ts";
@@ -13,14 +15,14 @@ export interface ModelLimits {
 }
 
 /** A project: everything that belongs together and to nobody else. */
-export interface Project {
+export interface Project extends WebhookSecrets {
   id: ProjectId;
   name: string;
   /** What a customer reads when a person has to answer; may be empty. */
   handoffText: string;
-  /** Each Markdown table of an answer also comes as an XLSX file. */
   /** What a customer of the messenger reads who starts the bot; empty: the service's own text. */
   greeting: string;
+  /** Each Markdown table of an answer also comes as an XLSX file. */
   tablesAsXlsx: boolean;
   retentionDays: number | null;
   modelLimits: ModelLimits;
@@ -39,7 +41,7 @@ export interface NewProject {
 }
 
 /** What can be changed of a project; what is left out stays as it is. */
-export type ProjectUpdate = Partial<Omit<NewProject, "name">> & { name?: string | undefined };
+export type ProjectUpdate = Partial<Omit<NewProject, "name">> & Partial<WebhookSecrets> & { name?: string | undefined };
 
 /** What became of a change: `stale` when the project has another version or is gone, `taken` when its new name is. */
 export interface ProjectOutcome {
@@ -68,12 +70,19 @@ interface ProjectRow {
   retention_days: number | null;
   model_concurrency: number | null;
   model_tokens_per_day: number | null;
+  webhook_secret: unknown;
+  previous_webhook_secret: unknown;
   created_at: Date;
   version: number;
 }
 
-const COLUMNS =
-  "id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version";
+/** SQL for a secret of a project: those of the default one are settings of the installation. */
+const secretColumn = (column: string, setting: string) =>
+  `CASE WHEN name = '${DEFAULT_PROJECT}' THEN (SELECT c.api #> '{config,${setting}}' FROM channels_config c) ELSE ${column} END AS ${column}`;
+
+const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
+
+const COLUMNS = `${SECRETS}, id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
 
 /** What a deleted project is called until it is gone: no name that can be asked for has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -146,6 +155,16 @@ export function projectsTable(db: Db) {
     /** The project with this id, or null. */
     find: (id: ProjectId): Promise<Project | null> => findOne("id", id),
 
+    /** What signs the callbacks of a project; null if there is no such project. */
+    async findWebhookSecrets(id: ProjectId): Promise<WebhookSecrets | null> {
+      const [row] = await db.prepared<Pick<ProjectRow, "webhook_secret" | "previous_webhook_secret">>(
+        "projects_find_webhook_secrets",
+        `SELECT ${SECRETS} FROM projects WHERE id = $1 AND deleted_at IS NULL`,
+        [id],
+      );
+      return row === undefined ? null : asSecrets(row);
+    },
+
     /** All projects by name. */
     async list(): Promise<Project[]> {
       const rows = await db.query<ProjectRow>(`SELECT ${COLUMNS} FROM projects WHERE deleted_at IS NULL ORDER BY name`);
@@ -201,6 +220,8 @@ export function projectsTable(db: Db) {
         retention_days: change.retentionDays,
         model_concurrency: change.modelLimits?.concurrency,
         model_tokens_per_day: change.modelLimits?.tokensPerDay,
+        webhook_secret: change.webhookSecret,
+        previous_webhook_secret: change.previousWebhookSecret,
       };
       const given = Object.entries(columns).filter(([, value]) => value !== undefined);
       const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
@@ -249,7 +270,8 @@ export function projectsTable(db: Db) {
         ]);
         if (widget.length > 0) return "in_use";
         await tx.query(
-          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', greeting = ''
+          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', greeting = '',
+             webhook_secret = NULL, previous_webhook_secret = NULL
            WHERE id = $1`,
           [id],
         );
@@ -283,6 +305,13 @@ export function projectsTable(db: Db) {
   };
 }
 
+function asSecrets(row: Pick<ProjectRow, "webhook_secret" | "previous_webhook_secret">): WebhookSecrets {
+  return webhookSecretsSchema.parse({
+    webhookSecret: row.webhook_secret ?? null,
+    previousWebhookSecret: row.previous_webhook_secret ?? null,
+  });
+}
+
 function asProject(row: ProjectRow): Project {
   return {
     id: asProjectId(row.id),
@@ -292,6 +321,7 @@ function asProject(row: ProjectRow): Project {
     tablesAsXlsx: row.tables_as_xlsx,
     retentionDays: row.retention_days,
     modelLimits: { concurrency: row.model_concurrency, tokensPerDay: row.model_tokens_per_day },
+    ...asSecrets(row),
     createdAt: row.created_at,
     version: row.version,
   };

@@ -114,14 +114,17 @@ const FIRST_HIDDEN = `coalesce((
 // How many bytes a reply takes in an answer, roughly: content is sent in base64.
 const SIZE = "octet_length(coalesce(r.text, '')) + octet_length(coalesce(r.content, '')) * 4 / 3 + 200";
 
-/** What was handed over is noted a moment later, so that many notes share a statement; nobody waits for it. */
-const SETTLE_DELAY_MS = 20;
+/**
+ * What callers have received is written at once; while one statement is on its way, further notes gather for the next one.
+ * Replies of different batches are never locked at the same time.
+ */
+const NOTES = { lanes: 1, maxItems: 1_000 };
 
 /** The message whose reply answers message `m` too, once that is committed: NULL for one that has its own. */
 export const COVERED_BY = "CASE WHEN m.state = 'answered' AND m.covered_by <> m.id THEN m.covered_by END";
 
-/** Reply items: made once by `tickets.finish` or `reviews.finishSend`, handed over by the channels. */
-export function repliesTable(db: Db) {
+/** `notes` is for what callers have received. Reply items: made once by `tickets.finish` or `reviews.finishSend`, handed over by the channels. */
+export function repliesTable(db: Db, notes: Db) {
   // What a waiting call finds: the state of its message and the replies to it, in one read. The replies of an open call
   // belong to it alone as long as its process lives and no other call has taken its place, so nothing has to be taken.
   const READ_FOR_CALL = `
@@ -173,13 +176,10 @@ export function repliesTable(db: Db) {
     project: ProjectId;
     id: string;
   }
-  const confirm = createBatcher<ReplyRef, void>(
-    async (items) => {
-      await db.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
-      return items.map(() => undefined);
-    },
-    { delayMs: SETTLE_DELAY_MS },
-  );
+  const confirm = createBatcher<ReplyRef, void>(async (items) => {
+    await notes.prepared("replies_confirm", CONFIRM, [items.map((item) => item.project), items.map((item) => item.id)]);
+    return items.map(() => undefined);
+  }, NOTES);
 
   // Calls are over: the replies that their callers have are delivered, all others are in the buffer from now on.
   const END_CALL = `
@@ -196,7 +196,7 @@ export function repliesTable(db: Db) {
   }
   const runEndCalls = async (items: EndItem[]): Promise<void[]> => {
     const delivered = items.flatMap(({ project, delivered: ids }) => ids.map((id) => ({ project, id })));
-    await db.prepared("replies_end_call", END_CALL, [
+    await notes.prepared("replies_end_call", END_CALL, [
       items.map((item) => item.project),
       items.map((item) => item.messageId),
       delivered.map((reply) => reply.project),
@@ -204,8 +204,7 @@ export function repliesTable(db: Db) {
     ]);
     return items.map(() => undefined);
   };
-  const endCallNow = createBatcher(runEndCalls);
-  const endCallSoon = createBatcher(runEndCalls, { delayMs: SETTLE_DELAY_MS });
+  const endCall = createBatcher(runEndCalls, NOTES);
 
   // The oldest buffered replies that fit into one answer are taken. SKIP LOCKED: of several plain readers each gets
   // other replies. The candidates are locked first, then counted, since a window cannot be locked.
@@ -408,12 +407,12 @@ export function repliesTable(db: Db) {
      * repeat.
      */
     endCall(project: ProjectId, messageId: string): Promise<void> {
-      return endCallNow({ project, messageId, delivered: [] });
+      return endCall({ project, messageId, delivered: [] });
     },
 
-    /** Ends a sync call whose caller has these replies; others go to the buffer. Written within moments. */
+    /** Ends a sync call whose caller has these replies; others go to the buffer. */
     endAnsweredCall(project: ProjectId, messageId: string, delivered: string[]): Promise<void> {
-      return endCallSoon({ project, messageId, delivered });
+      return endCall({ project, messageId, delivered });
     },
 
     /**

@@ -215,7 +215,7 @@ export function visitorsTable(db: Db) {
         return confirmed;
       });
     },
-    { delayMs: 20, lanes: 1 },
+    { lanes: 1 },
   );
 
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { newId } from "@svc/store";
-import type { ClaimedDelivery, ProjectId, Store, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { Client } from "pg";
 import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore, textsOf } from "./open-test-store.ts";
@@ -61,6 +61,13 @@ async function claim({ ticketId }: Pick<Pending, "ticketId">, on = store): Promi
   return claimed;
 }
 
+/** Claims the next callback of a chat and begins its attempt. */
+async function begin(pending: Pick<Pending, "ticketId">): Promise<DeliveryRequest> {
+  const request = await store.deliveries.begin(await claim(pending));
+  if (request === null) throw new Error("the attempt could not begin");
+  return request;
+}
+
 const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryResult => ({
   durationMs: 12.4,
   status: next === "delivered" ? 200 : 500,
@@ -70,7 +77,7 @@ const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryRe
 });
 
 const finishNext = async (pending: Pick<Pending, "ticketId">, next: TryResult["next"]) =>
-  store.deliveries.finishTry(await claim(pending), result(next));
+  store.deliveries.finishTry(await begin(pending), result(next));
 
 const find = (id: string) => store.deliveries.find(project, id);
 
@@ -103,7 +110,7 @@ describe("a claim", () => {
       expiresAt: null,
     });
     const { id, messageId, ticketId } = await addCallback("claimed", ["one", "two"], key?.id);
-    const claimed = await claim({ ticketId });
+    const claimed = await begin({ ticketId });
     expect(claimed).toEqual({
       project,
       id,
@@ -113,7 +120,9 @@ describe("a claim", () => {
       type: "message.completed",
       url: URL,
       createdAt: expect.any(Date),
-      tries: 1,
+      replyIds: [expect.any(String), expect.any(String)],
+      failures: 0,
+      lapses: 0,
       attempt: 1,
       chatId: "claimed",
       meta: { order: 7 },
@@ -126,7 +135,7 @@ describe("a claim", () => {
     expect(claimed.sealedSecret && store.sealer.open(claimed.sealedSecret)).toBe("the key of the sender");
     await store.deliveries.postpone(claimed, 0);
     await store.apiKeys.revoke(key?.id ?? "");
-    expect((await claim({ ticketId })).isKeyRevoked).toBe(true);
+    expect((await begin({ ticketId })).isKeyRevoked).toBe(true);
   });
 
   test("takes the oldest callback of the chat, which holds back the later ones until it is over", async () => {
@@ -189,17 +198,43 @@ describe("a claim", () => {
     }
   });
 
-  test("is free again when its process has died, and counts as a try", async () => {
-    const pending = await addCallback("crashed");
-    const first = await claim(pending);
+  test("costs no attempt: a process that died before the request was sent leaves none", async () => {
+    const pending = await addCallback("died before the request");
+    await claim(pending);
     await expire(pending.id);
-    const second = await claim(pending);
-    expect(second).toMatchObject({ id: first.id, tries: 2, attempt: 2 });
+    expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
+    expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 1, lapses: 1 });
+  });
+
+  test("after a process died while it made a request is the next attempt, at the same position in the schedule", async () => {
+    const pending = await addCallback("crashed");
+    const first = await begin(pending);
+    await expire(pending.id);
+    const second = await begin(pending);
+    expect(second).toMatchObject({ id: first.id, failures: 0, attempt: 2 });
     await store.deliveries.finishTry(second, result("delivered"));
     expect((await find(pending.id))?.attempts).toEqual([
       { at: expect.any(String), status: null, ms: null, error: "interrupted" },
       { at: expect.any(String), status: 200, ms: 12, error: null },
     ]);
+  });
+
+  test("whose lease expires each time follows at growing intervals, until one of them is released", async () => {
+    const pending = await addCallback("ends its process");
+    const waits: number[] = [];
+    for (let lapses = 0; lapses <= 9; lapses++) {
+      expect(await claim(pending)).toMatchObject({ lapses, failures: 0, attempt: 1 });
+      const [row] = await db.sql<{ wait: number }>(
+        "SELECT extract(epoch FROM greatest(next_at - now(), '0'))::float8 AS wait FROM deliveries WHERE id = $1",
+        [pending.id],
+      );
+      waits.push(Math.round((row?.wait ?? Number.NaN) / 10) * 10);
+      await expire(pending.id);
+      await hurry(pending.id);
+    }
+    expect(waits).toEqual([0, 0, 30, 120, 480, 1_920, 7_680, 21_600, 21_600, 21_600]);
+    await store.deliveries.postpone(await claim(pending), 0);
+    expect(await claim(pending)).toMatchObject({ lapses: 0, failures: 0, attempt: 1 });
   });
 
   test("of a stranger's chat finds nothing", async () => {
@@ -248,14 +283,14 @@ describe("a try that is over", () => {
     expect(Date.parse(item?.nextAt ?? "")).toBeGreaterThan(Date.parse(item?.attempts[0]?.at ?? "") + 59_000);
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
     await hurry(pending.id);
-    expect(await claim(pending)).toMatchObject({ tries: 2, attempt: 2 });
+    expect(await claim(pending)).toMatchObject({ failures: 1, attempt: 2 });
   });
 
   test("changes nothing when its lease is lost, but is kept with the others", async () => {
     const pending = await addCallback("lost lease");
-    const late = await claim(pending);
+    const late = await begin(pending);
     await expire(pending.id);
-    const holder = await claim(pending);
+    const holder = await begin(pending);
     await store.deliveries.finishTry(late, result("dead"));
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [{ status: 500 }, { status: null }] });
     await store.deliveries.postpone(late, 60_000);
@@ -271,26 +306,42 @@ describe("a try that is over", () => {
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
     await hurry(pending.id);
-    expect(await claim(pending)).toMatchObject({ tries: 1, attempt: 1 });
+    expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 1 });
+  });
+
+  test("that had begun in the store before nothing could be sent leaves no attempt", async () => {
+    const pending = await addCallback("begun and given back");
+    await store.deliveries.postpone(await begin(pending), 0);
+    expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [] });
+    expect(await begin(pending)).toMatchObject({ failures: 0, attempt: 1 });
+  });
+
+  test("does not begin once the lease is another's", async () => {
+    const pending = await addCallback("begins late");
+    const late = await claim(pending);
+    await expire(pending.id);
+    const holder = await claim(pending);
+    expect(await store.deliveries.begin(late)).toBeNull();
+    expect(await store.deliveries.begin(holder)).toMatchObject({ attempt: 1 });
   });
 });
 
 describe("a try that was broken off when its request had left", () => {
   test("is kept, does not count, and the next one may follow at once", async () => {
     const pending = await addCallback("broken off");
-    await store.deliveries.interrupt(await claim(pending), 34.6, "broken off");
+    await store.deliveries.interrupt(await begin(pending), 34.6, "broken off");
     expect(await find(pending.id)).toMatchObject({
       state: "pending",
       attempts: [{ at: expect.any(String), status: null, ms: 35, error: "broken off" }],
     });
-    expect(await claim(pending)).toMatchObject({ tries: 1, attempt: 2 });
+    expect(await claim(pending)).toMatchObject({ failures: 0, attempt: 2 });
   });
 
   test("changes nothing of a callback that another process has by now", async () => {
     const pending = await addCallback("broken off late");
-    const late = await claim(pending);
+    const late = await begin(pending);
     await expire(pending.id);
-    const holder = await claim(pending);
+    const holder = await begin(pending);
     await store.deliveries.interrupt(late, 34, "broken off");
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();
     await store.deliveries.finishTry(holder, result("delivered"));
@@ -389,7 +440,7 @@ describe("a replay", () => {
     });
     expect(await buffered(pending.ticketId)).toEqual([]);
     expect(await find(pending.id)).toMatchObject({ state: "pending", attempts: [{ status: 500 }] });
-    expect(await claim(pending)).toMatchObject({ id: pending.id, tries: 1, attempt: 2 });
+    expect(await claim(pending)).toMatchObject({ id: pending.id, failures: 0, attempt: 2 });
   });
 
   test("that is received delivers the replies; one that dies again brings them back", async () => {
@@ -410,7 +461,7 @@ describe("a replay", () => {
     const page = await store.replies.readBuffer(project, pending.ticketId, 0, { ...LIMITS, maxReplies: 1 });
     await store.replies.acknowledge(project, pending.ticketId, page.cursor);
     await store.deliveries.replay(project, pending.id);
-    const claimed = await claim(pending);
+    const claimed = await begin(pending);
     expect(textsOf(claimed.replies)).toEqual(["one", "two"]);
     await store.deliveries.finishTry(claimed, result("dead"));
     expect(await buffered(pending.ticketId)).toEqual(["two"]);
@@ -435,7 +486,7 @@ describe("a replay", () => {
     const pending = await addCallback("received before");
     await finishNext(pending, "delivered");
     expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
-    expect(textsOf((await claim(pending)).replies)).toEqual(["answer"]);
+    expect(textsOf((await begin(pending)).replies)).toEqual(["answer"]);
     expect(await buffered(pending.ticketId)).toEqual([]);
   });
 
@@ -444,7 +495,7 @@ describe("a replay", () => {
     await finishNext(pending, { delayMs: 60_000 });
     await finishNext(await addCallback("unconcerned"), { delayMs: 60_000 });
     expect(await store.deliveries.replay(project, pending.id)).toMatchObject({ deliveryId: pending.id, tries: 1 });
-    expect(await claim(pending)).toMatchObject({ tries: 2, attempt: 2 });
+    expect(await claim(pending)).toMatchObject({ failures: 1, attempt: 2 });
     // What is on its way right now stays with whoever has it.
     expect(await store.deliveries.replay(project, pending.id)).not.toBeNull();
     expect(await store.deliveries.claim(project, pending.ticketId)).toBeNull();

@@ -88,4 +88,48 @@ describe("the schema", () => {
       expect(await describeSchema()).toEqual(newest);
     }
   });
+
+  test("keeps the webhook secret for every project, and recounts pending callbacks by their failures", async () => {
+    await migrateFromNothing(
+      database.url,
+      migrations.findIndex(({ name }) => name.startsWith("0031")),
+    );
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const id = (digit: number) => `00000000-0000-7000-8000-00000000000${digit}`;
+    try {
+      await client.query(
+        `UPDATE channels_config SET api = jsonb_set(api, '{config}', '{"webhookSecret": {"sealed": "x"}, "previousWebhookSecret": null}')`,
+      );
+      await client.query("INSERT INTO projects (id, name, handoff_text) VALUES ($1, 'default', ''), ($2, 'shop', '')", [
+        id(1),
+        id(2),
+      ]);
+      // Claimed six times, sent once.
+      await client.query(
+        `INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, tries, due_at)
+         VALUES ($1, $1, $1, $1, 'message.completed', 'http://127.0.0.1:1/', '{}', 6, now())`,
+        [id(3)],
+      );
+      await client.query(
+        "INSERT INTO delivery_attempts (delivery_id, number) SELECT $1, * FROM generate_series(1, 5)",
+        [id(3)],
+      );
+      await client.query(
+        "INSERT INTO delivery_attempts (delivery_id, number, duration_ms, status) VALUES ($1, 6, 12, 500)",
+        [id(3)],
+      );
+      await migrateStore(database.url, testLog());
+      const projects = await client.query(
+        "SELECT name, webhook_secret AS secret, previous_webhook_secret AS previous FROM projects ORDER BY name",
+      );
+      expect(projects.rows).toEqual([
+        { name: "default", secret: null, previous: null },
+        { name: "shop", secret: { sealed: "x" }, previous: null },
+      ]);
+      expect((await client.query("SELECT tries, lapses FROM deliveries")).rows).toEqual([{ tries: 1, lapses: 0 }]);
+    } finally {
+      await client.end();
+    }
+  });
 });

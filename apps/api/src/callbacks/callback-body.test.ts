@@ -1,11 +1,11 @@
 import { expect, test } from "@jest/globals";
 import { asProjectId, newId } from "@svc/store";
-import type { ClaimedDelivery } from "@svc/store";
+import type { DeliveryRequest } from "@svc/store";
 import { callbackBody } from "./callback-body.ts";
 
 const createdAt = new Date("2026-11-21T12:00:00.123Z");
 const place = { id: newId(), ticketId: newId(), inReplyTo: newId(), author: "agent" as const, createdAt };
-const delivery: ClaimedDelivery = {
+const delivery: DeliveryRequest = {
   project: asProjectId(newId()),
   id: newId(),
   leaseId: newId(),
@@ -14,7 +14,9 @@ const delivery: ClaimedDelivery = {
   type: "message.completed",
   url: "https://example.com/hook",
   createdAt,
-  tries: 1,
+  replyIds: [],
+  failures: 0,
+  lapses: 0,
   attempt: 1,
   chatId: "chat 1",
   meta: { userId: "u-1", nested: { list: [1, "ä"] } },
@@ -55,6 +57,6 @@ test("the body is that of a sync answer, with type, ids, time and meta, and with
 });
 
 test("every try of a callback sends the same bytes", () => {
-  const again = { ...delivery, leaseId: newId(), tries: 5, attempt: 9, isKeyRevoked: true, sealedSecret: null };
+  const again = { ...delivery, leaseId: newId(), failures: 5, attempt: 9, isKeyRevoked: true, sealedSecret: null };
   expect(callbackBody(again)).toBe(callbackBody(delivery));
 });

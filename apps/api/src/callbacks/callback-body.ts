@@ -1,9 +1,9 @@
 import type { CallbackBody } from "@svc/contracts";
-import type { ClaimedDelivery } from "@svc/store";
+import type { DeliveryRequest } from "@svc/store";
 import { replyJson } from "../reply-json.ts";
 
 /** The body of a callback: made from what is stored, so that all tries send the same bytes. */
-export function callbackBody(delivery: ClaimedDelivery): string {
+export function callbackBody(delivery: DeliveryRequest): string {
   const body: CallbackBody = {
     ok: true,
     mode: "webhook",

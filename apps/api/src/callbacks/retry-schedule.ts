@@ -20,11 +20,11 @@ const JITTER = 0.1;
 const RETRY_AFTER_MAX_MS = 48 * HOUR;
 
 /**
- * How long to wait after so many tries have failed; null when it was the last one. A receiver that asks for more time
+ * Wait in milliseconds after this number of failed attempts; null after the last one. A receiver that asks for more time
  * (`Retry-After`) gets it, at most 48 hours. `random` is at least 0 and below 1.
  */
-export function retryDelayMs(tries: number, retryAfterMs: number | null, random: number): number | null {
-  const planned = RETRY_DELAYS_MS[tries - 1];
+export function retryDelayMs(failures: number, retryAfterMs: number | null, random: number): number | null {
+  const planned = RETRY_DELAYS_MS[failures - 1];
   if (planned === undefined) return null;
   const wanted = Math.max(planned, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
   return wanted * (1 + JITTER * random);

@@ -72,7 +72,7 @@ describe("where none is set", () => {
   test("a key that is not kept any more, or cannot be opened or used, signs nothing, and the operator is told", () => {
     for (const sealedSecret of [null, stranger.seal("the key"), sealer.seal("whsec_no base64")]) {
       expect(find(unset, { sealedSecret, isKeyRevoked: false })).toEqual({
-        fault: expect.stringMatching(/svc webhook secret --generate/),
+        fault: expect.stringMatching(/svc webhook secret --project NAME --generate/),
       });
     }
   });

@@ -1,24 +1,23 @@
-import type { ApiSettings } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
 import { isWebhookSecret } from "@svc/outbound";
-import type { ClaimedDelivery, Sealer } from "@svc/store";
+import type { DeliveryRequest, Sealer } from "@svc/store";
 
 /** The secrets that sign a callback, the current one first; or why there is none, for the operator. */
 export type SigningSecrets = { secrets: string[] } | { fault: string };
 
 const NO_KEY =
-  "the sender's API key is not kept any more; set a secret with: svc webhook secret --generate, then replay this";
+  "the sender's API key is not kept any more; set a secret of the project with: svc webhook secret --project NAME --generate, then replay this";
 
 /**
- * What signs a callback: the webhook secret, beside it the one before until its time is over; where none is set, the
- * API key that sent the message (service document, section 6). A revoked key signs nothing.
+ * Returns what signs a callback: the webhook secret of its project, beside it the previous one until its time is over;
+ * if none is set, the API key that sent the message (service document, section 6). A revoked key signs nothing.
  */
 export function findSigningSecrets(
-  settings: Pick<ApiSettings, "webhookSecret" | "previousWebhookSecret">,
-  delivery: Pick<ClaimedDelivery, "sealedSecret" | "isKeyRevoked">,
+  { webhookSecret, previousWebhookSecret: previous }: WebhookSecrets,
+  delivery: Pick<DeliveryRequest, "sealedSecret" | "isKeyRevoked">,
   sealer: Sealer,
   now: number,
 ): SigningSecrets {
-  const { webhookSecret, previousWebhookSecret: previous } = settings;
   if (webhookSecret !== null) {
     const current = sealer.open(webhookSecret);
     if (current === null) return { fault: "the webhook secret cannot be opened with this SVC_SECRET_KEY; set it anew" };

@@ -6,7 +6,7 @@ import type { AddressInfo, LookupFunction } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createAddressGuard, verifyWebhook } from "@svc/outbound";
 import { asProjectId, newId, openStore } from "@svc/store";
-import type { ClaimedDelivery, TryResult } from "@svc/store";
+import type { DeliveryRequest, TryResult } from "@svc/store";
 import { freePort, holdResource, startWebhookReceiver, testLog } from "@svc/testing";
 import type { ReceiverAnswer, WebhookReceiver } from "@svc/testing";
 import { callbackBody } from "./callback-body.ts";
@@ -15,7 +15,7 @@ import { failedTry, tryDelivery } from "./try-delivery.ts";
 
 const { sealer } = openStore({ url: "postgres://127.0.0.1:1/none", secretKey: "a".repeat(48), log: testLog() });
 const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
-const settings = { webhookSecret: null, previousWebhookSecret: null };
+const secrets = { webhookSecret: null, previousWebhookSecret: null };
 const KEY = "the key of the sender";
 const NEVER = new AbortController().signal;
 const UNKNOWN_OR_PRIVATE = expect.stringMatching(/^the host is unknown or not a public address;[^0-9]*$/);
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-const deliveryTo = (url: string, change: Partial<ClaimedDelivery> = {}): ClaimedDelivery => ({
+const deliveryTo = (url: string, change: Partial<DeliveryRequest> = {}): DeliveryRequest => ({
   project: asProjectId(newId()),
   id: newId(),
   leaseId: newId(),
@@ -35,7 +35,9 @@ const deliveryTo = (url: string, change: Partial<ClaimedDelivery> = {}): Claimed
   type: "message.completed",
   url,
   createdAt: new Date("2026-11-21T12:00:00.123Z"),
-  tries: 1,
+  replyIds: [],
+  failures: 0,
+  lapses: 0,
   attempt: 1,
   chatId: "chat",
   meta: {},
@@ -47,13 +49,13 @@ const deliveryTo = (url: string, change: Partial<ClaimedDelivery> = {}): Claimed
   ...change,
 });
 
-const tryIt = (delivery: ClaimedDelivery, signal = NEVER, tools: Partial<Parameters<typeof tryDelivery>[1]> = {}) =>
-  tryDelivery(delivery, { guard, sealer, settings, ...tools }, signal);
+const tryIt = (delivery: DeliveryRequest, signal = NEVER, tools: Partial<Parameters<typeof tryDelivery>[1]> = {}) =>
+  tryDelivery(delivery, { guard, sealer, secrets, ...tools }, signal);
 
 const delayOf = ({ next }: TryResult) => (typeof next === "string" ? null : next.delayMs);
 
 test("a try is a POST of the body, with the headers that say what it is and who has sent it", async () => {
-  const delivery = deliveryTo(receiver.url("/hook?a=b#c"), { attempt: 3, tries: 2 });
+  const delivery = deliveryTo(receiver.url("/hook?a=b#c"), { attempt: 3, failures: 1 });
   expect(await tryIt(delivery)).toEqual({
     durationMs: expect.any(Number),
     status: 204,
@@ -126,7 +128,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
     ["cut", { status: null, error: "no connection (ECONNRESET)" }],
   ])("at %j", async (answer, expected) => {
     receiver.answerWith(answer);
-    const result = await tryIt(deliveryTo(receiver.url(), { tries: 2 }));
+    const result = await tryIt(deliveryTo(receiver.url(), { failures: 1 }));
     expect(result).toMatchObject(expected);
     expect(delayOf(result)).toBeGreaterThanOrEqual(RETRY_DELAYS_MS[1] ?? 0);
     expect(receiver.requests).toHaveLength(1);
@@ -204,10 +206,10 @@ describe("a callback is dead", () => {
 
   test("after the ninth failed try, and not before", async () => {
     receiver.answerWith({ status: 500 });
-    expect(delayOf(await tryIt(deliveryTo(receiver.url(), { tries: 8 })))).toBeGreaterThanOrEqual(
+    expect(delayOf(await tryIt(deliveryTo(receiver.url(), { failures: 7 })))).toBeGreaterThanOrEqual(
       RETRY_DELAYS_MS[7] ?? 0,
     );
-    expect(await tryIt(deliveryTo(receiver.url(), { tries: 9 }))).toMatchObject({ status: 500, next: "dead" });
+    expect(await tryIt(deliveryTo(receiver.url(), { failures: 8 }))).toMatchObject({ status: 500, next: "dead" });
   });
 
   test("when nothing can sign it, and nobody is called", async () => {
@@ -224,8 +226,8 @@ describe("a callback is dead", () => {
 
   test("after the ninth try also when it was the service that failed", () => {
     const facts = { durationMs: 0, status: null, error: "the service failed" };
-    expect(failedTry({ tries: 9 }, facts)).toEqual({ ...facts, next: "dead" });
-    expect(failedTry({ tries: 1 }, facts)).toEqual({ ...facts, next: { delayMs: expect.any(Number) } });
+    expect(failedTry({ failures: 8 }, facts)).toEqual({ ...facts, next: "dead" });
+    expect(failedTry({ failures: 0 }, facts)).toEqual({ ...facts, next: { delayMs: expect.any(Number) } });
   });
 });
 
@@ -235,7 +237,7 @@ test("two live secrets give two values in webhook-signature; X-Svc-Signature is 
     webhookSecret: sealer.seal(current),
     previousWebhookSecret: { ...sealer.seal(previous), until: new Date(Date.now() + 60_000).toISOString() },
   };
-  await tryIt(deliveryTo(receiver.url()), NEVER, { settings: rotated });
+  await tryIt(deliveryTo(receiver.url()), NEVER, { secrets: rotated });
   const { body, headers } = await receiver.next();
   expect(headers["webhook-signature"]?.split(" ")).toHaveLength(2);
   for (const secret of [current, previous]) {

@@ -1,5 +1,5 @@
 import { VERSION } from "@svc/contracts";
-import type { ApiSettings } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
 import {
   BlockedAddressError,
   OutboundConnectionError,
@@ -8,7 +8,7 @@ import {
   signWebhook,
 } from "@svc/outbound";
 import type { AddressGuard } from "@svc/outbound";
-import type { ClaimedDelivery, Sealer, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, Sealer, TryResult } from "@svc/store";
 import { inSpan } from "@svc/telemetry";
 import type { SpanOptions } from "@svc/telemetry";
 import { callbackBody } from "./callback-body.ts";
@@ -19,7 +19,7 @@ import { findSigningSecrets } from "./signing-secrets.ts";
 export interface DeliveryTools {
   guard: AddressGuard;
   sealer: Sealer;
-  settings: Pick<ApiSettings, "webhookSecret" | "previousWebhookSecret">;
+  secrets: WebhookSecrets;
 }
 
 const TRY_TIMEOUT_MS = 15_000;
@@ -53,7 +53,7 @@ function judgeFault(error: unknown): Outcome {
 }
 
 async function request(
-  delivery: ClaimedDelivery,
+  delivery: DeliveryRequest,
   secrets: string[],
   guard: AddressGuard,
   { signal, trace }: { signal: AbortSignal; trace: string | null },
@@ -84,13 +84,16 @@ async function request(
   }
 }
 
-/** What becomes of a callback after a failed try: another one by the schedule; dead after the last, and at 410 at once. */
+/**
+ * Result of a failed attempt. The wait before the next one is that of the schedule at the number of failures, this one
+ * included; after the last one, and at 410, the callback is dead.
+ */
 export function failedTry(
-  { tries }: Pick<ClaimedDelivery, "tries">,
+  { failures }: Pick<ClaimedDelivery, "failures">,
   { retryAfter, ...facts }: Omit<TryResult, "next"> & { retryAfter?: string | undefined },
 ): TryResult {
   const delayMs =
-    facts.status === GONE ? null : retryDelayMs(tries, readRetryAfterMs(retryAfter, Date.now()), Math.random());
+    facts.status === GONE ? null : retryDelayMs(failures + 1, readRetryAfterMs(retryAfter, Date.now()), Math.random());
   return { ...facts, next: delayMs === null ? "dead" : { delayMs } };
 }
 
@@ -112,12 +115,12 @@ const spanOf = ({ trace, id, messageId, ticketId, attempt }: ClaimedDelivery): S
  * are given up at once; everything else is tried again until the schedule ends. Rejects when `signal` ends it.
  */
 export async function tryDelivery(
-  delivery: ClaimedDelivery,
-  { guard, sealer, settings }: DeliveryTools,
+  delivery: DeliveryRequest,
+  { guard, sealer, secrets }: DeliveryTools,
   signal: AbortSignal,
 ): Promise<TryResult> {
   const startedAt = performance.now();
-  const signing = findSigningSecrets(settings, delivery, sealer, Date.now());
+  const signing = findSigningSecrets(secrets, delivery, sealer, Date.now());
   if ("fault" in signing) return { durationMs: 0, status: null, error: signing.fault, next: "dead" };
   const { status, error, retryAfter } = await inSpan("deliver callback", spanOf(delivery), async (span) => {
     const outcome = await request(delivery, signing.secrets, guard, { signal, trace: span.traceparent });

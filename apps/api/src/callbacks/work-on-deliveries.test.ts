@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
-import { ServiceError, apiSettingsSchema } from "@svc/contracts";
+import { ServiceError, webhookSecretsSchema } from "@svc/contracts";
 import type { DeliveryItem } from "@svc/contracts";
 import { createAddressGuard } from "@svc/outbound";
 import { newId, openStore } from "@svc/store";
@@ -9,7 +9,7 @@ import type { TestDatabase, WebhookReceiver } from "@svc/testing";
 import { createDeliveryWorker } from "./work-on-deliveries.ts";
 import type { DeliveryContext } from "./work-on-deliveries.ts";
 
-const settings = apiSettingsSchema.parse({});
+const secrets = webhookSecretsSchema.parse({});
 
 let database: TestDatabase;
 let store: Store;
@@ -47,7 +47,7 @@ function startWorker(change: Partial<DeliveryContext> = {}) {
     store,
     log: testLog(),
     guard: createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] }),
-    readSettings: () => Promise.resolve(settings),
+    readSecrets: () => Promise.resolve(secrets),
     tell: (ticketId) => void told.push(ticketId),
     ...change,
   });
@@ -202,24 +202,90 @@ describe("while the store is away", () => {
   test("what cannot be made for want of the settings is given back and counts for nothing", async () => {
     const { ticketId, ids } = await addCallbacks(1);
     let refusals = 0;
-    const worker = startWorker({ readSettings: () => (refusals++ === 0 ? away() : Promise.resolve(settings)) });
+    const worker = startWorker({ readSecrets: () => (refusals++ === 0 ? away() : Promise.resolve(secrets)) });
     await worker.work(project, ticketId);
     expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [] });
-    await worker.work(project, ticketId);
-    expect(await find(ids[0])).toMatchObject({ state: "delivered", attempts: [{ status: 204 }] });
+    await waitFor(
+      async () => {
+        await worker.work(project, ticketId);
+        return (await find(ids[0]))?.state === "delivered";
+      },
+      { what: "the callback to be received" },
+    );
+    expect(await find(ids[0])).toMatchObject({ attempts: [{ status: 204 }] });
     await worker.stop(0);
+  });
+
+  test("nothing counts that was not sent: after 12 such claims and one 500 the next attempt is the second, after the first wait", async () => {
+    const { ticketId, ids } = await addCallbacks(1);
+    receiver.answerWith({ status: 500 });
+    let claims = 0;
+    const worker = startWorker({
+      store: withDeliveries({
+        claim: (...args) => {
+          claims++;
+          return store.deliveries.claim(...args);
+        },
+        // Half of them fail before the attempt is recorded, half after: then the response is lost.
+        async begin(claimed) {
+          if (claims > 12) return store.deliveries.begin(claimed);
+          if (claims % 2 === 0) await store.deliveries.begin(claimed);
+          return away();
+        },
+        postpone: (claimed) => store.deliveries.postpone(claimed, 0),
+      }),
+    });
+    for (let round = 1; round <= 13; round++) await worker.work(project, ticketId);
+    expect(claims).toBe(13);
+    await untilIt(ids[0], ({ attempts }) => attempts[0]?.status === 500, "the attempt to fail");
+    const item = await find(ids[0]);
+    expect(item).toMatchObject({ state: "pending", attempts: [{ status: 500 }] });
+    const waitMs = Date.parse(item?.nextAt ?? "") - Date.parse(item?.attempts[0]?.at ?? "");
+    expect(waitMs).toBeGreaterThanOrEqual(5_000);
+    expect(waitMs).toBeLessThan(30_000);
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1"]);
+    await worker.stop(0);
+
+    receiver.answerWith({ status: 204 });
+    await store.deliveries.replay(project, ids[0] ?? "");
+    const next = startWorker();
+    await next.work(project, ticketId);
+    await untilIt(ids[0], ({ state }) => state === "delivered", "the second attempt");
+    expect(receiver.requests.map(({ headers }) => headers["x-svc-attempt"])).toEqual(["1", "2"]);
+    await next.stop(0);
   });
 });
 
-test("a try that cannot begin soon after its claim is not made, since its lease may be over before it is", async () => {
+test("a callback whose lease expired nine times in a row is dead: making it ends the process", async () => {
+  const { ticketId, ids } = await addCallbacks(1);
+  const worker = startWorker({
+    store: withDeliveries({
+      async claim(...args) {
+        const claimed = await store.deliveries.claim(...args);
+        return claimed === null ? null : { ...claimed, lapses: 9 };
+      },
+    }),
+  });
+  await worker.work(project, ticketId);
+  expect(await find(ids[0])).toMatchObject({
+    state: "dead",
+    attempts: [{ status: null, error: expect.stringContaining("9 times in a row") }],
+  });
+  expect(receiver.requests).toEqual([]);
+  await worker.stop(0);
+});
+
+test("a request that could not be sent soon after its attempt began in the store is not sent, since its lease may expire before it ends", async () => {
   const { ticketId, ids } = await addCallbacks(1);
   const begunAt = performance.now();
   const worker = startWorker({
-    async readSettings() {
-      // As long as a store that hangs may take.
-      await waitFor(() => performance.now() > begunAt + 5_000, { what: "the settings" });
-      return settings;
-    },
+    store: withDeliveries({
+      async begin(claimed) {
+        // As long as a store that hangs may take.
+        await waitFor(() => performance.now() > begunAt + 5_000, { what: "the beginning" });
+        return store.deliveries.begin(claimed);
+      },
+    }),
   });
   await worker.work(project, ticketId);
   await waitFor(async () => (await find(ids[0]))?.attempts.length === 0, { what: "the callback to be given back" });
@@ -231,7 +297,7 @@ test("a try that cannot begin soon after its claim is not made, since its lease 
 test("a fault of the service counts as a failed try: it is in the log, and holds nobody back for ever", async () => {
   const { ticketId, ids } = await addCallbacks(1);
   const { log, lines } = collectLog();
-  const worker = startWorker({ log, readSettings: () => Promise.reject(new TypeError("planted fault")) });
+  const worker = startWorker({ log, readSecrets: () => Promise.reject(new TypeError("planted fault")) });
   await worker.work(project, ticketId);
   expect(await find(ids[0])).toMatchObject({
     state: "pending",

@@ -2,20 +2,21 @@ import { setMaxListeners } from "node:events";
 import type { Log } from "@svc/log";
 import { withinMs } from "@svc/channel-manager";
 import type { AddressGuard } from "@svc/outbound";
-import type { ApiSettings } from "@svc/contracts";
+import type { WebhookSecrets } from "@svc/contracts";
 import { isUnavailable } from "@svc/store";
-import type { ClaimedDelivery, ProjectId, Store, TryResult } from "@svc/store";
+import type { ClaimedDelivery, DeliveryRequest, ProjectId, Store, TryResult } from "@svc/store";
 import { count, observe, traceIdOf } from "@svc/telemetry";
 import { createPersister } from "../persist.ts";
 import { createReceiverLoad } from "./receiver-load.ts";
 import { failedTry, tryDelivery } from "./try-delivery.ts";
+import type { DeliveryTools } from "./try-delivery.ts";
 
 /** What making callbacks needs. */
 export interface DeliveryContext {
   store: Store;
   log: Log;
   guard: AddressGuard;
-  readSettings: () => Promise<ApiSettings>;
+  readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
   /** Tells whoever waits for replies of a conversation to look. */
   tell: (ticketId: string) => void;
 }
@@ -33,10 +34,18 @@ const JOB_WAIT_MS = 250;
 /** From so many failed tries on an operator should know. */
 const FAILING_TRIES = 3;
 /**
- * A try begins within this time after its claim or not at all: then it is over before the lease is (20 s less the 15 s of
- * a try and a second for the clock), and nobody else sends this callback or the next one of the chat meanwhile.
+ * The request is sent within this time after the store was asked to begin the attempt, or not at all: then it ends before
+ * the lease expires (20 s less the 15 s of an attempt and a second for the clock), and no other worker sends this callback
+ * or the next one of the chat meanwhile.
  */
-const BEGIN_WITHIN_MS = 4_000;
+const SEND_WITHIN_MS = 4_000;
+/** Wait before the next claim of a callback that could not be sent because the store did not respond in time. */
+const STORE_DELAY_MS = 1_000;
+/**
+ * Leases of one callback in a row that may expire without a result. The waits between them grow, so that the last one is
+ * most of a day after the first: whatever ends the process each time is then the callback itself.
+ */
+const LAPSES_MAX = 9;
 
 /**
  * Makes the worker of the queue `webhook-deliveries`. Idempotent: the lease on the chat's oldest callback is taken
@@ -56,20 +65,37 @@ export function createDeliveryWorker(context: DeliveryContext) {
   // Aborted before that: no further try is begun.
   const draining = new AbortController();
 
-  /** Makes one try: what became of it, or how long it had lasted when the stop broke it off; null when none was made. */
-  async function makeTry(delivery: ClaimedDelivery, claimedAt: number): Promise<TryResult | Interrupted | null> {
-    let begunAt: number | null = null;
+  /** Reads what the request is made of and begins the attempt; null when nothing can be sent now. */
+  async function begin(claimed: ClaimedDelivery): Promise<{ request: DeliveryRequest; tools: DeliveryTools } | null> {
     try {
-      const tools = { guard, sealer: store.sealer, settings: await context.readSettings() };
-      if (stopping.signal.aborted || performance.now() > claimedAt + BEGIN_WITHIN_MS) return null;
-      begunAt = performance.now();
-      return await tryDelivery(delivery, tools, stopping.signal);
+      const tools = { guard, sealer: store.sealer, secrets: await context.readSecrets(claimed.project) };
+      const askedAt = performance.now();
+      const request = await store.deliveries.begin(claimed);
+      if (request === null || stopping.signal.aborted || performance.now() > askedAt + SEND_WITHIN_MS) return null;
+      return { request, tools };
     } catch (error) {
-      if (stopping.signal.aborted) return begunAt === null ? null : { brokenOffAfterMs: performance.now() - begunAt };
       if (isUnavailable(error)) return null;
-      // A fault of ours counts as a failed try: it must not hold the chat back for ever.
-      log.error({ error, deliveryId: delivery.id }, "a callback could not be made");
-      return failedTry(delivery, { durationMs: 0, status: null, error: "the service failed to make this callback" });
+      throw error;
+    }
+  }
+
+  /** Makes one attempt and returns its result, or its duration if the stop aborted it; null when nothing was sent. */
+  async function makeTry(claimed: ClaimedDelivery): Promise<TryResult | Interrupted | null> {
+    if (claimed.lapses >= LAPSES_MAX) {
+      const error = `the service stopped ${LAPSES_MAX} times in a row while it made this callback`;
+      return { durationMs: 0, status: null, error, next: "dead" };
+    }
+    let sentAt: number | null = null;
+    try {
+      const begun = await begin(claimed);
+      if (begun === null) return null;
+      sentAt = performance.now();
+      return await tryDelivery(begun.request, begun.tools, stopping.signal);
+    } catch (error) {
+      if (stopping.signal.aborted) return sentAt === null ? null : { brokenOffAfterMs: performance.now() - sentAt };
+      // An error of the service counts as a failed attempt: it must not hold the chat back for ever.
+      log.error({ error, deliveryId: claimed.id }, "a callback could not be made");
+      return failedTry(claimed, { durationMs: 0, status: null, error: "the service failed to make this callback" });
     }
   }
 
@@ -93,7 +119,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
     if (result.next === "dead") {
       log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
       context.tell(delivery.ticketId);
-    } else if (result.next !== "delivered" && delivery.tries >= FAILING_TRIES) {
+    } else if (result.next !== "delivered" && delivery.failures + 1 >= FAILING_TRIES) {
       const inS = Math.round(result.next.delayMs / 1_000);
       log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "a callback keeps failing");
     } else {
@@ -101,7 +127,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
     }
   }
 
-  /** Gives a callback back untried, to be made after `delayMs` by whoever is first. */
+  /** Releases a callback of which nothing was sent; any worker may claim it after `delayMs`. */
   function giveBack(delivery: ClaimedDelivery, delayMs: number): Promise<void> {
     return persister.persist("giving a callback back", () => store.deliveries.postpone(delivery, delayMs));
   }
@@ -114,7 +140,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
   }
 
   /** Makes one try; true when the next callback of the chat can follow. `letGo` is called when it may take long. */
-  async function handle(delivery: ClaimedDelivery, claimedAt: number, letGo: () => void): Promise<boolean> {
+  async function handle(delivery: ClaimedDelivery, letGo: () => void): Promise<boolean> {
     const counted = load.enter(delivery.url);
     if ("waitMs" in counted) {
       await giveBack(delivery, counted.waitMs * (1 + Math.random()));
@@ -122,8 +148,8 @@ export function createDeliveryWorker(context: DeliveryContext) {
     }
     if (counted.isSlow) letGo();
     try {
-      const result = await makeTry(delivery, claimedAt);
-      if (result === null) await giveBack(delivery, 0);
+      const result = await makeTry(delivery);
+      if (result === null) await giveBack(delivery, stopping.signal.aborted ? 0 : STORE_DELAY_MS);
       else if ("brokenOffAfterMs" in result) await giveUp(delivery, result);
       else await noteTry(delivery, result);
       return result !== null && "next" in result && typeof result.next === "string";
@@ -137,7 +163,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
       const claimedAt = performance.now();
       const delivery = await store.deliveries.claim(project, ticketId);
       if (delivery !== null) latestAt = claimedAt;
-      if (delivery === null || !(await handle(delivery, claimedAt, letGo))) return;
+      if (delivery === null || !(await handle(delivery, letGo))) return;
     }
   }
 

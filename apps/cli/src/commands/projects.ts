@@ -93,12 +93,14 @@ Examples:
     .addHelpText(
       "after",
       `
-What is not named stays. A running product follows within seconds.
+What is not named stays. A running product follows within seconds. The secret that signs the project's callbacks is set
+with the command webhook secret.
 
 Examples:
   ${cli.self} projects change shop --retention 365
   ${cli.self} projects change shop --handoff-file handoff.txt --tables off
-  ${cli.self} projects change shop --model-calls 4 --model-tokens 2000000`,
+  ${cli.self} projects change shop --model-calls 4 --model-tokens 2000000
+  ${cli.self} webhook secret --project shop --generate`,
     )
     .action(async (name: string, options: ProjectOptions) => {
       const { runChange } = await import("../projects/run-change.ts");

@@ -4,7 +4,7 @@ import type { CallbackReport } from "../check-callback.ts";
 import type { Cli } from "../cli.ts";
 import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
-import { jsonOption } from "../options.ts";
+import { jsonOption, projectOption } from "../options.ts";
 import { durationUpTo } from "../parse-duration.ts";
 import type { Headers } from "../parse-header-lines.ts";
 import { safeText } from "../safe-text.ts";
@@ -107,6 +107,7 @@ const CLEARED =
   "sent while a secret was set, and are not delivered yet, cannot be signed any more.";
 
 interface SecretOptions {
+  project: string;
   generate?: true;
   fromStdin?: true;
   clear?: true;
@@ -135,7 +136,7 @@ async function setSecret(cli: Cli, options: SecretOptions): Promise<void> {
     import("../local-principal.ts"),
   ]);
   const state = await withResources(cli, {}, async ({ store }) =>
-    setWebhookSecret({ store }, await localPrincipal(store), {
+    setWebhookSecret({ store }, await localPrincipal(store, options.project), {
       secret,
       overlapSeconds: options.overlap,
     }),
@@ -195,7 +196,8 @@ Examples:
 function addSecret(webhook: Command, cli: Cli): void {
   webhook
     .command("secret")
-    .description("set the secret that signs callbacks")
+    .description("set the secret that signs the callbacks of a project")
+    .addOption(projectOption())
     .option("--generate", "make a new one and print it, once")
     .option("--from-stdin", "take the one that is piped in")
     .addOption(
@@ -214,10 +216,11 @@ function addSecret(webhook: Command, cli: Cli): void {
       `
 A running product follows within a second. During the overlap webhook-signature carries two values, one for each
 secret, so that no receiver has to change in the same moment; X-Svc-Signature is of the new one at once. The first
-secret takes the place of the API keys at once. With --generate the new one is on standard output, and nothing else.
+secret takes the place of the API keys at once. Each project has its own secret. With --generate the new one is on standard output, and nothing else.
 
 Examples:
   ${cli.self} webhook secret --generate
+  ${cli.self} webhook secret --project shop --generate
   ${cli.silentSelf} webhook secret --generate --overlap 7d > secret.txt
   pass show svc/webhook | ${cli.self} webhook secret --from-stdin --overlap 0`,
     )

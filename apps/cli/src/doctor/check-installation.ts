@@ -3,6 +3,9 @@ import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
 
+/** Projects without a webhook secret that are named at most. */
+const SHOWN_PROJECTS = 5;
+
 async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Admin key";
   if (await store.apiKeys.hasLiveAdminBeside([])) return { name, status: "ok", detail: "there is one" };
@@ -20,26 +23,34 @@ async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli)
   return { name, status: "warn", detail: "is unknown to this database, or revoked", advice };
 }
 
-async function checkChannels(store: Store, { self }: Cli): Promise<Check[]> {
-  const { enabled, api } = await store.channelsConfig.read();
+/** Whether the callbacks of each project are signed with a secret of its own. */
+async function checkWebhookSecrets(store: Store, { self }: Cli): Promise<Check> {
+  const name = "Webhook secret";
+  const projects = await store.projects.list();
+  const unset = projects.filter(({ webhookSecret }) => webhookSecret === null).map((project) => project.name);
+  const [first] = unset;
+  if (first === undefined) return { name, status: "ok", detail: "set" };
+  const shown = unset.length > SHOWN_PROJECTS ? [...unset.slice(0, SHOWN_PROJECTS), "…"] : unset;
+  const where = projects.length === 1 ? "none is set" : `none is set for ${shown.join(", ")}`;
+  return {
+    name,
+    status: "ok",
+    detail: `${where}: callbacks are signed with the API key that sent the message`,
+    advice: `Hint: set one, so that receivers need to know no key: ${self} webhook secret --project ${first} --generate`,
+  };
+}
+
+async function checkChannels(store: Store, cli: Cli): Promise<Check[]> {
+  const { enabled } = await store.channelsConfig.read();
   const channel: Check = enabled.includes("api")
     ? { name: "Channels", status: "ok", detail: `enabled: ${enabled.join(", ")}` }
     : {
         name: "Channels",
         status: "warn",
         detail: "the HTTP API is disabled: it takes no messages",
-        advice: `Enable it: ${self} channels enable api`,
+        advice: `Enable it: ${cli.self} channels enable api`,
       };
-  const secret: Check =
-    api.config.webhookSecret === null
-      ? {
-          name: "Webhook secret",
-          status: "ok",
-          detail: "none is set: callbacks are signed with the API key that sent the message",
-          advice: `Hint: set one, so that receivers need to know no key: ${self} webhook secret --generate`,
-        }
-      : { name: "Webhook secret", status: "ok", detail: "set" };
-  return [channel, secret];
+  return [channel, await checkWebhookSecrets(store, cli)];
 }
 
 /** Checks what the initialisation makes: keys and channels. `key` is the one that this command line uses. */

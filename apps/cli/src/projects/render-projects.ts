@@ -23,6 +23,12 @@ const describeHandoff = ({ handoffText }: ProjectItem) =>
 const describeGreeting = ({ greeting }: ProjectItem) =>
   greeting === "" ? "the service's own" : safeLine(greeting, TEXT_CHARS);
 
+/** What signs the callbacks of a project. */
+function describeSecret({ webhookSecret, previousWebhookSecretUntil: until }: ProjectItem): string {
+  if (webhookSecret === null) return "none: callbacks are signed with the API key that sent the message";
+  return until === null ? "set" : `set; the previous one also signs until ${until}`;
+}
+
 /** Projects as a table. */
 export function renderProjects(projects: readonly ProjectItem[], { width }: Terminal): string {
   const rows = projects.map((project) => [
@@ -46,6 +52,7 @@ export function renderProject(project: ProjectItem): string {
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
     ["conversations kept", describeRetention(project)],
     ["language models", describeModelLimits(project)],
+    ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],
   ]);
 }

@@ -1,6 +1,6 @@
 import type { Log } from "@svc/log";
 import type { Queues } from "@svc/queue";
-import { createBriefCache, isUnavailable } from "@svc/store";
+import { createBriefCache, isBusy, isUnavailable } from "@svc/store";
 import type { Store, TicketChangeRecord } from "@svc/store";
 
 /** Something that is told to whoever may see it. Projects are named by id. */
@@ -131,7 +131,8 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
       if (isAway) tellAll({ kind: "lost" });
       isAway = false;
     } catch (error) {
-      isAway = true;
+      // Nothing is missed while all connections are in use: the next look goes on where this one stopped.
+      if (!isBusy(error)) isAway = true;
       note(error, "the events of tickets could not be read; trying again");
     }
     if (listeners.size > 0 && !isClosed) timer = setTimeout(() => void look(), LOOK_MS);

@@ -95,14 +95,10 @@ function unmapped(mapped: MappedBody): TakenBody {
   );
 }
 
-/**
- * The secret that signs callbacks of a hook. Settings are remembered for a second; before a body is refused for them they
- * are read anew, so that a hook works as soon as the secret is set.
- */
-async function findWebhookSecret({ store, readSettings }: HookIntakeContext, hook: Hook): Promise<Sealed | null> {
+/** Returns the secret that signs callbacks of a hook: that of its project. */
+async function findWebhookSecret({ store }: HookIntakeContext, hook: Hook): Promise<Sealed | null> {
   if (hook.mapping.webhookUrl == null) return null;
-  const { webhookSecret } = await readSettings();
-  return webhookSecret ?? (await store.channelsConfig.read()).api.config.webhookSecret;
+  return (await store.projects.findWebhookSecrets(hook.project))?.webhookSecret ?? null;
 }
 
 /** Commits the message that a body was mapped to; safe to repeat, as its ids are given. */

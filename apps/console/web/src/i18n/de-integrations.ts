@@ -102,7 +102,8 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "api.keysText": "Ein Programm sendet mit jedem Aufruf seinen Schlüssel. Geben Sie jedem einen eigenen.",
   "api.keyName": "App von {project}",
   "api.callbacks": "Rückrufe",
-  "api.callbacksText": "Ein Geheimnis signiert, was der Dienst an Ihre Adresse sendet, damit es niemand sonst kann.",
+  "api.callbacksText":
+    "Ein Geheimnis signiert, was der Dienst an Ihre Adresse sendet, damit es niemand sonst kann. Jedes Projekt hat sein eigenes.",
   "api.signedByKey": "signiert mit dem Schlüssel der Nachricht",
   "api.signedBySecret": "signiert mit einem Geheimnis",
   "api.secret": "Webhook-Geheimnis",

@@ -94,7 +94,8 @@ export const enIntegrations = {
   "api.keysText": "A program sends its key with each call. Give each program one of its own.",
   "api.keyName": "App of {project}",
   "api.callbacks": "Callbacks",
-  "api.callbacksText": "A secret signs what the service posts to your address, so that nobody else can.",
+  "api.callbacksText":
+    "A secret signs what the service posts to your address, so that nobody else can. Each project has its own.",
   "api.signedByKey": "signed by the key that sent the message",
   "api.signedBySecret": "signed by a secret",
   "api.secret": "Webhook secret",
