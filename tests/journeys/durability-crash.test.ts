@@ -23,10 +23,12 @@ let workers: CompositionProcess[];
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
+/** How often a message of a chat was begun: attempts, and leases that expired. */
 const attemptsIn = async (chatId: string) => {
-  const rows = await sql<{ attempts: number }>("SELECT attempts FROM messages WHERE ticket_id = $1", [
-    ticketIdOf(project.id, "api", chatId),
-  ]);
+  const rows = await sql<{ attempts: number }>(
+    "SELECT attempts + coalesce(jsonb_array_length(expired_leases), 0) AS attempts FROM messages WHERE ticket_id = $1",
+    [ticketIdOf(project.id, "api", chatId)],
+  );
   return rows[0]?.attempts;
 };
 /** Waits until a message has been begun so often, or more often where a machine is too busy to keep a lease. */

@@ -78,9 +78,9 @@ test("an outage of the store is not a try, however often it comes and whatever i
         isBack = false;
         return attempts.length <= KB_LIMITS.maxAttempts + 1 ? Promise.reject(away()) : store.ingests.readBytes(claim);
       },
-      undoTry(claim) {
-        if (isBack) return store.ingests.undoTry(claim, 0);
-        // It is away as well when the try is to be given back.
+      retryLater(claim, retry) {
+        if (isBack) return store.ingests.retryLater(claim, { ...retry, delayMs: 0 });
+        // It is unavailable as well when the lease is to be released.
         isBack = true;
         return Promise.reject(away());
       },
