@@ -146,6 +146,38 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
   });
 });
 
+(isSeparate ? describe : describe.skip)("two workers that are paused in turns, and none is killed", () => {
+  test("lose their leases again and again, and no message counts as one that crashes its process", async () => {
+    const [first, second] = workers as [CompositionProcess, CompositionProcess];
+    await second.kill("SIGKILL");
+    const chats = Array.from({ length: 10 }, (_, index) => `paused-${index}`);
+    const release = await holdTable(product.databaseUrl, "tickets");
+    let paused = first;
+    try {
+      for (const chatId of chats) await api.send("crash", { text: "hello", chatId, mode: "async" });
+      for (const chatId of chats) await isTried(chatId, 1);
+      process.kill(paused.pid, "SIGSTOP");
+      await second.start();
+      for (const lapses of [1, 2, 3]) {
+        for (const chatId of chats) await isTried(chatId, 1 + lapses);
+        if (lapses === 3) break;
+        process.kill(paused.pid, "SIGCONT");
+        paused = paused === first ? second : first;
+        process.kill(paused.pid, "SIGSTOP");
+      }
+    } finally {
+      process.kill(paused.pid, "SIGCONT");
+      await release();
+    }
+    for (const chatId of chats) expect(await collect(chatId, 1)).toEqual([FIXED]);
+    const rows = await sql<{ state: string; attempts: number; is_suspect: boolean }>(
+      `SELECT DISTINCT m.state, m.attempts, c.lease_group IS NOT NULL AS is_suspect FROM messages m
+       JOIN chats c USING (ticket_id) WHERE starts_with(c.chat_id, 'paused-')`,
+    );
+    expect(rows).toEqual([{ state: "answered", attempts: 1, is_suspect: false }]);
+  });
+});
+
 describe("an API that is killed with SIGKILL", () => {
   test("while it holds a call open leaves the reply to the drain, once", async () => {
     const chatId = "call-cut";

@@ -146,7 +146,8 @@ async function settleFault(
   const isAbandoned = error instanceof AbandonedReply;
   const fault = error instanceof DeliveryError ? error.fault : "refused";
   // The text of any other error may hold what only the log may show.
-  const reason = error instanceof DeliveryError || isAbandoned ? error.message : "the channel failed to send it; the log says why";
+  const reason =
+    error instanceof DeliveryError || isAbandoned ? error.message : "the channel failed to send it; the log says why";
   const facts = { ticketId, replyId: reply.id, tries, reason };
   if (fault === "closed") {
     log.info(facts, "a conversation takes no replies any more");

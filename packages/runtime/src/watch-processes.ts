@@ -11,10 +11,7 @@ const BEAT_MS = 5_000;
 const END_WAIT_MS = 1_000;
 
 /** The part of the store that knows which processes run. */
-type Processes = Pick<
-  Store["processes"],
-  "beat" | "crash" | "end" | "listSilent" | "takeMissing" | "takeVanished"
->;
+type Processes = Pick<Store["processes"], "beat" | "crash" | "end" | "listSilent" | "takeMissing" | "takeVanished">;
 
 /** True if a process with this id runs on this machine. */
 export function isRunning(pid: number): boolean {

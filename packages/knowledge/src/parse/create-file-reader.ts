@@ -107,11 +107,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     return turn;
   }
 
-  async function runNext(
-    lane: Lane,
-    job: WorkerJob,
-    bounds: Bounds,
-  ): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
+  async function runNext(lane: Lane, job: WorkerJob, bounds: Bounds): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
     bounds.signal.throwIfAborted();
     const { name } = job.input;
     lane.worker ??= startWorker(lane);
