@@ -23,10 +23,12 @@ let workers: CompositionProcess[];
 const sql = <Row extends object>(text: string, values: unknown[] = []) =>
   queryDatabase<Row>(product.databaseUrl, text, values);
 
+/** How often a message of a chat was begun: attempts, and leases that expired. */
 const attemptsIn = async (chatId: string) => {
-  const rows = await sql<{ attempts: number }>("SELECT attempts FROM messages WHERE ticket_id = $1", [
-    ticketIdOf(project.id, "api", chatId),
-  ]);
+  const rows = await sql<{ attempts: number }>(
+    "SELECT attempts + coalesce(jsonb_array_length(expired_leases), 0) AS attempts FROM messages WHERE ticket_id = $1",
+    [ticketIdOf(project.id, "api", chatId)],
+  );
   return rows[0]?.attempts;
 };
 /** Waits until a message has been begun so often, or more often where a machine is too busy to keep a lease. */
@@ -141,6 +143,38 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
     expect(await api.send("crash", { text: "next", chatId, timeoutMs: 60_000 })).toMatchObject({ texts: [FIXED] });
     expect(await repliesIn(chatId)).toHaveLength(2);
     await second.start();
+  });
+});
+
+(isSeparate ? describe : describe.skip)("two workers that are paused in turns, and none is killed", () => {
+  test("lose their leases again and again, and no message counts as one that crashes its process", async () => {
+    const [first, second] = workers as [CompositionProcess, CompositionProcess];
+    await second.kill("SIGKILL");
+    const chats = Array.from({ length: 10 }, (_, index) => `paused-${index}`);
+    const release = await holdTable(product.databaseUrl, "tickets");
+    let paused = first;
+    try {
+      for (const chatId of chats) await api.send("crash", { text: "hello", chatId, mode: "async" });
+      for (const chatId of chats) await isTried(chatId, 1);
+      process.kill(paused.pid, "SIGSTOP");
+      await second.start();
+      for (const lapses of [1, 2, 3]) {
+        for (const chatId of chats) await isTried(chatId, 1 + lapses);
+        if (lapses === 3) break;
+        process.kill(paused.pid, "SIGCONT");
+        paused = paused === first ? second : first;
+        process.kill(paused.pid, "SIGSTOP");
+      }
+    } finally {
+      process.kill(paused.pid, "SIGCONT");
+      await release();
+    }
+    for (const chatId of chats) expect(await collect(chatId, 1)).toEqual([FIXED]);
+    const rows = await sql<{ state: string; attempts: number; is_suspect: boolean }>(
+      `SELECT DISTINCT m.state, m.attempts, c.lease_group IS NOT NULL AS is_suspect FROM messages m
+       JOIN chats c USING (ticket_id) WHERE starts_with(c.chat_id, 'paused-')`,
+    );
+    expect(rows).toEqual([{ state: "answered", attempts: 1, is_suspect: false }]);
   });
 });
 

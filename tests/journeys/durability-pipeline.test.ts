@@ -232,18 +232,28 @@ describe("a message that cannot be worked on", () => {
     expect(event?.moves.map(({ to }) => to)).toEqual(["received", "review", "failed"]);
   });
 
-  test("becomes a dead letter also when it kills whoever works on it", async () => {
+  test("becomes a dead letter also when it crashes every process that works on it", async () => {
     const project = await world.newProject(ANSWERS);
     const release = await holdTable(world.databaseUrl, "tickets");
     const { messageId } = await world.send(project, "killer", "hello");
     await waitFor(async () => (await world.readMessage(messageId))?.attempts === 1, { what: "the first try" });
-    // Five workers have died with it, and the lease of the last one is over.
-    await world.sql("UPDATE messages SET attempts = 5, due_at = now() WHERE id = $1", [messageId]);
-    await world.sql("UPDATE chats SET lease_id = gen_random_uuid(), lease_until = now() WHERE chat_id = 'killer'");
+    // Five processes have crashed with it, the last one while it did nothing else, and their leases have expired.
+    await world.sql(
+      `WITH crashed AS (
+         INSERT INTO processes (id, app, host, pid, memory_bytes, heard_at, crashed_at)
+         SELECT gen_random_uuid(), 'pipeline', 'a-host', 1, 1, now() - interval '1 minute', now()
+         FROM generate_series(1, 5) RETURNING id
+       )
+       UPDATE messages SET due_at = now(), expired_leases = (
+         SELECT jsonb_agg(jsonb_build_object('process', id, 'group', 1, 'until', now())) FROM crashed
+       ) WHERE id = $1`,
+      [messageId],
+    );
+    await world.sql("UPDATE chats SET lease_id = NULL, lease_until = NULL WHERE chat_id = 'killer'");
     await release();
     await stateIs(messageId, "failed");
     const [letter] = await listDeadLetters({ store: world.store }, await principalOf(project));
-    expect(letter).toMatchObject({ messageId, failure: expect.stringContaining("died") });
+    expect(letter).toMatchObject({ messageId, failure: expect.stringContaining("crashed 5 times") });
   });
 
   test("leaves a conversation that a person has with that person", async () => {

@@ -388,20 +388,26 @@ describe("what fails for what is no fault of the document", () => {
     expect(await kbs.settled(kbId, id)).toMatchObject({ status: "failed", error: expect.stringContaining("503") });
   });
 
-  test("fails when five processes have died of it", async () => {
+  test("fails when five processes have crashed while they read it", async () => {
     const release = await holdKb(product.databaseUrl, kbId);
     const { id } = documentOf(await kbs.add(kbId, { text: "deadly" }));
-    // The lease is another's who is gone, so that the one who waits for the knowledge base does not renew it.
-    const dies = () =>
+    // The lease is that of another process, so that the one that waits for the knowledge base does not renew it.
+    const crash = () =>
       queryDatabase(
         product.databaseUrl,
-        `UPDATE ingests SET attempts = 5, due_at = now(), lease_id = gen_random_uuid(), lease_until = now() - interval '1 s'
-         WHERE document_id = $1 AND attempts = 1 RETURNING id`,
+        `WITH crashed AS (
+           INSERT INTO processes (id, app, host, pid, memory_bytes, heard_at, crashed_at)
+           SELECT gen_random_uuid(), 'pipeline', 'a-host', 1, 1, now() - interval '1 minute', now()
+           FROM generate_series(1, 5) RETURNING id
+         )
+         UPDATE ingests SET due_at = now(), lease_id = gen_random_uuid(), lease_until = now() - interval '5 s',
+           expired_leases = (SELECT jsonb_agg(jsonb_build_object('process', id, 'until', now())) FROM crashed)
+         WHERE document_id = $1 AND attempts = 1 AND expired_leases IS NULL RETURNING id`,
         [id],
       );
-    await waitFor(async () => (await dies()).length === 1, { what: "the document to be worked on" });
+    await waitFor(async () => (await crash()).length === 1, { what: "the document to be worked on" });
     const isTaken = async () => {
-      const sql = "SELECT 1 FROM ingests WHERE document_id = $1 AND attempts = 6";
+      const sql = "SELECT 1 FROM ingests WHERE document_id = $1 AND jsonb_array_length(expired_leases) = 6";
       return (await queryDatabase(product.databaseUrl, sql, [id])).length === 1;
     };
     await waitFor(isTaken, { what: "somebody else to take it" });

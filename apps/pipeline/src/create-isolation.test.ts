@@ -24,26 +24,26 @@ function createWork() {
   return { log, work, end, turn };
 }
 
-test("work goes on side by side; what is to be alone begins after it has ended, and holds back what comes later", async () => {
+test("work runs concurrently; a group begins after it has ended, and holds back what comes later", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
-  const all = [isolation.beside(work("a")), isolation.beside(work("b")), isolation.alone(work("lone"))];
+  const all = [isolation.beside(work("a")), isolation.beside(work("b")), isolation.exclusively(1, work("suspect"))];
   await turn();
   all.push(isolation.beside(work("late")));
   await end("a");
   expect(log).toEqual(["a begins", "b begins", "a ends"]);
   await end("b");
-  expect(log.slice(3)).toEqual(["b ends", "lone begins"]);
-  await end("lone");
-  expect(log.slice(5)).toEqual(["lone ends", "late begins"]);
+  expect(log.slice(3)).toEqual(["b ends", "suspect begins"]);
+  await end("suspect");
+  expect(log.slice(5)).toEqual(["suspect ends", "late begins"]);
   await end("late");
   await Promise.all(all);
 });
 
-test("between two that are to be alone, what waits gets its turn", async () => {
+test("between two groups, what waits begins", async () => {
   const { log, work, end, turn } = createWork();
   const isolation = createIsolation();
-  const all = [isolation.alone(work("first")), isolation.alone(work("second"))];
+  const all = [isolation.exclusively(1, work("first")), isolation.exclusively(1, work("second"))];
   await turn();
   all.push(isolation.beside(work("beside")));
   await end("first");
@@ -54,11 +54,25 @@ test("between two that are to be alone, what waits gets its turn", async () => {
   await Promise.all(all);
 });
 
-test("work that fails holds nobody up", async () => {
+test("a group is half of what waits, and no larger than the limit of any of it", async () => {
+  const isolation = createIsolation();
+  const groups: string[] = [];
+  const run = (name: string, limit: number) =>
+    isolation.exclusively(limit, async (groupSize) => void groups.push(`${name} of ${groupSize}`));
+  await Promise.all([
+    ...["e", "f", "g"].map((name) => run(name, 2)),
+    run("h", 1),
+    ...["a", "b", "c", "d"].map((name) => run(name, Infinity)),
+  ]);
+  const firstGroup = ["a of 4", "b of 4", "c of 4", "d of 4"];
+  expect(groups).toEqual([...firstGroup, "e of 2", "f of 2", "g of 1", "h of 1"]);
+});
+
+test("work that fails holds nothing up", async () => {
   const isolation = createIsolation();
   const fail = () => Promise.reject(new Error("it failed"));
   await expect(isolation.beside(fail)).rejects.toThrow("it failed");
-  await expect(isolation.alone(fail)).rejects.toThrow("it failed");
-  expect(await isolation.alone(() => Promise.resolve("alone"))).toBe("alone");
+  await expect(isolation.exclusively(1, fail)).rejects.toThrow("it failed");
+  expect(await isolation.exclusively(1, () => Promise.resolve("alone"))).toBe("alone");
   expect(await isolation.beside(() => Promise.resolve("beside"))).toBe("beside");
 });

@@ -1,19 +1,52 @@
+/** Work that waits to run exclusively. */
+interface Waiting {
+  /** Most pieces of work that it may run together with, itself included. */
+  limit: number;
+  run(groupSize: number): Promise<void>;
+}
+
 /**
- * Lets work go on side by side, or alone: what is to be alone waits until everything else has ended, and nothing else
- * begins until it has. Between two that are to be alone, what waited meanwhile gets its turn.
+ * Lets work run concurrently, or exclusively in groups: a group begins when everything else has ended, and nothing else
+ * begins until the group has ended. A group is half of what waits, so that one piece of work that ends its process is
+ * found in about as many groups as halving takes, and most of the others are done meanwhile. Between two groups, what
+ * waited meanwhile begins.
  */
 export function createIsolation() {
-  /** Everything that goes on side by side. */
+  /** Everything that runs concurrently. */
   const beside = new Set<Promise<unknown>>();
-  /** The end of the last one that is to be alone. */
-  let line: Promise<unknown> = Promise.resolve();
-  /** The end of the one that is alone, or waits for the others to end; null when there is none. */
-  const state: { lone: Promise<void> | null } = { lone: null };
+  const waiting: Waiting[] = [];
+  const state: { hasGroups: boolean; groupEnd: Promise<void> | null } = { hasGroups: false, groupEnd: null };
+
+  async function runGroup(): Promise<void> {
+    let end = (): void => undefined;
+    state.groupEnd = new Promise((resolve) => {
+      end = resolve;
+    });
+    try {
+      await Promise.allSettled(beside);
+      // What comes in the same moment belongs to this group.
+      await nextTurn();
+      const group = takeGroup(waiting);
+      await Promise.all(group.map(({ run }) => run(group.length)));
+    } finally {
+      state.groupEnd = null;
+      end();
+    }
+  }
+
+  async function runGroups(): Promise<void> {
+    state.hasGroups = true;
+    while (waiting.length > 0) {
+      await runGroup();
+      await nextTurn();
+    }
+    state.hasGroups = false;
+  }
 
   return {
-    /** Does work beside other work. Rejects as the work does. */
+    /** Runs work concurrently with other work. Rejects as the work does. */
     async beside<Result>(work: () => Promise<Result>): Promise<Result> {
-      while (state.lone !== null) await state.lone;
+      while (state.groupEnd !== null) await state.groupEnd;
       const running = work();
       beside.add(running);
       try {
@@ -23,26 +56,28 @@ export function createIsolation() {
       }
     },
 
-    /** Does work while nothing else goes on. Rejects as the work does. */
-    alone<Result>(work: () => Promise<Result>): Promise<Result> {
-      const turn = line.then(async () => {
-        let end = (): void => undefined;
-        state.lone = new Promise((resolve) => {
-          end = resolve;
-        });
-        try {
-          await Promise.allSettled(beside);
-          return await work();
-        } finally {
-          state.lone = null;
-          end();
-        }
+    /**
+     * Runs work exclusively, in a group of at most `limit` pieces of work; `work` is passed the size of the group. Rejects
+     * as the work does.
+     */
+    exclusively<Result>(limit: number, work: (groupSize: number) => Promise<Result>): Promise<Result> {
+      return new Promise((resolve, reject) => {
+        waiting.push({ limit, run: (groupSize) => work(groupSize).then(resolve, reject) });
+        if (!state.hasGroups) runGroups().catch(reject);
       });
-      // The next one comes after it, however it ends, and after what waited for it has begun.
-      line = turn.then(nextTurn, nextTurn);
-      return turn;
     },
   };
+}
+
+/** What decides which work of a process runs concurrently. */
+export type Isolation = ReturnType<typeof createIsolation>;
+
+/** Takes half of what waits, or what its limit allows: first what has the largest limit, which crashed least. */
+function takeGroup(waiting: Waiting[]): Waiting[] {
+  waiting.sort((one, other) => other.limit - one.limit);
+  const size = Math.max(1, Math.min(waiting[0]?.limit ?? 1, Math.ceil(waiting.length / 2)));
+  const end = waiting.findIndex(({ limit }, index) => index === size || (index > 0 && limit < size));
+  return waiting.splice(0, end === -1 ? waiting.length : end);
 }
 
 function nextTurn(): Promise<void> {

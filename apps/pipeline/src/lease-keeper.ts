@@ -1,5 +1,7 @@
 import type { Log } from "@svc/log";
+import { LEASE_MS, isUnavailable } from "@svc/store";
 import type { LeaseRef, Store } from "@svc/store";
+import { count } from "@svc/telemetry";
 import { progressOf } from "./run.ts";
 import type { Run } from "./run.ts";
 
@@ -15,6 +17,8 @@ interface Kept {
 }
 
 const RENEW_MS = 1_000;
+/** How long a renewal may take before it counts as late. */
+const RENEWAL_TAKES_MS = 250;
 
 /**
  * Renews the leases of all runs once a second, in one statement, and keeps what long runs have found. A
@@ -24,6 +28,19 @@ export function createLeaseKeeper(store: Store, log: Log) {
   const kept = new Map<string, Kept>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
+  /** When the leases were last renewed, or there were none, in milliseconds of the process's clock. */
+  let renewedAt = performance.now();
+
+  /** Aborts a run whose lease is gone; one that could not renew it in time says so. */
+  function lose({ lease, abort }: Kept, lateMs: number): void {
+    abort.abort();
+    if (lateMs < LEASE_MS) return;
+    count("svc_lease_lapses_total", {});
+    log.warn(
+      { ticketId: lease.ticketId, lateMs: Math.round(lateMs) },
+      "this process was too slow to renew a lease; another one works on the conversation",
+    );
+  }
 
   async function saveProgress({ lease, run, savedStages }: Kept): Promise<void> {
     if (run === null) return;
@@ -37,14 +54,21 @@ export function createLeaseKeeper(store: Store, log: Log) {
 
   async function renewAll(): Promise<void> {
     const mine = [...kept.values()];
-    if (mine.length === 0) return;
+    const lateMs = performance.now() - renewedAt;
+    if (mine.length === 0) {
+      renewedAt = performance.now();
+      return;
+    }
     try {
       const held = await store.chats.renewLeases(mine.map(({ lease }) => lease));
+      renewedAt = performance.now();
       for (const entry of mine) {
         if (held.has(entry.lease.leaseId)) await saveProgress(entry);
-        else if (kept.has(entry.lease.leaseId)) entry.abort.abort();
+        else if (kept.has(entry.lease.leaseId)) lose(entry, lateMs);
       }
     } catch (error) {
+      // While the store is unavailable, renewals fail in every process, however idle.
+      if (isUnavailable(error)) renewedAt = performance.now();
       // The fence decides in the end: a run whose lease could not be renewed in time changes nothing.
       log.debug({ error }, "leases could not be renewed");
     }
@@ -83,6 +107,11 @@ export function createLeaseKeeper(store: Store, log: Log) {
       // A map gives its entries in the order in which they came.
       const [first] = kept.values();
       return first === undefined ? 0 : performance.now() - first.begunAt;
+    },
+
+    /** How late the renewal of leases is, in milliseconds. */
+    renewalLateMs(): number {
+      return Math.max(0, performance.now() - renewedAt - RENEW_MS - RENEWAL_TAKES_MS);
     },
 
     /** Aborts every run that still goes on. */

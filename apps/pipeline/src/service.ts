@@ -3,6 +3,7 @@ import type { IncomingJob, RunningService, Service } from "@svc/contracts";
 import { reindexOutdated } from "@svc/knowledge";
 import type { Resources } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
+import { createIsolation } from "./create-isolation.ts";
 import { embedKnowledge } from "./embed-knowledge.ts";
 import { startIngests } from "./ingest/start-ingests.ts";
 import { startTicketIndex } from "./index-tickets.ts";
@@ -14,6 +15,7 @@ import { startPulls } from "./pulls/start-pulls.ts";
 import { startReviews } from "./reviews/start-reviews.ts";
 import { shareFairly } from "./share-fairly.ts";
 import { startSweeper } from "./sweeper.ts";
+import { watchLoad } from "./watch-load.ts";
 import { createChatWorker } from "./work-on-chat.ts";
 
 /** Running messages get this long at a stop; after that they are given up and tried again elsewhere. */
@@ -47,7 +49,8 @@ export function pipelineService(resources: Resources): Service {
     const readSettings = createSettingsReader(store);
     const readPool = createPoolReader(store, readSettings);
     const context = { store, queues, log, readSettings, readPool, triageModels, embeddings, models, openTools };
-    const workOnChat = createChatWorker(context, leases);
+    const isolation = createIsolation();
+    const workOnChat = createChatWorker(context, leases, isolation);
 
     /** Consumer of `incoming-messages` and `submitted-issues`. Idempotent: a job that comes twice finds the lease taken or nothing to do. */
     const consumeIncoming = (job: IncomingJob) => workOnChat(asProjectId(job.project), job.ticketId, () => isStopping);
@@ -60,9 +63,16 @@ export function pipelineService(resources: Resources): Service {
           });
     // Other stages, the same leases: what a job of either queue finds is worked on as what it is.
     const issues = queues.consume("submitted-issues", consumeIncoming, { concurrency: ISSUE_CONCURRENCY });
+    const endWatch = watchLoad(log, {
+      renewalLateMs: leases.renewalLateMs,
+      setShare(share) {
+        consumer.setShare(share);
+        issues.setShare(share);
+      },
+    });
     const sweeper = startSweeper(store, queues, log);
     const privacy = startPrivacySweeper(store, log);
-    const reviews = startReviews(context, { leases, workOnChat });
+    const reviews = startReviews(context, { leases, isolation, workOnChat });
     const ingests = startIngests(resources);
     const pulls = startPulls(resources);
     const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.longestMs() > 0 });
@@ -124,6 +134,7 @@ export function pipelineService(resources: Resources): Service {
         ]);
         clearTimeout(giveUpTimer);
         leases.close();
+        endWatch();
         triageModels.close();
       },
     });

@@ -1,9 +1,10 @@
 import { LIMITS } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
-import type { ClaimedMessage, ProjectId } from "@svc/store";
+import { MAX_LAPSES } from "@svc/store";
+import type { ClaimedMessage, LeaseHistory, ProjectId, Suspect } from "@svc/store";
 import { inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
-import { createIsolation } from "./create-isolation.ts";
+import type { Isolation } from "./create-isolation.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { ProjectSettings } from "./project-settings.ts";
 import type { AgentAnswer, Run, TriageResult } from "./run.ts";
@@ -15,7 +16,7 @@ import type { StageContext } from "./stage-context.ts";
  * with the next one until nothing waits. Called twice for one conversation, the second call finds the lease taken or
  * nothing to do, which is what makes the jobs of `incoming-messages` and `submitted-issues` idempotent.
  */
-export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
+export function createChatWorker(context: StageContext, leases: LeaseKeeper, isolation: Isolation) {
   const { store, readSettings } = context;
 
   /** Works on a message in a span of the trace that its sender began. True when there may be another one in the conversation. */
@@ -36,9 +37,8 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
 
   async function workOn(context: StageContext, message: ClaimedMessage, span: Span): Promise<boolean> {
     const { log } = context;
-    if (message.attempts > LIMITS.maxAttempts) {
-      return giveUp(context, message, null, "its workers died while they had it");
-    }
+    const failure = explainExpiredLeases(message);
+    if (failure !== null) return giveUp(context, message, null, failure);
     const lease = leases.keep(message);
     let run: Run | null = null;
     try {
@@ -64,25 +64,27 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
     }
   }
 
-  const isolation = createIsolation();
-  /** Conversations whose next message waits to be worked on alone. */
+  /** Conversations whose next message waits to run exclusively. */
   const inLine = new Set<string>();
 
-  /** Claims a message beside others and works on it, unless it has to be alone. */
-  async function workBeside(project: ProjectId, ticketId: string): Promise<"done" | "more" | "alone"> {
+  /** Claims a message that may run concurrently with others and works on it; returns a suspect if it may not. */
+  async function workBeside(project: ProjectId, ticketId: string): Promise<"done" | "more" | Suspect> {
     const message = await store.messages.claimBeside(project, ticketId);
     if (message === null) return "done";
-    // One that has ended its process again is worked on while nothing else is in it, so that it takes no other with it.
-    if (message === "alone") return "alone";
+    if ("groupLimit" in message) return message;
     return (await handle(message)) ? "more" : "done";
   }
 
-  async function workAlone(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<"done" | "more"> {
+  /** Works on a suspect while nothing but other suspects runs in this process. */
+  async function workExclusively(
+    { project, ticketId, isStopping }: { project: ProjectId; ticketId: string; isStopping: () => boolean },
+    { groupLimit }: Suspect,
+  ): Promise<"done" | "more"> {
     inLine.add(ticketId);
     try {
-      return await isolation.alone(async () => {
+      return await isolation.exclusively(groupLimit, async (groupSize) => {
         if (isStopping()) return "done";
-        const message = await store.messages.claim(project, ticketId);
+        const message = await store.messages.claim(project, ticketId, groupSize);
         return message !== null && (await handle(message)) ? "more" : "done";
       });
     } finally {
@@ -94,9 +96,23 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper) {
     while (!isStopping() && !inLine.has(ticketId)) {
       const left = await isolation.beside(() => workBeside(project, ticketId));
       if (left === "done") return;
-      if (left === "alone" && (await workAlone(project, ticketId, isStopping)) === "done") return;
+      if (left === "more") continue;
+      if ((await workExclusively({ project, ticketId, isStopping }, left)) === "done") return;
     }
   };
+}
+
+/** Why a message is given up because of the leases on it that expired; null while it can be tried again. */
+export function explainExpiredLeases({
+  crashes,
+  lapses,
+  hasCrashedAlone,
+}: LeaseHistory & Pick<ClaimedMessage, "hasCrashedAlone">): string | null {
+  if (crashes >= LIMITS.maxAttempts && hasCrashedAlone) {
+    return `its worker process crashed ${crashes} times, the last time while it worked on nothing else`;
+  }
+  if (lapses < MAX_LAPSES) return null;
+  return `its lease expired ${lapses} times while its worker was running: the workers are overloaded, or it takes too long`;
 }
 
 /** A run at its beginning, with what earlier tries have kept. */

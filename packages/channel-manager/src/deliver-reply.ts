@@ -1,7 +1,7 @@
 import { DeliveryError } from "@svc/contracts";
 import type { Channel, ReplyContext } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { OUTBOX_LEASE_MS, isUnavailable } from "@svc/store";
+import { MAX_LAPSES, OUTBOX_LEASE_MS, isUnavailable } from "@svc/store";
 import type { ClaimedReply, OutboxRef, Store } from "@svc/store";
 import { count, isTracing, observe, startSpan } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
@@ -93,8 +93,8 @@ async function tryToDeliver(
   const signal = AbortSignal.any([stopping, lost.signal]);
   const endRenewing = keepLease({ store, log }, claimed, lost);
   try {
-    // A process that died each time before it could say so has counted as well.
-    if (tries > TRIES_MAX) throw new DeliveryError("refused", "the process that sent it died each time");
+    const reason = explainExpiredLeases(claimed);
+    if (reason !== null) throw new AbandonedReply(reason);
     await send(channel, claimed, {
       project: claimed.project,
       ticketId,
@@ -125,6 +125,16 @@ async function tryToDeliver(
   }
 }
 
+/** A reply that is given up because of the leases on it that expired. */
+class AbandonedReply extends Error {}
+
+/** Why a reply is given up because of the leases on it that expired; null while it can be tried again. */
+function explainExpiredLeases({ crashes, lapses }: ClaimedReply): string | null {
+  if (crashes >= TRIES_MAX) return `the process that sent it crashed ${crashes} times`;
+  if (lapses < MAX_LAPSES) return null;
+  return `the process that sent it was too slow to keep its lease ${lapses} times`;
+}
+
 /** Notes what becomes of a reply that was not sent. */
 async function settleFault(
   { store, log }: { store: Store; log: Log },
@@ -133,16 +143,18 @@ async function settleFault(
   stopping: AbortSignal,
 ): Promise<Tried> {
   const { ticketId, reply, tries, deferrals } = claimed;
+  const isAbandoned = error instanceof AbandonedReply;
   const fault = error instanceof DeliveryError ? error.fault : "refused";
   // The text of any other error may hold what only the log may show.
-  const reason = error instanceof DeliveryError ? error.message : "the channel failed to send it; the log says why";
+  const reason =
+    error instanceof DeliveryError || isAbandoned ? error.message : "the channel failed to send it; the log says why";
   const facts = { ticketId, replyId: reply.id, tries, reason };
   if (fault === "closed") {
     log.info(facts, "a conversation takes no replies any more");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
     return { outcome: "closed", mayGoOn: true };
   }
-  if (fault === "refused" && tries >= TRIES_MAX) {
+  if (fault === "refused" && (isAbandoned || tries >= TRIES_MAX)) {
     log.error({ ...facts, error }, "a reply could not be sent; it is a dead letter");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
     return { outcome: "dead", mayGoOn: true };

@@ -16,6 +16,8 @@ export interface AnyQueue {
 
 /** What we use of a BullMQ worker, whatever its backend. */
 export interface AnyWorker {
+  /** Most jobs at once; may be changed while the worker runs. */
+  concurrency: number;
   cancelAllJobs(reason?: string): void;
   waitUntilReady(): Promise<unknown>;
   pause(doNotWaitActive?: boolean): Promise<void>;

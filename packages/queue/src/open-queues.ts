@@ -11,6 +11,8 @@ import { bundleReplies } from "./replies.ts";
 
 /** A running consumer. */
 export interface Consumer {
+  /** Works on at most this share (above 0, at most 1) of its jobs at once from now on, on one at least. */
+  setShare(share: number): void;
   /**
    * Takes no further job and waits for the running ones. After `deadlineMs` their signals are aborted, and what is
    * still running a second later is left to the stalled check of another worker.
@@ -148,6 +150,7 @@ export function openQueues(options: {
   ): Consumer {
     let wanted = true;
     let latest: AnyWorker | null = null;
+    let most = concurrency;
     const running = new Set<Promise<void>>();
     const makeWorker = () => {
       latest = backend.makeWorker(
@@ -158,7 +161,7 @@ export function openQueues(options: {
           running.add(run);
           return run;
         },
-        concurrency,
+        most,
       );
       return latest;
     };
@@ -166,6 +169,11 @@ export function openQueues(options: {
     making.catch((error: unknown) => log.debug({ error, queue: name }, "a worker was not needed any more"));
 
     return {
+      setShare(share) {
+        most = Math.max(1, Math.floor(concurrency * share));
+        if (latest !== null) latest.concurrency = most;
+      },
+
       async close(deadlineMs) {
         wanted = false;
         // A worker may have a job before it is said to be ready, and would take the next one until it can be closed.

@@ -139,6 +139,12 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
         return worker;
       });
       return {
+        get concurrency() {
+          return workers.reduce((sum, worker) => sum + worker.concurrency, 0);
+        },
+        set concurrency(most) {
+          for (const worker of workers) worker.concurrency = Math.max(1, Math.floor(most / count));
+        },
         cancelAllJobs(reason) {
           for (const worker of workers) worker.cancelAllJobs(reason);
         },

@@ -13,10 +13,15 @@ const GONE: VanishedProcess = {
   memoryLimitBytes: null,
 };
 
+const OWN_ID = "own";
+const DEAD_PID = 8;
+
 /** A store that knows of one process that has vanished, and can be away. */
 function fakeProcesses() {
   const rows = new Map<string, ProcessFacts>();
   const vanished = [GONE];
+  let crashes = 0;
+  const missing: VanishedProcess[] = [];
   let isAway = false;
   const answer = <Value>(give: () => Value): Promise<Value> =>
     isAway ? Promise.reject(new Error("the database is away")) : Promise.resolve(give());
@@ -25,8 +30,14 @@ function fakeProcesses() {
     setAway: (is: boolean) => {
       isAway = is;
     },
-    beat: (facts: ProcessFacts) => answer(() => void rows.set(facts.id, facts)),
-    end: (id: string) => answer(() => void rows.delete(id)),
+    missing,
+    countCrashes: () => crashes,
+    beat: (facts: ProcessFacts) => answer(() => void rows.set(OWN_ID, facts)),
+    end: () => answer(() => void rows.delete(OWN_ID)),
+    crash: () => answer(() => void crashes++),
+    listSilent: () => answer(() => missing.map(({ pid }) => ({ id: `process ${pid}`, pid }))),
+    takeMissing: (ids: readonly string[]) =>
+      answer(() => missing.splice(0).filter(({ pid }) => ids.includes(`process ${pid}`))),
     takeVanished: () => answer(() => vanished.splice(0)),
   };
 }
@@ -41,7 +52,7 @@ describe("processes", () => {
     jest.useFakeTimers();
     processes = fakeProcesses();
     log = collectLog();
-    stop = watchProcesses("api", processes, log.log);
+    stop = watchProcesses("api", processes, log.log, (pid) => pid !== DEAD_PID);
   });
 
   afterEach(async () => {
@@ -67,6 +78,12 @@ describe("processes", () => {
     expect(told()).toHaveLength(1);
   });
 
+  test("are recorded as vanished within a beat if their host does not know their id any more", async () => {
+    processes.missing.push({ ...GONE, pid: DEAD_PID }, { ...GONE, pid: DEAD_PID + 1 });
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(told()).toEqual([expect.stringContaining(`(process ${DEAD_PID})`)]);
+  });
+
   test("are known while they run, and not any more once they stop", async () => {
     await jest.advanceTimersByTimeAsync(0);
     expect([...processes.rows.values()]).toEqual([expect.objectContaining({ app: "api", pid: process.pid })]);
@@ -79,7 +96,7 @@ describe("processes", () => {
   test("that have crashed stay, to be told of as vanished, and are not heard of again", async () => {
     await jest.advanceTimersByTimeAsync(0);
     await stop({ hasCrashed: true });
-    expect(processes.rows.size).toBe(1);
+    expect([processes.rows.size, processes.countCrashes()]).toEqual([1, 1]);
     processes.rows.clear();
     await jest.advanceTimersByTimeAsync(60_000);
     expect(processes.rows.size).toBe(0);

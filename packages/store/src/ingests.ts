@@ -1,5 +1,7 @@
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import type { Db } from "./db.ts";
+import { expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./expired-leases.ts";
 import { UNREAD_LANGUAGE, documentsTable } from "./documents.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -11,7 +13,7 @@ import type { NewIngest, QueuedIngest } from "./queue-document.ts";
 export type IngestKind = "text" | "file" | "page" | "sitemap";
 
 /** Something to read that a worker has a lease for. */
-export interface ClaimedIngest {
+export interface ClaimedIngest extends LeaseHistory {
   project: ProjectId;
   id: string;
   leaseId: string;
@@ -27,7 +29,7 @@ export interface ClaimedIngest {
   url: string | null;
   sourceHash: Buffer | null;
   sizeBytes: number;
-  /** This try counted. */
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   attempts: number;
   /** Pages that are read of it; only a sitemap has them. */
   maxPages: number | null;
@@ -38,6 +40,18 @@ export interface DueIngest {
   project: ProjectId;
   ingestId: string;
   attempts: number;
+}
+
+/** Which of what waits a claim may take; all of it by default. */
+export interface IngestFilter {
+  /** Texts and files that were handed in with their bytes. */
+  canRead?: boolean;
+  /** Pages and sitemaps that have to be fetched. */
+  canFetch?: boolean;
+  /** Most bytes of a text or file. */
+  maxBytes?: number;
+  /** Projects whose pages and sitemaps are left to others. */
+  fetchingFor?: readonly string[];
 }
 
 /** What a worker may do with documents in the transaction that ends its work. */
@@ -52,10 +66,13 @@ export const INGEST_LEASE_MS = 10_000;
 /** Pages that one statement queues. */
 const PAGE_BATCH = 1_000;
 
+/** Largest value of an integer column. */
+const MAX_INTEGER = 2_147_483_647;
+
 /** Comes before every project. */
 const NO_PROJECT = "00000000-0000-0000-0000-000000000000";
 
-interface ClaimedRow {
+interface ClaimedRow extends LeaseHistory {
   id: string;
   project_id: string;
   lease_id: string;
@@ -79,7 +96,10 @@ interface ClaimedRow {
  * one transaction with the document that it became. Every transaction here locks in the order knowledge base, document,
  * ingest, import, so that no two wait for each other.
  */
-export function ingestsTable(db: Db, leases: Db) {
+export function ingestsTable(db: Db, leases: Db, processId: string) {
+  // After many lapses, the next attempt waits.
+  const LAPSE_WAIT = `(${lapseWait("(coalesce(jsonb_array_length(i.expired_leases), 0) + 1)")})`;
+
   // Projects take turns: "ring" goes from the one that was served last to the next one that has anything, and from the
   // last one of all to the first (lap 2), by one look into the index each; it is followed only as far as something is
   // found. The row is locked and taken in one statement; SKIP LOCKED lets two workers take two. Those of a knowledge base
@@ -98,26 +118,32 @@ export function ingestsTable(db: Db, leases: Db) {
     ), next AS (
       SELECT first.id FROM ring CROSS JOIN LATERAL (
         SELECT i.id FROM ingests i
-        WHERE i.project_id = ring.project_id AND i.priority <= $2 AND i.next_at <= now()
-          AND (i.lease_until IS NULL OR i.lease_until < now())
+        WHERE i.project_id = ring.project_id AND i.priority BETWEEN $2 AND $4 AND i.next_at <= now()
+          AND i.size_bytes <= $5
+          AND (i.priority = ${INGEST_PRIORITY.handedIn} OR i.project_id <> ALL ($6::uuid[]))
+          AND (i.lease_until IS NULL OR i.lease_until + ${LAPSE_WAIT} < now())
           AND (SELECT k.deleted_at FROM kbs k WHERE k.id = i.kb_id) IS NULL
         ORDER BY i.priority, i.next_at, i.id LIMIT 1 FOR UPDATE OF i SKIP LOCKED
       ) AS first WHERE ring.lap > 0 LIMIT 1
+    ), claimed AS (
+      UPDATE ingests i SET lease_id = $1, lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds',
+        lease_holder = $7::uuid,
+        attempts = greatest(1, i.attempts + CASE WHEN i.lease_id IS NULL THEN 1 ELSE 0 END),
+        expired_leases = coalesce(i.expired_leases || ${expiredLease("i")}, i.expired_leases, ${expiredLease("i")})
+      FROM next WHERE i.id = next.id
+      RETURNING i.id, i.project_id, i.lease_id, i.kb_id, i.kind, i.document_id, i.import_id, i.key, i.name, i.mime,
+        i.title, i.url, i.source_hash, i.size_bytes, i.attempts, i.expired_leases,
+        (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages
     )
-    UPDATE ingests i SET lease_id = $1, lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds',
-      attempts = attempts + 1
-    FROM next WHERE i.id = next.id
-    RETURNING i.id, i.project_id, i.lease_id, i.kb_id, i.kind, i.document_id, i.import_id, i.key, i.name, i.mime,
-      i.title, i.url, i.source_hash, i.size_bytes, i.attempts,
-      (SELECT max_pages FROM imports m WHERE m.id = i.import_id AND i.kind = 'sitemap') AS max_pages`;
+    SELECT claimed.*, s.crashes, s.lapses FROM claimed CROSS JOIN LATERAL (${leaseHistory("claimed.expired_leases")}) s`;
 
   const RENEW = `
     UPDATE ingests SET lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds'
     WHERE id = $1 AND lease_id = $2 RETURNING 1`;
 
-  // The project that was served last, for those who fetch and for those who may not: were they to share one, whoever
-  // takes turns fast would decide for the other who is next.
-  const lastServed = { fetching: NO_PROJECT, reading: NO_PROJECT };
+  // The project that was served last, for each kind of claim: if they shared one, whoever takes turns fast would decide for
+  // the others who is next.
+  const lastServed = new Map<string, string>();
 
   // Each is put off by its own age, between 2 s and a minute; workers go on by themselves from one to the next, so a few
   // announcements are enough to have any number read.
@@ -128,7 +154,8 @@ export function ingestsTable(db: Db, leases: Db) {
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     UPDATE ingests i SET due_at = now() + least(interval '1 minute', greatest(interval '2 seconds', now() - i.created_at))
-    FROM due WHERE i.id = due.id RETURNING i.id, i.project_id, i.attempts`;
+    FROM due WHERE i.id = due.id RETURNING i.id, i.project_id,
+      i.attempts + coalesce(jsonb_array_length(i.expired_leases), 0) + (i.lease_id IS NOT NULL)::integer AS attempts`;
 
   async function insertImportRow(tx: Db, project: ProjectId, kbId: string, url: string, maxPages: number) {
     const id = newId();
@@ -185,21 +212,6 @@ export function ingestsTable(db: Db, leases: Db) {
   async function countInImport(tx: Db, importId: string | null, column: "done_count" | "failed_count"): Promise<void> {
     if (importId === null) return;
     await tx.query(`UPDATE imports SET ${column} = ${column} + 1, updated_at = now() WHERE id = $1`, [importId]);
-  }
-
-  /** Ends a lease, so that what it was for is tried again after `delayMs`; false when it was lost. */
-  async function giveBack(
-    { id, leaseId }: ClaimedIngest,
-    { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
-  ): Promise<boolean> {
-    const rows = await db.query(
-      `UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce($3, failure),
-         attempts = greatest(attempts - $4, 0), next_at = now() + $5 * interval '1 millisecond',
-         due_at = now() + $5 * interval '1 millisecond'
-       WHERE id = $1 AND lease_id = $2 RETURNING 1`,
-      [id, leaseId, failure, counts ? 0 : 1, Math.round(delayMs)],
-    );
-    return rows.length > 0;
   }
 
   /** Queues pages of an import that do not wait already, as documents. Answers how many. */
@@ -275,19 +287,28 @@ export function ingestsTable(db: Db, leases: Db) {
     },
 
     /**
-     * Takes the lease on what is to be read next, and counts the try; null when nothing waits. Projects take turns,
-     * however much waits of each; within one, what was handed in with its bytes goes before single pages, and these
-     * before sitemaps, each the oldest first. Without `canFetch` what has to be fetched is left to others.
+     * Claims the lease on what is to be read next, and counts the attempt, unless the lease of the one before expired; null
+     * when nothing waits. Projects take turns, however much waits of each; within one, what was handed in with its bytes
+     * goes before single pages, and these before sitemaps, each the oldest first.
      */
-    async claim({ canFetch }: { canFetch: boolean }): Promise<ClaimedIngest | null> {
-      const turn = canFetch ? "fetching" : "reading";
+    async claim({
+      canRead = true,
+      canFetch = true,
+      maxBytes = MAX_INTEGER,
+      fetchingFor = [],
+    }: IngestFilter = {}): Promise<ClaimedIngest | null> {
+      const turn = `${canRead} ${canFetch} ${maxBytes}`;
       const [row] = await leases.prepared<ClaimedRow>("ingests_claim", CLAIM, [
         newId(),
+        canRead ? INGEST_PRIORITY.handedIn : INGEST_PRIORITY.page,
+        lastServed.get(turn) ?? NO_PROJECT,
         canFetch ? INGEST_PRIORITY.ofSitemap : INGEST_PRIORITY.handedIn,
-        lastServed[turn],
+        maxBytes,
+        fetchingFor,
+        processId,
       ]);
       if (row === undefined) return null;
-      lastServed[turn] = row.project_id;
+      lastServed.set(turn, row.project_id);
       return asClaimed(row);
     },
 
@@ -366,21 +387,21 @@ export function ingestsTable(db: Db, leases: Db) {
       });
     },
 
-    /** Gives a lease back: it is tried again after `delayMs`. Does nothing when the lease was lost. */
-    async retryLater(
-      claim: ClaimedIngest,
-      retry: { delayMs: number; failure: string | null; counts: boolean },
-    ): Promise<void> {
-      await giveBack(claim, retry);
-    },
-
     /**
-     * Gives a lease back whose work was broken off because the store was away: the try does not count. That holds also
-     * when the lease was lost meanwhile and another worker has what was claimed. Does nothing when it is gone.
+     * Releases a lease: the next attempt follows after `delayMs`, and this one does not count unless `counts`. Does nothing
+     * if the lease was lost.
      */
-    async undoTry(claim: ClaimedIngest, delayMs: number): Promise<void> {
-      if (await giveBack(claim, { delayMs, failure: null, counts: false })) return;
-      await db.query("UPDATE ingests SET attempts = greatest(attempts - 1, 0) WHERE id = $1", [claim.id]);
+    async retryLater(
+      { id, leaseId }: ClaimedIngest,
+      { delayMs, failure, counts }: { delayMs: number; failure: string | null; counts: boolean },
+    ): Promise<void> {
+      await db.query(
+        `UPDATE ingests SET lease_id = NULL, lease_until = NULL, failure = coalesce($3, failure),
+           attempts = greatest(attempts - $4, 0), next_at = now() + $5 * interval '1 millisecond',
+           due_at = now() + $5 * interval '1 millisecond'
+         WHERE id = $1 AND lease_id = $2`,
+        [id, leaseId, failure, counts ? 0 : 1, Math.round(delayMs)],
+      );
     },
 
     /** Of all projects, up to `limit` that are due and that nobody has, for the sweeper to publish. */
@@ -412,6 +433,8 @@ function asClaimed(row: ClaimedRow): ClaimedIngest {
     sourceHash: row.source_hash,
     sizeBytes: row.size_bytes,
     attempts: row.attempts,
+    crashes: row.crashes,
+    lapses: row.lapses,
     maxPages: row.max_pages,
   };
 }

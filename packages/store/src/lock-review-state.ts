@@ -44,7 +44,7 @@ export async function lockReviewState(
   if (known === undefined) return null;
   const home = known.home_project_id;
   const [chat] = await tx.query<{ review_id: string | null; is_leased: boolean }>(
-    `SELECT review_id, coalesce(lease_until > now(), false) AS is_leased FROM chats
+    `SELECT review_id, lease_id IS NOT NULL AS is_leased FROM chats
      WHERE project_id = $1 AND ticket_id = $2 FOR UPDATE`,
     [home, ticketId],
   );

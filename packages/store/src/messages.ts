@@ -11,6 +11,8 @@ import { createBatcher } from "./batcher.ts";
 import { LEASE_MS } from "./chats.ts";
 import { isUniqueViolation } from "./db.ts";
 import type { Db } from "./db.ts";
+import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./expired-leases.ts";
 import { asProjectId, newId, ticketIdOf } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 
@@ -34,7 +36,7 @@ export interface NewMessage {
 }
 
 /** A message that a worker has a lease for. */
-export interface ClaimedMessage {
+export interface ClaimedMessage extends LeaseHistory {
   project: ProjectId;
   messageId: string;
   ticketId: string;
@@ -47,9 +49,11 @@ export interface ClaimedMessage {
   channelMeta: Record<string, unknown>;
   /** How the sender takes its replies; null on channels that push them. */
   mode: MessageMode | null;
-  /** This try counted. */
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   attempts: number;
-  /** What earlier tries have found, as they left it. */
+  /** True if its last crash happened while its process ran nothing else. */
+  hasCrashedAlone: boolean;
+  /** What earlier attempts have found, as they left it. */
   progress: Record<string, unknown> | null;
   /** Its place in a trace, as `traceparent` says it; null where nobody traces. */
   trace: string | null;
@@ -60,6 +64,7 @@ export interface DueMessage {
   project: ProjectId;
   messageId: string;
   ticketId: string;
+  /** Number of attempts, those included whose lease expired: it distinguishes this job from earlier ones. */
   attempts: number;
   /** True for a submitted issue, which has a queue of its own. */
   isIssue: boolean;
@@ -76,8 +81,14 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
-/** What a claim found at the head of a chat: a message that is claimed, or (`id` null) one that has to be alone. */
-interface ClaimedRow {
+/** A message that is not claimed next to others, because processes crashed while they had it (ADR 0026). */
+export interface Suspect {
+  /** Number of suspects that may run together with it, itself included: half of those at its last crash. */
+  groupLimit: number;
+}
+
+/** The message at the head of a chat; `id` is null if it was not claimed. */
+interface ClaimedRow extends LeaseHistory {
   project_id: string;
   id: string | null;
   ticket_id: string;
@@ -92,6 +103,7 @@ interface ClaimedRow {
   attempts: number;
   progress: Record<string, unknown> | null;
   trace: string | null;
+  last_group: number | null;
 }
 
 /** A callback's target with the names of its columns. */
@@ -105,17 +117,11 @@ function callbackJson({ url, apiKeyId, sealedSecret, deliveryId, timeoutMs }: Ca
   });
 }
 
-/**
- * Tries that ended without a word (their process died, or could not reach the store) before a message is worked on alone:
- * see ADR 0026.
- */
-const TRIES_BESIDE_OTHERS = 2;
-
 /** How long the sweeper leaves a new message to its job, and a published one to its worker. */
 const SWEEP_AFTER_MS = 2_000;
 
-/** Incoming messages: committed once, claimed in the order of their chat. */
-export function messagesTable(db: Db, leases: Db) {
+/** Incoming messages: committed once, claimed in the order of their chat. `processId` is the process that holds leases. */
+export function messagesTable(db: Db, leases: Db, processId: string) {
   // Concurrent messages are committed in one statement. The chat's row gives each its place; rows are locked in the
   // order of their ids, as in every statement on chats, so that two batches cannot wait for each other. A chat that was
   // erased gets its chat_id back.
@@ -203,25 +209,24 @@ export function messagesTable(db: Db, leases: Db) {
     }
   }
 
-  // Takes the lease of each chat that is free and has a message to work on, and counts the try. What a person has
-  // decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be
-  // older than the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that
-  // was finished in the meantime is not claimed. A claim that a crash of the database undoes is made again. Whoever
-  // ends a try says why: one that left no reason has died. Where $4 is false, a message that has to be alone is told of
-  // and stays as it is, since a claim that dies before it is given back would cost it a try.
+  // Claims the lease of each chat that is free and has a message to work on, and counts the attempt. What a person has
+  // decided goes first: a chat with a decision that is not carried out yet is left to it. The snapshot may be older than
+  // the lock that was waited for, so the message's state is checked again by its own UPDATE: a message that was finished in
+  // the meantime is not claimed. A claim that a crash of the database undoes is made again. A message with an expired
+  // lease is only reported (`id` NULL): that is rare, and judged by CLAIM_EXPIRED.
   const CLAIM = `
     WITH input AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS i (project_id, ticket_id, lease_id)
     ), free AS MATERIALIZED (
-      SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, i.lease_id
+      SELECT c.project_id, c.ticket_id, c.channel_id, c.chat_id, i.lease_id, c.lease_id IS NOT NULL AS is_expired
       FROM chats c JOIN input i ON i.ticket_id = c.ticket_id AND i.project_id = c.project_id
       WHERE (c.lease_until IS NULL OR c.lease_until < now()) AND c.review_id IS NULL
       ORDER BY c.ticket_id FOR UPDATE OF c
     ), head AS (
       SELECT f.project_id, f.ticket_id, f.channel_id, f.chat_id, f.lease_id, m.id,
-        NOT $4 AND m.failure IS NULL AND m.attempts >= ${TRIES_BESIDE_OTHERS} AS is_left
+        f.is_expired OR m.expired_leases IS NOT NULL AS is_left
       FROM free f CROSS JOIN LATERAL (
-        SELECT id, not_before, attempts, failure FROM messages
+        SELECT id, not_before, expired_leases FROM messages
         WHERE ticket_id = f.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
       ) m
       WHERE m.not_before IS NULL OR m.not_before <= now()
@@ -232,19 +237,59 @@ export function messagesTable(db: Db, leases: Db) {
       RETURNING m.id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts, m.progress, m.trace,
         h.lease_id
     ), leased AS (
-      UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds'
+      UPDATE chats c SET lease_id = k.lease_id, lease_until = now() + interval '${LEASE_MS} milliseconds',
+        lease_holder = $4::uuid, lease_group = NULL
       FROM claimed k WHERE c.ticket_id = k.ticket_id
     )
     SELECT h.project_id, h.ticket_id, h.channel_id, h.chat_id, h.lease_id, k.id, k.seq, k.user_id, k.text, k.channel_meta,
-      k.mode, k.attempts, k.progress, k.trace
+      k.mode, k.attempts, k.progress, k.trace, 0 AS crashes, 0 AS lapses, NULL::integer AS last_group
     FROM head h LEFT JOIN claimed k ON k.id = h.id WHERE k.id IS NOT NULL OR h.is_left`;
+
+  // The same for one chat whose lease expired, now or at an earlier attempt. The expired lease is recorded with the
+  // message and not counted as an attempt. A message with which processes have crashed is claimed only if $5, the number
+  // of messages that this process runs exclusively, is at most half of those at the last crash; where it is not, the
+  // message stays as it is, because a claim that ends in a crash before it is released would cost it a crash.
+  const CLAIM_EXPIRED = `
+    WITH free AS MATERIALIZED (
+      SELECT project_id, ticket_id, channel_id, chat_id, lease_until, ${expiredLease("c", "lease_group")} AS expired
+      FROM chats c
+      WHERE ticket_id = $2 AND project_id = $1 AND (lease_until IS NULL OR lease_until < now()) AND review_id IS NULL
+      FOR UPDATE
+    ), head AS (
+      SELECT f.*, m.id, coalesce(m.expired_leases || f.expired, m.expired_leases, f.expired) AS leases
+      FROM free f CROSS JOIN LATERAL (
+        SELECT id, not_before, expired_leases FROM messages
+        WHERE ticket_id = f.ticket_id AND state = 'received' ORDER BY seq LIMIT 1
+      ) m
+      WHERE m.not_before IS NULL OR m.not_before <= now()
+    ), judged AS (
+      SELECT h.*, s.*, s.crashes >= ${SUSPECT_AFTER_CRASHES}
+        AND $5::integer IS DISTINCT FROM 1
+        AND ($5::integer IS NULL OR $5::integer > coalesce(s.last_group / 2, $5::integer)) AS is_left
+      FROM head h CROSS JOIN LATERAL (${leaseHistory("h.leases")}) s
+      WHERE h.expired IS NULL OR h.lease_until + ${lapseWait("s.lapses")} <= now()
+    ), claimed AS (
+      UPDATE messages m SET attempts = greatest(1, m.attempts + CASE WHEN j.expired IS NULL THEN 1 ELSE 0 END),
+        not_before = NULL, failure = CASE WHEN j.expired IS NOT NULL THEN 'lease expired' END, expired_leases = j.leases
+      FROM judged j WHERE m.id = j.id AND NOT j.is_left AND m.state = 'received'
+        AND (m.not_before IS NULL OR m.not_before <= now())
+      RETURNING m.id, m.ticket_id, m.seq, m.user_id, m.text, m.channel_meta, m.mode, m.attempts, m.progress, m.trace
+    ), leased AS (
+      UPDATE chats c SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds',
+        lease_holder = $4::uuid, lease_group = CASE WHEN j.crashes >= ${SUSPECT_AFTER_CRASHES} THEN $5::integer END
+      FROM claimed k JOIN judged j USING (ticket_id) WHERE c.ticket_id = k.ticket_id
+    )
+    SELECT j.project_id, j.ticket_id, j.channel_id, j.chat_id, $3::uuid AS lease_id, k.id, k.seq, k.user_id, k.text,
+      k.channel_meta, k.mode, k.attempts, k.progress, k.trace, j.crashes, j.lapses, j.last_group
+    FROM judged j LEFT JOIN claimed k ON k.id = j.id WHERE k.id IS NOT NULL OR j.is_left`;
 
   interface ClaimItem {
     project: ProjectId;
     ticketId: string;
   }
 
-  const createClaim = (mayBeAlone: boolean) => async (items: ClaimItem[]) => {
+  /** Claims what has no expired lease; "expired" for a chat that CLAIM_EXPIRED has to judge. */
+  const claimFresh = createBatcher<ClaimItem, ClaimedMessage | "expired" | null>(async (items) => {
     // Two jobs of one chat in one batch would ask for two leases on it: the first asks for both.
     const keyOf = (project: string, ticketId: string) => `${project}/${ticketId}`;
     const byTicket = new Map(items.map((item) => [keyOf(item.project, item.ticketId), { ...item, leaseId: newId() }]));
@@ -253,7 +298,7 @@ export function messagesTable(db: Db, leases: Db) {
       unique.map((item) => item.project),
       unique.map((item) => item.ticketId),
       unique.map((item) => item.leaseId),
-      mayBeAlone,
+      processId,
     ]);
     const claimed = new Map(rows.map((row) => [keyOf(row.project_id, row.ticket_id), row]));
     return items.map((item) => {
@@ -261,11 +306,27 @@ export function messagesTable(db: Db, leases: Db) {
       const row = claimed.get(key);
       claimed.delete(key);
       if (row === undefined) return null;
-      return row.id === null ? "alone" : asClaimed(row, row.id);
+      return row.id === null ? "expired" : asClaimed(row, row.id);
     });
-  };
-  const claimAny = createBatcher<ClaimItem, ClaimedMessage | "alone" | null>(createClaim(true));
-  const claimBeside = createBatcher<ClaimItem, ClaimedMessage | "alone" | null>(createClaim(false));
+  });
+
+  async function claimIn(
+    group: number | null,
+    { project, ticketId }: ClaimItem,
+  ): Promise<ClaimedMessage | Suspect | null> {
+    const fresh = await claimFresh({ project, ticketId });
+    if (fresh !== "expired") return fresh;
+    const [row] = await leases.prepared<ClaimedRow>("messages_claim_expired", CLAIM_EXPIRED, [
+      project,
+      ticketId,
+      newId(),
+      processId,
+      group,
+    ]);
+    if (row === undefined) return null;
+    if (row.id !== null) return asClaimed(row, row.id);
+    return { groupLimit: row.last_group === null ? Infinity : Math.max(1, Math.floor(row.last_group / 2)) };
+  }
 
   function asClaimed(row: ClaimedRow, messageId: string): ClaimedMessage {
     return {
@@ -281,6 +342,9 @@ export function messagesTable(db: Db, leases: Db) {
       channelMeta: row.channel_meta,
       mode: row.mode,
       attempts: row.attempts,
+      crashes: row.crashes,
+      lapses: row.lapses,
+      hasCrashedAlone: row.last_group === 1,
       progress: row.progress,
       trace: row.trace,
     };
@@ -309,7 +373,8 @@ export function messagesTable(db: Db, leases: Db) {
     UPDATE messages m
     SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - m.created_at))
     FROM due WHERE m.id = due.id
-    RETURNING m.id, m.ticket_id, m.project_id, m.attempts, due.channel_id, due.chat_id`;
+    RETURNING m.id, m.ticket_id, m.project_id,
+      m.attempts + coalesce(jsonb_array_length(m.expired_leases), 0) AS attempts, due.channel_id, due.chat_id`;
 
   return {
     /**
@@ -326,20 +391,21 @@ export function messagesTable(db: Db, leases: Db) {
     acceptOnce,
 
     /**
-     * Takes the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
-     * waits, or the message is not to be tried yet. The lease lasts 4 s and must be renewed.
+     * Claims the lease on a chat and its oldest unfinished message; null when another worker has the lease, nothing
+     * waits, the message may not be tried yet, or it is a suspect that must not run with so many others. The lease lasts
+     * 4 s and must be renewed. To be called by a process that runs `group` messages exclusively.
      */
-    async claim(project: ProjectId, ticketId: string): Promise<ClaimedMessage | null> {
-      const claimed = await claimAny({ project, ticketId });
-      return claimed === "alone" ? null : claimed;
+    async claim(project: ProjectId, ticketId: string, group = 1): Promise<ClaimedMessage | null> {
+      const claimed = await claimIn(group, { project, ticketId });
+      return claimed !== null && "groupLimit" in claimed ? null : claimed;
     },
 
     /**
-     * As `claim`, for a message that is worked on beside others; "alone" when the chat's oldest one must not be, because
-     * its process has died with it again and again. Such a one stays as it is.
+     * As `claim`, for a message that runs concurrently with any others. Returns a `Suspect`, which stays as it is, if
+     * processes have crashed again and again while they had it.
      */
-    claimBeside(project: ProjectId, ticketId: string): Promise<ClaimedMessage | "alone" | null> {
-      return claimBeside({ project, ticketId });
+    claimBeside(project: ProjectId, ticketId: string): Promise<ClaimedMessage | Suspect | null> {
+      return claimIn(null, { project, ticketId });
     },
 
     /**

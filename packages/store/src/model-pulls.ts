@@ -136,7 +136,10 @@ export function modelPullsTable(db: Db) {
       return row === undefined ? null : asRecord(row);
     },
 
-    /** Takes the lease on what is to be pulled next, and counts the try; null when nothing waits. */
+    /**
+     * Claims the lease on what is to be pulled next, and counts the attempt, unless the lease of the one before expired;
+     * null when nothing waits.
+     */
     async claim(): Promise<ClaimedModelPull | null> {
       // The row is locked and taken in one statement; SKIP LOCKED lets two workers take two.
       const [row] = await db.query<PullRow & { lease_id: string; attempts: number; started_at: Date }>(
@@ -145,7 +148,8 @@ export function modelPullsTable(db: Db) {
            WHERE state = 'running' AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
            ORDER BY next_at, catalog_id LIMIT 1 FOR UPDATE SKIP LOCKED
          )
-         UPDATE model_pulls p SET lease_id = $1, lease_until = ${LEASE}, attempts = attempts + 1
+         UPDATE model_pulls p SET lease_id = $1, lease_until = ${LEASE},
+           attempts = greatest(1, attempts + CASE WHEN p.lease_id IS NULL THEN 1 ELSE 0 END)
          FROM next WHERE p.catalog_id = next.catalog_id
          RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.lease_id, p.attempts, p.started_at`,
         [newId()],
@@ -230,7 +234,8 @@ export function modelPullsTable(db: Db) {
            ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
          )
          UPDATE model_pulls p SET due_at = now() + interval '2 seconds'
-         FROM due WHERE p.catalog_id = due.catalog_id RETURNING p.id, p.catalog_id, p.attempts`,
+         FROM due WHERE p.catalog_id = due.catalog_id RETURNING p.id, p.catalog_id,
+           p.attempts + CASE WHEN p.lease_id IS NULL THEN 0 ELSE 1 END AS attempts`,
         [limit],
       );
       return rows.map((row) => ({ catalogId: row.catalog_id, pullId: row.id, attempts: row.attempts }));

@@ -24,6 +24,7 @@ import { installationTable } from "./installation.ts";
 import { instancesTable } from "./instances.ts";
 import { issuesTable } from "./issues.ts";
 import { kbsTable } from "./kbs.ts";
+import { newId } from "./ids.ts";
 import { createDiskWatch } from "./disk-watch.ts";
 import { createLineWatch } from "./line-watch.ts";
 import { messagesTable } from "./messages.ts";
@@ -67,6 +68,7 @@ const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
 export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
   const { url, log, app = "svc" } = options;
+  const processId = newId();
   const watch = createLineWatch({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
   const open = (purpose: keyof typeof POOL_MAX) =>
@@ -113,12 +115,12 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     hooks: hooksTable(db),
     idempotencyKeys: idempotencyKeysTable(hot, notes),
     imports: importsTable(db),
-    ingests: ingestsTable(db, leases),
+    ingests: ingestsTable(db, leases, processId),
     installation: installationTable(db),
     instances: instancesTable(leases),
     issues: issuesTable(db),
     kbs: kbsTable(db),
-    messages: messagesTable(hot, leases),
+    messages: messagesTable(hot, leases, processId),
     messengerUpdates: messengerUpdatesTable(hot),
     operatorReplies: operatorRepliesOf(db),
     modelPulls: modelPullsTable(db),
@@ -129,13 +131,13 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     operatorSessions: operatorSessionsTable(db),
     operatorViews: operatorViewsTable(db),
     operators: operatorsTable(db),
-    outboxes: outboxesTable(hot),
-    processes: processesTable(leases),
+    outboxes: outboxesTable(hot, processId),
+    processes: processesTable(leases, processId),
     projects: projectsTable(db),
     proposals: proposalsTable(db),
     queueDepths: queueDepthsOf(db),
     replies: repliesTable(hot, notes),
-    reviews: reviewsTable(db, hot, leases),
+    reviews: reviewsTable(db, hot, leases, processId),
     serviceLeases: serviceLeasesTable(leases),
     stats: statsOf(reports),
     ticketChanges: ticketChangesOf(db),

@@ -1,5 +1,7 @@
 import type { ChannelId } from "@svc/contracts";
 import type { Db } from "./db.ts";
+import { expiredLease, leaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./expired-leases.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { REPLY_COLUMNS, asReply } from "./replies.ts";
@@ -15,12 +17,12 @@ export interface OutboxRef {
 }
 
 /** The oldest reply of a conversation that is not sent, for whoever holds the lease. */
-export interface ClaimedReply extends OutboxRef {
+export interface ClaimedReply extends OutboxRef, LeaseHistory {
   leaseId: string;
   channelId: ChannelId;
   chatId: string;
   reply: StoredReply;
-  /** How often it was tried, this time counted. */
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   tries: number;
   /** How often it was put off in a row without that counting. */
   deferrals: number;
@@ -46,7 +48,7 @@ export interface DeadReply {
   failedAt: Date;
 }
 
-interface ClaimRow extends ReplyRow {
+interface ClaimRow extends ReplyRow, LeaseHistory {
   channel_id: ChannelId;
   chat_id: string;
   tries: number;
@@ -55,15 +57,16 @@ interface ClaimRow extends ReplyRow {
 }
 
 /** Replies that a channel pushes: sent one after the other in each conversation, by one process at a time. */
-export function outboxesTable(db: Db) {
-  // Takes or extends the lease, and counts the try: a reply that kills its process is not sent for ever. Where no reply is
-  // left, all that was wanted in the moment of this look is settled, and not what was committed while the lock was waited
-  // for. Locks the outbox alone.
+export function outboxesTable(db: Db, processId: string) {
+  // Claims or extends the lease and counts the attempt, or records the lease of another worker that expired instead. Where
+  // no reply is left, all that was wanted in the moment of this look is settled, and not what was committed while the lock
+  // was waited for. Locks the outbox alone.
   const CLAIM = `
     WITH seen AS MATERIALIZED (
       SELECT wanted_seq FROM outboxes WHERE ticket_id = $2 AND project_id = $1
     ), box AS MATERIALIZED (
-      SELECT o.ticket_id, o.settled_seq FROM outboxes o
+      SELECT o.ticket_id, o.settled_seq, CASE WHEN o.lease_id <> $3::uuid THEN ${expiredLease("o")} END AS expired
+      FROM outboxes o
       WHERE o.ticket_id = $2 AND o.project_id = $1
         AND (o.lease_id = $3 OR ((o.lease_until IS NULL OR o.lease_until < now()) AND o.next_at <= now()))
       FOR UPDATE
@@ -75,13 +78,17 @@ export function outboxesTable(db: Db) {
       UPDATE outboxes o SET
         lease_id = CASE WHEN oldest.id IS NULL THEN NULL ELSE $3::uuid END,
         lease_until = CASE WHEN oldest.id IS NULL THEN NULL ELSE now() + interval '${OUTBOX_LEASE_MS} milliseconds' END,
-        tries = CASE WHEN oldest.id IS NULL THEN 0 ELSE o.tries + 1 END,
+        lease_holder = $4::uuid,
+        tries = CASE WHEN oldest.id IS NULL THEN 0 WHEN box.expired IS NULL THEN o.tries + 1 ELSE greatest(1, o.tries) END,
+        expired_leases = CASE WHEN oldest.id IS NOT NULL
+          THEN coalesce(o.expired_leases || box.expired, o.expired_leases, box.expired) END,
         settled_seq = CASE WHEN oldest.id IS NULL THEN greatest(o.settled_seq, seen.wanted_seq) ELSE o.settled_seq END
       FROM box JOIN seen ON true LEFT JOIN oldest ON true WHERE o.ticket_id = box.ticket_id
-      RETURNING o.ticket_id, o.channel_id, o.tries, o.deferrals, o.sent_parts
+      RETURNING o.ticket_id, o.channel_id, o.tries, o.deferrals, o.sent_parts, o.expired_leases
     )
-    SELECT claimed.channel_id, c.chat_id, claimed.tries, claimed.deferrals, claimed.sent_parts, ${REPLY_COLUMNS}
-    FROM claimed JOIN chats c ON c.ticket_id = claimed.ticket_id JOIN oldest ON true JOIN replies r ON r.id = oldest.id`;
+    SELECT claimed.channel_id, c.chat_id, claimed.tries, claimed.deferrals, claimed.sent_parts, s.crashes, s.lapses,
+      ${REPLY_COLUMNS}
+    FROM claimed CROSS JOIN LATERAL (${leaseHistory("claimed.expired_leases")}) s JOIN chats c ON c.ticket_id = claimed.ticket_id JOIN oldest ON true JOIN replies r ON r.id = oldest.id`;
 
   const RENEW = `
     UPDATE outboxes SET lease_until = now() + interval '${OUTBOX_LEASE_MS} milliseconds'
@@ -95,7 +102,8 @@ export function outboxesTable(db: Db) {
   // The next reply of the conversation begins anew. Fenced: a late sender changes nothing.
   const SETTLED = `
     box AS (
-      UPDATE outboxes SET settled_seq = greatest(settled_seq, $4), tries = 0, deferrals = 0, sent_parts = 0
+      UPDATE outboxes SET settled_seq = greatest(settled_seq, $4), tries = 0, deferrals = 0, sent_parts = 0,
+        expired_leases = NULL
       WHERE ticket_id = $2 AND project_id = $1 AND lease_id = $3 RETURNING ticket_id
     )`;
 
@@ -140,7 +148,7 @@ export function outboxesTable(db: Db) {
       RETURNING r.ticket_id, r.seq
     ), box AS (
       UPDATE outboxes o SET settled_seq = least(o.settled_seq, again.seq - 1), wanted_seq = greatest(o.wanted_seq, again.seq),
-        tries = 0, deferrals = 0, sent_parts = 0, next_at = now()
+        tries = 0, deferrals = 0, sent_parts = 0, expired_leases = NULL, next_at = now()
       FROM again WHERE o.ticket_id = again.ticket_id RETURNING o.ticket_id, o.project_id
     ), noted AS (
       INSERT INTO ticket_events (ticket_id, project_id, actor, data)
@@ -150,15 +158,16 @@ export function outboxesTable(db: Db) {
 
   return {
     /**
-     * The oldest reply of a conversation that is not sent, under a lease that lasts ten seconds, and counts the try. Pass
+     * Claims the oldest reply of a conversation that is not sent, under a lease of ten seconds, and counts the attempt. Pass
      * the lease that is held to go on with the next one. Null when there is nothing to send, not yet, or another process
      * has the lease.
      */
     async claimNext({ project, ticketId }: OutboxRef, leaseId = newId()): Promise<ClaimedReply | null> {
-      const [row] = await db.prepared<ClaimRow>("outboxes_claim", CLAIM, [project, ticketId, leaseId]);
+      const [row] = await db.prepared<ClaimRow>("outboxes_claim", CLAIM, [project, ticketId, leaseId, processId]);
       if (row === undefined) return null;
-      const { channel_id: channelId, chat_id: chatId, tries, deferrals, sent_parts: sentParts } = row;
-      return { project, ticketId, leaseId, channelId, chatId, reply: asReply(row), tries, deferrals, sentParts };
+      const { channel_id: channelId, chat_id: chatId, tries, deferrals, sent_parts: sentParts, crashes, lapses } = row;
+      const history = { tries, deferrals, sentParts, crashes, lapses };
+      return { project, ticketId, leaseId, channelId, chatId, reply: asReply(row), ...history };
     },
 
     /** Extends the lease by ten seconds; false when it is lost. */

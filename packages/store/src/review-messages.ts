@@ -33,7 +33,7 @@ export async function findWebhookMessage(tx: Db, project: ProjectId, messageIds:
 export async function receiveAgain(tx: Db, project: ProjectId, messageIds: string[]): Promise<void> {
   await tx.query(
     `UPDATE messages SET state = 'received', attempts = 0, not_before = now(), due_at = now(), finished_at = NULL,
-       progress = NULL, covered_by = NULL
+       progress = NULL, expired_leases = NULL, covered_by = NULL
      WHERE project_id = $1 AND id = ANY ($2::uuid[]) AND state IN ('held', 'failed')`,
     [project, messageIds],
   );

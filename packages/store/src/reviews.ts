@@ -5,6 +5,8 @@ import type { Decided, Decision } from "./apply-decision.ts";
 import { LEASE_MS } from "./chats.ts";
 import type { Db } from "./db.ts";
 import type { NewDraft } from "./drafts.ts";
+import { SUSPECT_AFTER_CRASHES, expiredLease, lapseWait, leaseHistory } from "./expired-leases.ts";
+import type { LeaseHistory } from "./expired-leases.ts";
 import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
 import { insertReviewEvent } from "./insert-review-event.ts";
@@ -18,7 +20,7 @@ import type { DraftWork, SendWork, WorkRow } from "./review-work.ts";
 import type { NewReply } from "./tickets.ts";
 
 /** A decision that a worker carries out: it has the lease on the chat. */
-export interface ClaimedReview {
+export interface ClaimedReview extends LeaseHistory {
   /** Where the ticket came in. */
   project: ProjectId;
   reviewId: string;
@@ -30,7 +32,7 @@ export interface ClaimedReview {
   work: SendWork | DraftWork;
   /** The message that it answers; null when it is not kept. */
   message: Pick<ClaimedMessage, "seq" | "userId" | "text" | "channelMeta" | "mode"> | null;
-  /** This try counted. */
+  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
   attempts: number;
 }
 
@@ -73,8 +75,9 @@ interface MessageRow {
   mode: MessageMode | null;
 }
 
-interface ClaimedRow extends WorkRow, MessageRow {
-  id: string;
+interface ClaimedRow extends WorkRow, MessageRow, LeaseHistory {
+  /** Null if the decision was not claimed. */
+  id: string | null;
   actor: string;
   attempts: number;
   channel_id: ChannelId;
@@ -96,27 +99,40 @@ function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
  * Decisions of people: each committed with all that it changes, and carried out once by the pipeline. People decide on
  * `db`; the pipeline works on `hot` and `leases`, so that nobody who waits for a chat keeps messages waiting.
  */
-export function reviewsTable(db: Db, hot: Db, leases: Db) {
-  // Takes the lease on a chat whose decision is not carried out yet, and counts the try. The decision's state is
-  // checked again by its own UPDATE, since the snapshot may be older than the lock that was waited for. A claim that a
-  // crash of the database undoes is made again.
+export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
+  // Claims the lease on a chat whose decision is not carried out yet, and counts the attempt, or records the lease that
+  // expired instead. The decision's state is checked again by its own UPDATE, since the snapshot may be older than the
+  // lock that was waited for. A claim that a crash of the database undoes is made again. A decision with which processes
+  // have crashed is claimed only by a process that does nothing else ($5), and otherwise only reported (`id` NULL).
   const CLAIM = `
     WITH free AS MATERIALIZED (
-      SELECT ticket_id, channel_id, chat_id, review_id FROM chats
+      SELECT ticket_id, channel_id, chat_id, review_id, lease_until, ${expiredLease("chats")} AS expired FROM chats
       WHERE ticket_id = $2 AND project_id = $1 AND review_id IS NOT NULL
         AND (lease_until IS NULL OR lease_until < now())
       FOR UPDATE
+    ), next AS (
+      SELECT free.*, l.leases, s.crashes, s.lapses, s.crashes >= ${SUSPECT_AFTER_CRASHES} AND NOT $5::boolean AS is_left
+      FROM free JOIN reviews r ON r.id = free.review_id
+      CROSS JOIN LATERAL (
+        SELECT coalesce(r.expired_leases || free.expired, r.expired_leases, free.expired) AS leases
+      ) l CROSS JOIN LATERAL (${leaseHistory("l.leases")}) s
+      WHERE free.expired IS NULL OR free.lease_until + ${lapseWait("s.lapses")} <= now()
     ), claimed AS (
-      UPDATE reviews r SET attempts = r.attempts + 1 FROM free
-      WHERE r.id = free.review_id AND r.finished_at IS NULL AND r.not_before <= now()
-      RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids, r.answers_message_id,
-        r.covers, r.attempts, free.channel_id, free.chat_id
+      UPDATE reviews r SET
+        attempts = greatest(1, r.attempts + CASE WHEN next.expired IS NULL THEN 1 ELSE 0 END),
+        expired_leases = next.leases
+      FROM next WHERE r.id = next.review_id AND NOT next.is_left AND r.finished_at IS NULL AND r.not_before <= now()
+      RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids,
+        r.answers_message_id, r.covers, r.attempts
     ), leased AS (
-      UPDATE chats c SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds'
+      UPDATE chats c SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds', lease_holder = $4::uuid,
+        lease_group = NULL
       FROM claimed WHERE c.ticket_id = claimed.ticket_id
     )
-    SELECT claimed.*, m.id AS message_id, m.seq, m.user_id, m.text AS message_text, m.channel_meta, m.mode
-    FROM claimed LEFT JOIN messages m ON m.id = claimed.answers_message_id`;
+    SELECT claimed.*, next.channel_id, next.chat_id, next.crashes, next.lapses, m.id AS message_id, m.seq, m.user_id,
+      m.text AS message_text, m.channel_meta, m.mode
+    FROM next LEFT JOIN claimed ON claimed.id = next.review_id LEFT JOIN messages m ON m.id = claimed.answers_message_id
+    WHERE next.is_left OR claimed.id IS NOT NULL`;
 
   const DUE = `
     UPDATE reviews SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
@@ -125,7 +141,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
       WHERE r.finished_at IS NULL AND r.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
       ORDER BY r.due_at LIMIT $1 FOR UPDATE OF r SKIP LOCKED
     )
-    RETURNING id, project_id, ticket_id, attempts`;
+    RETURNING id, project_id, ticket_id, attempts + coalesce(jsonb_array_length(expired_leases), 0) AS attempts`;
 
   /** Locks the chat of a claimed decision and gives it free: false when the lease was lost, and nothing may change. */
   async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
@@ -221,6 +237,37 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
     );
   }
 
+  async function claimIn(
+    { isExclusive }: { isExclusive: boolean },
+    project: ProjectId,
+    ticketId: string,
+  ): Promise<ClaimedReview | "suspect" | null> {
+    const leaseId = newId();
+    const [row] = await leases.prepared<ClaimedRow>("reviews_claim", CLAIM, [
+      project,
+      ticketId,
+      leaseId,
+      processId,
+      isExclusive,
+    ]);
+    if (row === undefined) return null;
+    if (row.id === null) return "suspect";
+    return {
+      project,
+      reviewId: row.id,
+      ticketId,
+      leaseId,
+      channelId: row.channel_id,
+      chatId: row.chat_id,
+      actor: row.actor,
+      work: asWork(row),
+      message: row.message_id === null ? null : asMessage(row),
+      attempts: row.attempts,
+      crashes: row.crashes,
+      lapses: row.lapses,
+    };
+  }
+
   const moveOf = (from: TicketStage, to: TicketStage, why: string): StageMove[] =>
     from === to ? [] : [{ at: new Date().toISOString(), actor: "pipeline", from, to, why }];
 
@@ -278,25 +325,21 @@ export function reviewsTable(db: Db, hot: Db, leases: Db) {
     },
 
     /**
-     * Takes the lease on a chat and its decision that is not carried out yet; null when there is none, another worker
-     * has the lease, or it is not to be tried yet. The lease lasts 4 s and must be renewed.
+     * Claims the lease on a chat and its decision that is not carried out yet; null when there is none, another worker
+     * has the lease, or it is not to be tried yet. The lease lasts 4 s and must be renewed. To be called by a process that
+     * does nothing else meanwhile.
      */
     async claim(project: ProjectId, ticketId: string): Promise<ClaimedReview | null> {
-      const leaseId = newId();
-      const [row] = await leases.prepared<ClaimedRow>("reviews_claim", CLAIM, [project, ticketId, leaseId]);
-      if (row === undefined) return null;
-      return {
-        project,
-        reviewId: row.id,
-        ticketId,
-        leaseId,
-        channelId: row.channel_id,
-        chatId: row.chat_id,
-        actor: row.actor,
-        work: asWork(row),
-        message: row.message_id === null ? null : asMessage(row),
-        attempts: row.attempts,
-      };
+      const claimed = await claimIn({ isExclusive: true }, project, ticketId);
+      return claimed === "suspect" ? null : claimed;
+    },
+
+    /**
+     * As `claim`, for a decision that is carried out concurrently with other work; "suspect", and nothing done, if processes
+     * have crashed again and again while they carried it out.
+     */
+    claimBeside(project: ProjectId, ticketId: string): Promise<ClaimedReview | "suspect" | null> {
+      return claimIn({ isExclusive: false }, project, ticketId);
     },
 
     /**

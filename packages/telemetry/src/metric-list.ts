@@ -78,6 +78,11 @@ export const METRICS = {
     help: "Tries of the pipeline that failed, so that another one follows.",
     labels: [],
   },
+  svc_lease_lapses_total: {
+    kind: "counter",
+    help: "Messages and decisions that another process took over because this one was too slow to renew their lease.",
+    labels: [],
+  },
   svc_stage_duration_seconds: {
     kind: "histogram",
     help: "One stage of the pipeline for one message or decision.",

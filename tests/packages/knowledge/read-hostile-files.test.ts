@@ -238,7 +238,7 @@ describe("a worker that is lost", () => {
         refusalOf("large.html", paragraphs, narrow),
         narrow.read({ name: "after.txt", bytes: Buffer.from("fine") }),
       ]);
-      expect(late).toEqual(["invalid_request", "too_slow", expect.stringMatching(/longer than/)]);
+      expect(late).toEqual(["invalid_request", "too_slow", expect.stringMatching(/takes too long to read/)]);
       expect(large).toEqual(["invalid_request", "too_complex", expect.stringMatching(/memory/)]);
       expect(after.text).toBe("fine");
     } finally {

@@ -37,7 +37,7 @@ test("a chat's messages are claimed oldest first, each after the one before is f
   expect(order).toEqual(["first", "second", "third"]);
 });
 
-test("a claim hands over the whole message with its place and the number of this try", async () => {
+test("a claim hands over the whole message with its place and the number of this attempt", async () => {
   const project = await db.newProject();
   const message = newMessage({ chatId: "whole", userId: "user-1", channelMeta: { origin: "test" } });
   const accepted = await db.store.messages.accept(project, message);
@@ -54,6 +54,9 @@ test("a claim hands over the whole message with its place and the number of this
     channelMeta: { origin: "test" },
     mode: "async",
     attempts: 1,
+    crashes: 0,
+    lapses: 0,
+    hasCrashedAlone: false,
     trace: null,
     progress: null,
   });
@@ -121,14 +124,14 @@ test("different chats are claimed side by side", async () => {
   expect(new Set(claims.map((claim) => claim?.leaseId)).size).toBe(30);
 });
 
-test("the lease of a worker that does not renew it goes to the next one, and the try is counted", async () => {
+test("the lease of a worker that does not renew it goes to the next one, and the attempt is not counted", async () => {
   const project = await db.newProject();
   const ticketId = await fillChat(project, ["abandoned"]);
   const first = await claimNow(db.store, project, ticketId);
   expect(await db.store.messages.claim(project, ticketId)).toBeNull();
   await db.expireLease(ticketId);
   const second = await claimNow(db.store, project, ticketId);
-  expect(second).toMatchObject({ messageId: first.messageId, attempts: 2 });
+  expect(second).toMatchObject({ messageId: first.messageId, attempts: 1, crashes: 0, lapses: 1 });
   expect(second.leaseId).not.toBe(first.leaseId);
 });
 
@@ -201,22 +204,4 @@ test("a claim that had to wait for a slow worker's retry keeps to the time that 
   } finally {
     await client.end();
   }
-});
-
-test("what its process has died with twice is left to who is alone, and loses no try by that", async () => {
-  const project = await db.newProject();
-  const ticketId = await fillChat(project, ["dies"]);
-  const beside = async () => {
-    await db.expireLease(ticketId);
-    return db.store.messages.claimBeside(project, ticketId);
-  };
-  expect(await beside()).toMatchObject({ attempts: 1 });
-  expect(await beside()).toMatchObject({ attempts: 2 });
-  expect(await beside()).toBe("alone");
-  expect(await beside()).toBe("alone");
-  const alone = await claimNow(db.store, project, ticketId);
-  expect(alone).toMatchObject({ attempts: 3 });
-  // Who leaves a reason has not died.
-  await db.store.messages.retryLater(alone, { delayMs: 0, progress: {}, failure: "a fault", counts: true });
-  expect(await beside()).toMatchObject({ attempts: 4 });
 });

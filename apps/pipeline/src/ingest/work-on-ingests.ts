@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
-import { findSitePages } from "@svc/knowledge";
+import { READ_LIMITS, findSitePages } from "@svc/knowledge";
 import type { CheckedDocument } from "@svc/knowledge";
-import { isUnavailable } from "@svc/store";
+import { MAX_LAPSES, isUnavailable } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument } from "@svc/store";
 import type { IngestContext } from "./ingest-context.ts";
 import type { IngestLeases, KeptLease } from "./ingest-leases.ts";
@@ -20,11 +20,21 @@ const STORE_POLL_MS = 500;
 /** For all sitemaps of one import together: nobody else's pages are fetched meanwhile. */
 const SITEMAP_DEADLINE_MS = 5 * 60_000;
 
+/** Pages and sitemaps that one process fetches at once, each of another project. */
+const FETCHES = 3;
+
+/** Calls of one worker that have something to do at once: for a file of any size, for a small one, and for pages. */
+export const INGEST_CONCURRENCY = 2 + FETCHES;
+
+/** What a call may work on next. */
+type Role = "any file" | "small file" | "page";
+
 /**
- * Makes the function that reads what waits, one after the other, until nothing does: single documents before the pages
- * of sitemaps, and projects in turns. Called twice at a time it reads two; only one of the calls fetches, so that a
- * slow site takes no more than its place. Idempotent, so that jobs may come twice or be lost: it takes whatever waits
- * by a lease, and a document and the end of its ingest become real in one transaction that the lease fences.
+ * Makes the function that reads what waits until nothing does, projects in turns. Each of several concurrent calls has a
+ * role, so that the slow documents of one project do not hold up those of others: one call reads files of any size, one
+ * only small ones, and the others fetch pages and sitemaps, each for another project. Idempotent, so that jobs may come
+ * twice or be lost: it claims whatever waits by a lease, and a document and the end of its ingest become real in one
+ * transaction that the lease fences.
  */
 export function createIngestWorker(
   context: IngestContext,
@@ -32,7 +42,10 @@ export function createIngestWorker(
   { sitemapDeadlineMs = SITEMAP_DEADLINE_MS }: { sitemapDeadlineMs?: number } = {},
 ) {
   const { store, log } = context;
-  let isFetching = false;
+  /** How many calls have a role, and the projects for which pages are fetched. */
+  const inRole: Record<Role, number> = { "any file": 0, "small file": 0, page: 0 };
+  const fetchingFor: string[] = [];
+  let lastPageClaim: Promise<unknown> = Promise.resolve();
 
   async function ingestSitemap(claim: ClaimedIngest, signal: AbortSignal): Promise<boolean> {
     const skipBad = (url: string, error: Error) => log.info({ url, reason: error.message }, "a sitemap was left out");
@@ -85,7 +98,7 @@ export function createIngestWorker(
   /** Notes why a try failed: for ever when it is the document's own fault or the last try, else until the next one. */
   async function settle(claim: ClaimedIngest, error: unknown): Promise<void> {
     if (error instanceof ReadingFault && error.isFinal) return fail(claim, error.message);
-    if (!(error instanceof ReadingFault) && isUnavailable(error)) return store.ingests.undoTry(claim, STORE_DELAY_MS);
+    if (!(error instanceof ReadingFault) && isUnavailable(error)) return undoAttempt(claim, STORE_DELAY_MS);
     const reason = findPassingReason(error);
     if (reason === null) log.error({ error, ingestId: claim.id }, "a document could not be ingested");
     const failure = reason ?? "The service failed to read this document; its log says why.";
@@ -94,21 +107,20 @@ export function createIngestWorker(
     return store.ingests.retryLater(claim, { delayMs: Math.max(delayMs, retryAfterMs(error)), failure, counts: true });
   }
 
-  /** Ends work that was broken off: what was lost to another is no longer ours to give back. */
-  async function settleBrokenOff(claim: ClaimedIngest, lease: KeptLease): Promise<void> {
-    if (lease.whyBrokenOff() === "stopping") {
-      await store.ingests.retryLater(claim, { delayMs: 0, failure: null, counts: false });
-    } else if (lease.wasStoreAway()) {
-      await store.ingests.undoTry(claim, STORE_DELAY_MS);
-    }
+  const undoAttempt = (claim: ClaimedIngest, delayMs: number) =>
+    store.ingests.retryLater(claim, { delayMs, failure: null, counts: false });
+
+  /** Ends work that was aborted: what was lost to another is no longer ours to release. */
+  async function settleAborted(claim: ClaimedIngest, lease: KeptLease): Promise<void> {
+    if (lease.whyBrokenOff() === "stopping") await undoAttempt(claim, 0);
   }
 
-  /** Waits for the store, so that the try that its absence has broken does not count. */
+  /** Waits for the store, so that the next attempt need not wait until the lease expires. */
   async function undoWhenBack(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
     while (!isStopping()) {
       await sleep(STORE_POLL_MS);
       try {
-        await store.ingests.undoTry(claim, 0);
+        await undoAttempt(claim, 0);
         return;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
@@ -119,9 +131,9 @@ export function createIngestWorker(
   async function handle(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
     const lease = leases.keep(claim);
     try {
-      if (claim.attempts > KB_LIMITS.maxAttempts) {
-        const tries = KB_LIMITS.maxAttempts;
-        await fail(claim, `The process that read this document ended ${tries} times; split it into several documents.`);
+      const reason = explainExpiredLeases(claim);
+      if (reason !== null) {
+        await fail(claim, reason);
         return;
       }
       const { kind } = claim;
@@ -129,10 +141,9 @@ export function createIngestWorker(
         ? ingestSitemap(claim, lease.signal)
         : ingestDocument({ ...claim, kind }, lease.signal));
       log.debug({ ingestId: claim.id, documentId: claim.documentId, done }, "a document was ingested");
-      if (!done && lease.wasStoreAway()) await store.ingests.undoTry(claim, STORE_DELAY_MS);
     } catch (error) {
       try {
-        await (lease.signal.aborted ? settleBrokenOff(claim, lease) : settle(claim, error));
+        await (lease.signal.aborted ? settleAborted(claim, lease) : settle(claim, error));
       } catch (fault) {
         if (!isUnavailable(fault)) throw fault;
         await undoWhenBack(claim, isStopping);
@@ -142,35 +153,60 @@ export function createIngestWorker(
     }
   }
 
-  /** The one turn to fetch, until it is given back; null while somebody else has it. */
-  function takeFetchingTurn(): (() => void) | null {
-    if (isFetching) return null;
-    isFetching = true;
-    let isMine = true;
-    return () => {
-      if (isMine) isFetching = false;
-      isMine = false;
-    };
+  /** Claims a page or sitemap of a project for which nothing is fetched, one call after the other. */
+  function claimPage(): Promise<ClaimedIngest | null> {
+    const claiming = lastPageClaim.then(async () => {
+      const claim = await store.ingests.claim({ canRead: false, fetchingFor });
+      if (claim !== null) fetchingFor.push(claim.project);
+      return claim;
+    });
+    lastPageClaim = claiming.catch(() => undefined);
+    return claiming;
   }
 
-  /** Reads what is next; true while there may be more. */
-  async function readNext(isStopping: () => boolean): Promise<boolean> {
-    const endTurn = takeFetchingTurn();
+  /** Claims what this role may work on next; null when nothing waits for it. */
+  function claimFor(role: Role): Promise<ClaimedIngest | null> {
+    if (role === "page") return claimPage();
+    return store.ingests.claim({
+      canFetch: false,
+      ...(role === "small file" ? { maxBytes: READ_LIMITS.smallFileBytes } : {}),
+    });
+  }
+
+  /** Works on what is next in a role that has room; true if there was something. */
+  async function workIn(role: Role, isStopping: () => boolean): Promise<boolean> {
+    if (inRole[role] >= (role === "page" ? FETCHES : 1)) return false;
+    inRole[role] += 1;
+    let claim: ClaimedIngest | null = null;
     try {
-      const claim = await store.ingests.claim({ canFetch: endTurn !== null });
-      if (claim === null) return false;
-      if (claim.kind === "text" || claim.kind === "file") endTurn?.();
-      await handle(claim, isStopping);
-      return true;
+      claim = await claimFor(role);
+      if (claim !== null) await handle(claim, isStopping);
+      return claim !== null;
     } finally {
-      endTurn?.();
+      inRole[role] -= 1;
+      if (role === "page" && claim !== null) fetchingFor.splice(fetchingFor.indexOf(claim.project), 1);
     }
+  }
+
+  /** Works on what is next; true while there may be more. */
+  async function workOnNext(isStopping: () => boolean): Promise<boolean> {
+    for (const role of ["any file", "small file", "page"] as const) if (await workIn(role, isStopping)) return true;
+    return false;
   }
 
   return async function workOnIngests(isStopping: () => boolean): Promise<void> {
     let mayBeMore = true;
-    while (mayBeMore && !isStopping()) mayBeMore = await readNext(isStopping);
+    while (mayBeMore && !isStopping()) mayBeMore = await workOnNext(isStopping);
   };
+}
+
+/** Why a document is given up because of the leases on it that expired; null while it can be tried again. */
+function explainExpiredLeases({ crashes, lapses }: ClaimedIngest): string | null {
+  if (crashes >= KB_LIMITS.maxAttempts) {
+    return `The process that read this document crashed ${crashes} times; split it into several documents.`;
+  }
+  if (lapses < MAX_LAPSES) return null;
+  return `The service was too busy to read this document ${lapses} times; add it again later, or split it.`;
 }
 
 function tooSlow(deadlineMs: number, cause: unknown): ServiceError {

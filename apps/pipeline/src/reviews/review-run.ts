@@ -13,7 +13,7 @@ export interface ReviewRun extends Run {
 
 /** The message that a decision answers; an empty one where it is not kept any more. */
 function messageOf(review: ClaimedReview): ClaimedMessage {
-  const { project, ticketId, leaseId, channelId, chatId, attempts, work } = review;
+  const { project, ticketId, leaseId, channelId, chatId, attempts, crashes, lapses, work } = review;
   const kept = review.message ?? { seq: 0, userId: null, text: "", channelMeta: {}, mode: null };
   const messageId = work.answers ?? ticketId;
   return {
@@ -25,6 +25,9 @@ function messageOf(review: ClaimedReview): ClaimedMessage {
     channelId,
     chatId,
     attempts,
+    crashes,
+    lapses,
+    hasCrashedAlone: false,
     progress: null,
     trace: null,
   };

@@ -1,6 +1,7 @@
 import { publishReviews } from "@svc/queue";
 import { startSweeps } from "@svc/runtime";
 import { asProjectId } from "@svc/store";
+import type { Isolation } from "../create-isolation.ts";
 import type { LeaseKeeper } from "../lease-keeper.ts";
 import type { StageContext } from "../stage-context.ts";
 import { createReviewWorker } from "./work-on-review.ts";
@@ -14,11 +15,11 @@ const SWEEP_LIMIT = 200;
  */
 export function startReviews(
   context: StageContext,
-  { leases, workOnChat }: { leases: LeaseKeeper; workOnChat: ChatWork },
+  deps: { leases: LeaseKeeper; isolation: Isolation; workOnChat: ChatWork },
 ): { drain(deadlineMs: number): void; stop(): Promise<void> } {
   const { store, queues, log } = context;
   let isStopping = false;
-  const workOnReview = createReviewWorker(context, leases, workOnChat);
+  const workOnReview = createReviewWorker(context, deps);
   const consumer = queues.consume("review-decisions", ({ project, ticketId }) =>
     workOnReview(asProjectId(project), ticketId, () => isStopping),
   );

@@ -1,9 +1,11 @@
 import { LIMITS } from "@svc/contracts";
 import type { ClaimedReview, ProjectId } from "@svc/store";
 import { inSpan, isTracing } from "@svc/telemetry";
+import type { Isolation } from "../create-isolation.ts";
 import type { LeaseKeeper } from "../lease-keeper.ts";
 import { failureText, isOwnFault, retryDelayMs, runStages, whenAborted } from "../run-stages.ts";
 import type { StageContext } from "../stage-context.ts";
+import { explainExpiredLeases } from "../work-on-chat.ts";
 import { beginReviewRun } from "./review-run.ts";
 import { REVIEW_STAGES } from "./review-stages.ts";
 
@@ -15,7 +17,10 @@ export type ChatWork = (project: ProjectId, ticketId: string, isStopping: () => 
  * messages, and then goes on with the messages that wait. Called twice, the second call finds the lease taken or
  * nothing to do, which is what makes the jobs of `review-decisions` idempotent.
  */
-export function createReviewWorker(context: StageContext, leases: LeaseKeeper, workOnChat: ChatWork): ChatWork {
+export function createReviewWorker(
+  context: StageContext,
+  { leases, isolation, workOnChat }: { leases: LeaseKeeper; isolation: Isolation; workOnChat: ChatWork },
+): ChatWork {
   const { store, readSettings, log } = context;
 
   async function giveUp(review: ClaimedReview, failure: string): Promise<void> {
@@ -60,8 +65,10 @@ export function createReviewWorker(context: StageContext, leases: LeaseKeeper, w
   }
 
   async function handle(review: ClaimedReview): Promise<void> {
-    if (review.attempts > LIMITS.maxAttempts) {
-      await giveUp(review, "its workers died while they had it");
+    // A suspect is carried out while its process does nothing else.
+    const failure = explainExpiredLeases({ ...review, hasCrashedAlone: true });
+    if (failure !== null) {
+      await giveUp(review, failure);
       return;
     }
     const lease = leases.keep(review);
@@ -77,9 +84,22 @@ export function createReviewWorker(context: StageContext, leases: LeaseKeeper, w
     }
   }
 
-  return async function workOnReview(project, ticketId, isStopping) {
+  /** Carries a decision out concurrently with other work, unless it is a suspect. */
+  async function workBeside(project: ProjectId, ticketId: string): Promise<"suspect" | null> {
+    const review = await store.reviews.claimBeside(project, ticketId);
+    if (review === "suspect") return review;
+    if (review !== null) await handle(review);
+    return null;
+  }
+
+  async function workExclusively(project: ProjectId, ticketId: string, isStopping: () => boolean): Promise<void> {
     const review = isStopping() ? null : await store.reviews.claim(project, ticketId);
     if (review !== null) await handle(review);
+  }
+
+  return async function workOnReview(project, ticketId, isStopping) {
+    const claimed = isStopping() ? null : await isolation.beside(() => workBeside(project, ticketId));
+    if (claimed === "suspect") await isolation.exclusively(1, () => workExclusively(project, ticketId, isStopping));
     await workOnChat(project, ticketId, isStopping);
   };
 }

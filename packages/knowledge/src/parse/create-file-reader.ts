@@ -13,7 +13,8 @@ import type { WorkerAnswer, WorkerJob, WorkerJobs } from "./worker-answer.ts";
 export interface FileReader {
   /**
    * Reads text, Markdown, HTML, PDF, DOCX, XLSX and CSV; what the bytes are decides, the name is a hint. `bytes` stays
-   * untouched. Files are read one after the other, in the order of the calls. Throws a `ServiceError` that names the
+   * untouched. Files are read one after the other, in the order of the calls; small ones (`smallFileBytes`) do not wait for
+   * larger ones. Throws a `ServiceError` that names the
    * file and says what to do: `unsupported_media_type`, `payload_too_large`, or `invalid_request` with the pointer
    * `/file`. When `signal` aborts, its reason is thrown and the reading ended;
    * a file that waits for its turn hears of it then.
@@ -32,8 +33,15 @@ export interface FileReader {
 /** How often it is looked whether the process grew beyond its bound. */
 const WATCH_INTERVAL_MS = 100;
 
+/** A worker thread and what waits for it. */
+interface Lane {
+  worker: Worker | null;
+  last: Promise<unknown>;
+}
+
 /**
- * Makes a reader. It reads in a worker thread that starts with the first file, and keeps no process running by itself.
+ * Makes a reader. It reads in two worker threads that start with their first file and keep no process running by
+ * themselves: one for small files, one for all others.
  *
  * Memory: the heap of the worker is at most `heapMb` (512 MB), and while a file is read the process may grow by
  * `processGrowthMb` (1 GB) at most, the file itself (50 MB) and the text that comes out (10 MB) included; a file that
@@ -44,21 +52,23 @@ const WATCH_INTERVAL_MS = 100;
  */
 export function createFileReader(options: { limits?: Partial<ReadLimits> } = {}): FileReader {
   const limits: ReadLimits = { ...READ_LIMITS, ...options.limits };
-  let worker: Worker | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  const newLane = (): Lane => ({ worker: null, last: Promise.resolve() });
+  const lanes = { small: newLane(), large: newLane() };
+  const laneOf = (file: FileToRead) => (file.bytes.byteLength <= limits.smallFileBytes ? lanes.small : lanes.large);
   const closing = new AbortController();
 
   return {
     async read(file, signal) {
       checkSize(file);
-      return runJob("read", file, signal);
+      return runJob("read", file, { lane: laneOf(file), time: timeOf(file), signal });
     },
     async readDocument(file, signal) {
       checkSize(file);
-      const { sourceMime, ...packed } = await runJob("cut", file, signal);
+      const run = { lane: laneOf(file), time: timeOf(file), signal };
+      const { sourceMime, ...packed } = await runJob("cut", file, run);
       const { document, ...counted } = await unpackDocument(packed);
       const indexed = asIndexed(counted, (words, stems) =>
-        runJob("post", { name: file.name, counted: words, stems }, signal),
+        runJob("post", { name: file.name, counted: words, stems }, run),
       );
       return {
         checked: { key: document.key, contentHash: document.contentHash, cut: async () => ({ document, indexed }) },
@@ -67,8 +77,10 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     },
     async close() {
       closing.abort(new ServiceError("unavailable", "The service is stopping; add the file again."));
-      await last;
-      await endWorker();
+      for (const lane of Object.values(lanes)) {
+        await lane.last;
+        await endWorker(lane);
+      }
     },
   };
 
@@ -78,34 +90,39 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     throw fileTooLarge(name, `${size}; split it into several files`);
   }
 
-  /** Has the worker do a job when those before are done. */
+  function timeOf({ bytes: { byteLength } }: FileToRead): TimeLimit {
+    const ms = limits.timeoutBaseMs + (byteLength / 1024 / 1024) * limits.timeoutPerMbMs;
+    return { ms: Math.min(ms, limits.timeoutMs), wallMs: limits.timeoutMs };
+  }
+
+  /** Has the worker of a lane do a job when those before are done. */
   function runJob<Kind extends keyof WorkerJobs>(
     kind: Kind,
     input: WorkerJobs[Kind]["input"],
-    signal?: AbortSignal,
+    { lane, time, signal }: { lane: Lane; time: TimeLimit; signal: AbortSignal | undefined },
   ): Promise<WorkerJobs[Kind]["output"]> {
     const signals = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    const turn = last.then(() => runNext({ kind, input } as WorkerJob, signals));
-    last = turn.catch(() => undefined);
+    const turn = lane.last.then(() => runNext(lane, { kind, input } as WorkerJob, { limits, time, signal: signals }));
+    lane.last = turn.catch(() => undefined);
     return turn;
   }
 
-  async function runNext(job: WorkerJob, signal: AbortSignal): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
-    signal.throwIfAborted();
+  async function runNext(lane: Lane, job: WorkerJob, bounds: Bounds): Promise<WorkerJobs[keyof WorkerJobs]["output"]> {
+    bounds.signal.throwIfAborted();
     const { name } = job.input;
-    worker ??= startWorker();
-    const running = worker;
+    lane.worker ??= startWorker(lane);
+    const running = lane.worker;
     running.ref();
     try {
-      const answer = await askWorker(running, job, { limits, signal });
-      if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker();
+      const answer = await askWorker(running, job, bounds);
+      if (answer.heapBytes > limits.keptHeapMb * 1024 * 1024) await endWorker(lane);
       if ("output" in answer) return answer.output;
       if ("failed" in answer) throw brokenFile(name, answer.failed);
       const { code, detail, errors } = answer.refused;
       throw new ServiceError(code, detail, errors === null ? {} : { errors });
     } catch (error) {
       if (error instanceof WorkerLost) {
-        await endWorker();
+        await endWorker(lane);
         throw error.reason;
       }
       throw error;
@@ -114,7 +131,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     }
   }
 
-  function startWorker(): Worker {
+  function startWorker(lane: Lane): Worker {
     const started = new Worker(new URL("./read-file-worker.js", import.meta.url), {
       workerData: { limits },
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
@@ -127,16 +144,30 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
     // Whoever waits for it hears of its end as well; without anybody it is only replaced.
     started.on("error", () => undefined);
     started.on("exit", () => {
-      if (worker === started) worker = null;
+      if (lane.worker === started) lane.worker = null;
     });
     return started;
   }
 
-  async function endWorker(): Promise<void> {
-    const ending = worker;
-    worker = null;
+  async function endWorker(lane: Lane): Promise<void> {
+    const ending = lane.worker;
+    lane.worker = null;
     await ending?.terminate();
   }
+}
+
+/** The time that is left for a file, in milliseconds. Each of its jobs takes what it has used. */
+interface TimeLimit {
+  /** Of the processor: what the whole process uses meanwhile, so that a file does not fail because its host is overloaded. */
+  ms: number;
+  /** Of the clock. */
+  wallMs: number;
+}
+
+interface Bounds {
+  limits: ReadLimits;
+  time: TimeLimit;
+  signal: AbortSignal;
 }
 
 /** What a library says when it cannot be loaded, or is wrong in itself: no fault of the file. */
@@ -164,23 +195,19 @@ class WorkerLost extends Error {
 }
 
 /** Hands one job to the worker. Throws `WorkerLost` when it has to be replaced. */
-function askWorker(
-  worker: Worker,
-  job: WorkerJob,
-  bounds: { limits: ReadLimits; signal: AbortSignal },
-): Promise<WorkerAnswer> {
-  const { limits, signal } = bounds;
+function askWorker(worker: Worker, job: WorkerJob, { limits, time, signal }: Bounds): Promise<WorkerAnswer> {
   const { name } = job.input;
   return new Promise<WorkerAnswer>((resolve, reject) => {
     const settle = (finish: () => void) => {
-      clearTimeout(deadline);
       clearInterval(watch);
+      const used = usedSince(start);
+      time.ms -= used.ms;
+      time.wallMs -= used.wallMs;
       signal.removeEventListener("abort", onAbort);
       worker.off("message", onMessage).off("error", onError).off("exit", onExit);
       finish();
     };
     const lose = (reason: unknown) => settle(() => reject(new WorkerLost(reason)));
-    const seconds = Math.round(limits.timeoutMs / 1000);
     const onMessage = (answer: WorkerAnswer) => settle(() => resolve(answer));
     const onAbort = () => lose(signal.reason);
     const onExit = () => lose(tooComplex(name));
@@ -190,11 +217,14 @@ function askWorker(
           ? tooComplex(name)
           : brokenFile(name, `${error.name}: ${error.message}`),
       );
-    const deadline = setTimeout(() => {
-      lose(fileFault(name, "too_slow", `took longer than ${seconds} s to read; split it into smaller files`));
-    }, limits.timeoutMs);
+    const start = { wallMs: performance.now(), cpu: process.cpuUsage() };
     const grownFrom = process.memoryUsage.rss();
     const watch = setInterval(() => {
+      const used = usedSince(start);
+      if (used.ms > time.ms || used.wallMs > time.wallMs) {
+        const text = "takes too long to read; split it into smaller files, or save it in a simpler form";
+        lose(fileFault(name, "too_slow", text));
+      }
       if (process.memoryUsage.rss() - grownFrom > limits.processGrowthMb * 1024 * 1024) lose(tooComplex(name));
     }, WATCH_INTERVAL_MS);
     worker.on("message", onMessage).on("error", onError).on("exit", onExit);
@@ -207,4 +237,11 @@ function askWorker(
     const bytes = new Uint8Array(job.input.bytes);
     worker.postMessage({ ...job, input: { ...job.input, bytes } }, [bytes.buffer]);
   });
+}
+
+/** The time that has passed, and that of the processor: at most as much, though several threads use it. */
+function usedSince(start: { wallMs: number; cpu: NodeJS.CpuUsage }): { ms: number; wallMs: number } {
+  const wallMs = performance.now() - start.wallMs;
+  const { user, system } = process.cpuUsage(start.cpu);
+  return { ms: Math.min(wallMs, (user + system) / 1_000), wallMs };
 }

@@ -22,6 +22,14 @@ export interface ReadLimits {
   htmlDepth: number;
   /** Longest time for one file, in milliseconds. */
   timeoutMs: number;
+  /**
+   * Most time of the processor for one file, in milliseconds: a part that every file has, and one for each MB of it. At
+   * most `timeoutMs` together.
+   */
+  timeoutBaseMs: number;
+  timeoutPerMbMs: number;
+  /** Most bytes of a file that is read in the thread for small files. */
+  smallFileBytes: number;
   /** Heap of the worker thread, in MB; a file that needs more is refused and the worker replaced. */
   heapMb: number;
   /** Most bytes that the worker may take in one piece outside of its heap, as a stream of a PDF unpacks to. */
@@ -44,7 +52,10 @@ export const READ_LIMITS: Readonly<ReadLimits> = {
   cells: 500_000,
   htmlTags: 400_000,
   htmlDepth: 100,
-  timeoutMs: 60_000,
+  timeoutMs: 45_000,
+  timeoutBaseMs: 10_000,
+  timeoutPerMbMs: 1_000,
+  smallFileBytes: 128 * 1024,
   heapMb: 512,
   bufferBytes: 32 * 1024 * 1024,
   keptHeapMb: 128,
