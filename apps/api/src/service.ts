@@ -113,7 +113,8 @@ export function apiService(resources: Resources): Service {
         .route("/api/v1/health")
         .get(getHealth(check, resources.models, manager, authenticate, rateLimit))
         .all(methodNotAllowed("GET", "HEAD"));
-      const { getOpenApi, getDocs } = serveOpenapi();
+      const findLocalUrl = () => localUrl(host, listening.port);
+      const { getOpenApi, getDocs } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
       routes.route("/api/v1/openapi.json").get(getOpenApi).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/api/v1/docs").get(getDocs).all(methodNotAllowed("GET", "HEAD"));
       const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
