@@ -2,20 +2,20 @@ import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   CHANNEL_CHANGES,
-  CHANNEL_IDS,
   CHANNEL_LIMITS,
+  INTEGRATION_IDS,
   MASKED_SECRET,
   ServiceError,
-  channelIdSchema,
+  integrationIdSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
 import type {
   ApiSettings,
   ChannelChange,
   ChannelConfigs,
-  ChannelId,
   ChannelItem,
   ChannelsConfig,
+  IntegrationId,
   ListPage,
   WidgetSettings,
 } from "@svc/contracts";
@@ -29,7 +29,7 @@ import { generateWidgetKey } from "./widget-key.ts";
 const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRET);
 
 /** The settings of each channel as they are shown to a principal. */
-const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
+const SHOWN: { [Id in IntegrationId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
   api({ api: { config } }) {
     const { bindHost, timeoutMs, webhookSecret, previousWebhookSecret, bufferDays } = config;
     const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
@@ -48,6 +48,7 @@ const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principa
     return { ...config, identitySecret: maskOf(config.identitySecret) };
   },
   messenger: ({ messenger: { config } }) => ({ botToken: maskOf(config.botToken) }),
+  "tool-server": () => ({}),
 };
 
 /** The fields of a change that are there, without those that stand for a present secret. */
@@ -56,7 +57,7 @@ function given<Change extends object>(change: Change): Partial<Change> {
   return Object.fromEntries(fields) as Partial<Change>;
 }
 
-type ConfigOf<Id extends ChannelId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
+type ConfigOf<Id extends IntegrationId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
 
 /** What a change makes of the settings of the HTTP API. */
 function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">): object {
@@ -106,7 +107,7 @@ function changeMessenger(store: Store, change: ConfigOf<"messenger">): object {
 
 /** What a change makes of the settings of each channel; secrets sealed. */
 const CHANGED: {
-  [Id in ChannelId]: (
+  [Id in IntegrationId]: (
     store: Store,
     settings: ChannelsConfig,
     change: { config: object; enabled: boolean | undefined },
@@ -115,6 +116,7 @@ const CHANGED: {
   api: (store, { api }, { config }) => changeApi(store, api.config, config),
   widget: (store, { widget }, change) => changeWidget(store, widget.config, change),
   messenger: (store, _settings, { config }) => changeMessenger(store, config),
+  "tool-server": () => ({}),
 };
 
 /** The worst news first: of a channel that should run, and of one that should not. */
@@ -136,7 +138,7 @@ function stateOf(
 }
 
 function asItem(
-  id: ChannelId,
+  id: IntegrationId,
   settings: ChannelsConfig,
   states: readonly ReplicaState[],
   principal: Principal,
@@ -145,6 +147,7 @@ function asItem(
   const replicas = states.filter((state) => state.id === id);
   return {
     id,
+    kind: id === "tool-server" ? "integration" : "channel",
     enabled,
     ...stateOf(replicas, enabled),
     replicas: replicas.map(({ state, since, error }) => ({ state, since: since.toISOString(), error })),
@@ -154,26 +157,26 @@ function asItem(
 }
 
 /** The id of a channel. Throws not_found. */
-function idOf(text: string): ChannelId {
-  const id = channelIdSchema.safeParse(text);
+function idOf(text: string): IntegrationId {
+  const id = integrationIdSchema.safeParse(text);
   if (id.success) return id.data;
-  throw new ServiceError("not_found", `There is no such channel. There are: ${CHANNEL_IDS.join(", ")}.`);
+  throw new ServiceError("not_found", `There is no such channel. There are: ${INTEGRATION_IDS.join(", ")}.`);
 }
 
-async function readItem(store: Store, id: ChannelId, principal: Principal): Promise<ChannelItem> {
+async function readItem(store: Store, id: IntegrationId, principal: Principal): Promise<ChannelItem> {
   const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
   return asItem(id, settings, states, principal);
 }
 
 /**
- * Every channel of the service with its settings, secrets masked, and how it is doing; also those that are switched
+ * Every channel of the service, and the tool server, with its settings, secrets masked, and how it is doing; also those that are switched
  * off. The settings of a widget of another project are shown to administrators only.
  * Scope channels:read.
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
   requireScope(principal, "channels:read");
   const [settings, states] = await Promise.all([store.channelsConfig.read(), store.channelStates.list()]);
-  return { items: CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
+  return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
@@ -225,7 +228,7 @@ export const updateChannel = audited(
 export async function setChannelEnabled(
   { store }: { store: Store },
   principal: Principal,
-  channelId: ChannelId,
+  channelId: IntegrationId,
   enabled: boolean,
 ): Promise<boolean> {
   requireScope(principal, "admin:*");
