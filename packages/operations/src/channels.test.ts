@@ -38,6 +38,7 @@ describe("the channels", () => {
         { id: "messenger", ...nobody },
         { id: "widget", ...nobody },
         { id: "api", ...nobody },
+        { id: "tool-server", ...nobody },
       ],
       nextCursor: null,
     });
