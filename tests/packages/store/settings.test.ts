@@ -20,9 +20,9 @@ beforeEach(async () => {
   await db.sql("INSERT INTO channels_config DEFAULT VALUES");
 });
 
-test("a new installation has no channel enabled, and the document's defaults for the rest", async () => {
+test("a new installation has no channel enabled but the tool server, and the document's defaults for the rest", async () => {
   expect(await db.store.channelsConfig.read()).toEqual({
-    enabled: [],
+    enabled: ["tool-server"],
     api: {
       config: {
         bindHost: "127.0.0.1",
@@ -96,7 +96,7 @@ test("changes of different settings at once are all kept", async () => {
   const config = await channelsConfig.read();
   expect(config.widget.config).toMatchObject({ apiKey: "wk_2", allowedOrigins: ["https://example.org"] });
   expect(db.store.sealer.open(config.messenger.config.botToken ?? { sealed: "" })).toBe("12345:token");
-  expect(config.enabled).toEqual(["messenger"]);
+  expect(config.enabled).toEqual(["messenger", "tool-server"]);
 });
 
 test("a project is made once by its name, however many ask, with the defaults", async () => {
