@@ -92,13 +92,14 @@ describe("channels", () => {
   test("list says of each whether it is enabled, its port, and how it is doing", async () => {
     const running = { enabled: true, state: "running", since: expect.any(String), detail: null };
     // The channel of the widget starts at the same time as everything else, and may be a moment later.
-    await waitFor(async () => (await readChannels()).filter(({ state }) => state === "running").length === 2, {
-      what: "both channels to run",
+    await waitFor(async () => (await readChannels()).filter(({ state }) => state === "running").length === 3, {
+      what: "both channels and the tool server to run",
     });
     const channels = await readChannels();
     expect(channels.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
       { id: "api", port: Number(instance.env.SVC_API_PORT), ...running },
       { id: "messenger", enabled: false, port: null, state: "stopped", since: expect.any(String), detail: null },
+      { id: "tool-server", port: Number(instance.env.SVC_TOOLS_PORT), ...running },
       { id: "widget", port: Number(instance.env.SVC_WIDGET_PORT), ...running },
     ]);
     const { stdout } = await run("channels", "list");

@@ -156,7 +156,14 @@ describe("what docs/recipes shows works with a running product:", () => {
     const workflow = readWorkflow("n8n-ask.json");
     const ask = parametersOf(workflow, "Ask");
     const item = { text: QUESTION, chatId: "n8n-1" };
-    const names = { $json: item, $execution: { id: "231" }, $itemIndex: 0 };
+    const names = {
+      $json: item,
+      $workflow: { id: "q0kPJ1xv2TnZ8fYs" },
+      $execution: { id: "231" },
+      $nodeId: "3a412026-8a7b-5af1-a3fe-b10410007ce5",
+      $runIndex: 0,
+      $itemIndex: 0,
+    };
     const headers = (ask.headerParameters?.parameters ?? []).map(({ name, value }): [string, string] => [
       name,
       String(evaluate(value, names)),
@@ -176,6 +183,22 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(await (await call()).json()).toEqual(answer);
     const held = await (await send({ text: "Why is the sky green on Tuesdays?", chatId: "n8n-2" })).json();
     expect(isEqualBy(workflow, "Answered?", held)).toBe(false);
+  });
+
+  test("n8n-ask.json has its own Idempotency-Key for each workflow, execution, node, pass of a loop and item", () => {
+    const [header] = parametersOf(readWorkflow("n8n-ask.json"), "Ask").headerParameters?.parameters ?? [];
+    const first = { $workflow: { id: "w1" }, $execution: { id: "1" }, $nodeId: "n1", $runIndex: 0, $itemIndex: 0 };
+    const others = [
+      { $workflow: { id: "w2" } },
+      { $execution: { id: "2" } },
+      { $nodeId: "n2" },
+      { $runIndex: 1 },
+      { $itemIndex: 1 },
+    ];
+    const keys = [{}, ...others].map((change) => evaluate(header?.value, { ...first, ...change }));
+    expect(header?.name).toBe("Idempotency-Key");
+    expect(new Set(keys).size).toBe(1 + others.length);
+    expect(evaluate(header?.value, first)).toBe(keys[0]);
   });
 
   test("n8n-receive.json lets a genuine callback pass and no other", () => {

@@ -36,7 +36,7 @@ describe("channels", () => {
     const answer = await call("");
     expect(answer.status).toBe(200);
     const { items } = answer.body as unknown as { items: ChannelItem[] };
-    expect(items.map(({ id }) => id).toSorted()).toEqual(["api", "messenger", "widget"]);
+    expect(items.map(({ id }) => id).toSorted()).toEqual(["api", "messenger", "tool-server", "widget"]);
     const one = await waitFor(
       async () => {
         const item = await read("api");
@@ -46,6 +46,31 @@ describe("channels", () => {
     );
     expect(one).toMatchObject({ enabled: true, state: "running", error: null });
     expect(await read("messenger")).toMatchObject({ enabled: false, state: "stopped" });
+  });
+
+  test("the tool server is one of them, and is no channel", async () => {
+    const item = await read("tool-server");
+    expect(item).toMatchObject({ kind: "integration", enabled: true, config: {} });
+    expect((await read("api")).kind).toBe("channel");
+    expectProblem(await put("tool-server", { config: { bindHost: "0.0.0.0" } }), 400, "invalid_request");
+  });
+
+  test("bindHost applies while the HTTP API runs, keeps its calls, and leaves administration reachable", async () => {
+    const { port } = new URL(api.baseUrl(0));
+    // Only a listener at every address takes connections to another one of loopback.
+    const askElsewhere = async () =>
+      fetch(`http://127.0.0.2:${port}/api/v1/health`).then(
+        (response) => response.status,
+        () => null,
+      );
+    expect(await askElsewhere()).toBeNull();
+    const waiting = call(`/../../messages/nobody?wait=3000`);
+    expect(itemOf(await put("api", { config: { bindHost: "0.0.0.0" } })).config).toMatchObject({ bindHost: "0.0.0.0" });
+    await waitFor(async () => (await askElsewhere()) === 200, { what: "the HTTP API to listen at every address" });
+    expect((await waiting).status).toBe(200);
+    expect(itemOf(await put("api", { config: { bindHost: "127.0.0.1" } }))).toMatchObject({ error: null });
+    await waitFor(async () => (await askElsewhere()) === null, { what: "the HTTP API to listen locally only" });
+    expect((await read("api")).state).toBe("running");
   });
 
   test("are switched off and on while they run, on every replica", async () => {

@@ -343,8 +343,7 @@ describe("the description", () => {
       expect((await callApi(baseUrl() + path, { method: "HEAD" })).status).toBe(200);
       const posted = await callApi(baseUrl() + path, { method: "POST" });
       expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
-      const ofEveryPath = { responses: { 405: { $ref: "#/components/responses/MethodNotAllowed" } } };
-      api.expectDescribed({ ...operationOf(name), ...ofEveryPath }, posted);
+      api.expectDescribed(operationOf(name), posted);
     }
   });
 

@@ -17,9 +17,12 @@ export interface ApiChannel extends Channel {
 /**
  * The HTTP API channel. Its replies are collected (by waiting calls and drains) or go by callback, so that it is only
  * told of them, and hands the news on to `settle`. Starting and stopping opens and shuts the way in; the server itself
- * also carries administration and stays.
+ * also carries administration and stays. `findFault` returns what is wrong with that server, in words.
  */
-export function createApiChannel(settle: (news: readonly ReplyAnnouncement[]) => Promise<void>): ApiChannel {
+export function createApiChannel(
+  settle: (news: readonly ReplyAnnouncement[]) => Promise<void>,
+  findFault: () => string | null = () => null,
+): ApiChannel {
   let handler: IncomingHandler | null = null;
   let isOpen = false;
   const tell = (context: { project?: string; ticketId?: string; inReplyTo?: string } | undefined) => {
@@ -56,5 +59,6 @@ export function createApiChannel(settle: (news: readonly ReplyAnnouncement[]) =>
     sendMessage: (_chatId, _text, metadata) => tell(metadata),
     sendAttachment: (_chatId, _attachment, context) => tell(context),
     announce: settle,
+    findFault,
   };
 }

@@ -20,6 +20,7 @@ import { createFetchGuard, createWebhookGuard } from "@svc/runtime";
 import type { Resources } from "@svc/runtime";
 import type { Express } from "express";
 import { createApiChannel } from "./api-channel.ts";
+import { createBinding } from "./create-binding.ts";
 import { startCallbacks } from "./callbacks/start-callbacks.ts";
 import { createSecretsReader, createSettingsReader } from "./api-settings.ts";
 import { drainMessages } from "./drain-messages.ts";
@@ -65,7 +66,8 @@ export function apiService(resources: Resources): Service {
       // Whoever waits may do so on another replica.
       if (!board.wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
     };
-    const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
+    const binding = createBinding(log);
+    const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news), binding.findFault);
     const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
       for (const id of ids) board.wake(id);
     });
@@ -81,12 +83,15 @@ export function apiService(resources: Resources): Service {
     const settings = await store.channelsConfig.read();
     const manager = createChannelManager(resources);
     manager.register(channel);
-    const unfollow = await manager.follow();
+    const unfollow = await manager.follow(async ({ api }) => {
+      // SVC_BIND_HOST holds for the life of the process.
+      if (config.bindHost === undefined) await binding.follow(api.config.bindHost);
+    });
     undo.push(unfollow);
     const authenticate = createAuthenticator({ store, log });
     const rateLimit = createRateLimit(queues.counters);
     const host = config.bindHost ?? settings.api.config.bindHost;
-    const guard = createWebhookGuard(config, host);
+    const guard = createWebhookGuard(config, () => binding.host() ?? host);
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const readSecrets = createSecretsReader(store);
@@ -109,12 +114,13 @@ export function apiService(resources: Resources): Service {
         if (isDraining) response.setHeader("Connection", "close");
         if (!answerHealth(request.path, response, { findFault })) next();
       });
-      if (config.corsOrigins.length > 0) routes.use("/api/v1", crossOrigin(config.corsOrigins));
+      routes.use("/api/v1", crossOrigin(config.corsOrigins));
       routes
         .route("/api/v1/health")
         .get(getHealth(check, resources.models, manager, authenticate, rateLimit))
         .all(methodNotAllowed("GET", "HEAD"));
-      const { getOpenApi, getDocs } = serveOpenapi();
+      const findLocalUrl = () => localUrl(binding.host() ?? host, listening.port);
+      const { getOpenApi, getDocs } = serveOpenapi({ publicUrls: config.publicUrls, findLocalUrl });
       routes.route("/api/v1/openapi.json").get(getOpenApi).all(methodNotAllowed("GET", "HEAD"));
       routes.route("/api/v1/docs").get(getDocs).all(methodNotAllowed("GET", "HEAD"));
       const hookCall = receiveHook(context, { rateLimit, take: takeHookBody });
@@ -152,6 +158,7 @@ export function apiService(resources: Resources): Service {
     });
 
     const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
+    binding.attach(listening, host);
     log.info({ host, port: listening.port }, "the HTTP API listens");
 
     return {

@@ -24,6 +24,8 @@ describe("an error ends the command with the exit code of its kind", () => {
     ["a refused connection", unreachable, EXIT.notRunning],
     ["a connection that takes too long", new Error("timeout exceeded when trying to connect"), EXIT.notRunning],
     ["a wrong password", withCode("28P01"), EXIT.notAllowed],
+    ["a pooler that rejects settings", withCode("08P01", "unsupported startup parameter: options"), EXIT.configuration],
+    ["a pooler in transaction mode", withCode("42P05"), EXIT.configuration],
     ["a database that does not exist", withCode("3D000"), EXIT.configuration],
     ["a command's own fault", new CliError("usage", EXIT.usage, "Say what."), EXIT.usage],
     ["Ctrl-C", new InterruptedError(), EXIT.interrupted],
@@ -35,6 +37,12 @@ describe("an error ends the command with the exit code of its kind", () => {
 });
 
 describe("the explanation of an error", () => {
+  test("of a store that is unavailable because of a pooler names the pooler and what it said", () => {
+    const cause = withCode("08P01", "unsupported startup parameter: options");
+    const { message } = explainError(new ServiceError("unavailable", "Try again.", { cause }));
+    expect(message).toMatch(/pooler.*DATABASE_URL.*unsupported startup parameter: options/);
+  });
+
   test("keeps the words of an error that says what to do", () => {
     expect(explainError(new StartError("Run: svc migrate")).message).toBe("Run: svc migrate");
   });

@@ -43,6 +43,9 @@ const DATABASE_REFUSES = {
   message: "PostgreSQL refused the connection. Check user and password in DATABASE_URL.",
 };
 
+const POOLER_ADVICE =
+  "A connection pooler between this program and PostgreSQL breaks it. Let DATABASE_URL name PostgreSQL itself.";
+
 /** What codes of the system and SQLSTATEs of PostgreSQL mean for somebody who runs a command. */
 const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: string }>> = {
   ECONNREFUSED: DATABASE_AWAY,
@@ -71,6 +74,11 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
     exitCode: EXIT.notRunning,
     message: "PostgreSQL has no connection left. Raise max_connections, or start fewer processes.",
   },
+  // What PgBouncer sends for a startup parameter that it does not support.
+  "08P01": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
+  // Named statements that meet those of another client, or miss their own: a pooler in transaction mode.
+  "42P05": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
+  "26000": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
   EACCES: {
     exitCode: EXIT.notAllowed,
     message: "The system does not allow this user to use a file, a folder or a port below 1024.",

@@ -44,10 +44,22 @@ describe("the state of a channel", () => {
 
   test.each<[string, ApiState, string]>([
     ["another installation runs there", { kind: "stranger" }, "another installation"],
-    ["there is no key to ask with", ours(null), "SVC_ADMIN_KEY"],
     ["the product cannot say", ours(null, "fail"), "not healthy"],
   ])("is unknown when %s", (_, probe, detail) => {
     expect(judgeChannel(api, URL, probe)).toMatchObject({ state: "unknown", detail: expect.stringContaining(detail) });
+  });
+
+  test.each<[string, ApiState]>([
+    ["there is no key to ask the API with", ours(null)],
+    ["nothing listens on this machine", { kind: "nothing" }],
+    ["another installation runs there", { kind: "stranger" }],
+  ])("is what its process has reported to the database where %s", (_, probe) => {
+    const reported = { id: "tool-server", state: "running", since: SINCE, error: null } as const;
+    expect(judgeChannel(reported, URL, probe)).toEqual({ state: "running", since: SINCE, detail: null });
+  });
+
+  test("is not running where no process has reported it and the API has none", () => {
+    expect(judgeChannel(api, URL, ours(null))).toEqual({ state: "not_running", since: null, detail: null });
   });
 
   test("of a channel that another process holds is what that process has noted", () => {

@@ -1,4 +1,4 @@
-import type { ChannelId, ChannelItem } from "@svc/contracts";
+import type { ChannelItem, IntegrationId } from "@svc/contracts";
 import { listChannels } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
 import { apiUrlOf, probeApi } from "./api-client.ts";
@@ -8,7 +8,7 @@ import { localPrincipal } from "./local-principal.ts";
 
 /** A channel as the settings have it, and how it is doing as far as can be found out. */
 export interface ChannelReport {
-  id: ChannelId;
+  id: IntegrationId;
   enabled: boolean;
   /** Null for a channel that listens on none. */
   port: number | null;
@@ -34,28 +34,34 @@ const WITHOUT_ANSWER: Record<Exclude<ApiState["kind"], "ours">, (url: string) =>
   stranger: (url) => found("unknown", `another installation of this product runs at ${url}, or one with another key`),
 };
 
-/** What a look at the API's address says of one channel. */
+/**
+ * How a channel is doing: what the processes that hold it have reported in the last seconds, else what a request to the
+ * API's address shows.
+ */
 export function judgeChannel(
   { id, state, since, error }: Pick<ChannelItem, "id" | "state" | "since" | "error">,
   url: string,
   probe: ApiState,
 ): Found {
+  if (since !== null) return { state, since, detail: error };
   if (probe.kind !== "ours") return WITHOUT_ANSWER[probe.kind](url);
   if (probe.status === "fail") return found("unknown", `the product at ${url} is not healthy`);
-  if (probe.channels === null) {
-    return found("unknown", `there is no key to ask the product at ${url} with; set SVC_ADMIN_KEY`);
-  }
-  // The API speaks for the channel that it holds; of the others there is what their processes have noted.
-  const channel = probe.channels[id] ?? { state, since, error };
+  const channel = probe.channels?.[id];
+  if (channel === undefined) return found("not_running", null);
   return { state: channel.state, since: channel.since, detail: channel.error };
 }
 
-/** Every channel, and how it is doing in the product that runs on this machine. */
+/** Every channel and the tool server, and how each is doing; without a key where the database is reached. */
 export async function findChannelStates({ store, config }: Resources): Promise<ChannelReport[]> {
   const { items } = await listChannels({ store }, await localPrincipal(store));
   const url = apiUrlOf(config);
   const probe = await probeApi(url, await findKey(config));
-  const ports = { api: config.ports.api, widget: config.ports.widget, messenger: null };
+  const ports = {
+    api: config.ports.api,
+    widget: config.ports.widget,
+    messenger: null,
+    "tool-server": config.ports.tools,
+  };
   return items.map((item) => ({
     id: item.id,
     enabled: item.enabled,

@@ -20,7 +20,7 @@ function renderItem(item: ReplyItem, paint: Paint): string {
 
 function renderSource(source: Source, index: number, paint: Paint): string {
   const address = source.url === undefined ? "" : ` ${safeLine(source.url)}`;
-  const quote = `“${safeLine(source.quote, QUOTE_CHARS)}”`;
+  const quote = `“${safeLine(source.excerpt ?? source.quote, QUOTE_CHARS)}”`;
   return `  ${index + 1}. ${paint.bold(safeLine(source.title))}${address}\n     ${paint.dim(quote)}`;
 }
 

@@ -35,6 +35,7 @@ import { securityHeaders } from "./web/security-headers.ts";
 import { addWebRoutes } from "./web/serve-web.ts";
 
 const CLOSE_DEADLINE_MS = 3_000;
+const FOLLOW_SETTINGS_MS = 1_000;
 
 /** What only pages of the console call. */
 const OWN_CALLS = ["/session", "/sessions", "/link/look", "/sign-in-ways", "/events", "/presence", "/api"];
@@ -78,7 +79,17 @@ export function consoleService(resources: Resources): Service {
       oidc: config.oidc === undefined ? null : openOidc(config.oidc),
       closing: closing.signal,
     };
-    const guard = createWebhookGuard(config, config.bindHost ?? settings.api.config.bindHost);
+    // Where the HTTP API listens is a setting that may change at any time.
+    let apiHost = config.bindHost ?? settings.api.config.bindHost;
+    const followHost = setInterval(() => {
+      store.channelsConfig.read().then(
+        (now) => {
+          apiHost = config.bindHost ?? now.api.config.bindHost;
+        },
+        (error: unknown) => log.debug({ error }, "the settings cannot be read; the address of the HTTP API stays"),
+      );
+    }, FOLLOW_SETTINGS_MS).unref();
+    const guard = createWebhookGuard(config, () => apiHost);
 
     async function findFault(): Promise<string | null> {
       if (isDraining) return "stopping";
@@ -159,6 +170,7 @@ export function consoleService(resources: Resources): Service {
       drain,
       async stop() {
         drain();
+        clearInterval(followHost);
         hub.close();
         await listening.close(CLOSE_DEADLINE_MS);
         await denials.close();

@@ -1,4 +1,5 @@
 import { createAuthenticator } from "@svc/auth";
+import { createChannelManager } from "@svc/channel-manager";
 import { ServiceError, localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
 import {
@@ -11,6 +12,7 @@ import {
   listen,
   methodNotAllowed,
 } from "@svc/http";
+import type { Listening } from "@svc/http";
 import { isAudited } from "@svc/operations";
 import type { Resources } from "@svc/runtime";
 import type { Express, RequestHandler } from "express";
@@ -30,13 +32,15 @@ export async function loadTools(): Promise<readonly Tool[]> {
 /**
  * The tool server: eight tools for MCP clients at `/mcp` (service document, section 4.7). A request passes the same checks
  * as one of the HTTP API, of key, scope, project and rate, before it reaches the protocol. What speaks the protocol is
- * loaded with the first request: that takes a while, and many never need it. `load` is what tools there are.
+ * loaded with the first request: that takes a while, and many never need it. `load` is what tools there are. It can be
+ * switched off in the settings as channels can: the process stays healthy then, and its port is free.
  */
 export function toolServerService(resources: Resources, load: () => Promise<readonly Tool[]> = loadTools): Service {
   const { config, store, queues, log } = resources;
 
   async function start(): Promise<RunningService> {
-    const host = config.bindHost ?? (await store.channelsConfig.read()).api.config.bindHost;
+    // `bindHost` of the settings is about the HTTP API alone.
+    const host = config.bindHost ?? "127.0.0.1";
     const rateLimit = createRateLimit(queues.counters);
     const denials = createDenialAudit({ store, log, findRoute: (path) => (path === PATH ? PATH : null) });
     let isDraining = false;
@@ -87,23 +91,42 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       },
     });
 
-    const listening = await listen(app, { host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
-    log.info({ host, port: listening.port }, "the tool server listens");
+    let listening: Listening | null = null;
+
+    async function open(): Promise<void> {
+      if (listening !== null) return;
+      listening = await listen(app, { host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
+      log.info({ host, port: listening.port }, "the tool server listens");
+    }
+
+    async function close(): Promise<void> {
+      opened?.drain();
+      const closed = listening?.close(CLOSE_DEADLINE_MS);
+      listening = null;
+      // Who asked for one that could not be opened was told so.
+      const endpoint = await opening?.catch(() => null);
+      opening = undefined;
+      opened = undefined;
+      await endpoint?.close();
+      await closed;
+    }
+
+    // A port that cannot be bound ends a start; one that is lost later is a state that Integrations shows.
+    if ((await store.channelsConfig.read()).enabled.includes("tool-server")) await open();
+    const manager = createChannelManager(resources);
+    manager.registerServer({ id: "tool-server", start: open, stop: close });
+    const unfollow = await manager.follow();
     const drain = () => {
       isDraining = true;
       opened?.drain();
     };
     return {
-      urls: { "Tool server": `${localUrl(host, listening.port)}${PATH}` },
+      urls: listening === null ? {} : { "Tool server": `${localUrl(host, config.ports.tools)}${PATH}` },
       findFault,
       drain,
       async stop() {
         drain();
-        const closed = listening.close(CLOSE_DEADLINE_MS);
-        // Who asked for one that could not be opened was told so.
-        const endpoint = await opening?.catch(() => null);
-        await endpoint?.close();
-        await closed;
+        await unfollow();
         await denials.close();
       },
     };

@@ -48,6 +48,7 @@ describe("answerQuestion", () => {
           documentId: "d",
           chunkId: "c",
           quote: "Backups run at night. They are kept for a month.",
+          excerpt: "Backups run at night. They are kept for a month.",
         },
       ],
       confidence: expect.closeTo(0.93, 1),

@@ -2,6 +2,7 @@ import { cutText } from "@svc/text";
 import { holdsWord } from "./holds-word.ts";
 import { indentOf, linkDefinitions, splitUnits } from "./passage-units.ts";
 import type { Span, Unit } from "./passage-units.ts";
+import { maskMarkup, showParts } from "./readable-markdown.ts";
 
 /** A word of a question and how rare it is. */
 export interface WeighedWord {
@@ -17,7 +18,7 @@ export interface Quote {
 
 /** The parts of a section that answer, in reading order. */
 export interface PickedQuotes {
-  /** The quotes, joined. */
+  /** The quotes, joined, and without markup of the source that is nothing to read (`maskMarkup`). */
   text: string;
   /** Each stands word for word in the text with its number. */
   quotes: Quote[];
@@ -103,7 +104,7 @@ export function pickQuotes(section: Section, words: readonly WeighedWord[]): Pic
     const others = lengthOf(picked) - lengthOf([unit]);
     return shortened(text, unit, { maxChars: Math.max(MAX_ANSWER_CHARS - others, MAX_ANSWER_CHARS / 2), score });
   });
-  const joined = joinUnits(text, parts);
+  const joined = joinUnits(text, section.markdown ? maskMarkup(text) : text, parts);
   return {
     quotes: joined.quotes,
     text: section.markdown ? withLinkDefinitions(text, joined.text) : joined.text,
@@ -260,26 +261,30 @@ function cutUnit(text: string, unit: SectionUnit, maxChars: number): SectionUnit
   return { ...unit, end: unit.start + kept.trimEnd().length };
 }
 
-/** Joins what stands next to each other in a text to one quote, and the quotes to one text. */
-function joinUnits(text: string, units: readonly SectionUnit[]): { text: string; quotes: Quote[] } {
+/**
+ * Joins what stands next to each other in a text to one quote, word for word, and what readers are shown of the quotes
+ * (`masked`, with the offsets of the text) to one text.
+ */
+function joinUnits(text: string, masked: string, units: readonly SectionUnit[]): { text: string; quotes: Quote[] } {
   const quotes: Quote[] = [];
   let joined = "";
   let previous: SectionUnit | undefined;
   for (const unit of units) {
     const gap = previous === undefined ? "" : text.slice(previous.end, unit.start);
     const words = text.slice(unit.start, unit.end);
+    const shown = showParts(masked.slice(unit.start, unit.end));
     const closing = unit.kind === "code" || unit.kind === "list" ? missingFence(words) : "";
     const last = quotes.at(-1);
     if (last !== undefined && previous?.part === unit.part && gap.trim() === "") {
       last.text += gap + words;
-      joined += gap + words + closing;
+      joined += showParts(masked.slice(previous.end, unit.start)) + shown + closing;
     } else {
       quotes.push({ text: words, part: unit.part });
-      joined += separator(text, previous, unit) + words + closing;
+      joined += separator(text, previous, unit) + shown + closing;
     }
     previous = unit;
   }
-  return { text: joined, quotes };
+  return { text: joined.trim(), quotes };
 }
 
 const FENCE = /^([ \t>]*)(?:(?:[-*+]|\d{1,9}[.)])[ \t]*)?(`{3,}|~{3,})(.*)$/;

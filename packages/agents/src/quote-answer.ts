@@ -9,7 +9,7 @@ import type { Naming } from "./naming-words.ts";
 import { pickQuotes } from "./pick-quotes.ts";
 import type { PickedQuotes } from "./pick-quotes.ts";
 import { questionOf } from "./question-of.ts";
-import { sourceUrl } from "./source-url.ts";
+import { sourceOf } from "./source-of.ts";
 
 /** Of the first few passages that a search brings, the best is the one with the best sentence as well. */
 const CANDIDATES = 3;
@@ -252,11 +252,6 @@ function hasSteps({ text }: Passage): boolean {
 function topicShare({ title, headingPath }: Passage, words: readonly { word: string; weight: number }[]): number {
   const holds = holdsWord([title, ...headingPath].join("\n"));
   return weightOf(words.filter(({ word }) => holds(word))) / Math.max(weightOf(words), Number.MIN_VALUE);
-}
-
-function sourceOf(passage: Passage, quote: string): Source {
-  const { title, url, documentId, chunkId, page = null } = passage;
-  return { title, ...(url === undefined ? {} : { url: sourceUrl(url, { quote, page }) }), documentId, chunkId, quote };
 }
 
 /** Title and headings of a passage; a first heading that is the title is not said twice. */

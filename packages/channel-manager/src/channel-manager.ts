@@ -1,5 +1,5 @@
 import { REPLY_QUEUES, ServiceError } from "@svc/contracts";
-import type { Channel, ChannelId } from "@svc/contracts";
+import type { Channel, ChannelsConfig, IntegrationId } from "@svc/contracts";
 import { newsOf } from "@svc/queue";
 import type { Consumer } from "@svc/queue";
 import { asProjectId, newId } from "@svc/store";
@@ -13,8 +13,13 @@ import { withinMs } from "./within-ms.ts";
 /** How a registered channel is doing. */
 export type ChannelState = ReplicaState;
 
+/** What is only started and stopped: a server that others call. */
+export type SwitchedServer = Pick<Channel, "start" | "stop" | "findFault"> & { readonly id: IntegrationId };
+
 interface Registered {
-  channel: Channel;
+  channel: SwitchedServer;
+  /** Begins to hand announced replies over; null for a server, which gets none. */
+  consume: ((entry: Registered) => Consumer) | null;
   state: ChannelState;
   /** True between a start and a stop, also while something is wrong with it. */
   isStarted: boolean;
@@ -39,7 +44,7 @@ const JOB_WAIT_MS = 250;
  */
 export function createChannelManager(resources: ChannelResources) {
   const { store, queues, log } = resources;
-  const channels = new Map<ChannelId, Registered>();
+  const channels = new Map<IntegrationId, Registered>();
   let reconciling: Promise<void> = Promise.resolve();
 
   function setState(entry: Registered, state: "running" | "stopped"): void {
@@ -65,8 +70,7 @@ export function createChannelManager(resources: ChannelResources) {
    * Hands announced replies to their channel. Idempotent: a channel that is collected from is only told, and of a channel
    * that pushes what is sent already is not sent again.
    */
-  function consumeReplies(entry: Registered): Consumer {
-    const { channel } = entry;
+  function consumeReplies(entry: Registered, channel: Channel): Consumer {
     const queue = REPLY_QUEUES[channel.id];
     if (channel.announce !== undefined) return queues.consume(queue, async (job) => channel.announce?.(newsOf(job)));
     const outbox = startOutbox(resources, channel);
@@ -87,7 +91,7 @@ export function createChannelManager(resources: ChannelResources) {
   async function startChannel(entry: Registered): Promise<void> {
     try {
       await entry.channel.start();
-      entry.replies = consumeReplies(entry);
+      entry.replies = entry.consume?.(entry) ?? null;
       entry.isStarted = true;
       showFault(entry);
     } catch (error) {
@@ -113,7 +117,7 @@ export function createChannelManager(resources: ChannelResources) {
     }
   }
 
-  async function reconcileNow(enabled: readonly ChannelId[]): Promise<void> {
+  async function reconcileNow(enabled: readonly IntegrationId[]): Promise<void> {
     for (const entry of channels.values()) {
       const wanted = enabled.includes(entry.channel.id);
       if (wanted && entry.isStarted) showFault(entry);
@@ -123,7 +127,7 @@ export function createChannelManager(resources: ChannelResources) {
   }
 
   /** Starts the registered channels that are in the list and stops the others. Calls wait for each other. */
-  function reconcile(enabled: readonly ChannelId[]): Promise<void> {
+  function reconcile(enabled: readonly IntegrationId[]): Promise<void> {
     reconciling = reconciling.then(() => reconcileNow(enabled));
     return reconciling;
   }
@@ -133,29 +137,40 @@ export function createChannelManager(resources: ChannelResources) {
     return [...channels.values()].map((entry) => entry.state);
   }
 
+  function add(channel: SwitchedServer, consume: Registered["consume"]): void {
+    if (channels.has(channel.id)) throw new Error(`channel ${channel.id} is registered twice`);
+    channels.set(channel.id, {
+      channel,
+      consume,
+      state: { id: channel.id, state: "stopped", since: new Date(), error: null },
+      isStarted: false,
+      cause: null,
+      replies: null,
+      outbox: null,
+      retryAt: 0,
+    });
+  }
+
   return {
     /** Adds a channel of this process; each id once. It is started by the next `reconcile`. */
     register(channel: Channel): void {
-      if (channels.has(channel.id)) throw new Error(`channel ${channel.id} is registered twice`);
+      add(channel, (entry) => consumeReplies(entry, channel));
       channel.onMessage((message, context) => acceptMessage(resources, channel, message, context));
-      channels.set(channel.id, {
-        channel,
-        state: { id: channel.id, state: "stopped", since: new Date(), error: null },
-        isStarted: false,
-        cause: null,
-        replies: null,
-        outbox: null,
-        retryAt: 0,
-      });
+    },
+
+    /** Adds a server of this process that is no channel; each id once. It is started by the next `reconcile`. */
+    registerServer(server: SwitchedServer): void {
+      add(server, null);
     },
 
     reconcile,
 
     /**
      * Follows the settings: now, and once a second, and says in the store how each channel is doing. While the store is
-     * away the channels stay as they are. Answers a function that stops following and stops every channel.
+     * away the channels stay as they are. `onSettings` is called with the settings each time, before the channels are
+     * reconciled. Answers a function that stops following and stops every channel.
      */
-    async follow(): Promise<() => Promise<void>> {
+    async follow(onSettings?: (settings: ChannelsConfig) => Promise<void>): Promise<() => Promise<void>> {
       const replica = newId();
       let stopped = false;
       let timer: NodeJS.Timeout | undefined;
@@ -164,6 +179,7 @@ export function createChannelManager(resources: ChannelResources) {
         try {
           const settings = await store.channelsConfig.read();
           // A look that was under way when following ended must not start anything again.
+          if (!stopped) await onSettings?.(settings);
           if (!stopped) await reconcile(settings.enabled);
           if (!stopped) await report();
         } catch (error) {

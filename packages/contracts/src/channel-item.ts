@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { channelIdSchema } from "./incoming-message.ts";
+import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import { parseUrl } from "./parse-url.ts";
 import { projectNameSchema } from "./project.ts";
@@ -48,7 +48,9 @@ export const apiConfigChangeSchema = z.strictObject({
   bindHost: z
     .enum(["127.0.0.1", "0.0.0.0"], { error: "127.0.0.1 or 0.0.0.0" })
     .optional()
-    .describe("127.0.0.1: local processes only; 0.0.0.0: reachable from the network. Taken at the next start."),
+    .describe(
+      "127.0.0.1: local processes only; 0.0.0.0: reachable from the network. Applies within two seconds, unless SVC_BIND_HOST is set.",
+    ),
   timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default of a message's `timeoutMs`."),
   webhookSecret: secretSchema
     .optional()
@@ -153,6 +155,7 @@ export const CHANNEL_CHANGES = {
   api: z.strictObject({ enabled: z.boolean().optional(), config: apiConfigChangeSchema.optional() }),
   widget: z.strictObject({ enabled: z.boolean().optional(), config: widgetConfigChangeSchema.optional() }),
   messenger: z.strictObject({ enabled: z.boolean().optional(), config: messengerConfigChangeSchema.optional() }),
+  "tool-server": z.strictObject({ enabled: z.boolean().optional(), config: z.strictObject({}).optional() }),
 } as const;
 export type ChannelChange = z.infer<(typeof CHANNEL_CHANGES)[keyof typeof CHANNEL_CHANGES]>;
 
@@ -197,6 +200,7 @@ export const CHANNEL_CONFIGS = {
     socketsPerMinute: z.int(),
   }),
   messenger: z.object({ botToken: maskedSchema }),
+  "tool-server": z.object({}),
 } as const;
 export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(typeof CHANNEL_CONFIGS)[Id]> };
 
@@ -204,7 +208,12 @@ export const channelStateSchema = z.enum(["running", "stopped", "failing"]);
 
 /** A channel as the administration shows it. */
 export const channelItemSchema = z.object({
-  id: channelIdSchema,
+  id: integrationIdSchema,
+  kind: z
+    .enum(["channel", "integration"])
+    .describe(
+      "`channel`: messages come in by it and replies go out; `integration`: the tool server, which others call.",
+    ),
   enabled: z.boolean(),
   state: channelStateSchema.describe(
     "Of an enabled one: `failing` when any process that holds it is, `running` when all do, else `stopped`. Of one that is switched off: `stopped` when all are.",
@@ -214,7 +223,12 @@ export const channelItemSchema = z.object({
   replicas: z
     .array(z.object({ state: channelStateSchema, since: z.iso.datetime(), error: z.string().nullable() }))
     .describe("How each process that holds it is doing."),
-  config: z.union([CHANNEL_CONFIGS.api, CHANNEL_CONFIGS.widget, CHANNEL_CONFIGS.messenger]),
+  config: z.union([
+    CHANNEL_CONFIGS.api,
+    CHANNEL_CONFIGS.widget,
+    CHANNEL_CONFIGS.messenger,
+    CHANNEL_CONFIGS["tool-server"],
+  ]),
   version: z.int().describe("Of all channel settings together."),
 });
 export type ChannelItem = z.infer<typeof channelItemSchema>;

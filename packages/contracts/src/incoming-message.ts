@@ -5,6 +5,11 @@ export const channelIdSchema = z.enum(["messenger", "widget", "api"]);
 export type ChannelId = z.infer<typeof channelIdSchema>;
 export const CHANNEL_IDS = channelIdSchema.options;
 
+/** What can be switched on and off, and what Integrations lists: the channels and the tool server. */
+export const integrationIdSchema = z.enum([...channelIdSchema.options, "tool-server"]);
+export type IntegrationId = z.infer<typeof integrationIdSchema>;
+export const INTEGRATION_IDS = integrationIdSchema.options;
+
 /** A file that came with a message (service document, section 2.3). */
 export const attachmentRefSchema = z.object({
   type: z.string(),

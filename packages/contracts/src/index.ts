@@ -144,8 +144,15 @@ export type {
   HookTestInput,
   HookTestResult,
 } from "./hook.ts";
-export { CHANNEL_IDS, attachmentRefSchema, channelIdSchema, incomingMessageSchema } from "./incoming-message.ts";
-export type { AttachmentRef, ChannelId, IncomingMessage } from "./incoming-message.ts";
+export {
+  CHANNEL_IDS,
+  INTEGRATION_IDS,
+  attachmentRefSchema,
+  channelIdSchema,
+  incomingMessageSchema,
+  integrationIdSchema,
+} from "./incoming-message.ts";
+export type { AttachmentRef, ChannelId, IncomingMessage, IntegrationId } from "./incoming-message.ts";
 export {
   KB_LIMITS,
   TEXT_MIMES,

@@ -10,7 +10,11 @@ export const sourceSchema = z.object({
   url: z.string().optional(),
   documentId: z.string(),
   chunkId: z.string(),
-  quote: z.string(),
+  quote: z.string().describe("What the answer is taken from, word for word as it stands in the document."),
+  excerpt: z
+    .string()
+    .optional()
+    .describe("The beginning of the quote in one line of plain text, to show. Absent from older answers."),
 });
 export type Source = z.infer<typeof sourceSchema>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { channelIdSchema } from "./incoming-message.ts";
+import { integrationIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import {
   prechatFieldSchema,
@@ -79,7 +79,7 @@ export type MessengerSettings = z.infer<typeof messengerSettingsSchema>;
 
 /** The settings that change while the service runs, named as the service document names them. */
 export const channelsConfigSchema = z.object({
-  enabled: z.array(channelIdSchema),
+  enabled: z.array(integrationIdSchema),
   api: z.object({ config: apiSettingsSchema }),
   widget: z.object({ config: widgetSettingsSchema }),
   messenger: z.object({ config: messengerSettingsSchema }),

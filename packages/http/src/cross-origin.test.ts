@@ -51,6 +51,27 @@ describe("a browser that asks for a page", () => {
     for (const method of ["OPTIONS", "GET"]) {
       const answer = await call(method, { Origin: STRANGER });
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect(answer.headers.get("x-svc-hint")).toBe(`Add ${STRANGER} to SVC_CORS_ORIGINS`);
+      expect(answer.headers.get("vary")).toContain("Origin");
     }
+  });
+
+  test("of another site is told by the preflight which setting allows it", async () => {
+    const answer = await call("OPTIONS", { Origin: STRANGER, "Access-Control-Request-Method": "POST" });
+    expect([answer.status, answer.statusText]).toEqual([403, "Origin not in SVC_CORS_ORIGINS"]);
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    expect(await answer.json()).toMatchObject({
+      code: "origin_not_allowed",
+      detail: expect.stringMatching(/stranger\.example\.com.*SVC_CORS_ORIGINS/),
+    });
+  });
+
+  test("that the server itself has sent may call it", async () => {
+    const own = `http://127.0.0.1:${listening.port}`;
+    expect((await call("GET", { Origin: own })).headers.get("x-svc-hint")).toBeNull();
+  });
+
+  test.each(["null", "file:///etc/passwd"])("with the origin %s gets no hint", async (origin) => {
+    expect((await call("GET", { Origin: origin })).headers.get("x-svc-hint")).toBeNull();
   });
 });

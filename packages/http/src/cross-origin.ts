@@ -1,5 +1,7 @@
+import { ServiceError, parseUrl } from "@svc/contracts";
 import cors from "cors";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
+import { sendProblem } from "./problem.ts";
 
 /** How long a browser remembers what it may do. */
 const REMEMBERED_SECONDS = 600;
@@ -18,15 +20,46 @@ const SHOWN_HEADERS = [
   "Mcp-Session-Id",
 ];
 
+/** Names the setting to change, for developers who look at the response of a refused call in their browser. */
+const HINT_HEADER = "X-Svc-Hint";
+
+/** An `Origin` as it may be repeated in a response; null for one that is no origin of a web page. */
+function readOrigin(header: string | undefined): string | null {
+  const url = header === undefined ? null : parseUrl(header);
+  return url !== null && ["http:", "https:"].includes(url.protocol) ? url.origin : null;
+}
+
+const isPreflight = (request: Request) =>
+  request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+
 /**
  * Lets pages of these web sites call the API from a browser (the Fetch standard's CORS protocol). Keys come in headers
- * and never in cookies, so no credentials are allowed. Without sites, browsers refuse such calls, as they do by default.
+ * and never in cookies, so no credentials are allowed. Browsers refuse calls from other sites; the response to a preflight
+ * of one says so in status text, header and body, and names the setting that allows the site.
  */
 export function crossOrigin(origins: readonly string[]): RequestHandler {
-  return cors({
-    origin: origins.includes("*") ? "*" : [...origins],
+  const allowsAll = origins.includes("*");
+  const allow = cors({
+    origin: allowsAll ? "*" : [...origins],
     methods: ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"],
     exposedHeaders: SHOWN_HEADERS,
     maxAge: REMEMBERED_SECONDS,
   });
+  return (request, response, next) => {
+    const origin = readOrigin(request.headers.origin);
+    const isOwn = origin !== null && new URL(origin).host === request.headers.host;
+    if (allowsAll || origin === null || isOwn || origins.includes(origin)) {
+      allow(request, response, next);
+      return;
+    }
+    response.vary("Origin");
+    response.setHeader(HINT_HEADER, `Add ${origin} to SVC_CORS_ORIGINS`);
+    if (!isPreflight(request)) {
+      next();
+      return;
+    }
+    response.statusMessage = "Origin not in SVC_CORS_ORIGINS";
+    const detail = `Pages of ${origin} may not call this API from a browser. Add ${origin} to SVC_CORS_ORIGINS and restart the api, or call the API from your server.`;
+    sendProblem(request, response, new ServiceError("origin_not_allowed", detail));
+  };
 }

@@ -197,3 +197,43 @@ describe("the health of a process", () => {
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(404);
   });
 });
+
+describe("a server that listens at another host", () => {
+  const askAt = (host: string, port: number) =>
+    fetch(`http://${host}:${port}/`).then(
+      (response) => response.text(),
+      () => null,
+    );
+
+  test("answers the calls that it was at, on the same port", async () => {
+    const { server, waiting } = await startWaiting();
+    const asked = ask(server.port, "/wait", keepingAgent());
+    await waitFor(() => waiting.length === 1, { what: "the call to arrive" });
+    expect(await askAt("127.0.0.2", server.port)).toBeNull();
+    await server.rebind("0.0.0.0");
+    waiting[0]?.end("later");
+    expect(await asked).toBe("later");
+    expect(await askAt("127.0.0.2", server.port)).toBe("at once");
+  });
+
+  test("takes nothing more from connections that it would not have accepted", async () => {
+    const { server } = await startWaiting();
+    await server.rebind("0.0.0.0");
+    await askAt("127.0.0.2", server.port);
+    await server.rebind("127.0.0.1");
+    expect(await askAt("127.0.0.2", server.port)).toBeNull();
+    expect(await askAt("127.0.0.1", server.port)).toBe("at once");
+  });
+
+  test("keeps the former host where the new one cannot be had", async () => {
+    const { server } = await startWaiting();
+    const other = await listen((_request, response) => response.end("other"), {
+      host: "127.0.0.2",
+      port: server.port,
+      setting: "SVC_API_PORT",
+    });
+    opened.push(other);
+    await expect(server.rebind("0.0.0.0")).rejects.toThrow(PortTakenError);
+    expect(await askAt("127.0.0.1", server.port)).toBe("at once");
+  });
+});

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES, createServer } from "node:http";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ERRORS } from "@svc/contracts";
@@ -10,6 +11,12 @@ import type { ServiceError } from "@svc/contracts";
 export interface Listening {
   server: Server;
   port: number;
+  /**
+   * Listens at another host instead, on the same port, without ending the calls that are being answered. Connections that
+   * the new host does not cover are closed when they are idle, or with their next request. Throws PortTakenError or
+   * CannotListenError, and listens at the former host then.
+   */
+  rebind(host: string): Promise<void>;
   /** Takes no further connection, closes idle ones, waits for answers that are being given, at most `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -130,6 +137,14 @@ function lacksHost(request: IncomingMessage): boolean {
   return request.httpVersion === "1.1" && request.headersDistinct["host"]?.length !== 1;
 }
 
+const EVERYWHERE = new Set(["0.0.0.0", "::"]);
+
+/** Whether a listener at a host would have accepted a connection to this local address; names cover every address. */
+function coversAddress(host: string, localAddress: string | undefined): boolean {
+  if (EVERYWHERE.has(host) || isIP(host) === 0 || localAddress === undefined) return true;
+  return localAddress === host || localAddress === `::ffff:${host}`;
+}
+
 /**
  * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
  * begins with the headers, where large ones are taken. Throws PortTakenError, which
@@ -141,6 +156,7 @@ export async function listen(
 ): Promise<Listening> {
   /** The latest answer of each connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
+  let boundHost = address.host;
   const requestTimeout = address.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const server = createServer(
     {
@@ -153,6 +169,10 @@ export async function listen(
     },
     (request, response) => {
       latest.set(request.socket, response);
+      if (!coversAddress(boundHost, request.socket.localAddress)) {
+        request.socket.destroy();
+        return;
+      }
       if (!lacksHost(request)) {
         handler(request, response);
         return;
@@ -182,24 +202,40 @@ export async function listen(
   server.on("connect", (_request, socket) => refuse(socket, NO_PROXY));
   // Without a listener Node would answer 417 itself; an expectation that is not understood may be ignored (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  await new Promise<void>((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === "EADDRINUSE"
-          ? new PortTakenError(address.port, address.setting)
-          : new CannotListenError(address, error),
-      );
-    };
-    server.once("error", fail);
-    server.listen(address.port, address.host, () => {
-      server.off("error", fail);
-      resolve();
+  const bind = (host: string, at: number) =>
+    new Promise<void>((resolve, reject) => {
+      const fail = (error: NodeJS.ErrnoException) => {
+        reject(
+          error.code === "EADDRINUSE"
+            ? new PortTakenError(at, address.setting)
+            : new CannotListenError({ ...address, host, port: at }, error),
+        );
+      };
+      server.once("error", fail);
+      server.listen(at, host, () => {
+        server.off("error", fail);
+        resolve();
+      });
     });
-  });
+  await bind(address.host, address.port);
   const { port } = server.address() as AddressInfo;
   return {
     server,
     port,
+    async rebind(host) {
+      // As below: connections that wait to be accepted would be reset.
+      await new Promise((resolve) => setImmediate(resolve));
+      // Closes the listener and idle connections; calls that are being answered keep theirs.
+      server.close();
+      const former = boundHost;
+      try {
+        await bind(host, port);
+        boundHost = host;
+      } catch (error) {
+        await bind(former, port);
+        throw error;
+      }
+    },
     async close(deadlineMs) {
       // The system resets connections that wait to be taken when the listener closes. Node has just taken all of them
       // when it comes to its immediates.

@@ -1,5 +1,5 @@
 import type { Principal } from "@svc/auth";
-import { ServiceError, channelIdSchema } from "@svc/contracts";
+import { ServiceError, integrationIdSchema } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { Store } from "@svc/store";
 import { isUuid } from "./is-uuid.ts";
@@ -36,7 +36,7 @@ const MODEL = /^model:[a-z]{1,40}:[A-Za-z0-9_.:/-]{1,250}$/;
 function asObject(text: string | null): string | null {
   if (text === null) return null;
   if (isUuid(text)) return text.toLowerCase();
-  return channelIdSchema.safeParse(text).success || FINGERPRINT.test(text) || MODEL.test(text) ? text : null;
+  return integrationIdSchema.safeParse(text).success || FINGERPRINT.test(text) || MODEL.test(text) ? text : null;
 }
 
 /** What an operation is done to: its first argument where that is a text, else what it has made. */

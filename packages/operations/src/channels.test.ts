@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { localAdministrator } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { CHANNEL_IDS } from "@svc/contracts";
+import { INTEGRATION_IDS } from "@svc/contracts";
 import type { Scope } from "@svc/contracts";
 import { openStore } from "@svc/store";
 import type { Store } from "@svc/store";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  for (const id of CHANNEL_IDS) await store.channelsConfig.setEnabled(id, false);
+  for (const id of INTEGRATION_IDS) await store.channelsConfig.setEnabled(id, false);
 });
 
 afterAll(async () => {
@@ -38,6 +38,7 @@ describe("the channels", () => {
         { id: "messenger", ...nobody },
         { id: "widget", ...nobody },
         { id: "api", ...nobody },
+        { id: "tool-server", ...nobody },
       ],
       nextCursor: null,
     });
@@ -51,7 +52,7 @@ describe("the channels", () => {
     [["messages:*"], false],
   ])("are listed for %j: %j", async (scopes, isAllowed) => {
     const listing = listChannels({ store }, holderOf(scopes));
-    if (isAllowed) expect((await listing).items).toHaveLength(CHANNEL_IDS.length);
+    if (isAllowed) expect((await listing).items).toHaveLength(INTEGRATION_IDS.length);
     else await expect(listing).rejects.toMatchObject({ code: "insufficient_scope" });
   });
 });

@@ -2,11 +2,11 @@ import { isAdministrator, requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import {
   CHANNEL_CHANGES,
-  CHANNEL_IDS,
   CHANNEL_LIMITS,
+  INTEGRATION_IDS,
   MASKED_SECRET,
   ServiceError,
-  channelIdSchema,
+  integrationIdSchema,
   webhookSecretsSchema,
   widgetSettingsSchema,
 } from "@svc/contracts";
@@ -14,9 +14,9 @@ import type {
   ApiSettings,
   ChannelChange,
   ChannelConfigs,
-  ChannelId,
   ChannelItem,
   ChannelsConfig,
+  IntegrationId,
   ListPage,
   WidgetSettings,
 } from "@svc/contracts";
@@ -34,7 +34,7 @@ const maskOf = (secret: object | null) => (secret === null ? null : MASKED_SECRE
  * The change of the webhook secret that belongs to the principal's project and not to the settings of the channel; null
  * for the project `default`, and if the secret stays as it is.
  */
-function ownSecretOf(id: ChannelId, { projectName }: Principal, config: object) {
+function ownSecretOf(id: IntegrationId, { projectName }: Principal, config: object) {
   if (id !== "api" || projectName === DEFAULT_PROJECT) return null;
   const { webhookSecret: secret, overlapSeconds = CHANNEL_LIMITS.overlapDefaultSeconds } = given(
     CHANNEL_CHANGES.api.shape.config.unwrap().parse(config),
@@ -43,7 +43,7 @@ function ownSecretOf(id: ChannelId, { projectName }: Principal, config: object) 
 }
 
 /** The settings of each channel as they are shown to a principal. */
-const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
+const SHOWN: { [Id in IntegrationId]: (settings: ChannelsConfig, principal: Principal) => ChannelConfigs[Id] } = {
   api({ api: { config } }) {
     const { bindHost, timeoutMs, webhookSecret, previousWebhookSecret, bufferDays } = config;
     const isOver = previousWebhookSecret === null || Date.parse(previousWebhookSecret.until) <= Date.now();
@@ -62,6 +62,7 @@ const SHOWN: { [Id in ChannelId]: (settings: ChannelsConfig, principal: Principa
     return { ...config, identitySecret: maskOf(config.identitySecret) };
   },
   messenger: ({ messenger: { config } }) => ({ botToken: maskOf(config.botToken) }),
+  "tool-server": () => ({}),
 };
 
 /** The fields of a change that are there, without those that stand for a present secret. */
@@ -76,7 +77,7 @@ const withoutSecrets = (change: object): object =>
     Object.entries(change).filter(([name]) => name !== "webhookSecret" && name !== "previousWebhookSecret"),
   );
 
-type ConfigOf<Id extends ChannelId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
+type ConfigOf<Id extends IntegrationId> = NonNullable<ReturnType<(typeof CHANNEL_CHANGES)[Id]["parse"]>["config"]>;
 
 /** What a change makes of the settings of the HTTP API. */
 function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">): object {
@@ -126,7 +127,7 @@ function changeMessenger(store: Store, change: ConfigOf<"messenger">): object {
 
 /** What a change makes of the settings of each channel; secrets sealed. */
 const CHANGED: {
-  [Id in ChannelId]: (
+  [Id in IntegrationId]: (
     store: Store,
     settings: ChannelsConfig,
     change: { config: object; enabled: boolean | undefined },
@@ -135,6 +136,7 @@ const CHANGED: {
   api: (store, { api }, { config }) => changeApi(store, api.config, config),
   widget: (store, { widget }, change) => changeWidget(store, widget.config, change),
   messenger: (store, _settings, { config }) => changeMessenger(store, config),
+  "tool-server": () => ({}),
 };
 
 /** The worst news first: of a channel that should run, and of one that should not. */
@@ -156,7 +158,7 @@ function stateOf(
 }
 
 function asItem(
-  id: ChannelId,
+  id: IntegrationId,
   settings: ChannelsConfig,
   states: readonly ReplicaState[],
   principal: Principal,
@@ -165,6 +167,7 @@ function asItem(
   const replicas = states.filter((state) => state.id === id);
   return {
     id,
+    kind: id === "tool-server" ? "integration" : "channel",
     enabled,
     ...stateOf(replicas, enabled),
     replicas: replicas.map(({ state, since, error }) => ({ state, since: since.toISOString(), error })),
@@ -174,10 +177,10 @@ function asItem(
 }
 
 /** The id of a channel. Throws not_found. */
-function idOf(text: string): ChannelId {
-  const id = channelIdSchema.safeParse(text);
+function idOf(text: string): IntegrationId {
+  const id = integrationIdSchema.safeParse(text);
   if (id.success) return id.data;
-  throw new ServiceError("not_found", `There is no such channel. There are: ${CHANNEL_IDS.join(", ")}.`);
+  throw new ServiceError("not_found", `There is no such channel. There are: ${INTEGRATION_IDS.join(", ")}.`);
 }
 
 /** The settings as the principal's project sees them: the secrets that sign callbacks are its own. */
@@ -188,20 +191,20 @@ async function readSettings(store: Store, { project, projectName }: Principal): 
   return { ...settings, api: { ...settings.api, config: { ...settings.api.config, ...secrets } } };
 }
 
-async function readItem(store: Store, id: ChannelId, principal: Principal): Promise<ChannelItem> {
+async function readItem(store: Store, id: IntegrationId, principal: Principal): Promise<ChannelItem> {
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
   return asItem(id, settings, states, principal);
 }
 
 /**
- * Every channel of the service with its settings, secrets masked, and how it is doing; also those that are switched
+ * Every channel of the service, and the tool server, with its settings, secrets masked, and how it is doing; also those that are switched
  * off. The settings of a widget of another project are shown to administrators only.
  * Scope channels:read.
  */
 export async function listChannels({ store }: { store: Store }, principal: Principal): Promise<ListPage<ChannelItem>> {
   requireScope(principal, "channels:read");
   const [settings, states] = await Promise.all([readSettings(store, principal), store.channelStates.list()]);
-  return { items: CHANNEL_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
+  return { items: INTEGRATION_IDS.map((id) => asItem(id, settings, states, principal)), nextCursor: null };
 }
 
 /** One channel, as `listChannels` shows it. Scope channels:read. Throws not_found. */
@@ -258,7 +261,7 @@ export const updateChannel = audited(
 export async function setChannelEnabled(
   { store }: { store: Store },
   principal: Principal,
-  channelId: ChannelId,
+  channelId: IntegrationId,
   enabled: boolean,
 ): Promise<boolean> {
   requireScope(principal, "admin:*");

@@ -99,7 +99,7 @@ describe("the first run", () => {
       }),
     ]);
 
-    expect((await store.channelsConfig.read()).enabled).toEqual(["api"]);
+    expect((await store.channelsConfig.read()).enabled).toEqual(["api", "tool-server"]);
     expect(await isAdminKey(adminKey)).toBe(true);
     expect(await liveKeys()).toEqual([{ name: "first administrator" }]);
   });
@@ -142,7 +142,7 @@ describe("a second run", () => {
     await run();
     expect(await store.agents.list(project.id)).toEqual([]);
     expect(await sql("SELECT FROM documents")).toEqual([]);
-    expect((await store.channelsConfig.read()).enabled).toEqual([]);
+    expect((await store.channelsConfig.read()).enabled).toEqual(["tool-server"]);
   });
 
   test("does not undo what somebody has changed", async () => {

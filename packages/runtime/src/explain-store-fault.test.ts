@@ -17,6 +17,11 @@ describe("why PostgreSQL is not reached", () => {
     expect(explainStoreFault(faultWith(code))).toEqual({ words: expect.stringMatching(words), isLasting });
   });
 
+  test("a pooler that rejects settings is named, and waiting does not help", () => {
+    const error = Object.assign(new Error("unsupported startup parameter: options"), { code: "08P01" });
+    expect(explainStoreFault(error)).toEqual({ words: expect.stringMatching(/connection pooler/), isLasting: true });
+  });
+
   test("of several addresses of one host is told by the first", () => {
     const error = new AggregateError([faultWith("ECONNREFUSED"), faultWith("ENETUNREACH")]);
     expect(explainStoreFault(error).words).toMatch(/nothing listens/);

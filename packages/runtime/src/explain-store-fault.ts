@@ -1,4 +1,5 @@
 import { explainCertificateFault } from "@svc/contracts";
+import { isRejectedSetting } from "@svc/store";
 
 /** Why a start did not reach PostgreSQL. */
 export interface StoreFault {
@@ -9,6 +10,11 @@ export interface StoreFault {
 }
 
 const CREDENTIALS = { words: "Check user, password and database in DATABASE_URL.", isLasting: true };
+
+const POOLER = {
+  words: "a connection pooler rejects its settings; let DATABASE_URL name PostgreSQL itself instead of a pooler",
+  isLasting: true,
+};
 
 /** By SQLSTATE or by the code of the system. */
 const FAULTS: Readonly<Record<string, StoreFault>> = {
@@ -35,6 +41,7 @@ function codeOf(error: unknown): string | undefined {
 export function explainStoreFault(error: unknown): StoreFault {
   const certificate = explainCertificateFault(error);
   if (certificate !== null) return { words: certificate, isLasting: true };
+  if (isRejectedSetting(error)) return POOLER;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const known = FAULTS[codeOf(error) ?? codeOf(first) ?? ""];
   return known ?? { words: "see the error beside this", isLasting: false };

@@ -192,7 +192,8 @@ export const SETTINGS = {
   },
   SVC_BIND_HOST: {
     schema: z.string().min(1, { error: "an address" }).optional(),
-    description: "Address that every port is bound to. Where it is set, it wins over the setting `bindHost`.",
+    description:
+      "Address that every port is bound to. If set, it takes precedence over the setting `bindHost`, which is about the HTTP API only.",
     defaultText: "`127.0.0.1`",
     isSecret: false,
   },

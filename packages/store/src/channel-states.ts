@@ -1,9 +1,9 @@
-import type { ChannelId } from "@svc/contracts";
+import type { IntegrationId } from "@svc/contracts";
 import type { Db } from "./db.ts";
 
 /** How one process is doing with a channel. */
 export interface ReplicaState {
-  id: ChannelId;
+  id: IntegrationId;
   state: "running" | "stopped" | "failing";
   /** Since when it is in that state. */
   since: Date;
@@ -45,7 +45,7 @@ export function channelStatesTable(db: Db) {
 
     /** What the living processes say, by channel, the longest in its state first. */
     async list(): Promise<ReplicaState[]> {
-      const rows = await db.query<Omit<ReplicaState, "id"> & { channel_id: ChannelId }>(
+      const rows = await db.query<Omit<ReplicaState, "id"> & { channel_id: IntegrationId }>(
         `SELECT channel_id, state, since, error FROM channel_states
          WHERE reported_at > now() - interval '${REPORTED_WITHIN_MS} milliseconds' ORDER BY channel_id, since`,
       );

@@ -111,6 +111,8 @@ export { StoreCopyError } from "./store-copy-error.ts";
 export type { StoreCopyFault } from "./store-copy-error.ts";
 export { takeStoreCopy } from "./take-store-copy.ts";
 export type { StoreCopy, StoreCopyHead } from "./take-store-copy.ts";
+export { findPooler, isRejectedSetting } from "./find-pooler.ts";
+export type { PoolerProblem } from "./find-pooler.ts";
 export { readPostgresVersion } from "./read-postgres-version.ts";
 export { createSealer } from "./sealer.ts";
 export type { Sealer } from "./sealer.ts";

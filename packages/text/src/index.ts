@@ -5,7 +5,7 @@ export { findCodes } from "./find-codes.ts";
 export { foldAccents } from "./fold-accents.ts";
 export { hasBadCharacters } from "./has-bad-characters.ts";
 export { postgresConfigOf } from "./postgres-config.ts";
-export type { BlockKind } from "./split-blocks.ts";
+export { splitBlocks, type Block, type BlockKind } from "./split-blocks.ts";
 export { searchWords } from "./search-words.ts";
 export { splitSentences, type Sentence } from "./split-sentences.ts";
 export { questionWords, stopWords } from "./stop-words.ts";

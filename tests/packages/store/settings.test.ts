@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
-import { CHANNEL_IDS, widgetSettingsSchema } from "@svc/contracts";
+import { INTEGRATION_IDS, widgetSettingsSchema } from "@svc/contracts";
 import { DEFAULT_PROJECT, openStore } from "@svc/store";
 import { testLog } from "@svc/testing";
 import { openTestStore } from "./open-test-store.ts";
@@ -20,9 +20,9 @@ beforeEach(async () => {
   await db.sql("INSERT INTO channels_config DEFAULT VALUES");
 });
 
-test("a new installation has no channel enabled, and the document's defaults for the rest", async () => {
+test("a new installation has no channel enabled but the tool server, and the document's defaults for the rest", async () => {
   expect(await db.store.channelsConfig.read()).toEqual({
-    enabled: [],
+    enabled: ["tool-server"],
     api: {
       config: {
         bindHost: "127.0.0.1",
@@ -42,15 +42,30 @@ test("a channel is switched on and off, once each however many ask, and the othe
   const { channelsConfig } = db.store;
   const switched = await Promise.all(Array.from({ length: 8 }, () => channelsConfig.setEnabled("api", true)));
   expect(switched.filter(Boolean).length).toBe(1);
-  await Promise.all(CHANNEL_IDS.map((channelId) => channelsConfig.setEnabled(channelId, true)));
-  expect((await channelsConfig.read()).enabled.toSorted()).toEqual(CHANNEL_IDS.toSorted());
+  await Promise.all(INTEGRATION_IDS.map((channelId) => channelsConfig.setEnabled(channelId, true)));
+  expect((await channelsConfig.read()).enabled.toSorted()).toEqual(INTEGRATION_IDS.toSorted());
 
   expect(await channelsConfig.setEnabled("widget", false)).toBe(true);
   expect(await channelsConfig.setEnabled("widget", false)).toBe(false);
   const { enabled, version } = await channelsConfig.read();
-  expect(enabled.toSorted()).toEqual(["api", "messenger"]);
+  expect(enabled.toSorted()).toEqual(["api", "messenger", "tool-server"]);
   // One for each switch that changed something, so that a process can see that there is news.
-  expect(version).toBe(1 + CHANNEL_IDS.length + 1);
+  // The tool server is on from the beginning.
+  expect(version).toBe(1 + INTEGRATION_IDS.length - 1 + 1);
+});
+
+test("the tool server is switched like a channel, in a column that the version before does not read", async () => {
+  const { channelsConfig } = db.store;
+  const stored = async () => (await db.sql<{ enabled: string[] }>("SELECT enabled FROM channels_config"))[0]?.enabled;
+  expect((await channelsConfig.read()).enabled).toContain("tool-server");
+  expect(await channelsConfig.setEnabled("tool-server", false)).toBe(true);
+  expect(await channelsConfig.setEnabled("tool-server", false)).toBe(false);
+  expect((await channelsConfig.read()).enabled).not.toContain("tool-server");
+  const { version } = await channelsConfig.read();
+  expect(await channelsConfig.update("tool-server", {}, { ifVersion: version - 1, enabled: true })).toBe(false);
+  expect(await channelsConfig.update("tool-server", {}, { ifVersion: version, enabled: true })).toBe(true);
+  expect((await channelsConfig.read()).enabled).toContain("tool-server");
+  expect(await stored()).not.toContain("tool-server");
 });
 
 test("changing one setting leaves the other settings of its channel and all other channels", async () => {
@@ -81,7 +96,7 @@ test("changes of different settings at once are all kept", async () => {
   const config = await channelsConfig.read();
   expect(config.widget.config).toMatchObject({ apiKey: "wk_2", allowedOrigins: ["https://example.org"] });
   expect(db.store.sealer.open(config.messenger.config.botToken ?? { sealed: "" })).toBe("12345:token");
-  expect(config.enabled).toEqual(["messenger"]);
+  expect(config.enabled).toEqual(["messenger", "tool-server"]);
 });
 
 test("a project is made once by its name, however many ask, with the defaults", async () => {

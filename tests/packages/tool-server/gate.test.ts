@@ -395,3 +395,40 @@ describe("headers and body of the revision of 2026-07-28", () => {
     expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining("2025-11-25") } });
   });
 });
+
+describe("a tool server that is switched off", () => {
+  test("frees its port, stays healthy as a process, says so in its state, and comes back", async () => {
+    const { store } = tools.resources;
+    const stateNow = async () => (await store.channelStates.list()).find(({ id }) => id === "tool-server")?.state;
+    const isOpen = () =>
+      tools.send({ body: LIST, key }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    expect(await isOpen()).toBe(true);
+    await store.channelsConfig.setEnabled("tool-server", false);
+    await waitFor(async () => !(await isOpen()), { what: "the port to be free" });
+    await waitFor(async () => (await stateNow()) === "stopped", { what: "the state to be stopped" });
+    await store.channelsConfig.setEnabled("tool-server", true);
+    await waitFor(isOpen, { what: "the tool server to answer" });
+    await waitFor(async () => (await stateNow()) === "running", { what: "the state to be running" });
+  });
+
+  test("is bound to loopback where only the HTTP API is opened to the network", async () => {
+    const { store } = tools.resources;
+    await store.channelsConfig.update("api", { bindHost: "0.0.0.0" });
+    const port = await freePort();
+    const service = toolServerService({
+      ...tools.resources,
+      config: { ...tools.resources.config, ports: { ...tools.resources.config.ports, tools: port } },
+    });
+    const running = await service.start();
+    try {
+      expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+      await expect(fetch(`http://127.0.0.2:${port}/healthz`)).rejects.toThrow();
+    } finally {
+      await running.stop();
+      await store.channelsConfig.update("api", { bindHost: "127.0.0.1" });
+    }
+  });
+});

@@ -172,13 +172,20 @@ function describeText(
   return { type: "string", contentMediaType: mediaType, contentSchema: { anyOf: described } };
 }
 
-/** The media types of several answers with one status: the JSON is one of theirs. */
+type Contents = Required<Pick<ResponseObject, "content">> & Pick<ResponseObject, "x-event-stream">;
+
+const EVENT_STREAM = "text/event-stream";
+
+/**
+ * The media types of several answers with one status: the JSON is one of theirs. An event stream beside JSON stands apart,
+ * since a generated client would have a type that is either an object or a string.
+ */
 function contentOf(
   name: string,
   answers: readonly [index: number, answer: EndpointAnswer][],
   endpoint: Endpoint,
   { output, components }: DescribedSchemas,
-): Record<string, MediaType> {
+): Contents {
   const schemas = answers
     .filter(([, { schema }]) => schema !== null)
     .map(([index]) => output[schemaKeys.answer(name, index)] ?? {});
@@ -186,22 +193,20 @@ function contentOf(
   const isFirst = answers.some(([index]) => index === 0);
   const told = isFirst ? endpoint.example?.answer : undefined;
   const answer = told ?? (only === undefined ? undefined : makeExample(only, components));
-  return {
-    ...(only === undefined
-      ? {}
-      : {
-          "application/json": {
-            schema: schemas.length === 1 ? only : { anyOf: schemas },
-            ...(answer === undefined ? {} : { examples: { default: { value: answer } } }),
-          },
-        }),
-    ...Object.fromEntries(
-      answers.flatMap(([, answered]) =>
-        answered.mediaType === undefined
-          ? []
-          : [[answered.mediaType, { schema: describeText(name, answered, output) }]],
-      ),
+  const texts: Record<string, MediaType> = Object.fromEntries(
+    answers.flatMap(([, answered]) =>
+      answered.mediaType === undefined ? [] : [[answered.mediaType, { schema: describeText(name, answered, output) }]],
     ),
+  );
+  if (only === undefined) return { content: texts };
+  const { [EVENT_STREAM]: stream, ...others } = texts;
+  const json: MediaType = {
+    schema: schemas.length === 1 ? only : { anyOf: schemas },
+    ...(answer === undefined ? {} : { examples: { default: { value: answer } } }),
+  };
+  return {
+    content: { "application/json": json, ...others },
+    ...(stream === undefined ? {} : { "x-event-stream": stream }),
   };
 }
 
@@ -211,7 +216,7 @@ function describeAnswers(
   endpoint: Endpoint,
   schemas: DescribedSchemas,
 ): ResponseObject {
-  const content = contentOf(name, answers, endpoint, schemas);
+  const { content, ...stream } = contentOf(name, answers, endpoint, schemas);
   const isKeyed = endpoint.isPublic !== true;
   const isCounted = isKeyed || endpoint.errors?.includes("rate_limited") === true;
   const isVersioned =
@@ -227,6 +232,7 @@ function describeAnswers(
       ...Object.assign({}, ...answers.map(([, { headers = {} }]) => describedHeaders(headers, answers.length === 1))),
     },
     ...(Object.keys(content).length === 0 ? {} : { content }),
+    ...stream,
   };
 }
 

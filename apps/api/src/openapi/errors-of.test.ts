@@ -17,7 +17,7 @@ test.each<[string, Partial<Endpoint>, string[]]>([
   ["takes a body", { body: { schema: z.object({}) } }, [...ofAll, ...ofBodies]],
   ["changes a version", { ifMatch: true }, [...ofAll, "invalid_request", "version_conflict"]],
   ["says of another one", { errors: ["channel_disabled"] }, [...ofAll, "channel_disabled"]],
-  ["needs no key", { scope: null, isPublic: true }, ["internal"]],
+  ["needs no key", { scope: null, isPublic: true }, ["internal", "method_not_allowed"]],
   [
     "needs no key and names an object",
     { scope: null, isPublic: true, path: "/api/v1/things/{id}" },

@@ -17,6 +17,8 @@ export function errorsOf(endpoint: Endpoint): ErrorCode[] {
     [!isPublic && (hasIds || readsRequest), ["invalid_request"]],
     [body !== undefined, ["invalid_json", "invalid_request", "payload_too_large", "unsupported_media_type"]],
     [ifMatch !== undefined, ["version_conflict"]],
+    // What takes nothing that could be wrong can still be called by another method.
+    [isPublic && !hasIds, ["method_not_allowed"]],
     [true, [...errors]],
   ];
   const possible = new Set(found.flatMap(([isPossible, codes]) => (isPossible ? codes : [])));

@@ -1,7 +1,8 @@
 import { ENDPOINTS, VERSION, callbackBodySchema, problemSchema, projectNameSchema } from "@svc/contracts";
 import type { Endpoint } from "@svc/contracts";
 import type { z } from "zod";
-import { describeErrors, describeProblems } from "./describe-errors.ts";
+import { addExamples } from "./add-examples.ts";
+import { describeProblems } from "./describe-errors.ts";
 import { HEADERS } from "./describe-headers.ts";
 import { PARAMETERS, describeOperation, schemaKeys } from "./describe-operation.ts";
 import { describeSchemas } from "./describe-schemas.ts";
@@ -13,7 +14,7 @@ const DESCRIPTION = `Messages come in through channels, one pipeline answers the
 
 **Keys.** Every call but a few needs one: \`Authorization: Bearer <key>\` or \`X-Api-Key: <key>\`. Each operation names the scope that the key must have; \`admin:*\` has them all.
 
-**Errors.** Every error is \`application/problem+json\` (RFC 9457). Program against its \`code\`, which never changes. A method that a path does not have is 405, \`method_not_allowed\`, wherever it is (\`#/components/responses/MethodNotAllowed\`); \`Allow\` names those that it has.
+**Errors.** Every error is \`application/problem+json\` (RFC 9457). Program against its \`code\`, which never changes. A method that a path does not have is 405, \`method_not_allowed\`, on every path; \`Allow\` names those that it has.
 
 **Lists.** \`limit\` says how many; \`nextCursor\` of one page, sent as \`cursor\`, gets the next; null is the end.
 
@@ -59,13 +60,16 @@ function usedOnly<Component>(components: Record<string, Component>, kind: string
   return Object.fromEntries(Object.entries(components).filter(([name]) => used.has(name)));
 }
 
-/** Describes the HTTP API as OpenAPI 3.1, from the schemas that check its requests. */
-export function makeOpenapi(): OpenApiDocument {
+/**
+ * Describes the HTTP API as OpenAPI 3.1, from the schemas that check its requests. `serverUrl` is where it is reached,
+ * without a slash at the end: clients that are generated from a file have no other address.
+ */
+export function makeOpenapi(serverUrl: string): OpenApiDocument {
   const endpoints = Object.entries(ENDPOINTS) as [string, Endpoint][];
   const schemas = describeSchemas(collectSchemas(endpoints));
+  addExamples(Object.values(schemas).flatMap((named) => Object.values(named)));
   const paths: Record<string, Record<string, OperationObject>> = {};
-  // Answers no operation, since it is about those that there are not.
-  const responses: Record<string, ResponseObject> = { MethodNotAllowed: describeErrors(["method_not_allowed"]) };
+  const responses: Record<string, ResponseObject> = {};
   const order = Object.keys(TAGS);
   const inOrder = endpoints.toSorted(([, one], [, other]) => order.indexOf(one.tag) - order.indexOf(other.tag));
   for (const [name, endpoint] of inOrder) {
@@ -83,9 +87,10 @@ export function makeOpenapi(): OpenApiDocument {
       version: VERSION,
       summary: "The HTTP API: messages, and everything that can be managed.",
       description: DESCRIPTION,
+      contact: { name: "The operator of this installation" },
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/", description: "Where this description was read." }],
+    servers: [{ url: serverUrl, description: "This installation." }],
     tags: [
       ...Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
       { name: "Callbacks", description: "What the service posts to a message's `webhookUrl`." },

@@ -58,6 +58,11 @@ export interface ResponseObject {
   description: string;
   headers?: Record<string, Header | Reference>;
   content?: Record<string, MediaType>;
+  /**
+   * The event stream that is sent in place of the JSON where the caller accepts `text/event-stream`. It stands beside
+   * `content` so that generated clients have one type for the response.
+   */
+  "x-event-stream"?: MediaType;
 }
 
 export interface OperationObject {
@@ -89,6 +94,7 @@ export interface OpenApiDocument {
     version: string;
     summary: string;
     description: string;
+    contact: { name: string };
     license: { name: string; identifier: string };
   };
   servers: { url: string; description: string }[];

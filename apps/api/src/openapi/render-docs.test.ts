@@ -4,7 +4,7 @@ import { ENDPOINTS, ERRORS } from "@svc/contracts";
 import { makeOpenapi } from "./make-openapi.ts";
 import { renderDocs } from "./render-docs.ts";
 
-const document = makeOpenapi();
+const document = makeOpenapi("https://api.example.com");
 const { html, policy } = renderDocs(document);
 const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = ""]) => found);
 
@@ -34,6 +34,11 @@ describe("the page of the description", () => {
     expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
     const links = all(/\shref="([^"]+)"/g);
     expect(links.filter((link) => !(link === "openapi.json" || ids.includes(link.replace(/^#/, ""))))).toEqual([]);
+  });
+
+  test("names the address at which this installation is reached", () => {
+    expect(html).toContain("export SVC_URL=https://api.example.com\n");
+    expect(html).not.toContain("31416");
   });
 
   test("can be read in its order and with the keyboard alone", () => {

@@ -68,7 +68,7 @@ function schemasHtml({ components: { schemas } }: OpenApiDocument): string {
 
 /** Makes the page that people read of an OpenAPI document: HTML with one style, without scripts or anything from elsewhere. */
 export function renderDocs(document: OpenApiDocument): DocsPage {
-  const { info, components } = document;
+  const { info, components, servers } = document;
   const chapters = placesByTag(document);
   const main = chapters.map(([tag, words, places]) => {
     const operations = places.map((place) => operationHtml(place, components));
@@ -90,7 +90,7 @@ ${navHtml(chapters)}
 <main id="main">
 ${paragraphs(info.description)}
 <p>The calls below use two variables of the shell:</p>
-<pre tabindex="0">export SVC_URL=http://127.0.0.1:31416
+<pre tabindex="0">export SVC_URL=${escapeHtml(servers[0]?.url ?? "")}
 export SVC_KEY=&lt;your key&gt;</pre>
 ${main.join("\n")}
 ${errorsHtml()}

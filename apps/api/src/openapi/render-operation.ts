@@ -78,6 +78,9 @@ function answerHtml(status: string, answer: ResponseObject, components: Componen
         : `<details><summary>Example</summary><pre tabindex="0">${escapeHtml(JSON.stringify(example, null, 2))}</pre></details>`,
     ].join("");
   });
+  if (answer["x-event-stream"] !== undefined) {
+    content.push(`<p class="words">Or, where the request accepts it: <code>text/event-stream</code></p>`);
+  }
   const headers = Object.keys(answer.headers ?? {}).map((name) => `<code>${escapeHtml(name)}</code>`);
   return [
     `<li><span class="status">${escapeHtml(status)}</span> ${paragraphs(answer.description)}`,

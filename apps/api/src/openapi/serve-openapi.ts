@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { makeOpenapi } from "./make-openapi.ts";
 import { renderDocs } from "./render-docs.ts";
 
@@ -22,15 +22,19 @@ const send = (response: Response, { body, headers }: FixedAnswer) => void respon
 
 /**
  * `GET /api/v1/openapi.json` and `GET /api/v1/docs`: the description of the API for programs and for people. No key
- * needed. Both are made when the first of them is asked for, and kept.
+ * needed. Both are made when the first of them is asked for, and kept. The server that they name is the public URL by whose
+ * host they were asked for, else the address at which the API listens.
  */
-export function serveOpenapi(): { getOpenApi: RequestHandler; getDocs: RequestHandler } {
-  let kept: { json: FixedAnswer; page: FixedAnswer } | undefined;
-  function find() {
-    if (kept !== undefined) return kept;
-    const document = makeOpenapi();
+export function serveOpenapi(addresses: { publicUrls: readonly string[]; findLocalUrl: () => string }): {
+  getOpenApi: RequestHandler;
+  getDocs: RequestHandler;
+} {
+  // One for each public URL and one for the local address, so that no stranger's Host header makes another one.
+  const kept = new Map<string, { json: FixedAnswer; page: FixedAnswer }>();
+  function make(serverUrl: string) {
+    const document = makeOpenapi(serverUrl);
     const { html, policy } = renderDocs(document);
-    kept = {
+    return {
       json: fixedAnswer(JSON.stringify(document), { "Content-Type": "application/json; charset=utf-8" }),
       page: fixedAnswer(html, {
         "Content-Type": "text/html; charset=utf-8",
@@ -38,10 +42,16 @@ export function serveOpenapi(): { getOpenApi: RequestHandler; getDocs: RequestHa
         "Referrer-Policy": "no-referrer",
       }),
     };
-    return kept;
+  }
+  function find({ host }: Request) {
+    const publicUrl = addresses.publicUrls.find((url) => new URL(url).host === host?.toLowerCase());
+    const serverUrl = (publicUrl ?? addresses.findLocalUrl()).replace(/\/+$/, "");
+    const found = kept.get(serverUrl) ?? make(serverUrl);
+    kept.set(serverUrl, found);
+    return found;
   }
   return {
-    getOpenApi: (_request, response) => send(response, find().json),
-    getDocs: (_request, response) => send(response, find().page),
+    getOpenApi: (request, response) => send(response, find(request).json),
+    getDocs: (request, response) => send(response, find(request).page),
   };
 }

@@ -5,8 +5,8 @@ import type { Cli } from "../cli.ts";
 import { jsonOption } from "../options.ts";
 import { safeLine } from "../safe-text.ts";
 
-/** The channels of the service document, section 2.3; named here so that the help needs nothing of the product. */
-const CHANNELS = ["api", "widget", "messenger"] as const;
+/** The channels and the tool server; named here so that the help needs nothing of the product. */
+const CHANNELS = ["api", "widget", "messenger", "tool-server"] as const;
 type ChannelName = (typeof CHANNELS)[number];
 
 function describeState({ terminal }: Cli, { state, since, detail }: ChannelReport): string {
@@ -120,13 +120,13 @@ export function addChannels(program: Command, cli: Cli): void {
     .usage("<list|show|set|enable|disable|test> [options]");
   channels
     .command("list")
-    .description("show every channel: whether it is enabled, its port, and how it is doing")
+    .description("list the channels and the tool server: whether each is enabled, its port and its state")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-How a channel is doing is asked from the API that runs on this machine (port SVC_API_PORT). With --json, "state" is
-running, stopped, failing, not_running or unknown.
+The state is what the processes have reported to the database in the last seconds; no key is needed. The tool server is
+listed too. With --json, "state" is running, stopped, failing, not_running or unknown.
 
 Examples:
   ${cli.self} channels list

@@ -1,5 +1,5 @@
-import { readPostgresVersion, readSchemaState } from "@svc/store";
-import type { SchemaState } from "@svc/store";
+import { findPooler, readPostgresVersion, readSchemaState } from "@svc/store";
+import type { PoolerProblem, SchemaState } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Database, DatabaseOrigin } from "../with-database.ts";
 import type { Check } from "./check.ts";
@@ -28,7 +28,22 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
   return checks[state];
 }
 
-/** Checks version and schema of a database; rejects when it cannot be reached. */
+/** What a pooler breaks, for each way in which it does. */
+const POOLER_DETAILS: Record<PoolerProblem, string> = {
+  rejects_settings: "a connection pooler rejects connections with settings, so that nothing can start",
+  loses_settings: "a connection pooler drops the settings of connections, so that queues do not find their tables",
+  shares_connections:
+    "a connection pooler shares connections between transactions, so that prepared statements, LISTEN and locks fail",
+};
+
+/** A failed check for a pooler that breaks the product. */
+export function poolerCheck(problem: PoolerProblem): Check {
+  const advice =
+    "Let DATABASE_URL name PostgreSQL itself (host and port of the server instead of the pooler). See docs/recipes/managed.md.";
+  return { name: "Pooler", status: "fail", detail: POOLER_DETAILS[problem], advice };
+}
+
+/** Checks version, way to and schema of a database; rejects when it cannot be reached. */
 export async function checkDatabase(
   cli: Cli,
   { origin, config }: Database,
@@ -39,6 +54,9 @@ export async function checkDatabase(
     version.major >= OLDEST
       ? { name: NAME, status: "ok", detail }
       : { name: NAME, status: "fail", detail, advice: `Upgrade to version ${OLDEST} or newer.` };
+  const pooler = await findPooler(config.databaseUrl);
+  // Everything else would fail for this reason, and say another one.
+  if (pooler !== null) return { checks: [server, poolerCheck(pooler)], canOpen: false };
   const state = await readSchemaState(config.databaseUrl);
   return { checks: [server, checkSchema(state, cli)], canOpen: state !== "older" };
 }

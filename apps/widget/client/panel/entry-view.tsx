@@ -45,12 +45,12 @@ const viewSources = (sources: Source[], texts: Texts) => (
   <small data-part="sources">
     {texts.text("sources")}
     <ol>
-      {sources.map(({ title, url, quote }) => (
+      {sources.map(({ title, url, quote, excerpt = quote }) => (
         <li>
           {/^https?:/i.test(url ?? "") ? viewLink(url ?? "", <bdi>{title}</bdi>, texts) : <bdi>{title}</bdi>}
-          {quote !== "" && (
+          {excerpt !== "" && (
             <q tabIndex={0} dir="auto">
-              {quote}
+              {excerpt}
             </q>
           )}
         </li>

@@ -1,6 +1,4 @@
-import type { Source } from "@svc/contracts";
 import type { Passage } from "../answer.ts";
-import { sourceUrl } from "../source-url.ts";
 import { givesOrders } from "./gives-orders.ts";
 
 /** Text that a claim can cite, by its number. */
@@ -54,13 +52,6 @@ export function collectEvidence(
     leftOut,
     passages,
   };
-}
-
-/** The source that a quote is shown with; null for what is no document. */
-export function sourceOf({ passage }: CitableText, quote: string): Source | null {
-  if (passage === null) return null;
-  const { title, url, documentId, chunkId, page = null } = passage;
-  return { title, ...(url === undefined ? {} : { url: sourceUrl(url, { quote, page }) }), documentId, chunkId, quote };
 }
 
 /** Title and headings of a passage; a first heading that is the title is not said twice. */

@@ -1,6 +1,6 @@
 import type { Source } from "@svc/contracts";
 import type { Claim } from "./answer-schema.ts";
-import { sourceOf } from "./evidence.ts";
+import { sourceOf } from "../source-of.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
 import { findDifference } from "./find-difference.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
@@ -62,7 +62,8 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   const foreign = findForeignParts(text, { texts: [...texts, instructions], question });
   const judged = {
     text,
-    sources: cited.flatMap(({ found, quote }) => sourceOf(found, quote) ?? []),
+    // The result of a tool is no document.
+    sources: cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [sourceOf(found.passage, quote)])),
     titles: cited.map(({ found }) => found.title),
     isByResults: cited.length > 0 && cited.every(({ found }) => found.passage === null),
     isCompared: true,

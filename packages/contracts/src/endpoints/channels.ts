@@ -13,7 +13,7 @@ export const channelEndpoints = {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List channels with their settings and state",
+    summary: "List channels and the tool server with their settings and state",
     description: "Secrets are masked.",
     scope: "channels:read",
     answers: [listAnswer(channelItemSchema)],
@@ -32,9 +32,16 @@ export const channelEndpoints = {
     tag,
     summary: "Change a channel's settings, switch it on or off",
     description:
-      "What is left out stays as it is, and so does a secret that is sent as it was shown. Every replica follows within two seconds; only `bindHost` waits for the next start.",
+      "What is left out stays as it is, and so does a secret that is sent as it was shown. Every replica follows within two seconds. The tool server has no settings and can be switched on and off.",
     scope: "admin:*",
-    body: { schema: z.union([CHANNEL_CHANGES.api, CHANNEL_CHANGES.widget, CHANNEL_CHANGES.messenger]) },
+    body: {
+      schema: z.union([
+        CHANNEL_CHANGES.api,
+        CHANNEL_CHANGES.widget,
+        CHANNEL_CHANGES.messenger,
+        CHANNEL_CHANGES["tool-server"],
+      ]),
+    },
     ifMatch: true,
     answers: [itemAnswer(channelItemSchema)],
     example: { body: { enabled: true, config: { timeoutMs: 20_000 } } },

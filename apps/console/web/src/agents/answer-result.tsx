@@ -36,10 +36,10 @@ export function AnswerResult({ result, policy }: { result: AgentResult; policy: 
         <div>
           <h3 className="mb-1 text-xs font-semibold text-muted">{t("search.sources")}</h3>
           <ol className="flex flex-col gap-1.5">
-            {sources.map(({ chunkId, quote, title }) => (
+            {sources.map(({ chunkId, quote, excerpt, title }) => (
               <li key={chunkId} className="border-l-2 border-line pl-2.5 text-xs" dir="auto">
                 <p className="font-medium wrap-anywhere">{title}</p>
-                <p className="line-clamp-3 text-muted">{quote}</p>
+                <p className="line-clamp-3 text-muted">{excerpt ?? quote}</p>
               </li>
             ))}
           </ol>

@@ -121,7 +121,8 @@ export const deIntegrations: TableLike<typeof enIntegrations> = {
   "api.reachLocalHint": "An 127.0.0.1 gebunden: Programme und Proxys auf demselben Rechner.",
   "api.reachNetwork": "Das Netzwerk",
   "api.reachNetworkHint": "An 0.0.0.0 gebunden: jeder Rechner, der diesen erreicht.",
-  "api.reachHint": "Gilt ab dem nächsten Start. Wo SVC_BIND_HOST gesetzt ist, gilt das.",
+  "api.reachHint":
+    "Wird innerhalb von zwei Sekunden übernommen, nur für die HTTP-API. Ist SVC_BIND_HOST gesetzt, hat es Vorrang.",
   "api.firewall":
     "Jeder, der den Port dieses Rechners erreicht, kann dann Schlüssel durchprobieren, und die Aufrufe sind nicht verschlüsselt. Lassen Sie in der Firewall nur die durch, die es brauchen, und setzen Sie einen Proxy mit HTTPS davor.",
   "api.timeout": "Ein Aufruf wartet auf seine Antwort (Sekunden)",

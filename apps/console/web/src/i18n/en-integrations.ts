@@ -113,7 +113,7 @@ export const enIntegrations = {
   "api.reachLocalHint": "Bound to 127.0.0.1: programs and proxies on the same machine.",
   "api.reachNetwork": "The network",
   "api.reachNetworkHint": "Bound to 0.0.0.0: every machine that reaches this one.",
-  "api.reachHint": "Taken at the next start. Where SVC_BIND_HOST is set, that wins.",
+  "api.reachHint": "Applies within two seconds, to the HTTP API only. If SVC_BIND_HOST is set, it takes precedence.",
   "api.firewall":
     "Everybody who reaches this machine's port can then try keys, and the calls are not encrypted. Let the firewall pass only those who need it, and put a proxy with HTTPS before it.",
   "api.timeout": "A call waits for its reply (seconds)",

@@ -97,7 +97,7 @@ export function IntegrationPage() {
   const integration = findIntegration(id);
   if (integration === null) return <MissingPage />;
   const list = channels.data ?? [];
-  const channel = integration.id === "tool-server" ? undefined : channelOf(list, integration.id);
+  const channel = channelOf(list, integration.id);
   const api = channelOf(list, "api");
   const widget = channelOf(list, "widget");
   const messenger = channelOf(list, "messenger");

@@ -45,7 +45,7 @@ function Card({
   const project = useProject();
   const { icon: Icon, id, place: placeId, text, title } = integration;
   const name = t(title);
-  const channel = id === "tool-server" ? undefined : channelOf(channels, id);
+  const channel = channelOf(channels, id);
   const place = places.find((other) => other.id === placeId);
   const { url } = useAddress(placeId ?? "api");
   const doing = channel ?? doingOf(place);

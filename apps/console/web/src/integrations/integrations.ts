@@ -5,7 +5,7 @@ import type { PlaceId } from "../api/places.ts";
 import type { TextKey } from "../i18n/text-table.ts";
 
 /** Ids of all integrations, as in their addresses. */
-export type IntegrationId = ChannelId | "tool-server";
+export type IntegrationId = ChannelId;
 
 /** A way in and out, as its card and its page show it. */
 export interface Integration {

@@ -50,7 +50,7 @@ function SourceCard({ source, onSource }: { source: Source; onSource: (source: S
         </span>
       </span>
       <span dir="auto" className="mt-1 line-clamp-3 text-xs text-muted">
-        {source.quote}
+        {source.excerpt ?? source.quote}
       </span>
     </button>
   );

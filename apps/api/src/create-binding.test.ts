@@ -1,0 +1,42 @@
+import { expect, test } from "@jest/globals";
+import type { Listening } from "@svc/http";
+import { testLog } from "@svc/testing";
+import { createBinding } from "./create-binding.ts";
+
+/** A server that notes where it was to listen, and cannot where `canListen` is false. */
+function fakeServer(manners: { canListen: boolean }) {
+  const hosts: string[] = [];
+  const listening = {
+    port: 1,
+    rebind(host: string) {
+      hosts.push(host);
+      return manners.canListen ? Promise.resolve() : Promise.reject(new Error("Port 1 is taken."));
+    },
+  } as unknown as Listening;
+  return { hosts, listening };
+}
+
+test("a server listens at another host when the settings change, once", async () => {
+  const { hosts, listening } = fakeServer({ canListen: true });
+  const binding = createBinding(testLog());
+  await binding.follow("0.0.0.0");
+  binding.attach(listening, "127.0.0.1");
+  for (const host of ["127.0.0.1", "0.0.0.0", "0.0.0.0", "127.0.0.1"]) await binding.follow(host);
+  expect(hosts).toEqual(["0.0.0.0", "127.0.0.1"]);
+  expect([binding.host(), binding.findFault()]).toEqual(["127.0.0.1", null]);
+});
+
+test("a host that cannot be had leaves the former one and is the channel's error until the settings change", async () => {
+  const manners = { canListen: false };
+  const { hosts, listening } = fakeServer(manners);
+  const binding = createBinding(testLog());
+  binding.attach(listening, "127.0.0.1");
+  await binding.follow("0.0.0.0");
+  await binding.follow("0.0.0.0");
+  // Each attempt closes the port for a moment.
+  expect(hosts).toEqual(["0.0.0.0"]);
+  expect(binding.host()).toBe("127.0.0.1");
+  expect(binding.findFault()).toMatch(/cannot listen on 0\.0\.0\.0, and listens on 127\.0\.0\.1 as before.*taken/);
+  await binding.follow("127.0.0.1");
+  expect(binding.findFault()).toBeNull();
+});
