@@ -6,6 +6,8 @@ export { crossOrigin } from "./cross-origin.ts";
 export { createDenialAudit } from "./denial-audit.ts";
 export type { DenialAudit } from "./denial-audit.ts";
 export { findRoute } from "./find-route.ts";
+export { hasEtag, makeFixedAnswer, sendFixedAnswer } from "./fixed-answer.ts";
+export type { FixedAnswer } from "./fixed-answer.ts";
 export { answerHealth, monitorListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
 export { parseJson, readBodyBytes, readJsonBody, readJsonBytes } from "./json-body.ts";
