@@ -1,5 +1,6 @@
 import type { ApiSettings } from "@svc/contracts";
 import type { Log } from "@svc/log";
+import type { OpenCount } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import type { Store } from "@svc/store";
@@ -28,4 +29,7 @@ export interface ApiContext extends SettleContext {
   guard: AddressGuard;
   /** The settings of the channel, as they are now. */
   readSettings: () => Promise<ApiSettings>;
+  /** Long polls and event streams that are open, by key and address, and how many each may have. */
+  openCalls: OpenCount;
+  maxOpenCalls: number;
 }

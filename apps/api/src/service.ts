@@ -8,6 +8,7 @@ import {
   authenticated,
   createApp,
   createDenialAudit,
+  createOpenCount,
   createRateLimit,
   crossOrigin,
   findRoute,
@@ -89,7 +90,8 @@ export function apiService(resources: Resources): Service {
     const guard = createWebhookGuard(config, host);
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
-    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings };
+    const openCalls = { openCalls: createOpenCount(), maxOpenCalls: config.ceilings.openCalls };
+    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings, ...openCalls };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());
