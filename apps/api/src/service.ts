@@ -1,5 +1,5 @@
 import { addAdminRoutes, createHookIntake } from "@svc/admin";
-import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
+import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
@@ -57,7 +57,12 @@ export function apiService(resources: Resources): Service {
   }
 
   async function open(undo: (() => Promise<void>)[]): Promise<RunningService> {
-    if (config.adminKey !== undefined) await ensureConfiguredAdminKey(store, config.adminKey);
+    if (config.adminKey !== undefined) {
+      await ensureConfiguredAdminKey(store, config.adminKey);
+      if (isGuessableKey(config.adminKey)) {
+        log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random one, as from: openssl rand -hex 32");
+      }
+    }
     const presence = await beginPresence(store, log);
     undo.push(() => presence.end());
     const board = createReplyBoard();

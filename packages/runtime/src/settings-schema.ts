@@ -242,7 +242,7 @@ export const SETTINGS = {
   SVC_PUBLIC_URLS: {
     schema: publicUrls.optional(),
     description:
-      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server answers only calls to their hosts, to loopback and to the address that it is bound to.",
+      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server, and the console where this is set, answer only calls to their hosts, to loopback and to the address that they are bound to.",
     defaultText: "none",
     isSecret: false,
   },
