@@ -96,7 +96,19 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const openCalls = { openCalls: createOpenCount(), maxOpenCalls: config.ceilings.openCalls };
-    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings, ...openCalls };
+    const context = {
+      store,
+      queues,
+      log,
+      tell,
+      channel,
+      board,
+      persister,
+      presence,
+      guard,
+      readSettings,
+      ...openCalls,
+    };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());

@@ -50,7 +50,11 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
     return { checks: [...checks, ...checkUnknownNames(env)], config: null };
   }
   return {
-    checks: [{ name: NAME, status: "ok", detail: "every setting is valid" }, ...checkAdminKey(config), ...checkUnknownNames(env)],
+    checks: [
+      { name: NAME, status: "ok", detail: "every setting is valid" },
+      ...checkAdminKey(config),
+      ...checkUnknownNames(env),
+    ],
     config,
   };
 }

@@ -42,7 +42,8 @@ const FROM_ANYWHERE = { limit: 1_000_000, windowSeconds: triesWindowSeconds };
  * Seconds between two password checks of one account, on all replicas together, by its attempts in the current window
  * from all addresses. At most 10 + 10 + 300 / 5 = 80 checks in 5 minutes, which is below 1,000 an hour.
  */
-const intervalOf = (attempts: number): number => (attempts <= triesPerEmail ? 0 : attempts <= 2 * triesPerEmail ? 1 : 5);
+const intervalOf = (attempts: number): number =>
+  attempts <= triesPerEmail ? 0 : attempts <= 2 * triesPerEmail ? 1 : 5;
 
 function tooMany(detail: string, resetMs: number): ServiceError {
   const seconds = String(Math.max(1, Math.ceil(resetMs / 1_000)));
