@@ -147,14 +147,31 @@ describe("signing in", () => {
     expect(rows).toEqual([{ result: "sign_in_failed" }]);
   });
 
-  test("is limited for an e-mail address, from wherever it is tried, on all replicas together", async () => {
-    const email = `victim-${newId()}@example.com`;
+  test("is limited for an e-mail address from one address, on all replicas together, and goes on from another", async () => {
+    const { email } = await addOperator([]);
+    const headers = elsewhere();
     const codes: (string | undefined)[] = [];
     for (let count = 0; count < 11; count++) {
-      const json = { email, password: "guess" };
-      codes.push((await callApi(`${urlOf(count)}/session`, { json, headers: elsewhere() })).body.code);
+      codes.push((await callApi(`${urlOf(count)}/session`, { json: { email, password: "guess" }, headers })).body.code);
     }
     expect(codes).toEqual([...Array<string>(10).fill("sign_in_failed"), "rate_limited"]);
+    const owner = { json: { email, password: PASSWORD }, headers: elsewhere() };
+    expect((await callApi(`${urlOf()}/session`, owner)).status).toBe(200);
+  });
+
+  test("works on a browser that has signed in before, whatever else comes from its address", async () => {
+    const { email } = await addOperator([]);
+    const headers = elsewhere();
+    const first = await callApi(`${urlOf()}/session`, { json: { email, password: PASSWORD }, headers });
+    const device = first.headers.getSetCookie().find((text) => text.startsWith("svc_device="));
+    expect(device).toMatch(/; Path=\/session; .*HttpOnly; SameSite=Strict/);
+    for (let count = 0; count < 11; count++) {
+      await callApi(`${urlOf()}/session`, { json: { email, password: "guess" }, headers });
+    }
+    const json = { email, password: PASSWORD };
+    expectProblem(await callApi(`${urlOf()}/session`, { json, headers }), "rate_limited");
+    const known = { json, headers: { ...headers, Cookie: device?.split(";")[0] ?? "" } };
+    expect((await callApi(`${urlOf(1)}/session`, known)).status).toBe(200);
   });
 
   test("again ends the session that the browser had", async () => {

@@ -1,5 +1,5 @@
 import { addAdminRoutes, createHookIntake } from "@svc/admin";
-import { createAuthenticator, ensureConfiguredAdminKey } from "@svc/auth";
+import { createAuthenticator, ensureConfiguredAdminKey, isGuessableKey } from "@svc/auth";
 import { createChannelManager } from "@svc/channel-manager";
 import { localUrl } from "@svc/contracts";
 import type { RunningService, Service } from "@svc/contracts";
@@ -8,6 +8,7 @@ import {
   authenticated,
   createApp,
   createDenialAudit,
+  createOpenCount,
   createRateLimit,
   crossOrigin,
   findRoute,
@@ -57,7 +58,12 @@ export function apiService(resources: Resources): Service {
   }
 
   async function open(undo: (() => Promise<void>)[]): Promise<RunningService> {
-    if (config.adminKey !== undefined) await ensureConfiguredAdminKey(store, config.adminKey);
+    if (config.adminKey !== undefined) {
+      await ensureConfiguredAdminKey(store, config.adminKey);
+      if (isGuessableKey(config.adminKey)) {
+        log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random one, as from: openssl rand -hex 32");
+      }
+    }
     const presence = await beginPresence(store, log);
     undo.push(() => presence.end());
     const board = createReplyBoard();
@@ -95,7 +101,21 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const readSecrets = createSecretsReader(store);
-    const context = { store, queues, log, tell, channel, board, persister, presence, guard, readSettings, readSecrets };
+    const openCalls = { openCalls: createOpenCount(), maxOpenCalls: config.ceilings.openCalls };
+    const context = {
+      store,
+      queues,
+      log,
+      tell,
+      channel,
+      board,
+      persister,
+      presence,
+      guard,
+      readSettings,
+      readSecrets,
+      ...openCalls,
+    };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
     undo.push(() => callbacks.stop());

@@ -6,6 +6,7 @@ import type { Store } from "@svc/store";
 import type { EventHub } from "./events/create-event-hub.ts";
 import type { OidcClient } from "./session/open-oidc.ts";
 import type { SignInLimit } from "./session/create-sign-in-limit.ts";
+import type { DeviceCookie } from "./session/device-cookie.ts";
 import type { SessionCookie } from "./session/session-cookie.ts";
 
 /** What the console's own routes work with. */
@@ -15,6 +16,7 @@ export interface ConsoleContext {
   log: Log;
   sessions: SessionCheck;
   cookie: SessionCookie;
+  devices: DeviceCookie;
   rateLimit: RateLimit;
   signInLimit: SignInLimit;
   hub: EventHub;

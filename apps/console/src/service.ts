@@ -19,8 +19,10 @@ import type { ConsoleContext } from "./console-context.ts";
 import { createEventHub } from "./events/create-event-hub.ts";
 import { postPresence } from "./events/post-presence.ts";
 import { streamEvents } from "./events/stream-events.ts";
+import { checkHost } from "./session/check-host.ts";
 import { checkPage } from "./session/check-page.ts";
 import { createSignInLimit } from "./session/create-sign-in-limit.ts";
+import { createDeviceCookie } from "./session/device-cookie.ts";
 import { addOidcRoutes } from "./session/oidc-routes.ts";
 import { openOidc } from "./session/open-oidc.ts";
 import { createSessionCookie } from "./session/session-cookie.ts";
@@ -67,12 +69,15 @@ export function consoleService(resources: Resources): Service {
     const closing = new AbortController();
     let isDraining = false;
     const hub = createEventHub({ store, queues, log });
+    const addresses = { bindHost: host, publicUrls: config.publicUrls, trustProxy: config.trustProxy };
+    const cookie = createSessionCookie(config.publicUrls);
     const context: ConsoleContext = {
       store,
       queues,
       log,
       sessions: createSessionCheck({ store, log }),
-      cookie: createSessionCookie(config.publicUrls),
+      cookie,
+      devices: createDeviceCookie(store.sealer, cookie),
       rateLimit: createRateLimit(queues.counters),
       signInLimit: createSignInLimit(queues.counters),
       hub,
@@ -102,10 +107,11 @@ export function consoleService(resources: Resources): Service {
         if (!answerHealth(request.path, response, { findFault })) next();
       });
       routes.use(securityHeaders);
+      routes.use(checkHost(addresses));
       routes.use(OWN_CALLS, checkPage(config.publicUrls));
       routes.post("/link", checkPage(config.publicUrls));
       addSessionRoutes(routes, context);
-      if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, config.publicUrls);
+      if (context.oidc !== null) addOidcRoutes(routes, context, context.oidc, addresses);
       const check = signedIn(context);
       const choose = inProject(context);
       routes

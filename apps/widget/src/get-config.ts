@@ -4,8 +4,7 @@ import type { WidgetConfigAnswer, WidgetSettings } from "@svc/contracts";
 import type { RequestHandler } from "express";
 import { isWidgetKey } from "./check-caller.ts";
 import { countFailure } from "./count-use.ts";
-import { clientAddress } from "@svc/http";
-import { hasEtag } from "./has-etag.ts";
+import { clientAddress, hasEtag } from "@svc/http";
 import { countCall } from "./read-visitor.ts";
 import type { WidgetContext } from "./widget-context.ts";
 

@@ -1,10 +1,8 @@
-import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
 import { ServiceError } from "@svc/contracts";
+import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
+import type { FixedAnswer } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
-import { hasEtag } from "./has-etag.ts";
 
 /** Where the build puts the script, its chunks and the list of them. */
 const CLIENT_DIR = new URL("./client/", import.meta.url);
@@ -17,15 +15,8 @@ const STAND_IN_CACHE = "public, max-age=60";
 /** A name of a chunk: what it is, then a hash of its content. */
 const CHUNK = /^([A-Za-z0-9_.-]+)-([A-Za-z0-9]{6,16})\.js$/;
 
-const compressGzip = promisify(gzip);
-const compressBrotli = promisify(brotliCompress);
-
-interface ClientFile {
+interface ClientFile extends FixedAnswer {
   changedAt: number;
-  etag: string;
-  plain: Buffer;
-  gzip: Buffer;
-  br: Buffer;
 }
 
 /** Reads files of the build, each once as long as it does not change. */
@@ -37,14 +28,7 @@ function createClientFiles() {
     const { mtimeMs: changedAt } = await stat(url);
     const before = known.get(name);
     if (before?.changedAt === changedAt) return before;
-    const plain = await readFile(url);
-    const file = {
-      changedAt,
-      etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
-      plain,
-      gzip: await compressGzip(plain, { level: 9 }),
-      br: await compressBrotli(plain),
-    };
+    const file = { changedAt, ...(await makeFixedAnswer(await readFile(url))) };
     known.set(name, file);
     return file;
   }
@@ -64,23 +48,14 @@ function createClientFiles() {
 
 type ClientFiles = ReturnType<typeof createClientFiles>;
 
-function send(request: Request, response: Response, file: ClientFile, cacheControl: string): void {
-  const coding = request.acceptsEncodings(["br", "gzip", "identity"]);
-  const isCoded = coding === "br" || coding === "gzip";
-  const etag = isCoded ? `"${file.etag}-${coding}"` : `"${file.etag}"`;
-  response.set({
+const send = (request: Request, response: Response, file: ClientFile, cacheControl: string) =>
+  sendFixedAnswer(request, response, file, {
     "Content-Type": "text/javascript; charset=utf-8",
     "Cache-Control": cacheControl,
     // Scripts are loaded by pages of any site; what they may do is decided by what they call.
     "Access-Control-Allow-Origin": "*",
     "Cross-Origin-Resource-Policy": "cross-origin",
-    ETag: etag,
-    ...(isCoded ? { "Content-Encoding": coding } : {}),
   });
-  response.vary("Accept-Encoding");
-  if (hasEtag(request, etag)) response.status(304).end();
-  else response.send(isCoded ? file[coding] : file.plain);
-}
 
 const notBuilt = () =>
   new ServiceError("not_found", "The widget's script is not built here. Run: npm run build.", {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { createKnownHosts, isLoopbackBound } from "@svc/http";
 import type { Express, RequestHandler } from "express";
 import type { Config } from "@svc/runtime";
 
@@ -31,8 +32,8 @@ const POLICY = [
 const NO_KEY =
   'The widget has no key yet. Start the service anew, or set one: npm run svc -- channels set widget \'{"apiKey":"…"}\'';
 
-/** A host as a browser names it: a name or an address, with a port. */
-const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+/** The names of the demo page, which is shown on loopback alone. */
+const HOSTS = createKnownHosts({ bindHost: "127.0.0.1", publicUrls: [] });
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -53,9 +54,7 @@ export function isDemoShown({
   trustProxy,
   isProduction,
 }: Pick<Config, "bindHost" | "trustProxy" | "isProduction">): boolean {
-  const isLoopback =
-    bindHost === undefined || bindHost === "localhost" || bindHost === "::1" || bindHost.startsWith("127.");
-  return isLoopback && trustProxy.length === 0 && !isProduction;
+  return (bindHost === undefined || isLoopbackBound(bindHost)) && trustProxy.length === 0 && !isProduction;
 }
 
 /** Origins of the demo page: it goes on working when the settings name the sites that may use the widget. */
@@ -82,7 +81,7 @@ function getDemo(readKey: () => Promise<string | null>): RequestHandler {
   return async (request, response) => {
     const [page, apiKey] = await Promise.all([readFile(new URL("index.html", DEMO_DIR), "utf8"), readKey()]);
     const host = request.get("host") ?? "";
-    const baseUrl = HOST.test(host) ? `${request.protocol}://${host}` : "";
+    const baseUrl = HOSTS.isKnown(host) ? `${request.protocol}://${host}` : "";
     response
       .status(200)
       .set({

@@ -77,6 +77,7 @@ export function widgetService(resources: Resources): Service {
       queues,
       log,
       readSite,
+      ceilings: config.ceilings,
       receive: (message, to) => channel.receive(message, to),
       tell,
     };

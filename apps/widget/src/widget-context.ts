@@ -10,6 +10,8 @@ export interface WidgetContext {
   queues: Queues;
   log: Log;
   readSite: SiteReader;
+  /** How many sockets may be open in this process, and of one address with one key. */
+  ceilings: { socketsPerAddress: number; sockets: number };
   /** Hands a message over; it is committed when this resolves. */
   receive(message: IncomingMessage, context: IncomingContext): Promise<AcceptedMessage>;
   /** Says that something has happened in these conversations, to the sockets of every replica. */

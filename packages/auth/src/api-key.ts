@@ -35,3 +35,15 @@ export function hashApiKey(key: string): Buffer {
 export function prefixOfApiKey(key: string): string {
   return key.slice(0, Math.min(PREFIX_CHARS, Math.floor(key.length / 4)));
 }
+
+/** Bits below which a key can be guessed: 200 guesses a second for a thousand years are 43 bits, and people choose words. */
+const GUESSABLE_BITS = 80;
+
+/**
+ * True for a key of somebody's own making that is short or repeats itself: its length times the bits of its different
+ * characters is below 80. An estimate from above: a long key of words passes. Keys that were made here (`svc_`) never are.
+ */
+export function isGuessableKey(key: string): boolean {
+  const characters = Array.from(key);
+  return characters.length * Math.log2(new Set(characters).size) < GUESSABLE_BITS;
+}

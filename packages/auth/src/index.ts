@@ -1,4 +1,4 @@
-export { IMPORTED_KEY_MIN_CHARS, generateApiKey, hashApiKey, prefixOfApiKey } from "./api-key.ts";
+export { IMPORTED_KEY_MIN_CHARS, generateApiKey, hashApiKey, isGuessableKey, prefixOfApiKey } from "./api-key.ts";
 export { createAuthenticator, readApiKey } from "./authenticate.ts";
 export type { AdmitKey, Authenticate, Credentials, FindNetwork, KnownKey } from "./authenticate.ts";
 export { ensureConfiguredAdminKey, issueKey } from "./issue-key.ts";

@@ -20,6 +20,8 @@ export const LIMITS = {
   maxAttempts: 5,
   /** Requests a minute that a key may make from one address, unless the key has a limit of its own. */
   rateLimitPerMinute: 120,
+  /** Requests a minute that a key may make from all addresses together, as a multiple of its limit for one address. */
+  rateLimitAddresses: 10,
   /** Requests a minute of one address that may fail for want of a valid key. */
   failedAuthsPerMinute: 30,
 } as const;

@@ -12,7 +12,7 @@ export const SESSION_LIMITS = {
   linkSeconds: 24 * 3_600,
   /** Tries to sign in of one address, in a minute. */
   triesPerAddress: 30,
-  /** Tries to sign in with one e-mail address, in `triesWindowSeconds`. */
+  /** Tries to sign in with one e-mail address from one address, in `triesWindowSeconds`. */
   triesPerEmail: 10,
   triesWindowSeconds: 300,
 } as const;

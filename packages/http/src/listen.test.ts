@@ -13,9 +13,11 @@ const NEVER_MS = 600_000;
 
 const opened: Listening[] = [];
 const agents: Agent[] = [];
+const sockets: Socket[] = [];
 
 afterEach(async () => {
   for (const agent of agents.splice(0)) agent.destroy();
+  for (const socket of sockets.splice(0)) socket.destroy();
   await Promise.all(opened.splice(0).map((server) => server.close(0)));
 });
 
@@ -85,6 +87,100 @@ describe("a request that never ends", () => {
     socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
     await closed;
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+});
+
+/** Opens a connection that sends requests for these paths at once, and reads only what the test reads. */
+async function pipeline(port: number, paths: readonly string[]): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1").pause();
+  sockets.push(socket);
+  socket.on("error", () => undefined);
+  await new Promise((resolve) => {
+    socket.once("connect", resolve);
+  });
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
+  return socket;
+}
+
+describe("pipelined requests", () => {
+  test("are handled one after the other, and answered in order", async () => {
+    const seen: ServerResponse[] = [];
+    const { port } = await start((request, response) => {
+      response.setHeader("X-Path", request.url ?? "");
+      seen.push(response);
+    });
+    const paths = Array.from({ length: 100 }, (_, index) => `/${index}`);
+    const socket = await pipeline(port, paths);
+    let text = "";
+    socket.setEncoding("utf8").on("data", (part: string) => (text += part));
+    socket.resume();
+    for (const [index] of paths.entries()) {
+      await waitFor(() => seen.length > index, { what: `request ${index}` });
+      expect(seen).toHaveLength(index + 1);
+      seen[index]?.end();
+    }
+    await waitFor(() => text.includes("X-Path: /99"), { what: "the last response" });
+    expect([...text.matchAll(/X-Path: (\S+)/g)].map(([, path]) => path)).toEqual(paths);
+  });
+
+  test("wait while the client does not read a large response", async () => {
+    let handled = 0;
+    const body = Buffer.alloc(16 * 1024 * 1024);
+    const { port } = await start((_request, response) => {
+      handled++;
+      response.end(body);
+    });
+    const socket = await pipeline(port, ["/", "/", "/"]);
+    await waitFor(() => handled === 1, { what: "the first request" });
+    const other = keepingAgent();
+    await ask(port, "/", other);
+    expect(handled).toBe(2);
+    socket.resume();
+    await waitFor(() => handled === 4, { what: "the other requests" });
+  });
+
+  test("are parsed again after reading was paused, with their bodies", async () => {
+    const bodies: string[] = [];
+    const { port } = await start((request, response) => {
+      let body = "";
+      request.setEncoding("utf8").on("data", (part: string) => (body += part));
+      request.on("end", () => {
+        bodies.push(body);
+        response.end();
+      });
+    });
+    const socket = (await pipeline(port, [])).resume();
+    const sent = Array.from({ length: 300 }, (_, index) => `${index}-${"x".repeat(1_000)}`);
+    for (const body of sent) {
+      socket.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    }
+    await waitFor(() => bodies.length === sent.length, { what: "every request" });
+    expect(bodies).toEqual(sent);
+  });
+
+  test("of too many connections are limited for the whole process, and others are answered", async () => {
+    const { server, port } = await start((request, response) => {
+      if (request.url === "/answer") response.end("answered");
+    });
+    const accepted: Socket[] = [];
+    server.on("connection", (socket) => accepted.push(socket));
+    const paths = Array<string>(1_500).fill("/wait");
+    await Promise.all(Array.from({ length: 8 }, () => pipeline(port, paths)));
+    await waitFor(() => accepted.some(({ destroyed }) => destroyed), { what: "a disconnect" });
+    expect(await ask(port, "/answer", keepingAgent())).toBe("answered");
+  });
+});
+
+describe("clients that do not read", () => {
+  test("are disconnected when the process holds too many unsent bytes, those with the most first", async () => {
+    const { server, port } = await start((request, response) => {
+      response.end(Buffer.alloc(Number(request.url?.slice(1)) * 1024 * 1024));
+    });
+    const accepted: Socket[] = [];
+    server.on("connection", (socket) => accepted.push(socket));
+    for (const megabytes of [1, 60, 50]) await pipeline(port, [`/${megabytes}`]);
+    await waitFor(() => accepted.some(({ destroyed }) => destroyed), { what: "a disconnect" });
+    expect(accepted.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
   });
 });
 

@@ -6,6 +6,8 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ERRORS } from "@svc/contracts";
 import type { ServiceError } from "@svc/contracts";
+import { serveInTurn } from "./serve-in-turn.ts";
+import { watchSlowReaders } from "./watch-slow-readers.ts";
 
 /** A server that listens. */
 export interface Listening {
@@ -123,8 +125,8 @@ function refuse(socket: Duplex, refusal: Refusal): void {
 }
 
 /** Answers what never became a request, unless that would go into the middle of an answer that is being given. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, latest: ServerResponse | undefined): void {
-  const isAnswering = latest !== undefined && latest.headersSent && !latest.writableEnded;
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, active: ServerResponse | null): void {
+  const isAnswering = active !== null && active.headersSent && !active.writableEnded;
   if (error.code === "ECONNRESET" || !socket.writable || isAnswering) {
     socket.destroy();
     return;
@@ -147,16 +149,27 @@ function coversAddress(host: string, localAddress: string | undefined): boolean 
 
 /**
  * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
- * begins with the headers, where large ones are taken. Throws PortTakenError, which
- * names the setting that chooses the port, or CannotListenError.
+ * begins with the headers, where large ones are taken. The requests of a connection are handled one after the other
+ * (`serveInTurn`), and clients that do not read are disconnected (`watchSlowReaders`). Throws PortTakenError, which names
+ * the setting that chooses the port, or CannotListenError.
  */
 export async function listen(
   handler: RequestListener,
   address: { host: string; port: number; setting: string; requestTimeoutMs?: number },
 ): Promise<Listening> {
-  /** The latest answer of each connection. */
-  const latest = new WeakMap<Duplex, ServerResponse>();
   let boundHost = address.host;
+  const turns = serveInTurn((request, response) => {
+    if (!coversAddress(boundHost, request.socket.localAddress)) {
+      request.socket.destroy();
+      return;
+    }
+    if (!lacksHost(request)) {
+      handler(request, response);
+      return;
+    }
+    const { headers, body } = problemOf(NO_HOST);
+    response.writeHead(400, headers).end(body);
+  });
   const requestTimeout = address.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const server = createServer(
     {
@@ -167,19 +180,7 @@ export async function listen(
       noDelay: true,
       requireHostHeader: false,
     },
-    (request, response) => {
-      latest.set(request.socket, response);
-      if (!coversAddress(boundHost, request.socket.localAddress)) {
-        request.socket.destroy();
-        return;
-      }
-      if (!lacksHost(request)) {
-        handler(request, response);
-        return;
-      }
-      const { headers, body } = problemOf(NO_HOST);
-      response.writeHead(400, headers).end(body);
-    },
+    turns.listener,
   );
   /** When each connection was opened. */
   const openedAt = new Map<Socket, number>();
@@ -197,7 +198,7 @@ export async function listen(
   server.setTimeout(SILENCE_TIMEOUT_MS);
   // Their size is limited; a limit of their number would drop the later ones, a key among them, without a word.
   server.maxHeadersCount = 0;
-  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, latest.get(socket)));
+  server.on("clientError", (error, socket) => answerBrokenRequest(error, socket, turns.activeResponse(socket)));
   // Without a listener Node would close the connection without an answer.
   server.on("connect", (_request, socket) => refuse(socket, NO_PROXY));
   // Without a listener Node would answer 417 itself; an expectation that is not understood may be ignored (RFC 9110).
@@ -219,6 +220,7 @@ export async function listen(
     });
   await bind(address.host, address.port);
   const { port } = server.address() as AddressInfo;
+  const endWatch = watchSlowReaders(server);
   return {
     server,
     port,
@@ -250,6 +252,7 @@ export async function listen(
       await closed;
       clearInterval(idleCheck);
       clearTimeout(timer);
+      endWatch();
     },
   };
 }

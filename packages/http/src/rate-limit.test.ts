@@ -125,6 +125,18 @@ async function askTimes(times: number, ...what: Parameters<typeof ask>): Promise
 }
 
 describe("the limit of a key", () => {
+  test("holds for all of its addresses together, at ten times the number", async () => {
+    const statuses: number[] = [];
+    for (let address = 1; address <= 10; address++) {
+      statuses.push(...(await askTimes(2, "leaked/2", { from: `203.0.113.${address}` })));
+    }
+    expect(statuses).toEqual(Array<number>(20).fill(200));
+    const over = await ask("leaked/2", { from: "203.0.113.11" });
+    expect(over.status).toBe(429);
+    expect(over.text).toContain("20 requests a minute from all addresses together");
+    expect((await ask("other/2", { from: "203.0.113.11" })).status).toBe(200);
+  });
+
   test("is in the fields of every answer: what holds, what is left, and for how many seconds", async () => {
     for (const left of [2, 1, 0]) {
       const answer = await ask("shop/3");

@@ -13,8 +13,9 @@ type PolicyName = "default" | "auth";
 export interface RateLimit {
   /**
    * Counts a request with a valid key, by address and key, and says in the `RateLimit` fields what is left. A key
-   * without a limit is not counted and gets no fields. Throws rate_limited, whose text begins with `subject`: what
-   * may make or get so many requests.
+   * without a limit is not counted and gets no fields. All addresses of a key together may make ten times its limit, so
+   * that a leaked key has a ceiling. Throws rate_limited, whose text begins with `subject`: what may make or get so many
+   * requests.
    */
   admit(request: Request, response: Response, key: KnownKey, subject?: string): Promise<void>;
   /**
@@ -54,10 +55,17 @@ export function createRateLimit(counters: Counters): RateLimit {
     async admit(request, response, { keyId, rateLimit }, subject = "This key may make") {
       if (rateLimit === null) return;
       const limit = { limit: rateLimit, windowSeconds: WINDOW_SECONDS };
-      const counted = await counters.count(`default:${clientAddress(request)}:${keyId}`, limit);
+      const total = { ...limit, limit: rateLimit * LIMITS.rateLimitAddresses };
+      const [counted, ofKey] = await Promise.all([
+        counters.count(`default:${clientAddress(request)}:${keyId}`, limit),
+        counters.count(`key:${keyId}`, total),
+      ]);
       setFields(response, "default", limit, counted);
       if (counted.isOver) {
         throw rateLimited(`${subject} ${rateLimit} requests a minute from one address.`, counted);
+      }
+      if (ofKey.isOver) {
+        throw rateLimited(`${subject} ${total.limit} requests a minute from all addresses together.`, ofKey);
       }
     },
 

@@ -46,6 +46,13 @@ export interface EarlyConfig {
   publicUrls: string[];
   /** Web sites whose pages may call the HTTP API. */
   corsOrigins: string[];
+  /** What may be open at once in this process. */
+  ceilings: {
+    /** Long polls and event streams of a key from one address. */
+    openCalls: number;
+    socketsPerAddress: number;
+    sockets: number;
+  };
   /** Hosts and networks that callbacks may go to although they are not public. */
   webhookAllow: string[];
   /** Hosts and networks that knowledge bases may be read from although they are not public. */
@@ -143,6 +150,11 @@ export function readEnvironment(env: Environment): EarlyConfig {
     trustProxy: parsed.SVC_TRUST_PROXY ?? [],
     publicUrls: parsed.SVC_PUBLIC_URLS ?? [],
     corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
+    ceilings: {
+      openCalls: parsed.SVC_MAX_OPEN_CALLS,
+      socketsPerAddress: parsed.SVC_MAX_SOCKETS_PER_ADDRESS,
+      sockets: parsed.SVC_MAX_SOCKETS,
+    },
     webhookAllow: parsed.SVC_WEBHOOK_ALLOW ?? [],
     fetchAllow: parsed.SVC_FETCH_ALLOW ?? [],
     embeddings: embeddingsOf(parsed),

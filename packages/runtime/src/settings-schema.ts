@@ -9,6 +9,11 @@ const port = z
   .transform(Number)
   .refine((value) => value <= 65_535, { error: "a port number up to 65535" });
 
+const count = z
+  .string()
+  .regex(/^[1-9]\d{0,6}$/, { error: "a whole number from 1 to 9999999" })
+  .transform(Number);
+
 const list = z.string().transform((text) =>
   text
     .split(",")
@@ -238,7 +243,7 @@ export const SETTINGS = {
   SVC_PUBLIC_URLS: {
     schema: publicUrls.optional(),
     description:
-      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server answers only calls to their hosts, to loopback and to the address that it is bound to.",
+      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server, and the console where this is set, answer only calls to their hosts, to loopback and to the address that they are bound to.",
     defaultText: "none",
     isSecret: false,
   },
@@ -247,6 +252,26 @@ export const SETTINGS = {
     description:
       "Web sites whose pages may call the HTTP API and the tool server from a browser, separated by commas: `https://app.example.com`, or `app://obsidian.md` of an app that is a browser itself; `*` for every site. Give such pages keys with few scopes, since every visitor can read them.",
     defaultText: "none",
+    isSecret: false,
+  },
+  SVC_MAX_OPEN_CALLS: {
+    schema: count.default(100),
+    description:
+      "Long polls and event streams that a key may have open from one address in one process of the HTTP API. A further one gets 429.",
+    defaultText: "`100`",
+    isSecret: false,
+  },
+  SVC_MAX_SOCKETS_PER_ADDRESS: {
+    schema: count.default(200),
+    description:
+      "Sockets of the widget that one address may have open in one process, as an office behind one address does. A further one gets 429, or the close code 4429.",
+    defaultText: "`200`",
+    isSecret: false,
+  },
+  SVC_MAX_SOCKETS: {
+    schema: count.default(5_000),
+    description: "Sockets of the widget that one process has open. A further one gets 429, or the close code 4429.",
+    defaultText: "`5000`",
     isSecret: false,
   },
   SVC_WEBHOOK_ALLOW: {

@@ -104,8 +104,13 @@ async function create(cli: Cli, name: string, options: NewKeyOptions): Promise<v
 
 async function importKey(cli: Cli, name: string, options: NewKeyOptions & { keyFile?: string }): Promise<void> {
   await checkScopes(options.scope);
-  const [{ createKey }, { readSecret }] = await Promise.all([import("@svc/operations"), import("../read-secret.ts")]);
+  const [{ createKey }, { isGuessableKey }, { readSecret }] = await Promise.all([
+    import("@svc/operations"),
+    import("@svc/auth"),
+    import("../read-secret.ts"),
+  ]);
   const key = await readSecret(cli, { file: options.keyFile, what: "the key" });
+  if (isGuessableKey(key)) cli.terminal.note("This key is easy to guess. Replace it with one that is made here.");
   const item = await onKeys(cli, (store, principal) =>
     createKey({ store }, principal, { ...inputOf(name, options), key }),
   );

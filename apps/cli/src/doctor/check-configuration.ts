@@ -1,3 +1,4 @@
+import { isGuessableKey } from "@svc/auth";
 import { ConfigError, SETTINGS, loadConfig, readEnvironment } from "@svc/runtime";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Environment } from "../cli.ts";
@@ -31,6 +32,13 @@ function checkUnknownNames(env: Environment): Check[] {
   }));
 }
 
+/** Warns of an administrator's key that somebody could guess. */
+function checkAdminKey({ adminKey }: EarlyConfig): Check[] {
+  if (adminKey === undefined || !isGuessableKey(adminKey)) return [];
+  const advice = "Set a random one, as from: openssl rand -hex 32";
+  return [{ name: NAME, status: "warn", detail: "SVC_ADMIN_KEY is easy to guess", advice }];
+}
+
 /** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
   let faults = faultsOf(() => readEnvironment(env));
@@ -42,7 +50,11 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
     return { checks: [...checks, ...checkUnknownNames(env)], config: null };
   }
   return {
-    checks: [{ name: NAME, status: "ok", detail: "every setting is valid" }, ...checkUnknownNames(env)],
+    checks: [
+      { name: NAME, status: "ok", detail: "every setting is valid" },
+      ...checkAdminKey(config),
+      ...checkUnknownNames(env),
+    ],
     config,
   };
 }

@@ -1,21 +1,49 @@
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { SESSION_LIMITS, ServiceError } from "@svc/contracts";
 import { clientAddress } from "@svc/http";
 import type { Counters } from "@svc/queue";
 import { emailKeyOf } from "@svc/store";
 import type { Request } from "express";
+import { createFairQueue } from "./create-fair-queue.ts";
+import type { FairQueue } from "./create-fair-queue.ts";
 
-/** How often passwords may be tried. */
+/** Limits how often people may try to sign in. */
 export interface SignInLimit {
   /**
-   * Counts a try before it is made, by address, and by the e-mail address where there is one; on all replicas together.
-   * Throws rate_limited. Call what it answers when the try is over.
+   * Admits an attempt with a password: counts it, on all replicas together, and waits until this process checks its
+   * password. `deviceId` names a browser on which the account has signed in before, or a live session of it: such an
+   * attempt is counted by itself and waits for nobody else's. Throws rate_limited. Call the returned function when the
+   * password is checked.
    */
-  begin(request: Request, email: string | null): Promise<() => void>;
+  beginPassword(request: Request, email: string, deviceId: string | null): Promise<() => void>;
+  /** Counts a use of a link or a start of single sign-on, by address. No password is guessed by it. Throws rate_limited. */
+  count(request: Request, what: "link" | "oidc"): Promise<void>;
 }
 
-/** Passwords that are checked or wait for it at once in this process: each takes a part of a second, one at a time. */
-const MAX_AT_ONCE = 20;
+/** Attempts that wait for their password check in this process, in all and from one address. A check takes 0.1 to 0.3 s. */
+const CHECK_PLACES = { places: 20, perSource: 4 };
+/** Attempts that wait for their turn at one account in this process. */
+const ACCOUNT_PLACES = { places: 20, perSource: 1 };
+/** Rank of an attempt from a known device: before all others. */
+const KNOWN_RANK = -1;
+/** An attempt that has waited longer than this for its turn at an account is rejected, in milliseconds. */
+const PATIENCE_MS = 30_000;
+
+const MINUTE = 60;
+const { triesPerAddress, triesPerEmail, triesWindowSeconds } = SESSION_LIMITS;
+const BY_ADDRESS = { limit: triesPerAddress, windowSeconds: MINUTE };
+/** Of one account from one address, and of one known device. */
+const BY_ACCOUNT = { limit: triesPerEmail, windowSeconds: triesWindowSeconds };
+/** Of one account from all addresses: never reached, since attempts are slowed down long before. */
+const FROM_ANYWHERE = { limit: 1_000_000, windowSeconds: triesWindowSeconds };
+
+/**
+ * Seconds between two password checks of one account, on all replicas together, by its attempts in the current window
+ * from all addresses. At most 10 + 10 + 300 / 5 = 80 checks in 5 minutes, which is below 1,000 an hour.
+ */
+const intervalOf = (attempts: number): number =>
+  attempts <= triesPerEmail ? 0 : attempts <= 2 * triesPerEmail ? 1 : 5;
 
 function tooMany(detail: string, resetMs: number): ServiceError {
   const seconds = String(Math.max(1, Math.ceil(resetMs / 1_000)));
@@ -24,29 +52,81 @@ function tooMany(detail: string, resetMs: number): ServiceError {
   });
 }
 
-/** Counters hold no personal data: an e-mail address is known by its hash. */
-const nameOf = (email: string) =>
-  `sign-in-email:${createHash("sha256").update(emailKeyOf(email)).digest("hex").slice(0, 32)}`;
+/** The name of an account in counters and cookies, which hold no personal data: a hash of its e-mail address. */
+export const accountOf = (email: string): string =>
+  createHash("sha256").update(emailKeyOf(email)).digest("hex").slice(0, 32);
 
-/** Makes the limits of signing in. */
+/** Makes the limits of signing in. Nothing here depends on whether an account exists. */
 export function createSignInLimit(counters: Counters): SignInLimit {
-  let running = 0;
+  const checks = createFairQueue(CHECK_PLACES);
+  /** Accounts whose attempts are slowed down, while some wait. */
+  const slowed = new Map<string, FairQueue>();
+
+  /** Counts an attempt of an address. Returns how many it has made in this minute. */
+  async function countAddress(request: Request, name: string): Promise<number> {
+    const counted = await counters.count(`${name}:${clientAddress(request)}`, BY_ADDRESS);
+    if (counted.isOver) throw tooMany("Too many tries to sign in from this address.", counted.resetMs);
+    return triesPerAddress - counted.remaining;
+  }
+
+  /** Waits until this account may be tried again, by an interval that all replicas keep together. */
+  async function waitForTurn(account: string, seconds: number): Promise<boolean> {
+    const deadline = performance.now() + PATIENCE_MS;
+    const turn = { limit: 1, windowSeconds: seconds };
+    for (;;) {
+      const { isOver, resetMs } = await counters.count(`sign-in-turn-${seconds}:${account}`, turn);
+      if (!isOver) return true;
+      if (performance.now() + resetMs > deadline) return false;
+      await delay(resetMs + 1, undefined, { ref: false });
+    }
+  }
+
+  async function slowDown(account: string, seconds: number, entry: { source: string; rank: number }): Promise<void> {
+    const queue = slowed.get(account) ?? createFairQueue(ACCOUNT_PLACES);
+    slowed.set(account, queue);
+    const end = await queue.enter(entry);
+    try {
+      if (end !== null && (await waitForTurn(account, seconds))) return;
+    } finally {
+      end?.();
+      if (queue.isIdle()) slowed.delete(account);
+    }
+    throw tooMany("Too many tries to sign in with this e-mail address.", seconds * 1_000);
+  }
+
+  async function isKnownDevice(deviceId: string | null): Promise<boolean> {
+    if (deviceId === null) return false;
+    return !(await counters.count(`sign-in-device:${deviceId}`, BY_ACCOUNT)).isOver;
+  }
+
+  /** Counts an attempt from a device that is not known, and slows it down. Returns its entry in the queue of checks. */
+  async function admitStranger(request: Request, account: string) {
+    const source = clientAddress(request);
+    const rank = await countAddress(request, "sign-in");
+    const [ofPair, ofAccount] = await Promise.all([
+      counters.count(`sign-in-pair:${account}:${source}`, BY_ACCOUNT),
+      counters.count(`sign-in-account:${account}`, FROM_ANYWHERE),
+    ]);
+    if (ofPair.isOver) {
+      throw tooMany("Too many tries to sign in with this e-mail address from this address.", ofPair.resetMs);
+    }
+    const seconds = intervalOf(FROM_ANYWHERE.limit - ofAccount.remaining);
+    if (seconds > 0) await slowDown(account, seconds, { source, rank });
+    return { source, rank };
+  }
+
   return {
-    async begin(request, email) {
-      const { triesPerAddress, triesPerEmail, triesWindowSeconds } = SESSION_LIMITS;
-      const byAddress = { limit: triesPerAddress, windowSeconds: 60 };
-      const ofAddress = await counters.count(`sign-in:${clientAddress(request)}`, byAddress);
-      if (ofAddress.isOver) throw tooMany("Too many tries to sign in from this address.", ofAddress.resetMs);
-      if (email !== null) {
-        const byEmail = { limit: triesPerEmail, windowSeconds: triesWindowSeconds };
-        const ofEmail = await counters.count(nameOf(email), byEmail);
-        if (ofEmail.isOver) throw tooMany("Too many tries to sign in with this e-mail address.", ofEmail.resetMs);
-      }
-      if (running >= MAX_AT_ONCE) throw tooMany("Too many people sign in in this moment.", 3_000);
-      running += 1;
-      return () => {
-        running -= 1;
-      };
+    async beginPassword(request, email, deviceId) {
+      const account = accountOf(email);
+      const entry = (await isKnownDevice(deviceId))
+        ? { source: `device:${String(deviceId)}`, rank: KNOWN_RANK }
+        : await admitStranger(request, account);
+      const end = await checks.enter(entry);
+      if (end === null) throw tooMany("Too many people sign in in this moment.", 3_000);
+      return end;
+    },
+    async count(request, what) {
+      await countAddress(request, `sign-in-${what}`);
     },
   };
 }

@@ -1,11 +1,14 @@
 import { auditSession, beginSession, endSession } from "@svc/auth";
 import { OPERATOR_LIMITS, ServiceError, operatorInputSchema } from "@svc/contracts";
-import { methodNotAllowed } from "@svc/http";
+import { createKnownHosts, methodNotAllowed } from "@svc/http";
 import type { OperatorRecord } from "@svc/store";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import type { ConsoleContext } from "../console-context.ts";
+import { accountOf } from "./create-sign-in-limit.ts";
+import { unknownHost } from "./check-host.ts";
 import type { OidcClient, OidcPerson } from "./open-oidc.ts";
+import type { ConsoleAddresses } from "./check-host.ts";
 import { readCookie } from "./session-cookie.ts";
 import { endFormer, placeOf } from "./session-routes.ts";
 
@@ -42,14 +45,18 @@ export function addOidcRoutes(
   routes: IRouter,
   context: ConsoleContext,
   oidc: OidcClient,
-  publicUrls: readonly string[],
+  { bindHost, publicUrls, trustProxy }: ConsoleAddresses,
 ): void {
-  const { store, cookie, signInLimit, log } = context;
+  const { store, cookie, devices, signInLimit, log } = context;
+  const hosts = createKnownHosts({ bindHost, publicUrls });
+  // A proxy passes on the names that it serves. What those are is known here only by SVC_PUBLIC_URLS.
+  const trustsHost = publicUrls.length === 0 && trustProxy.length > 0;
   const options = (request: Request) =>
     ({ httpOnly: true, sameSite: "lax", path: PATH, secure: cookie.isSecure(request) }) as const;
 
-  /** The address that the provider sends the browser back to: as it is known from outside. */
+  /** The URL that the provider sends the browser back to. Throws origin_not_allowed for a host that is not known. */
   function redirectUriOf(request: Request): string {
+    if (!trustsHost && !hosts.isKnown(request.headers.host)) throw unknownHost();
     const host = (request.headers.host ?? "").toLowerCase();
     const known = publicUrls.find((url) => new URL(url).host.toLowerCase() === host);
     const scheme = cookie.isSecure(request) ? "https" : "http";
@@ -89,17 +96,14 @@ export function addOidcRoutes(
   }
 
   const start = (): RequestHandler => async (request, response) => {
+    const redirectUri = redirectUriOf(request);
     try {
-      const end = await signInLimit.begin(request, null);
-      try {
-        const { url, check } = await oidc.begin(redirectUriOf(request));
-        const until = Date.now() + LIFETIME_MS;
-        const { sealed } = store.sealer.seal(JSON.stringify({ ...check, until, former: cookie.read(request) }));
-        response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
-        response.set("Cache-Control", "no-store").redirect(303, url.href);
-      } finally {
-        end();
-      }
+      await signInLimit.count(request, "oidc");
+      const { url, check } = await oidc.begin(redirectUri);
+      const until = Date.now() + LIFETIME_MS;
+      const { sealed } = store.sealer.seal(JSON.stringify({ ...check, until, former: cookie.read(request) }));
+      response.cookie(COOKIE, sealed, { ...options(request), maxAge: LIFETIME_MS });
+      response.set("Cache-Control", "no-store").redirect(303, url.href);
     } catch (error) {
       sendBack(response, faultOf(error));
     }
@@ -127,6 +131,7 @@ export function addOidcRoutes(
       await endFormer(context, request);
       if (check.former !== undefined) await endSession(store, check.former);
       cookie.set(request, response, token);
+      devices.add(request, response, accountOf(operator.email));
       response.set("Cache-Control", "no-store").redirect(303, "/");
     } catch (error) {
       sendBack(response, faultOf(error));

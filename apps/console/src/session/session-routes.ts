@@ -6,6 +6,7 @@ import { clientNetwork, methodNotAllowed, readJsonBody } from "@svc/http";
 import { checkInput } from "@svc/operations";
 import type { IRouter, Request, RequestHandler, Response } from "express";
 import type { ConsoleContext } from "../console-context.ts";
+import { accountOf } from "./create-sign-in-limit.ts";
 import { sessionOf, signedIn } from "./signed-in.ts";
 
 const linkLookSchema = linkUseSchema.pick({ token: true });
@@ -38,6 +39,7 @@ async function answerSession(
 ): Promise<void> {
   const answer = await describe(context, token);
   context.cookie.set(request, response, token);
+  context.devices.add(request, response, accountOf(answer.operator.email));
   response.status(200).set("Cache-Control", "no-store").json(answer);
 }
 
@@ -49,13 +51,14 @@ export async function endFormer({ cookie, store }: ConsoleContext, request: Requ
 
 /** The routes of signing in and out; those of pages that nobody is signed in on come first. */
 export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void {
-  const { store, signInLimit, cookie, oidc } = context;
+  const { store, signInLimit, cookie, devices, oidc } = context;
   const check = signedIn(context);
   const noContent = (response: Response) => response.status(204).set("Cache-Control", "no-store").end();
 
   const postSession = (): RequestHandler => async (request, response) => {
     const input = checkInput(signInSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The sign-in");
-    const end = await signInLimit.begin(request, input.email);
+    const deviceId = devices.find(request, accountOf(input.email));
+    const end = await signInLimit.beginPassword(request, input.email, deviceId);
     try {
       const token = await signIn(store, input, placeOf(request, response));
       await endFormer(context, request);
@@ -82,9 +85,9 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
     await auditSession(store, "session.sign_out_everywhere", operatorId, "ok", placeOf(request, response));
   };
   const postPassword = (): RequestHandler => async (request, response) => {
-    const { operator } = sessionOf(response);
+    const { operator, id: sessionId } = sessionOf(response);
     const input = checkInput(passwordChangeSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The change");
-    const end = await signInLimit.begin(request, operator.email);
+    const end = await signInLimit.beginPassword(request, operator.email, sessionId);
     try {
       const token = await changePassword(store, operator, input, placeOf(request, response));
       await answerSession(context, request, response, token);
@@ -94,26 +97,18 @@ export function addSessionRoutes(routes: IRouter, context: ConsoleContext): void
   };
   const lookAtLink = (): RequestHandler => async (request, response) => {
     const { token } = checkInput(linkLookSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
-    const end = await signInLimit.begin(request, null);
-    try {
-      const { operatorId, email, expiresAt } = await getLink(store, token);
-      const kind = operatorId === null ? "first-administrator" : "password";
-      const answer: LinkAnswer = { ok: true, kind, email, expiresAt: expiresAt.toISOString() };
-      response.status(200).set("Cache-Control", "no-store").json(answer);
-    } finally {
-      end();
-    }
+    await signInLimit.count(request, "link");
+    const { operatorId, email, expiresAt } = await getLink(store, token);
+    const kind = operatorId === null ? "first-administrator" : "password";
+    const answer: LinkAnswer = { ok: true, kind, email, expiresAt: expiresAt.toISOString() };
+    response.status(200).set("Cache-Control", "no-store").json(answer);
   };
   const postLink = (): RequestHandler => async (request, response) => {
     const input = checkInput(linkUseSchema, await readJsonBody(request, LIMITS.bodyMaxBytes), "The link");
-    const end = await signInLimit.begin(request, null);
-    try {
-      const token = await useLink(store, input, placeOf(request, response));
-      await endFormer(context, request);
-      await answerSession(context, request, response, token);
-    } finally {
-      end();
-    }
+    await signInLimit.count(request, "link");
+    const token = await useLink(store, input, placeOf(request, response));
+    await endFormer(context, request);
+    await answerSession(context, request, response, token);
   };
 
   routes

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
 import { ServiceError } from "@svc/contracts";
+import { makeFixedAnswer, sendFixedAnswer } from "@svc/http";
+import type { FixedAnswer } from "@svc/http";
 import type { Express, Request, RequestHandler, Response } from "express";
 import { isPagePath } from "./page-paths.ts";
 import { contentPolicy } from "./security-headers.ts";
@@ -37,18 +37,9 @@ const REVALIDATED = "no-cache";
 /** What stands in the page for a value that is new with each answer. */
 const NONCE_MARK = "__CSP_NONCE__";
 
-const compressGzip = promisify(gzip);
-const compressBrotli = promisify(brotliCompress);
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-
-interface WebFile {
+interface WebFile extends FixedAnswer {
   changedAt: number;
-  etag: string;
   type: string;
-  plain: Buffer;
-  /** Null where it would not be smaller. */
-  gzip: Buffer | null;
-  br: Buffer | null;
 }
 
 const isMissing = (error: unknown): boolean =>
@@ -58,13 +49,20 @@ const isMissing = (error: unknown): boolean =>
 function createWebFiles(folder: URL) {
   const known = new Map<string, WebFile>();
 
-  async function readOr<Else>(url: URL, otherwise: () => Promise<Else>): Promise<Buffer | Else> {
+  /** Contents of a file; undefined where there is none. */
+  async function readIfThere(url: URL): Promise<Buffer | undefined> {
     try {
       return await readFile(url);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      return otherwise();
+      return undefined;
     }
+  }
+
+  /** What the build has compressed is smaller than what can be made while a client waits. */
+  async function readEncoded(name: string): Promise<Parameters<typeof makeFixedAnswer>[1]> {
+    const [gzip, br] = await Promise.all([".gz", ".br"].map((end) => readIfThere(new URL(name + end, folder))));
+    return { ...(gzip === undefined ? {} : { gzip }), ...(br === undefined ? {} : { br }) };
   }
 
   async function read(name: string): Promise<WebFile | null> {
@@ -73,16 +71,11 @@ function createWebFiles(folder: URL) {
     const before = known.get(name);
     if (before?.changedAt === changedAt) return before;
     const extension = extname(name);
-    const plain = await readFile(url);
-    const isText = COMPRESSED.has(extension);
+    const encoded = COMPRESSED.has(extension) ? await readEncoded(name) : { gzip: null, br: null };
     const file: WebFile = {
       changedAt,
-      etag: createHash("sha256").update(plain).digest("base64url").slice(0, 22),
       type: TYPES[extension] ?? "application/octet-stream",
-      plain,
-      // What the build has compressed already is better than what can be done while somebody waits.
-      gzip: isText ? await readOr(new URL(`${name}.gz`, folder), () => compressGzip(plain, { level: 9 })) : null,
-      br: isText ? await readOr(new URL(`${name}.br`, folder), () => compressBrotli(plain, BROTLI)) : null,
+      ...(await makeFixedAnswer(await readFile(url), encoded)),
     };
     known.set(name, file);
     return file;
@@ -102,26 +95,8 @@ function createWebFiles(folder: URL) {
   };
 }
 
-/** True when a caller has the version of this `ETag` already (RFC 9110, section 13.1.2). */
-function hasEtag(request: Request, etag: string): boolean {
-  const given = request.headers["if-none-match"]?.split(",").map((value) => value.trim().replace(/^W\//, ""));
-  return given !== undefined && given.includes(etag);
-}
-
-function send(request: Request, response: Response, file: WebFile, cacheControl: string): void {
-  const coding = request.acceptsEncodings(["br", "gzip", "identity"]);
-  const coded = coding === "br" || coding === "gzip" ? file[coding] : null;
-  const etag = coded === null ? `"${file.etag}"` : `"${file.etag}-${String(coding)}"`;
-  response.set({
-    "Content-Type": file.type,
-    "Cache-Control": cacheControl,
-    ETag: etag,
-    ...(coded === null ? {} : { "Content-Encoding": String(coding) }),
-  });
-  response.vary("Accept-Encoding");
-  if (hasEtag(request, etag)) response.status(304).end();
-  else response.send(coded ?? file.plain);
-}
+const send = (request: Request, response: Response, file: WebFile, cacheControl: string) =>
+  sendFixedAnswer(request, response, file, { "Content-Type": file.type, "Cache-Control": cacheControl });
 
 /** The page itself; with a new nonce, where it asks for one. */
 function sendPage(request: Request, response: Response, file: WebFile): void {

@@ -42,6 +42,9 @@ const WAITING_FRAMES = 50;
 /** A larger one is not even read to its end; one between the two limits is answered with the code of the contract. */
 const RECEIVE_MAX_BYTES = 2 * WIDGET_LIMITS.frameMaxBytes;
 
+/** When a client may try again that finds all sockets in use, in seconds. */
+const FULL_RETRY_SECONDS = 30;
+
 /** Which end a refusal before the upgrade is for a plain WebSocket. */
 const REFUSALS: Readonly<Record<string, LineEnd>> = {
   missing_key: "badKey",
@@ -65,7 +68,7 @@ export interface Sockets {
 
 /** Opens the sockets: nothing is let in before `attach` and the handler. */
 export function openSockets(context: WidgetContext): Sockets {
-  const { log, readSite, store } = context;
+  const { log, readSite, store, ceilings } = context;
   const rooms = createChatRooms({ store, log });
   const frames: FrameContext = { ...context, rooms };
   const sessions = new Set<Session>();
@@ -122,6 +125,24 @@ export function openSockets(context: WidgetContext): Sockets {
   function showCounts(websocket: number, socketio: number): void {
     setGauge("svc_sockets", { transport: "websocket" }, websocket);
     setGauge("svc_sockets", { transport: "socketio" }, socketio);
+  }
+
+  /** Checks a socket that is to be opened, and that there is room for it. Throws as `admitSocket`. */
+  async function admit(request: IncomingMessage, address: string): Promise<Admission> {
+    const admission = await admitSocket(context, request, address);
+    let ofAddress = 0;
+    for (const { admission: other } of sessions) {
+      if (other.address === address && other.key === admission.key) ofAddress++;
+    }
+    const isFull = sessions.size >= ceilings.sockets;
+    if (!isFull && ofAddress < ceilings.socketsPerAddress) return admission;
+    throw new ServiceError(
+      "rate_limited",
+      isFull
+        ? "This server has as many sockets open as it may. Try again later."
+        : `This address has ${ofAddress} sockets open, which is the limit. Close some of them.`,
+      { headers: { "Retry-After": String(FULL_RETRY_SECONDS) } },
+    );
   }
 
   function open(session: Session): void {
@@ -291,7 +312,7 @@ export function openSockets(context: WidgetContext): Sockets {
     let admission: Admission;
     try {
       if (isClosed) throw new ServiceError("unavailable", "The server stops.", { headers: { "Retry-After": "1" } });
-      admission = await admitSocket(context, request, upgradeAddress(app, request));
+      admission = await admit(request, upgradeAddress(app, request));
     } catch (error) {
       refuse(request, socket, head, error);
       return;
@@ -349,7 +370,7 @@ export function openSockets(context: WidgetContext): Sockets {
             "This is the address of a WebSocket: connect with ws:// or wss://.",
           );
         }
-        admissions.set(request, await admitSocket(context, request, clientAddress(request)));
+        admissions.set(request, await admit(request, clientAddress(request)));
       }
       io.engine.handleRequest(request as never, response);
     },
