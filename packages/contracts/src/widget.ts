@@ -60,6 +60,7 @@ export const widgetFileSchema = z.object({
   filename: z.string(),
   mime: z.string(),
   sizeBytes: z.int(),
+  expired: z.boolean().optional().describe("True when the retention of files has removed it."),
 });
 export type WidgetFile = z.infer<typeof widgetFileSchema>;
 

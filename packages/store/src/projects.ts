@@ -23,6 +23,8 @@ export interface Project {
   greeting: string;
   tablesAsXlsx: boolean;
   retentionDays: number | null;
+  /** Days that files of visitors are kept; null: as long as their conversation. */
+  fileRetentionDays: number | null;
   modelLimits: ModelLimits;
   createdAt: Date;
   version: number;
@@ -35,6 +37,7 @@ export interface NewProject {
   greeting?: string | undefined;
   tablesAsXlsx?: boolean | undefined;
   retentionDays?: number | null | undefined;
+  fileRetentionDays?: number | null | undefined;
   modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
 }
 
@@ -57,6 +60,9 @@ export type ProjectRemoval = "removed" | "stale" | "in_use";
 /** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
 const DEFAULT_CONCURRENCY = 8;
 
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+const DEFAULT_FILE_RETENTION_DAYS = 90;
+
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
 
 interface ProjectRow {
@@ -66,6 +72,7 @@ interface ProjectRow {
   greeting: string;
   tables_as_xlsx: boolean;
   retention_days: number | null;
+  file_retention_days: number | null;
   model_concurrency: number | null;
   model_tokens_per_day: number | null;
   created_at: Date;
@@ -73,7 +80,7 @@ interface ProjectRow {
 }
 
 const COLUMNS =
-  "id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version";
+  "id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version";
 
 /** What a deleted project is called until it is gone: no name that can be asked for has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -119,8 +126,9 @@ export function projectsTable(db: Db) {
   async function insert(project: NewProject): Promise<Project | null> {
     const rows = await db.query<ProjectRow>(
       `INSERT INTO projects (
-         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
+         model_concurrency, model_tokens_per_day
+       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
       [
         newId(),
@@ -129,6 +137,7 @@ export function projectsTable(db: Db) {
         project.greeting ?? "",
         project.tablesAsXlsx ?? true,
         project.retentionDays ?? null,
+        project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
         project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
         project.modelLimits?.tokensPerDay ?? null,
       ],
@@ -199,6 +208,7 @@ export function projectsTable(db: Db) {
         greeting: change.greeting,
         tables_as_xlsx: change.tablesAsXlsx,
         retention_days: change.retentionDays,
+        file_retention_days: change.fileRetentionDays,
         model_concurrency: change.modelLimits?.concurrency,
         model_tokens_per_day: change.modelLimits?.tokensPerDay,
       };
@@ -206,6 +216,7 @@ export function projectsTable(db: Db) {
       const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
       // What is kept for less long than before is looked for at once.
       if (change.retentionDays !== undefined) sets.push("purge_at = now()");
+      if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
       try {
         const changed = await db.transaction(async (tx) => {
           const [before] = await tx.query<{ name: string }>(
@@ -291,6 +302,7 @@ function asProject(row: ProjectRow): Project {
     greeting: row.greeting,
     tablesAsXlsx: row.tables_as_xlsx,
     retentionDays: row.retention_days,
+    fileRetentionDays: row.file_retention_days,
     modelLimits: { concurrency: row.model_concurrency, tokensPerDay: row.model_tokens_per_day },
     createdAt: row.created_at,
     version: row.version,
