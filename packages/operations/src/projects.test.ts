@@ -54,6 +54,7 @@ describe("a project that is made", () => {
       greeting: "",
       tablesAsXlsx: true,
       retentionDays: null,
+      fileRetentionDays: 90,
       modelLimits: { concurrency: 8, tokensPerDay: null },
       createdAt: expect.any(String),
       version: 1,
