@@ -380,6 +380,7 @@ export {
   isMalformedText,
   messageText,
   textUpTo,
+  withoutBidiControls,
   wellFormedString,
 } from "./well-formed.ts";
 export {

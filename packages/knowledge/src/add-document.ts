@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, withoutBidiControls } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
 import { cutText, detectLanguage, postgresConfigOf } from "@svc/text";
@@ -118,7 +118,7 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
         `The document falls into ${chunks.length} passages, ${MAX_CHUNKS} is the most; split it into several documents.`,
       );
     }
-    const title = cutText((input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);
+    const title = cutText(withoutBidiControls(input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);
     const { language } = detectLanguage(text);
     const textSearchConfig = postgresConfigOf(language);
     const document = { key, title, url: input.url ?? null, ...identity, language, textSearchConfig };
