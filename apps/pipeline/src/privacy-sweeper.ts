@@ -75,5 +75,11 @@ export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<v
     }
   }
 
-  return startSweeps(log, "what has to be forgotten", [removeDeleted, purgeIdle, removeTexts, expireFiles, warnStorage]);
+  return startSweeps(log, "what has to be forgotten", [
+    removeDeleted,
+    purgeIdle,
+    removeTexts,
+    expireFiles,
+    warnStorage,
+  ]);
 }

@@ -62,7 +62,9 @@ export const statsSchema = z.object({
     .object({
       usedBytes: z.int().describe("Bytes of files, documents, kept hook bodies and texts of messages."),
       maxBytes: z.int(),
-      usedShare: z.number().describe("The part of the fullest limit of the project that is used; a warning from 0.8 on."),
+      usedShare: z
+        .number()
+        .describe("The part of the fullest limit of the project that is used; a warning from 0.8 on."),
     })
     .describe("What the project stores now, whatever the span of time."),
 });

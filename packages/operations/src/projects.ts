@@ -12,7 +12,8 @@ import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
-  const { id, name, handoffText, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits, version } = project;
+  const { id, name, handoffText, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits, version } =
+    project;
   const settings = { handoffText, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits };
   return { id, name, ...settings, createdAt: createdAt.toISOString(), version };
 }

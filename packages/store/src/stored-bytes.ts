@@ -108,7 +108,9 @@ export function storageWarnings({ projects, totalBytes, limits }: StorageUsage):
   ];
   return states
     .filter(({ usedBytes, maxBytes }) => usedBytes >= maxBytes * STORAGE_WARNING_SHARE)
-    .map(({ words, usedBytes, maxBytes }) => `${words} stores ${describeBytes(usedBytes)} of ${describeBytes(maxBytes)}`);
+    .map(
+      ({ words, usedBytes, maxBytes }) => `${words} stores ${describeBytes(usedBytes)} of ${describeBytes(maxBytes)}`,
+    );
 }
 
 const noBytes = (): Record<StoredKind, number> => ({
@@ -161,11 +163,9 @@ export function storedBytesTable(
   }
 
   async function readStates(project: ProjectId, kind: StoredKind): Promise<LimitState[]> {
-    const [row] = await db.prepared<Record<"of_kind" | "of_project" | "of_kind_everywhere" | "of_installation", number>>(
-      "stored_bytes_read",
-      READ,
-      [project, kind],
-    );
+    const [row] = await db.prepared<
+      Record<"of_kind" | "of_project" | "of_kind_everywhere" | "of_installation", number>
+    >("stored_bytes_read", READ, [project, kind]);
     const { installationMaxBytes, projectMaxBytes } = limits;
     const ofProject = { words: "Storage of this project", usedBytes: row?.of_project ?? 0, maxBytes: projectMaxBytes };
     const ofAll = {

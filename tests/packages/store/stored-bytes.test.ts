@@ -144,7 +144,10 @@ describe("stored bytes of a project", () => {
       fc.record({ do: fc.constant("ingest" as const), size }),
       fc.record({ do: fc.constantFrom("erase" as const, "expire" as const, "sweep" as const, "fold" as const), size }),
     );
-    const STEPS: Record<"send" | "hook" | "ingest" | "erase" | "expire" | "sweep" | "fold", (bytes: number) => Promise<unknown>> = {
+    const STEPS: Record<
+      "send" | "hook" | "ingest" | "erase" | "expire" | "sweep" | "fold",
+      (bytes: number) => Promise<unknown>
+    > = {
       send: async (bytes) => tickets.push((await sendFiles(project, [bytes, bytes + 1])).ticketId),
       hook: (bytes) => db.store.hooks.addBody(project, hookId, hookBody(bytes), IGNORED),
       ingest: (bytes) => db.store.ingests.queueDocuments(project, kbId, [ingestOf(bytes)]),
@@ -197,7 +200,9 @@ describe("a storage limit", () => {
     });
     // Texts have room as long as they alone do not fill it, and another project has all of its own.
     await store.storedBytes.checkRoom(project, "texts", 5 * KB);
-    await expect(store.storedBytes.checkRoom(project, "texts", 10 * KB)).rejects.toMatchObject({ code: "storage_full" });
+    await expect(store.storedBytes.checkRoom(project, "texts", 10 * KB)).rejects.toMatchObject({
+      code: "storage_full",
+    });
     await insertFile(other, newId(), 5 * KB, store);
   });
 
@@ -277,7 +282,9 @@ describe("expired files", () => {
     expect(await expireNow(project, [old])).toMatchObject({ expired: 1 });
     expect(await db.store.widgetFiles.find(project, ticketId, old)).toBeNull();
     expect(await db.store.widgetFiles.find(project, ticketId, young)).toMatchObject({ filename: "a.bin" });
-    const [message] = await db.sql<{ attachments: object[] }>("SELECT attachments FROM messages WHERE id = $1", [messageId]);
+    const [message] = await db.sql<{ attachments: object[] }>("SELECT attachments FROM messages WHERE id = $1", [
+      messageId,
+    ]);
     expect(message?.attachments).toEqual([
       { type: "text/plain", name: old, expired: true },
       { type: "text/plain", name: young, url: expect.stringContaining(young) },

@@ -17,7 +17,7 @@ export const faultText = (texts: Texts, name: string) =>
 /** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
 export const viewFileName = (file: FileView, texts: Texts) => (
   <span class="name">
-    <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi> {" "}
+    <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi>{" "}
     <small>{file.expired ? texts.text("faultFileGone") : texts.size(file.sizeBytes)}</small>
   </span>
 );
