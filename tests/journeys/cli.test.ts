@@ -247,6 +247,7 @@ describe("the product, started with one command on a new folder", () => {
       "Schema",
       "Secret key",
       "Clock",
+      "Storage",
       "Processes",
       "Admin key",
       "This command's key",

@@ -94,6 +94,7 @@ describe("a project that is made", () => {
         greeting: "Hi <b>",
         tablesAsXlsx: false,
         retentionDays: 30,
+        fileRetentionDays: 90,
         modelLimits: { concurrency: 8, tokensPerDay: null },
         createdAt: expect.any(String),
         version: 1,
@@ -114,6 +115,7 @@ describe("a project that is made", () => {
       handoffText: expect.stringMatching(/\S/),
       tablesAsXlsx: true,
       retentionDays: null,
+      fileRetentionDays: 90,
     });
   });
 

@@ -1,14 +1,18 @@
 import type { Log } from "@svc/log";
 import { startSweeps } from "@svc/runtime";
+import { storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
 /** Nobody waits for any of this: what it removes cannot be found any more, or is allowed to stay for an hour longer. */
 const SWEEP_MS = 10_000;
+/** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
+const WARN_STORAGE_MS = 600_000;
 
 /**
  * Every ten seconds in every replica: removes what deleted projects held, a little at a time; takes, once an hour for
- * each project, what it has kept for longer than it wants to; and removes what unfinished replies have left, and files
- * that no reply names. Replicas share the work; the next sweep finds what one of them leaves undone when it crashes.
+ * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
+ * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
+ * next sweep finds what one of them leaves undone when it crashes.
  */
 export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<void> } {
   async function removeDeleted(isStopped: () => boolean): Promise<void> {
@@ -48,12 +52,26 @@ export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<v
   async function removeTexts(): Promise<void> {
     await store.unfinishedReplies.removeIdle();
     await store.operatorFiles.removeUnused();
+    while (await store.storedBytes.fold());
   }
 
-  const steps = [removeDeleted, purgeIdle, removeTexts];
-  return startSweeps(
-    log,
-    "what has to be forgotten",
-    steps.map((run) => ({ everyMs: SWEEP_MS, run })),
-  );
+  async function expireFiles(isStopped: () => boolean): Promise<void> {
+    for (let page = await store.widgetFiles.expire(); page !== null; page = await store.widgetFiles.expire()) {
+      const { project, expired } = page;
+      if (expired > 0) log.info({ project, expired }, "files of visitors reached the end of their retention");
+      if (isStopped()) return;
+    }
+  }
+
+  async function warnStorage(): Promise<void> {
+    for (const warning of storageWarnings(await store.storedBytes.read())) {
+      log.warn({}, `${warning}. Delete files, shorten their retention (fileRetentionDays), or raise the limit`);
+    }
+  }
+
+  const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
+  return startSweeps(log, "what has to be forgotten", [
+    ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
+    { everyMs: WARN_STORAGE_MS, run: warnStorage },
+  ]);
 }

@@ -7,6 +7,8 @@ export interface FileView {
   filename: string;
   mime: string;
   sizeBytes: number;
+  /** True when the server has it no more. */
+  expired?: boolean;
   /** 0 to 1 while it is sent; null otherwise. */
   progress: number | null;
 }

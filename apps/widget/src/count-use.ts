@@ -7,11 +7,27 @@ import type { CountLimit, Counters } from "@svc/queue";
 export type Use = "messages" | "configReads" | "files" | "sockets";
 
 const WINDOW_SECONDS = 60;
-/** Bytes that are counted as one: a small file costs little, and no file many counts. */
-const BLOCK_BYTES = 64 * 1024;
-/** What one address may send in files, in MB: twenty-five of the largest. */
-const MEGABYTES_AN_HOUR = 250;
-const BLOCKS: CountLimit = { limit: (MEGABYTES_AN_HOUR * 1024 * 1024) / BLOCK_BYTES, windowSeconds: 3_600 };
+/** What one address may send within a window, counted in blocks: little content costs little, but is never free. */
+interface ByteLimit {
+  counter: string;
+  blockBytes: number;
+  maxMegabytes: number;
+  windowSeconds: number;
+  /** The limit, as the rest of a sentence. */
+  words: string;
+}
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** Twenty-five of the largest files in an hour, and twice that in a day. */
+const FILE_LIMITS: readonly ByteLimit[] = [
+  { counter: "blocks", blockBytes: 64 * 1024, maxMegabytes: 250, windowSeconds: HOUR_SECONDS, words: "files an hour" },
+  { counter: "day-blocks", blockBytes: 64 * 1024, maxMegabytes: 500, windowSeconds: DAY_SECONDS, words: "files a day" },
+];
+/** Ten thousand short messages, or a thousand of the longest. */
+const TEXT_LIMITS: readonly ByteLimit[] = [
+  { counter: "texts", blockBytes: 2 * 1024, maxMegabytes: 20, windowSeconds: DAY_SECONDS, words: "text a day" },
+];
 
 /** Where a limit stands after a use. */
 export interface UseCount {
@@ -65,24 +81,34 @@ export function rateLimitFields(use: Use, { limit, remaining, resetSeconds }: Us
   };
 }
 
-/**
- * Counts the bytes of a file by address and key, over all replicas, in blocks. Throws rate_limited. Without it one
- * address could fill the disk within the limit of files.
- */
-export async function countBytes(
+async function countLimits(
   counters: Counters,
   { address, key }: { address: string; key: string },
   bytes: number,
+  limits: readonly ByteLimit[],
 ): Promise<void> {
-  const name = counterOf("blocks", address, key);
-  // Counts of one counter that come at once are one round trip.
-  const counted = await Promise.all(
-    Array.from({ length: Math.ceil(bytes / BLOCK_BYTES) }, () => counters.count(name, BLOCKS)),
-  );
-  const over = counted.find(({ isOver }) => isOver);
-  if (over === undefined) return;
-  throw tooMany(`The widget takes ${MEGABYTES_AN_HOUR} MB of files an hour from one address.`, secondsOf(over.resetMs));
+  for (const { counter, blockBytes, maxMegabytes, windowSeconds, words } of limits) {
+    const name = counterOf(counter, address, key);
+    const limit: CountLimit = { limit: (maxMegabytes * 1024 * 1024) / blockBytes, windowSeconds };
+    // Counts of one counter that come at once are one round trip.
+    const blocks = Math.max(Math.ceil(bytes / blockBytes), 1);
+    const counted = await Promise.all(Array.from({ length: blocks }, () => counters.count(name, limit)));
+    const over = counted.find(({ isOver }) => isOver);
+    if (over === undefined) continue;
+    throw tooMany(`The widget takes ${maxMegabytes} MB of ${words} from one address.`, secondsOf(over.resetMs));
+  }
 }
+
+/**
+ * Counts the bytes of a file by address and key, over all replicas. Throws rate_limited. Without it one address could
+ * fill the storage of the project within the limit of files.
+ */
+export const countBytes = (counters: Counters, caller: { address: string; key: string }, bytes: number) =>
+  countLimits(counters, caller, bytes, FILE_LIMITS);
+
+/** Counts the bytes of a message's text by address and key, over all replicas. Throws rate_limited. */
+export const countText = (counters: Counters, caller: { address: string; key: string }, text: string) =>
+  countLimits(counters, caller, Buffer.byteLength(text), TEXT_LIMITS);
 
 /** Counts a call that has shown no valid key; answers the error to throw: the given one, or rate_limited in its place. */
 export async function countFailure(counters: Counters, address: string, error: ServiceError): Promise<ServiceError> {

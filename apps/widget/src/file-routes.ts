@@ -96,7 +96,8 @@ export function getFile({ store, queues, readSite }: WidgetContext): RequestHand
     const { project, ticketId } = readVisitor(request, site);
     const fileId = String(request.params["fileId"]);
     const file = UUID.test(fileId) ? await store.widgetFiles.find(project, ticketId, fileId) : null;
-    if (file === null) throw new ServiceError("not_found", "There is no such file in this conversation any more.");
+    if (file === null)
+      throw new ServiceError("not_found", "There is no such file in this conversation, or it has expired.");
     sendDownload(response, file);
   };
 }

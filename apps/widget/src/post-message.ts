@@ -1,7 +1,8 @@
 import { visitorMessageSchema } from "@svc/contracts";
 import type { WidgetMessageAnswer } from "@svc/contracts";
-import { invalidRequest, readJsonBody, traceOf } from "@svc/http";
+import { clientAddress, invalidRequest, readJsonBody, traceOf } from "@svc/http";
 import type { RequestHandler } from "express";
+import { countText } from "./count-use.ts";
 import { countCall, readKey, readVisitor } from "./read-visitor.ts";
 import { receiveMessage } from "./receive-message.ts";
 import type { WidgetContext } from "./widget-context.ts";
@@ -20,6 +21,7 @@ export function postMessage(context: WidgetContext): RequestHandler {
     const visitor = readVisitor(request, site);
     const parsed = visitorMessageSchema.safeParse(body);
     if (!parsed.success) throw invalidRequest(parsed.error.issues, "The message");
+    await countText(context.queues.counters, { address: clientAddress(request), key }, parsed.data.text);
     const { messageId, ticketId, seq } = await receiveMessage(context, site, visitor, parsed.data, traceOf(response));
     const answer: WidgetMessageAnswer = { ok: true, chatId: visitor.chatId, ticketId, messageId, seq };
     response.status(202).set("Cache-Control", "no-store").json(answer);

@@ -42,7 +42,7 @@ function metaOf({ page, locale, contact, wantsPerson }: VisitorMessage, site: Wi
 /**
  * Takes a visitor's message, from HTTP and sockets alike. The same `clientMessageId` in a chat is one message, however
  * often and wherever it is sent: its id is reserved first, and a repeat gets what the first one became, also where it says
- * something else. Throws invalid_request, not_found, and unavailable, after which the same may be sent again.
+ * something else. Throws invalid_request, not_found, storage_full, and unavailable, after which the same may be sent again.
  */
 export async function receiveMessage(
   context: WidgetContext,
@@ -54,6 +54,7 @@ export async function receiveMessage(
   const { project, chatId, ticketId, userId } = visitor;
   const { messageId, seq } = await context.store.visitors.reserve(project, ticketId, message.clientMessageId);
   if (seq !== null) return { messageId, ticketId, seq };
+  await context.store.storedBytes.checkRoom(project, "texts", Buffer.byteLength(message.text));
   const files = await takeFiles(context, site, visitor, messageId, message.attachments ?? []);
   const accepted = await context.receive(
     {

@@ -51,7 +51,9 @@ export const deliveryItemSchema = z.object({
   ticketId: z.uuid(),
   chatId: z.string(),
   messageId: z.uuid(),
-  url: z.string(),
+  url: z
+    .string()
+    .describe("Without the scope webhooks:write user name, password and values of the query are shown as `***`."),
   state: deliveryStateSchema,
   attempts: z.array(deliveryAttemptSchema),
   nextAt: z.iso.datetime().nullable().describe("When it is tried next; null when it is not."),

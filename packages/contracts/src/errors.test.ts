@@ -23,6 +23,7 @@ const STATUSES: Record<ErrorCode, number> = {
   payload_too_large: 413,
   idempotency_mismatch: 422,
   idempotency_in_progress: 409,
+  storage_full: 507,
   too_many_files: 409,
   version_conflict: 412,
   rate_limited: 429,

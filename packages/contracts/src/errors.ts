@@ -147,6 +147,12 @@ export const ERRORS = {
     when: "So many files of visitors wait for a message that no more are taken: of this conversation, or of all.",
     mend: "Send a message with some of the files, or try again later: what no message names is removed after a day.",
   },
+  storage_full: {
+    status: 507,
+    title: "Storage full",
+    when: "A file, document or text would pass a storage limit: of its conversation, of what one visitor may send, of the project or of the installation. Or the disk of the database is full.",
+    mend: "Delete files or documents, shorten their retention (`fileRetentionDays`), or raise the limit (`SVC_STORAGE_PROJECT_MAX_MB` and the others); `detail` names it.",
+  },
   version_conflict: {
     status: 412,
     title: "Version conflict",

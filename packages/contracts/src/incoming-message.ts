@@ -15,6 +15,7 @@ export const attachmentRefSchema = z.object({
   type: z.string(),
   url: z.string().optional(),
   name: z.string().optional(),
+  expired: z.boolean().optional().describe("True when the retention of files has removed it; it has no `url` then."),
 });
 export type AttachmentRef = z.infer<typeof attachmentRefSchema>;
 

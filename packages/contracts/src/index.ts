@@ -397,6 +397,7 @@ export {
   isMalformedText,
   messageText,
   textUpTo,
+  withoutBidiControls,
   wellFormedString,
 } from "./well-formed.ts";
 export {

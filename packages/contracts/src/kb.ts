@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { countChars, isMalformedText, textUpTo, wellFormedString } from "./well-formed.ts";
+import { countChars, isMalformedText, textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
 import { parseUrl } from "./parse-url.ts";
 
 /** Bounds of knowledge bases and of what is put into them. */
@@ -39,6 +39,7 @@ export const TEXT_MIMES = ["text/markdown", "text/plain", "text/html", "text/csv
 /** Name of a knowledge base, unique in its project. */
 export const kbNameSchema = z
   .string()
+  .overwrite(withoutBidiControls)
   .refine((name) => name.trim() !== "" && name.length <= KB_LIMITS.nameMaxChars && !isMalformedText(name), {
     error: `1 to ${KB_LIMITS.nameMaxChars} characters, not only white space`,
     params: { code: "invalid_name" },
@@ -154,9 +155,10 @@ export const kbHitSchema = z.object({
 });
 export type KbHit = z.infer<typeof kbHitSchema>;
 
-/** A text that has characters to show, of so many bytes in UTF-8 at most. */
+/** A text that has characters to show, of so many bytes in UTF-8 at most. Controls of direction are removed. */
 function lineSchema(maxBytes: number) {
   return wellFormedString
+    .overwrite(withoutBidiControls)
     .refine((text) => text.trim() !== "", {
       error: "at least 1 character that is not white space",
       params: { code: "too_short" },

@@ -53,6 +53,11 @@ const projectSettings = {
     .describe(
       "Days that a conversation is kept after the last thing that happened in it; null, as at first: for ever.",
     ),
+  fileRetentionDays: retentionDaysSchema
+    .optional()
+    .describe(
+      "Days that files of visitors and of customers on Telegram are kept; their conversations show them as expired afterwards. 90 by default; null: as long as the conversation.",
+    ),
   modelLimits: modelLimitsSchema
     .optional()
     .describe("What the project may ask of language models; beyond it agents answer without one."),
@@ -95,6 +100,7 @@ export const projectItemSchema = z.object({
   greeting: z.string(),
   tablesAsXlsx: z.boolean(),
   retentionDays: z.int().nullable(),
+  fileRetentionDays: z.int().nullable(),
   modelLimits: z.object({ concurrency: z.int().nullable(), tokensPerDay: z.int().nullable() }),
   webhookSecret: maskedSchema,
   previousWebhookSecretUntil: z.iso

@@ -58,6 +58,15 @@ export const statsSchema = z.object({
       }),
     )
     .describe("Calls of language models that this project made."),
+  storage: z
+    .object({
+      usedBytes: z.int().describe("Bytes of files, documents, kept hook bodies and texts of messages."),
+      maxBytes: z.int(),
+      usedShare: z
+        .number()
+        .describe("The part of the fullest limit of the project that is used; a warning from 0.8 on."),
+    })
+    .describe("What the project stores now, whatever the span of time."),
 });
 export type Stats = z.infer<typeof statsSchema>;
 

@@ -12,6 +12,12 @@ export function hasControlCharacters(text: string): boolean {
   return CONTROL.test(text);
 }
 
+/** Embeddings, overrides and isolates of direction (Unicode UAX #9), with which a name could look like another one. */
+const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name or title without characters that change the direction of what stands around it. */
+export const withoutBidiControls = (text: string): string => text.replace(BIDI_CONTROLS, "");
+
 /** Length in Unicode code points, which is how the service counts characters. */
 export function countChars(text: string): number {
   let count = 0;
@@ -42,9 +48,13 @@ export function textUpTo(maxChars: number) {
     .meta({ maxLength: maxChars });
 }
 
-/** One line of visible text, such as a name: not only white space, at most so many code points. */
+/**
+ * One line of visible text, such as a name: not only white space, at most so many code points. Controls of direction are
+ * removed.
+ */
 export function lineUpTo(maxChars: number, code = "invalid_name") {
   return wellFormedString
+    .overwrite(withoutBidiControls)
     .refine((line) => line.trim() !== "" && countChars(line) <= maxChars && !hasControlCharacters(line), {
       error: `1 to ${maxChars} characters, not only white space, no control characters`,
       params: { code },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
-import { textUpTo, wellFormedString } from "./well-formed.ts";
+import { textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
 
 /** Bounds of what visitors send. */
 export const WIDGET_LIMITS = {
@@ -28,7 +28,10 @@ export const clientMessageIdSchema = z
   .regex(/^[\x21-\x7e]{1,100}$/, { error: "1 to 100 characters of printable ASCII without spaces" });
 
 /** The page on which a visitor writes. */
-export const visitorPageSchema = z.object({ url: textUpTo(2_048), title: textUpTo(300).optional() });
+export const visitorPageSchema = z.object({
+  url: textUpTo(2_048),
+  title: textUpTo(300).overwrite(withoutBidiControls).optional(),
+});
 export type VisitorPage = z.infer<typeof visitorPageSchema>;
 
 /** What a visitor sends, over HTTP and over the socket alike. `text` may be empty with attachments. */
@@ -45,7 +48,9 @@ export const visitorMessageSchema = z
     /** True when the visitor asks for a person: no answer is sent without one. */
     wantsPerson: z.boolean().optional(),
     /** Who writes, as the form before the first message asked; unproven. */
-    contact: z.object({ name: textUpTo(200).optional(), email: textUpTo(320).optional() }).optional(),
+    contact: z
+      .object({ name: textUpTo(200).overwrite(withoutBidiControls).optional(), email: textUpTo(320).optional() })
+      .optional(),
   })
   .refine(({ text, attachments }) => text.trim() !== "" || (attachments?.length ?? 0) > 0, {
     path: ["text"],
@@ -60,6 +65,7 @@ export const widgetFileSchema = z.object({
   filename: z.string(),
   mime: z.string(),
   sizeBytes: z.int(),
+  expired: z.boolean().optional().describe("True when the retention of files has removed it."),
 });
 export type WidgetFile = z.infer<typeof widgetFileSchema>;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ServiceError } from "@svc/contracts";
+import { ServiceError, withoutBidiControls } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import type { IndexedChunks, NewDocument, ProjectId, PutDocument, Store } from "@svc/store";
 import { cutText, detectLanguage, postgresConfigOf } from "@svc/text";
@@ -43,7 +43,7 @@ const TITLE_CHARS = 300;
 /**
  * Adds a document to a knowledge base, or replaces the one with the same key; one that has not changed is left as it
  * is. It can be found as soon as this resolves. Throws a `ServiceError` for what cannot be read (`invalid_request`,
- * `payload_too_large`, `unsupported_media_type`) and `not_found` for a knowledge base that this project does not have.
+ * `payload_too_large`, `unsupported_media_type`), `storage_full`, and `not_found` for a knowledge base that this project does not have.
  */
 export async function addDocument(
   deps: { store: Store; log: Log },
@@ -68,6 +68,7 @@ export async function addChecked(
 
   async function putDocument(): Promise<PutDocument> {
     const { document, indexed } = await checked.cut();
+    await store.storedBytes.checkRoom(project, "documents", document.sizeBytes);
     return store.documents.put(project, kbId, document, indexed);
   }
 }
@@ -117,7 +118,7 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
         `The document falls into ${chunks.length} passages, ${MAX_CHUNKS} is the most; split it into several documents.`,
       );
     }
-    const title = cutText((input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);
+    const title = cutText(withoutBidiControls(input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);
     const { language } = detectLanguage(text);
     const textSearchConfig = postgresConfigOf(language);
     const document = { key, title, url: input.url ?? null, ...identity, language, textSearchConfig };

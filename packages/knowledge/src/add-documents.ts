@@ -14,10 +14,11 @@ const BATCH = { documents: 50, chars: 1_000_000 } as const;
 /**
  * Adds documents to a knowledge base as `addDocument` does, about 50 in one transaction, which is several times as fast.
  * A document that cannot be read is refused and harms no other one. Answers in the order of the documents; of those with
- * the same key the last one stays. Throws `not_found` for a knowledge base that this project does not have.
+ * the same key the last one stays. Throws `not_found` for a knowledge base that this project does not have, and
+ * `storage_full`.
  */
 export async function addDocuments(
-  deps: { store: Pick<Store, "documents">; log: Log },
+  deps: { store: Pick<Store, "documents" | "storedBytes">; log: Log },
   project: ProjectId,
   kbId: string,
   inputs: readonly DocumentInput[],
@@ -38,6 +39,8 @@ export async function addDocuments(
 
   async function write(read: readonly ReadDocument[]): Promise<void> {
     const cut = read.flatMap((one) => ("cut" in one ? [one.cut] : []));
+    const bytes = cut.reduce((sum, { document }) => sum + document.sizeBytes, 0);
+    if (cut.length > 0) await store.storedBytes.checkRoom(project, "documents", bytes);
     const put = cut.length === 0 ? [] : await store.documents.putAll(project, kbId, cut);
     let next = 0;
     for (const one of read) {

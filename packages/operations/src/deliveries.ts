@@ -1,6 +1,6 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, deliveryStateSchema } from "@svc/contracts";
+import { ServiceError, deliveryStateSchema, grantsScope } from "@svc/contracts";
 import type { DeliveryItem, DeliveryState, ListInput, ListPage } from "@svc/contracts";
 import type { Log } from "@svc/log";
 import { publishDeliveries } from "@svc/queue";
@@ -11,6 +11,26 @@ import { isUuid } from "./is-uuid.ts";
 import { leaveToSweeper } from "./leave-to-sweeper.ts";
 import { readPage, searchFaults } from "./list-page.ts";
 
+/** Stands for a value that is not shown. */
+const MASK = "***";
+
+/**
+ * A URL without what may be a secret in it: user name, password, and values of the query and of the fragment. Scheme,
+ * host, path and names of the query stay.
+ */
+export function maskUrl(text: string): string {
+  const url = new URL(text);
+  if (url.username !== "") url.username = MASK;
+  if (url.password !== "") url.password = MASK;
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, MASK);
+  if (url.hash !== "") url.hash = MASK;
+  return url.href;
+}
+
+/** A delivery as a principal may see it: only one who can replay it sees values in its URL. */
+const shownTo = (principal: Principal, item: DeliveryItem): DeliveryItem =>
+  grantsScope(principal.scopes, "webhooks:write") ? item : { ...item, url: maskUrl(item.url) };
+
 /** What is asked of the list of deliveries. */
 export interface DeliveryListInput extends ListInput {
   /** Only those in this state; all where absent. */
@@ -19,7 +39,7 @@ export interface DeliveryListInput extends ListInput {
 
 /**
  * A page of the callbacks of the principal's project, newest first, each with the result of every try. Scope
- * webhooks:read. Throws invalid_request for a query that is not valid.
+ * webhooks:read; without webhooks:write values in URLs are masked. Throws invalid_request for a query that is not valid.
  */
 export async function listDeliveries(
   { store }: { store: Store },
@@ -33,7 +53,7 @@ export async function listDeliveries(
     "deliveries",
     input,
     ({ limit, before }) => store.deliveries.listPage(principal.project, { limit, before, state: known.data }),
-    (item) => item,
+    (item) => shownTo(principal, item),
     [...(known.success ? [] : [{ pointer: "/state", code: "invalid_value", detail }]), ...searchFaults(q)],
   );
 }
@@ -52,7 +72,7 @@ export async function getDelivery(
       "This project has no such delivery. A message's final one exists only once there is an answer.",
     );
   }
-  return item;
+  return shownTo(principal, item);
 }
 
 /** A callback that was received must not become a dead one by its replay, for want of what signs it. */

@@ -127,6 +127,7 @@ describe("a project that is made", () => {
       greeting: "",
       tablesAsXlsx: true,
       retentionDays: null,
+      fileRetentionDays: 90,
       modelLimits: { concurrency: 8, tokensPerDay: null },
       webhookSecret: null,
       previousWebhookSecretUntil: null,

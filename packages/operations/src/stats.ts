@@ -2,6 +2,7 @@ import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { statsInputSchema } from "@svc/contracts";
 import type { QueueHealth, Stats, StatsInput } from "@svc/contracts";
+import { usedShareOf } from "@svc/store";
 import type { Store } from "@svc/store";
 import { checkInput } from "./check-input.ts";
 
@@ -13,6 +14,8 @@ export async function getStats({ store }: { store: Store }, principal: Principal
   requireScope(principal, "tickets:read");
   const query = checkInput(statsInputSchema(new Date()), input, "The query");
   const { total, series, byChannel, byAgent, topUnanswered, models } = await store.stats.read(principal.project, query);
+  const usage = await store.storedBytes.readProject(principal.project);
+  const { limits } = store.storedBytes;
   return {
     from: query.from.toISOString(),
     to: query.to.toISOString(),
@@ -22,6 +25,11 @@ export async function getStats({ store }: { store: Store }, principal: Principal
     byAgent,
     topUnanswered: topUnanswered.map(({ lastAt, ...gap }) => ({ ...gap, lastAt: lastAt.toISOString() })),
     models,
+    storage: {
+      usedBytes: usage.totalBytes,
+      maxBytes: limits.projectMaxBytes,
+      usedShare: Math.round(usedShareOf(usage, limits) * 1_000) / 1_000,
+    },
   };
 }
 

@@ -286,7 +286,8 @@ export async function getTicketFile(
     ? ((await store.widgetFiles.find(homeProject, ticketId, fileId)) ??
       (await store.operatorFiles.read(homeProject, ticketId, [fileId]))[0])
     : undefined;
-  if (file === undefined) throw new ServiceError("not_found", "There is no such file in this ticket.");
+  if (file === undefined)
+    throw new ServiceError("not_found", "There is no such file in this ticket, or it has expired.");
   return file;
 }
 

@@ -1,6 +1,6 @@
 import { VERSION } from "@svc/contracts";
-import { createBriefCache } from "@svc/store";
-import type { QueueDepth } from "@svc/store";
+import { createBriefCache, usedShareOf } from "@svc/store";
+import type { QueueDepth, StorageUsage, StoredKind } from "@svc/store";
 import { beforeShown, clearGauge, setGauge } from "@svc/telemetry";
 import type { Resources } from "./open-resources.ts";
 
@@ -24,6 +24,26 @@ function hideDepths(): void {
   clearGauge("svc_queue_dead");
 }
 
+/** Storage is read at most this often, whoever asks how often. */
+const STORAGE_EVERY_MS = 60_000;
+
+function showStorage({ projects, totalBytes, limits }: StorageUsage): void {
+  hideStorage();
+  for (const usage of projects) {
+    const project = usage.name;
+    for (const [kind, bytes] of Object.entries(usage.kinds) as [StoredKind, number][]) {
+      setGauge("svc_stored_bytes", { project, kind }, bytes);
+    }
+    setGauge("svc_storage_used_ratio", { scope: "project", project }, usedShareOf(usage, limits));
+  }
+  setGauge("svc_storage_used_ratio", { scope: "installation", project: "" }, totalBytes / limits.installationMaxBytes);
+}
+
+function hideStorage(): void {
+  clearGauge("svc_stored_bytes");
+  clearGauge("svc_storage_used_ratio");
+}
+
 /**
  * Gathers, whenever the figures of this process are looked at and only then, what is known by asking: what runs, whether
  * it is ready, whether its servers answer, and the queues. Until the answer is called.
@@ -45,6 +65,17 @@ export function gatherFigures(
     }
   }
 
+  const storageCache = createBriefCache<StorageUsage>(STORAGE_EVERY_MS);
+  async function gatherStorage(): Promise<void> {
+    try {
+      const usage = await storageCache.get("storage", () => store.storedBytes.read());
+      if (usage !== null) showStorage(usage);
+    } catch (error) {
+      hideStorage();
+      throw error;
+    }
+  }
+
   async function gatherState(): Promise<void> {
     setGauge("svc_queue_backend_up", {}, queues.isUp() ? 1 : 0);
     setGauge("svc_store_up", {}, 0);
@@ -54,7 +85,7 @@ export function gatherFigures(
     setGauge("svc_ready", {}, fault === null ? 1 : 0);
   }
 
-  const forget = [beforeShown(gatherDepths), beforeShown(gatherState)];
+  const forget = [beforeShown(gatherDepths), beforeShown(gatherStorage), beforeShown(gatherState)];
   return () => {
     for (const end of forget) end();
   };

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { ModelProviderConfig, ModelsConfig } from "@svc/agents";
 import type { OperatorRole } from "@svc/contracts";
+import type { StorageLimits } from "@svc/store";
 import type { TracingConfig } from "@svc/telemetry";
 import type { z } from "zod";
 import { SETTINGS } from "./settings-schema.ts";
 import type { SettingName } from "./settings-schema.ts";
+
+const MB = 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
@@ -40,6 +43,7 @@ export interface EarlyConfig {
   adminKey: string | undefined;
   secretKey: string | undefined;
   dataDir: string;
+  storageLimits: StorageLimits;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
   trustProxy: string[];
@@ -139,6 +143,12 @@ export function readEnvironment(env: Environment): EarlyConfig {
     adminKey: parsed.SVC_ADMIN_KEY,
     secretKey: parsed.SVC_SECRET_KEY,
     dataDir: parsed.SVC_DATA_DIR,
+    storageLimits: {
+      installationMaxBytes: parsed.SVC_STORAGE_INSTALLATION_MAX_MB * MB,
+      projectMaxBytes: parsed.SVC_STORAGE_PROJECT_MAX_MB * MB,
+      conversationMaxBytes: parsed.SVC_STORAGE_CONVERSATION_MAX_MB * MB,
+      visitorDayMaxBytes: parsed.SVC_STORAGE_VISITOR_DAY_MAX_MB * MB,
+    },
     bindHost: parsed.SVC_BIND_HOST,
     ports: {
       api: parsed.SVC_API_PORT,

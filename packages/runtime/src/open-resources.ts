@@ -77,7 +77,13 @@ export async function openResources(config: Config, options: { app: string; log?
   if (schema === "newer") {
     log.warn({}, "the database schema is newer than this version; finish the upgrade of this app soon");
   }
-  const store = openStore({ url: config.databaseUrl, secretKey: config.secretKey, log, app: `svc-${options.app}` });
+  const store = openStore({
+    url: config.databaseUrl,
+    secretKey: config.secretKey,
+    log,
+    app: `svc-${options.app}`,
+    storageLimits: config.storageLimits,
+  });
   if (!(await store.installation.checkSecretKey(store.sealer))) {
     await store.close();
     throw new StartError(

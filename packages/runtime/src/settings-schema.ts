@@ -14,6 +14,11 @@ const count = z
   .regex(/^[1-9]\d{0,6}$/, { error: "a whole number from 1 to 9999999" })
   .transform(Number);
 
+const megabytes = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, { error: "a number of MB from 1 to 999999999" })
+  .transform(Number);
+
 const list = z.string().transform((text) =>
   text
     .split(",")
@@ -193,6 +198,31 @@ export const SETTINGS = {
     schema: z.string().min(1, { error: "a folder" }).default(".svc"),
     description: "Folder of the embedded mode: database, secret key, and the credential of the command line.",
     defaultText: "`.svc`",
+    isSecret: false,
+  },
+  SVC_STORAGE_INSTALLATION_MAX_MB: {
+    schema: megabytes.default(51_200),
+    description:
+      "MB of files, documents, kept hook bodies and texts of messages that all projects may store together. Beyond it files and documents are rejected with `storage_full`; files of visitors may take half of it.",
+    defaultText: "`51200` (50 GB)",
+    isSecret: false,
+  },
+  SVC_STORAGE_PROJECT_MAX_MB: {
+    schema: megabytes.default(10_240),
+    description: "The same for each project.",
+    defaultText: "`10240` (10 GB)",
+    isSecret: false,
+  },
+  SVC_STORAGE_CONVERSATION_MAX_MB: {
+    schema: megabytes.default(500),
+    description: "MB of files that the customer of one conversation may store, in the widget or on Telegram.",
+    defaultText: "`500`",
+    isSecret: false,
+  },
+  SVC_STORAGE_VISITOR_DAY_MAX_MB: {
+    schema: megabytes.default(200),
+    description: "The same within 24 hours.",
+    defaultText: "`200`",
     isSecret: false,
   },
   SVC_BIND_HOST: {

@@ -418,7 +418,11 @@ export function erasuresTable(db: Db) {
            RETURNING 1`,
           [project, deleted.is_settled],
         );
-        if (removed.length > 0) return true;
+        if (removed.length > 0) {
+          // Nothing of the project is left to be counted.
+          await tx.query("DELETE FROM stored_bytes WHERE project_id = $1", [project]);
+          return true;
+        }
         await tx.query(`UPDATE projects SET purge_at = now() + ${REMOVAL_LOOKS_AGAIN} WHERE id = $1`, [project]);
         return true;
       });

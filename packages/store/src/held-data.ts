@@ -350,6 +350,7 @@ export const TABLES_OF_PROJECTS: Readonly<Record<string, GoesWith>> = {
   proposals: "itself",
   replies: "tickets",
   reviews: "tickets",
+  stored_bytes: "kept",
   ticket_events: "tickets",
   ticket_list: "parent",
   ticket_text_queue: "kept",

@@ -128,5 +128,14 @@ export type { TicketRecord } from "./ticket-record.ts";
 export type { TicketText, WordQuery } from "./ticket-texts.ts";
 export type { UnfinishedReply, UnfinishedText } from "./unfinished-replies.ts";
 export type { ChatEntry, ChatView, PlaceRange, ReservedMessage } from "./visitors.ts";
+export {
+  STORAGE_LIMITS,
+  STORAGE_WARNING_SHARE,
+  STORED_KINDS,
+  describeBytes,
+  storageWarnings,
+  usedShareOf,
+} from "./stored-bytes.ts";
+export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./stored-bytes.ts";
 export type { FileContent, KeptFile, NewWidgetFile } from "./widget-files.ts";
 export type { MentionRecord, TicketChangeRecord } from "./ticket-changes.ts";

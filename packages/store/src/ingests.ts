@@ -8,6 +8,7 @@ import type { ProjectId } from "./ids.ts";
 import { holdKb } from "./kbs.ts";
 import { INGEST_PRIORITY, INGEST_SWEEP_AFTER_MS, queueDocument } from "./queue-document.ts";
 import type { NewIngest, QueuedIngest } from "./queue-document.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
 
 /** What is read: a text or a file that was handed in, a page to fetch, or a sitemap whose pages become documents. */
 export type IngestKind = "text" | "file" | "page" | "sitemap";
@@ -96,7 +97,7 @@ interface ClaimedRow extends LeaseHistory {
  * one transaction with the document that it became. Every transaction here locks in the order knowledge base, document,
  * ingest, import, so that no two wait for each other.
  */
-export function ingestsTable(db: Db, leases: Db, processId: string) {
+export function ingestsTable(db: Db, leases: Db, processId: string, storedBytes: StoredBytes) {
   // After many lapses, the next attempt waits.
   const LAPSE_WAIT = `(${lapseWait("(coalesce(jsonb_array_length(i.expired_leases), 0) + 1)")})`;
 
@@ -247,12 +248,13 @@ export function ingestsTable(db: Db, leases: Db, processId: string) {
     /**
      * Accepts documents with their bytes, all or none, in one transaction: when this resolves they are on disk. One that
      * was handed in before, and was read or waits, is left as it is. Throws not_found for a knowledge base that this
-     * project does not have, rate_limited when too much waits.
+     * project does not have, rate_limited when too much waits, storage_full when there is no room for them.
      */
-    queueDocuments(project: ProjectId, kbId: string, ingests: readonly NewIngest[]): Promise<QueuedIngest[]> {
+    async queueDocuments(project: ProjectId, kbId: string, ingests: readonly NewIngest[]): Promise<QueuedIngest[]> {
+      const bytes = ingests.reduce((sum, ingest) => sum + (ingest.bytes?.byteLength ?? 0), 0);
+      await storedBytes.checkRoom(project, "documents", bytes);
       return db.transaction(async (tx) => {
         await holdKb(tx, project, kbId);
-        const bytes = ingests.reduce((sum, ingest) => sum + (ingest.bytes?.byteLength ?? 0), 0);
         await checkRoom(tx, project, { count: ingests.length, bytes });
         // In one order of keys, so that two calls with the same documents cannot wait for each other.
         const order = [...ingests.keys()].sort((a, b) => ((ingests[a]?.key ?? "") < (ingests[b]?.key ?? "") ? -1 : 1));

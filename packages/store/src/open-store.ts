@@ -48,6 +48,8 @@ import { reviewsTable } from "./reviews.ts";
 import { createSealer } from "./sealer.ts";
 import { serviceLeasesTable } from "./service-leases.ts";
 import { statsOf } from "./stats.ts";
+import { STORAGE_LIMITS, storedBytesTable } from "./stored-bytes.ts";
+import type { StorageLimits } from "./stored-bytes.ts";
 import { ticketChangesOf } from "./ticket-changes.ts";
 import { ticketDetailsTable } from "./ticket-details.ts";
 import { ticketIndexTable } from "./ticket-index.ts";
@@ -66,8 +68,14 @@ const POOL_MAX = { general: 5, messages: 5, leases: 3, reports: 1, notes: 2 };
 const DISK_IS_FULL = "the disk of PostgreSQL is full or broken";
 
 /** Opens the store. Nothing connects before the first query; `ping` tells whether it can be reached. */
-export function openStore(options: { url: string; secretKey: string; log: Log; app?: string }) {
-  const { url, log, app = "svc" } = options;
+export function openStore(options: {
+  url: string;
+  secretKey: string;
+  log: Log;
+  app?: string;
+  storageLimits?: StorageLimits;
+}) {
+  const { url, log, app = "svc", storageLimits = STORAGE_LIMITS } = options;
   const processId = newId();
   const watch = createLineWatch({ url, log, applicationName: app });
   const disk = createDiskWatch({ log, now: () => performance.now() });
@@ -80,6 +88,8 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
   // Records what callers have received. Until that is written, a crash of this process would show it to them again, so
   // that it waits behind nothing else.
   const notes = open("notes");
+
+  const storedBytes = storedBytesTable(db, { limits: storageLimits, log, isDiskFull: disk.isFull });
 
   async function findFault(): Promise<string | null> {
     try {
@@ -115,7 +125,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     hooks: hooksTable(db),
     idempotencyKeys: idempotencyKeysTable(hot, notes),
     imports: importsTable(db),
-    ingests: ingestsTable(db, leases, processId),
+    ingests: ingestsTable(db, leases, processId, storedBytes),
     installation: installationTable(db),
     instances: instancesTable(leases),
     issues: issuesTable(db),
@@ -125,7 +135,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     operatorReplies: operatorRepliesOf(db),
     modelPulls: modelPullsTable(db),
     modelCalls: modelCallsTable(db),
-    operatorFiles: operatorFilesTable(db),
+    operatorFiles: operatorFilesTable(db, storedBytes),
     operatorLinks: operatorLinksTable(db),
     operatorPresence: operatorPresenceTable(db),
     operatorSessions: operatorSessionsTable(db),
@@ -140,6 +150,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     reviews: reviewsTable(db, hot, leases, processId),
     serviceLeases: serviceLeasesTable(leases),
     stats: statsOf(reports),
+    storedBytes,
     ticketChanges: ticketChangesOf(db),
     ticketDetails: ticketDetailsTable(db),
     ticketIndex: ticketIndexTable(db),
@@ -150,7 +161,7 @@ export function openStore(options: { url: string; secretKey: string; log: Log; a
     triageMessages: triageMessagesTable(db),
     unfinishedReplies: unfinishedRepliesTable(hot, leases),
     visitors: visitorsTable(hot),
-    widgetFiles: widgetFilesTable(db),
+    widgetFiles: widgetFilesTable(db, storedBytes),
     sealer: createSealer(options.secretKey),
 
     /** The clock of the database, in milliseconds since 1970. */

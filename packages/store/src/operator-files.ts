@@ -2,13 +2,14 @@ import { OPERATOR_FILE_LIMITS } from "@svc/contracts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
 import type { FileContent } from "./widget-files.ts";
 
 /** Files that one step of the sweeper removes. */
 const SWEEP_PAGE = 50;
 
 /** Files of operators, from when they are handed in until the reply that they go with is sent. */
-export function operatorFilesTable(db: Db) {
+export function operatorFilesTable(db: Db, storedBytes: StoredBytes) {
   // The sum is not locked: two uploads at once may pass the limit by one file, which does no harm.
   const INSERT = `
     INSERT INTO operator_files (id, project_id, ticket_id, filename, mime, content)
@@ -28,8 +29,12 @@ export function operatorFilesTable(db: Db) {
     ) RETURNING 1`;
 
   return {
-    /** Keeps a file of a ticket and answers its id; null when the ticket has too much that no decision names. */
+    /**
+     * Stores a file of a ticket and returns its id; null when the ticket has too much that no decision names. Throws
+     * storage_full.
+     */
     async insert(home: ProjectId, ticketId: string, { filename, mime, content }: FileContent): Promise<string | null> {
+      await storedBytes.checkRoom(home, "operatorFiles", content.length);
       const [row] = await db.query<{ id: string }>(INSERT, [newId(), home, ticketId, filename, mime, content]);
       return row?.id ?? null;
     },

@@ -25,6 +25,8 @@ export interface Project extends WebhookSecrets {
   /** Each Markdown table of an answer also comes as an XLSX file. */
   tablesAsXlsx: boolean;
   retentionDays: number | null;
+  /** Days that files of visitors are kept; null: as long as their conversation. */
+  fileRetentionDays: number | null;
   modelLimits: ModelLimits;
   createdAt: Date;
   version: number;
@@ -37,6 +39,7 @@ export interface NewProject {
   greeting?: string | undefined;
   tablesAsXlsx?: boolean | undefined;
   retentionDays?: number | null | undefined;
+  fileRetentionDays?: number | null | undefined;
   modelLimits?: { concurrency?: number | null | undefined; tokensPerDay?: number | null | undefined } | undefined;
 }
 
@@ -59,6 +62,9 @@ export type ProjectRemoval = "removed" | "stale" | "in_use";
 /** Enough for a busy chat, and few enough that one project does not take all that a provider allows. */
 const DEFAULT_CONCURRENCY = 8;
 
+/** Long enough to work on a case; as files of strangers fill the disk, they are not kept for ever. */
+const DEFAULT_FILE_RETENTION_DAYS = 90;
+
 const DEFAULT_HANDOFF_TEXT = "Thank you for your message. A member of our team will look at it and reply here.";
 
 interface ProjectRow {
@@ -68,6 +74,7 @@ interface ProjectRow {
   greeting: string;
   tables_as_xlsx: boolean;
   retention_days: number | null;
+  file_retention_days: number | null;
   model_concurrency: number | null;
   model_tokens_per_day: number | null;
   webhook_secret: unknown;
@@ -82,7 +89,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
 
 /** What a deleted project is called until it is gone: no name that can be asked for has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -128,8 +135,9 @@ export function projectsTable(db: Db) {
   async function insert(project: NewProject): Promise<Project | null> {
     const rows = await db.query<ProjectRow>(
       `INSERT INTO projects (
-         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, model_concurrency, model_tokens_per_day
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
+         model_concurrency, model_tokens_per_day
+       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
       [
         newId(),
@@ -138,6 +146,7 @@ export function projectsTable(db: Db) {
         project.greeting ?? "",
         project.tablesAsXlsx ?? true,
         project.retentionDays ?? null,
+        project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
         project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
         project.modelLimits?.tokensPerDay ?? null,
       ],
@@ -218,6 +227,7 @@ export function projectsTable(db: Db) {
         greeting: change.greeting,
         tables_as_xlsx: change.tablesAsXlsx,
         retention_days: change.retentionDays,
+        file_retention_days: change.fileRetentionDays,
         model_concurrency: change.modelLimits?.concurrency,
         model_tokens_per_day: change.modelLimits?.tokensPerDay,
         webhook_secret: change.webhookSecret,
@@ -227,6 +237,7 @@ export function projectsTable(db: Db) {
       const sets = ["version = version + 1", ...given.map(([column], index) => `${column} = $${index + 2}`)];
       // What is kept for less long than before is looked for at once.
       if (change.retentionDays !== undefined) sets.push("purge_at = now()");
+      if (change.fileRetentionDays !== undefined) sets.push("file_purge_at = now()");
       try {
         const changed = await db.transaction(async (tx) => {
           const [before] = await tx.query<{ name: string }>(
@@ -320,6 +331,7 @@ function asProject(row: ProjectRow): Project {
     greeting: row.greeting,
     tablesAsXlsx: row.tables_as_xlsx,
     retentionDays: row.retention_days,
+    fileRetentionDays: row.file_retention_days,
     modelLimits: { concurrency: row.model_concurrency, tokensPerDay: row.model_tokens_per_day },
     ...asSecrets(row),
     createdAt: row.created_at,

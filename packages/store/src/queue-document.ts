@@ -1,3 +1,4 @@
+import { withoutBidiControls } from "@svc/contracts";
 import type { Db } from "./db.ts";
 import { UNREAD_LANGUAGE, documentsTable } from "./documents.ts";
 import { newId } from "./ids.ts";
@@ -48,7 +49,7 @@ async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: Ne
       project,
       kbId,
       ingest.key,
-      ingest.title ?? ingest.key,
+      withoutBidiControls(ingest.title ?? ingest.key),
       ingest.url,
       ingest.mime ?? (ingest.kind === "page" ? "text/html" : "application/octet-stream"),
       ingest.bytes?.byteLength ?? 0,

@@ -1,4 +1,4 @@
-import { PUSHING_CHANNELS } from "@svc/contracts";
+import { PUSHING_CHANNELS, withoutBidiControls } from "@svc/contracts";
 import type { ChannelId, ReplyAuthor, ReplyDraft, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
@@ -326,7 +326,9 @@ export function asTicket(row: TicketRow): Ticket {
 
 /** First line of a text, short enough for a list; never cut inside a character. */
 function subjectOf(text: string): string {
-  const [line = ""] = text.trim().split(/[\r\n]/, 1);
+  const [line = ""] = withoutBidiControls(text)
+    .trim()
+    .split(/[\r\n]/, 1);
   return Array.from(line.slice(0, SUBJECT_CHARS * 2))
     .slice(0, SUBJECT_CHARS)
     .join("");

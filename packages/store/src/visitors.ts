@@ -143,7 +143,8 @@ export function visitorsTable(db: Db) {
   const READ = `
     (SELECT 'message' AS kind, m.id, m.seq, m.created_at, w.client_message_id, m.text,
        (SELECT jsonb_agg(jsonb_build_object('fileId', f.id, 'filename', f.filename, 'mime', f.mime,
-          'sizeBytes', octet_length(f.content)) ORDER BY f.id) FROM widget_files f WHERE f.message_id = m.id) AS files,
+          'sizeBytes', octet_length(f.content)) || CASE WHEN f.expired_at IS NULL THEN '{}'::jsonb
+          ELSE '{"expired":true}' END ORDER BY f.id) FROM widget_files f WHERE f.message_id = m.id) AS files,
        NULL AS author, NULL::uuid AS in_reply_to, NULL AS type, NULL::boolean AS markdown, NULL::jsonb AS sources,
        NULL AS filename, NULL AS mime, NULL::integer AS size_bytes
      FROM messages m LEFT JOIN widget_messages w ON w.message_id = m.id

@@ -1,8 +1,11 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { WidgetFile } from "@svc/contracts";
 import type { Db } from "./db.ts";
-import { newId } from "./ids.ts";
+import { asProjectId, newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import { outlastDeadlocks } from "./outlast-deadlocks.ts";
+import { describeBytes, storageFull } from "./stored-bytes.ts";
+import type { StoredBytes } from "./stored-bytes.ts";
 
 /** A file with its bytes. */
 export interface FileContent {
@@ -22,11 +25,12 @@ export interface KeptFile extends NewWidgetFile {
   messageId: string;
 }
 
-/** What the files of a chat that come with their messages may be together in a day, in bytes. */
-const DAILY_MAX_BYTES = 200 * 1024 * 1024;
-
 /** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
 const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
+/** Files of one project that one step of the retention goes through. */
+const EXPIRE_PAGE = 50;
+/** How often the files of a project are looked through. */
+const EXPIRE_EVERY = "interval '1 hour'";
 /** Files that one step of the sweeper goes through. */
 const SWEEP_PAGE = 50;
 
@@ -44,8 +48,11 @@ const asFile = (row: FileRow): WidgetFile => ({
   sizeBytes: row.size_bytes,
 });
 
-/** Files of visitors: kept with the message that names them, removed where none does within a day. */
-export function widgetFilesTable(db: Db) {
+/**
+ * Files of visitors: stored with the message that names them, removed where none does within a day, and emptied when the
+ * retention of their project is over.
+ */
+export function widgetFilesTable(db: Db, storedBytes: StoredBytes) {
   // The sums are not locked: two uploads at once may pass a limit by one file each, which does no harm. That of a chat
   // alone would bound nothing, since visitors make their own chats.
   const INSERT = `
@@ -59,16 +66,17 @@ export function widgetFilesTable(db: Db) {
     ) + octet_length($6::bytea) <= $8
     RETURNING id`;
 
-  // A repeat finds its own file, which counts as any other. The sum is not locked: two at once may pass the limit by one.
+  // A repeat finds its own file.
   const KEEP = `
     INSERT INTO widget_files (id, project_id, ticket_id, message_id, filename, mime, content)
-    SELECT $1, $2, $3, $4, $5, $6, $7
-    WHERE (
-      SELECT coalesce(sum(octet_length(content)), 0) FROM widget_files
-      WHERE ticket_id = $3 AND project_id = $2 AND created_at > now() - interval '1 day'
-    ) + octet_length($7::bytea) <= $8
-    ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id
-    RETURNING 1`;
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id`;
+
+  // Of one conversation, by its index; the size of a content is known without reading it.
+  const READ_CHAT = `
+    SELECT coalesce(sum(octet_length(content)), 0)::float8 AS total,
+      coalesce(sum(octet_length(content)) FILTER (WHERE created_at > now() - interval '1 day'), 0)::float8 AS day
+    FROM widget_files WHERE ticket_id = $2 AND project_id = $1`;
 
   // Done again by a repeat of the message it finds its own files. Locks the files' rows, in the order of their ids.
   const TAKE = `
@@ -81,9 +89,34 @@ export function widgetFilesTable(db: Db) {
     WHERE f.id = wanted.id AND (SELECT count(*) FROM wanted) = cardinality($4::uuid[])
     RETURNING f.id, f.filename, f.mime, octet_length(f.content) AS size_bytes`;
 
+  // As an erasure, it locks messages before files. Another replica that has the same page finds nothing left to do. The
+  // message no longer says where the file is, so that no reader offers it.
+  const EXPIRE = `
+    WITH old AS MATERIALIZED (
+      SELECT id, ticket_id, message_id FROM widget_files
+      WHERE project_id = $1 AND expired_at IS NULL AND created_at < now() - make_interval(days => $2)
+      ORDER BY created_at LIMIT ${EXPIRE_PAGE}
+    ), held AS MATERIALIZED (
+      SELECT m.id FROM messages m WHERE m.id IN (SELECT message_id FROM old) ORDER BY m.id FOR NO KEY UPDATE
+    ), marked AS (
+      UPDATE messages m SET attachments = (
+        SELECT jsonb_agg(CASE
+          WHEN EXISTS (SELECT 1 FROM old o WHERE o.message_id = m.id AND right(a.item ->> 'url', 36) = o.id::text)
+          THEN a.item - 'url' || '{"expired":true}' ELSE a.item END ORDER BY a.place)
+        FROM jsonb_array_elements(m.attachments) WITH ORDINALITY a (item, place)
+      )
+      FROM held WHERE m.id = held.id AND jsonb_typeof(m.attachments) = 'array'
+    ), emptied AS (
+      UPDATE widget_files f SET content = '', expired_at = now() FROM old
+      WHERE f.id = old.id AND f.expired_at IS NULL AND (SELECT count(*) FROM held) >= 0
+      RETURNING 1
+    )
+    SELECT (SELECT count(*)::integer FROM old) AS seen, (SELECT count(*)::integer FROM emptied) AS expired`;
+
   // A visitor's own file, or the attachment of a reply. Reads only.
   const READ = `
-    SELECT filename, mime, content FROM widget_files WHERE project_id = $1 AND ticket_id = $2 AND id = $3
+    SELECT filename, mime, content FROM widget_files
+    WHERE project_id = $1 AND ticket_id = $2 AND id = $3 AND expired_at IS NULL
     UNION ALL
     SELECT filename, mime, content FROM replies
     WHERE project_id = $1 AND ticket_id = $2 AND id = $3 AND type = 'attachment'`;
@@ -102,26 +135,50 @@ export function widgetFilesTable(db: Db) {
     )
     SELECT (SELECT count(*) FROM old) AS seen, (SELECT count(*) FROM gone) AS removed`;
 
+  /**
+   * Throws storage_full when the conversation, its last 24 hours, the project or the installation has no room for a file.
+   * Nothing is locked: uploads in flight may pass a limit by their own bytes each.
+   */
+  async function checkRoom(project: ProjectId, ticketId: string, bytes: number): Promise<void> {
+    const [row] = await db.query<{ total: number; day: number }>(READ_CHAT, [project, ticketId]);
+    const { conversationMaxBytes, visitorDayMaxBytes } = storedBytes.limits;
+    if ((row?.total ?? 0) + bytes > conversationMaxBytes) {
+      throw storageFull(
+        `The files of this conversation are too large: at most ${describeBytes(conversationMaxBytes)} together are stored.`,
+      );
+    }
+    if ((row?.day ?? 0) + bytes > visitorDayMaxBytes) {
+      throw storageFull(
+        `The files of this conversation are too large: at most ${describeBytes(visitorDayMaxBytes)} are stored within 24 hours. Try again tomorrow.`,
+      );
+    }
+    await storedBytes.checkRoom(project, "visitorFiles", bytes);
+  }
+
   return {
-    /** Keeps a file and answers its id; null when its chat or its project has too much that no message names. */
+    /**
+     * Stores a file and returns its id; null when its conversation or project has too many files that no message names.
+     * Throws storage_full.
+     */
     async insert(
       project: ProjectId,
       { ticketId, filename, mime, content }: NewWidgetFile,
       maxBytes: { chat: number; project: number } = UNUSED_MAX_BYTES,
     ): Promise<string | null> {
+      await checkRoom(project, ticketId, content.length);
       const values = [newId(), project, ticketId, filename, mime, content, maxBytes.chat, maxBytes.project];
       const [row] = await db.query<{ id: string }>(INSERT, values);
       return row?.id ?? null;
     },
 
     /**
-     * Keeps a file for a message that is about to be committed; false when its chat has sent too much today. Safe to
-     * repeat. A file whose message never comes is removed after a day, like any other.
+     * Stores a file for a message that is about to be committed. Safe to repeat. A file whose message never comes is
+     * removed after a day, like any other. Throws storage_full.
      */
-    async keep(project: ProjectId, file: KeptFile, dailyMaxBytes: number = DAILY_MAX_BYTES): Promise<boolean> {
+    async keep(project: ProjectId, file: KeptFile): Promise<void> {
       const { id, ticketId, messageId, filename, mime, content } = file;
-      const values = [id, project, ticketId, messageId, filename, mime, content, dailyMaxBytes];
-      return (await db.query(KEEP, values)).length > 0;
+      await checkRoom(project, ticketId, content.length);
+      await db.query(KEEP, [id, project, ticketId, messageId, filename, mime, content]);
     },
 
     /** Name, type and size of a file that is kept for this message, or null. */
@@ -154,6 +211,29 @@ export function widgetFilesTable(db: Db) {
     async find(project: ProjectId, ticketId: string, fileId: string): Promise<FileContent | null> {
       const [row] = await db.query<FileContent>(READ, [project, ticketId, fileId]);
       return row ?? null;
+    },
+
+    /**
+     * Empties some files of the next project that are older than its `fileRetentionDays`; their conversations show them as
+     * expired. Each project has its turn once an hour. Returns how many files, and whether there may be more to do; null
+     * when it is no project's turn.
+     */
+    async expire(): Promise<{ project: ProjectId; expired: number; isMore: boolean } | null> {
+      const [due] = await db.query<{ id: string; days: number }>(
+        `UPDATE projects SET file_purge_at = now() + ${EXPIRE_EVERY}
+         WHERE id = (
+           SELECT id FROM projects
+           WHERE file_retention_days IS NOT NULL AND deleted_at IS NULL AND file_purge_at <= now()
+           ORDER BY file_purge_at LIMIT 1 FOR UPDATE SKIP LOCKED
+         ) RETURNING id, file_retention_days AS days`,
+      );
+      if (due === undefined) return null;
+      const [row] = await outlastDeadlocks(db, (tx) =>
+        tx.query<{ seen: number; expired: number }>(EXPIRE, [due.id, due.days]),
+      );
+      const isMore = row?.seen === EXPIRE_PAGE;
+      if (isMore) await db.query("UPDATE projects SET file_purge_at = now() WHERE id = $1", [due.id]);
+      return { project: asProjectId(due.id), expired: row?.expired ?? 0, isMore };
     },
 
     /** Removes some of the files of all projects that no message names after a day. True when there may be more. */

@@ -61,6 +61,17 @@ export const METRICS = {
     labels: ["queue"],
   },
 
+  svc_stored_bytes: {
+    kind: "gauge",
+    help: "Bytes of files, documents, kept hook bodies and texts of messages. Of the whole installation, by every process: take the greatest.",
+    labels: ["project", "kind"],
+  },
+  svc_storage_used_ratio: {
+    kind: "gauge",
+    help: "The part of its fullest storage limit that a project uses, 0 to 1 (scope project, by name), and that all of them use together (scope installation).",
+    labels: ["scope", "project"],
+  },
+
   svc_messages_accepted_total: { kind: "counter", help: "Messages that were committed.", labels: ["channel"] },
   svc_messages_finished_total: {
     kind: "counter",

@@ -1,6 +1,6 @@
 import type { AcceptedMessage, MessageDraft } from "@svc/contracts";
-import { LeaseLostError, newId, openStore } from "@svc/store";
-import type { ClaimedMessage, FinishedRun, NewMessage, ProjectId, RunOutcome, Store } from "@svc/store";
+import { LeaseLostError, STORAGE_LIMITS, newId, openStore } from "@svc/store";
+import type { ClaimedMessage, FinishedRun, NewMessage, ProjectId, RunOutcome, StorageLimits, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import { Pool } from "pg";
 
@@ -12,7 +12,7 @@ export interface TestStore {
   readonly url: string;
   readonly store: Store;
   /** Another store on the same database, with connections of its own: another process. */
-  openAnother(): Store;
+  openAnother(storageLimits?: StorageLimits): Store;
   /** Runs SQL beside the stores; int8 comes as text, so cast it. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
   /** A project that nobody else has. */
@@ -33,8 +33,8 @@ export async function openTestStore(): Promise<TestStore> {
   pool.on("error", (error) => {
     if (!pool.ending) throw error;
   });
-  const openAnother = () => {
-    const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog() });
+  const openAnother = (storageLimits: StorageLimits = STORAGE_LIMITS) => {
+    const store = openStore({ url: database.url, secretKey: SECRET_KEY, log: testLog(), storageLimits });
     stores.push(store);
     return store;
   };

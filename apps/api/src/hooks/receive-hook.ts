@@ -84,11 +84,17 @@ function headersOf({ headersDistinct }: Request): Record<string, string> {
   return Object.fromEntries(known);
 }
 
-/** Keeps a body for its owner to see. What cannot be kept does not undo what became of it. */
+/**
+ * Stores a body for its owner to see. A body that cannot be stored, also because storage is full, does not undo what
+ * became of it.
+ */
 async function keep({ store, log }: ApiContext, hook: Hook, body: NewHookBody, result: HookBodyResult): Promise<void> {
-  await store.hooks.addBody(hook.project, hook.id, body, result).catch((error: unknown) => {
-    log.warn({ error, hookId: hook.id }, "a hook's body could not be kept");
-  });
+  try {
+    await store.storedBytes.checkRoom(hook.project, "hookBodies", body.content.length);
+    await store.hooks.addBody(hook.project, hook.id, body, result);
+  } catch (error) {
+    log.warn({ error, hookId: hook.id }, "a hook's body could not be stored");
+  }
 }
 
 function answer(response: Response, { outcome, messageId, ticketId, chatId, deliveryId, isRepeat }: TakenBody): void {

@@ -39,6 +39,12 @@ function addSettings(command: Command): Command {
       new Option("--retention <days>", "how long conversations are kept; forever at first").argParser(parseRetention),
     )
     .addOption(
+      new Option(
+        "--file-retention <days>",
+        "how long files of customers are kept; 90 by default, forever: as long as the conversation",
+      ).argParser(parseRetention),
+    )
+    .addOption(
       new Option("--model-calls <number>", "calls of language models at once; any for no limit, 8 at first").argParser(
         parseModelLimit,
       ),

@@ -25,6 +25,7 @@ import { checkNode } from "./check-node.ts";
 import { checkProcesses } from "./check-processes.ts";
 import { checkQueues } from "./check-queues.ts";
 import { checkRedis } from "./check-redis.ts";
+import { checkStorage } from "./check-storage.ts";
 import { checkTools } from "./check-tools.ts";
 import { checkWidget } from "./check-widget.ts";
 import type { Check } from "./check.ts";
@@ -75,6 +76,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, fin
         await resources.store.checkWrites();
         return [];
       })),
+      ...(await look("Storage", async () => [await checkStorage(resources.store)])),
       ...(await look("Processes", async () => {
         for (const found of await resources.store.processes.countRunning(hostname())) running.set(found.app, found);
         return [await checkProcesses(resources.store.processes, running)];

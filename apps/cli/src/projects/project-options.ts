@@ -12,6 +12,8 @@ export interface ProjectOptions {
   tables?: "on" | "off";
   /** Days. */
   retention?: number | "forever";
+  /** Days that files of customers are kept. */
+  fileRetention?: number | "forever";
   /** Calls of language models at once. */
   modelCalls?: number | "any";
   /** Tokens of language models a day. */
@@ -33,7 +35,7 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
 
 /** What the options say of a project, but for its name. */
 export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
-  const { handoffText, handoffFile, greeting, tables, retention } = options;
+  const { handoffText, handoffFile, greeting, tables, retention, fileRetention } = options;
   const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
     handoffFile === undefined
@@ -44,6 +46,7 @@ export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<Pro
     ...(greeting === undefined ? {} : { greeting }),
     ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
     ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),
+    ...(fileRetention === undefined ? {} : { fileRetentionDays: fileRetention === "forever" ? null : fileRetention }),
     ...modelLimitsOf(options),
   };
 }

@@ -6,10 +6,13 @@ import type { Terminal } from "../terminal.ts";
 
 const TEXT_CHARS = 300;
 
-function describeRetention({ retentionDays }: ProjectItem): string {
-  if (retentionDays === null) return "for ever";
-  return retentionDays === 1 ? "1 day" : `${retentionDays} days`;
-}
+const describeDays = (days: number) => (days === 1 ? "1 day" : `${days} days`);
+
+const describeRetention = ({ retentionDays }: ProjectItem) =>
+  retentionDays === null ? "for ever" : describeDays(retentionDays);
+
+const describeFileRetention = ({ fileRetentionDays }: ProjectItem) =>
+  fileRetentionDays === null ? "as long as the conversation" : describeDays(fileRetentionDays);
 
 /** What a project may ask of language models. */
 function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
@@ -51,6 +54,7 @@ export function renderProject(project: ProjectItem): string {
     ["greeting", describeGreeting(project)],
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
     ["conversations kept", describeRetention(project)],
+    ["customers' files kept", describeFileRetention(project)],
     ["language models", describeModelLimits(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],

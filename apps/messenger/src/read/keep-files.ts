@@ -1,4 +1,5 @@
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
+import { ServiceError } from "@svc/contracts";
 import type { AttachmentRef } from "@svc/contracts";
 import { messageFileIdOf } from "@svc/store";
 import type { ProjectId, Store } from "@svc/store";
@@ -82,7 +83,12 @@ export async function keepFiles(
       throw error;
     }
     const mime = sniffMime(content);
-    const isKept = await store.widgetFiles.keep(project, { id, messageId, ticketId, filename, mime, content });
-    return isKept ? { mime, sizeBytes: content.length } : "too many files in a day";
+    try {
+      await store.widgetFiles.keep(project, { id, messageId, ticketId, filename, mime, content });
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "storage_full") return "no storage left for it";
+      throw error;
+    }
+    return { mime, sizeBytes: content.length };
   }
 }

@@ -74,6 +74,10 @@ export function createIngestWorker(
     const { project, kbId } = claim;
     const unchanged = await store.documents.findUnchanged(project, kbId, checked);
     const prepared = unchanged === null ? await prepare(checked) : null;
+    // What was handed in with its bytes was checked then.
+    if (prepared !== null && claim.kind === "page") {
+      await store.storedBytes.checkRoom(project, "documents", prepared.document.sizeBytes);
+    }
     return store.ingests.finish(claim, async (documents) => {
       const put =
         prepared === null
@@ -221,10 +225,10 @@ function retryAfterMs(error: unknown): number {
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, RETRY_AFTER_MAX_MS) : 0;
 }
 
-/** What keeps a document from being read that may pass by itself, in words: its site is away, or too much waits. */
+/** What keeps a document from being read that may pass by itself, in words: its site is away, or too much waits, or there is no room. */
 function findPassingReason(error: unknown): string | null {
   const isPassing =
     (error instanceof ReadingFault && isUnavailable(error.cause)) ||
-    (error instanceof ServiceError && error.code === "rate_limited");
+    (error instanceof ServiceError && (error.code === "rate_limited" || error.code === "storage_full"));
   return isPassing ? error.message : null;
 }

@@ -30,3 +30,17 @@ export function cleanCellText(text: string): string {
 export function escapeCellText(text: string): string {
   return text.replaceAll(ESCAPE_LOOKALIKE, "_x005F_");
 }
+
+/** What spreadsheets may read as the beginning of a formula in a CSV file, also in full width. */
+const FORMULA_START = /^[=+\-@\t\n\uff1d\uff0b\uff0d\uff20]/;
+/** A sign alone, an amount, or a phone number: nothing in it can call a function or name a cell. */
+const SIGNED_NUMBER = /^[+-][\d\s().,/:%$\u20ac-]*$/;
+
+/**
+ * A cleaned text that stays a text when its sheet is saved as CSV and opened again: what could begin a formula gets an
+ * apostrophe in front. Amounts and phone numbers stay as they are. Source: OWASP, CSV Injection.
+ */
+export function guardFormulaStart(text: string): string {
+  if (!FORMULA_START.test(text) || SIGNED_NUMBER.test(text)) return text;
+  return `'${text.slice(0, MAX_CELL_CHARS - 1)}`;
+}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Style, Worksheet } from "exceljs";
-import { cleanCellText, escapeCellText } from "./clean-cell-text.ts";
+import { cleanCellText, escapeCellText, guardFormulaStart } from "./clean-cell-text.ts";
 import type { ColumnAlign, FoundTable } from "./find-tables.ts";
 import { fixZipDates } from "./fix-zip-dates.ts";
 import { findDecimalMark, readNumber } from "./read-number.ts";
@@ -70,7 +70,7 @@ function writeTextRow(
   for (const [column, text] of texts.entries()) {
     const cell = row.getCell(column + 1);
     cell.style = styles(TEXT_FORMAT, place.align[column] ?? null, place.weight, isLong(text));
-    if (text !== "") cell.value = escapeCellText(text);
+    if (text !== "") cell.value = escapeCellText(guardFormulaStart(text));
   }
 }
 
@@ -88,7 +88,7 @@ function writeBodyRow(
     const align = place.align[column] ?? null;
     const number = readNumber(text, place.decimalMark);
     cell.style = styles(number?.numFmt ?? TEXT_FORMAT, align, "normal", number === null && isLong(text));
-    cell.value = number?.value ?? escapeCellText(text);
+    cell.value = number?.value ?? escapeCellText(guardFormulaStart(text));
   }
 }
 
@@ -111,7 +111,8 @@ function cutNote(table: FoundTable): string | null {
 /**
  * Writes a table as an XLSX workbook of one sheet, named after the table's heading, and returns its bytes: the header
  * bold and frozen, columns fitted to their text (8 to 60 characters, longer text wrapped) and aligned as in the
- * Markdown, numbers as numbers (`readNumber`), everything else as strings, never a formula or a link. A table that
+ * Markdown, numbers as numbers (`readNumber`), everything else as strings, never a formula or a link, also after the
+ * sheet was saved as CSV. A table that
  * was cut says so below its last row, after an empty one. The same table gives the same bytes. Other work of the
  * process gets its turn between rows. Rejects when the library fails.
  */

@@ -90,8 +90,8 @@ export function growPartial(partial: string | null, { offset, text }: ServerFram
   return offset > before.length ? null : before.slice(0, offset) + text;
 }
 
-function viewOfFile({ fileId, filename, mime, sizeBytes }: WidgetFile): FileView {
-  return { fileId, filename, mime, sizeBytes, progress: null };
+function viewOfFile({ fileId, filename, mime, sizeBytes, expired = false }: WidgetFile): FileView {
+  return { fileId, filename, mime, sizeBytes, progress: null, ...(expired && { expired }) };
 }
 
 function viewOfItem(item: WidgetReplyItem): ReplyEntry["item"] {

@@ -39,6 +39,7 @@ const MESSAGE_FAULTS: Record<string, string> = {
   payload_too_large: "faultTooLong",
   rate_limited: "faultTooFast",
   not_found: "faultFileGone",
+  storage_full: "faultStorage",
 };
 
 /**

@@ -15,6 +15,7 @@ const FAULTS: Record<number, string> = {
   415: "faultFileType",
   422: "faultFileType",
   429: "faultTooFast",
+  507: "faultStorage",
 };
 
 const PATH = "api/widget/files";

@@ -66,6 +66,7 @@ export default {
     faultFileCount: { one: "Nur {count} Datei pro Nachricht.", other: "Höchstens {count} Dateien pro Nachricht." },
     faultFileGone: "Die Datei ist nicht mehr verfügbar.",
     faultUpload: "Die Datei konnte nicht gesendet werden. Bitte versuchen Sie es erneut.",
+    faultStorage: "Derzeit kann nichts mehr gespeichert werden. Bitte versuchen Sie es später erneut.",
     faultDownload: "Die Datei konnte nicht heruntergeladen werden. Bitte versuchen Sie es erneut.",
     faultOther: "Das hat nicht geklappt. Bitte versuchen Sie es erneut.",
     refusedKey: "Der Chat ist zurzeit nicht verfügbar.",

@@ -66,6 +66,7 @@ export default {
     faultFileCount: { one: "Only {count} file per message.", other: "At most {count} files per message." },
     faultFileGone: "The file is no longer available.",
     faultUpload: "The file could not be sent. Please try again.",
+    faultStorage: "Nothing more can be stored right now. Please try again later.",
     faultDownload: "The file could not be downloaded. Please try again.",
     faultOther: "That did not work. Please try again.",
     refusedKey: "The chat is not available right now.",

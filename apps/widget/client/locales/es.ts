@@ -74,6 +74,7 @@ export default {
     },
     faultFileGone: "El archivo ya no está disponible.",
     faultUpload: "No se pudo enviar el archivo. Inténtalo de nuevo.",
+    faultStorage: "Ahora no se puede guardar nada más. Inténtalo más tarde.",
     faultDownload: "No se pudo descargar el archivo. Inténtalo de nuevo.",
     faultOther: "Algo salió mal. Inténtalo de nuevo.",
     refusedKey: "El chat no está disponible en este momento.",

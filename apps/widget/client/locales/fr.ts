@@ -78,6 +78,7 @@ export default {
     },
     faultFileGone: "Le fichier n’est plus disponible.",
     faultUpload: "Le fichier n’a pas pu être envoyé. Veuillez réessayer.",
+    faultStorage: "Impossible d’enregistrer davantage pour le moment. Veuillez réessayer plus tard.",
     faultDownload: "Le fichier n’a pas pu être téléchargé. Veuillez réessayer.",
     faultOther: "Cela n’a pas fonctionné. Veuillez réessayer.",
     refusedKey: "Le chat n’est pas disponible pour le moment.",

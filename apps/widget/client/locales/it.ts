@@ -74,6 +74,7 @@ export default {
     },
     faultFileGone: "Il file non è più disponibile.",
     faultUpload: "Non è stato possibile inviare il file. Riprova.",
+    faultStorage: "Al momento non è possibile salvare altro. Riprova più tardi.",
     faultDownload: "Non è stato possibile scaricare il file. Riprova.",
     faultOther: "Qualcosa non ha funzionato. Riprova.",
     refusedKey: "La chat al momento non è disponibile.",

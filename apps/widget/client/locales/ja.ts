@@ -66,6 +66,7 @@ export default {
     faultFileCount: { other: "1 件のメッセージに添付できるファイルは {count} 個までです。" },
     faultFileGone: "このファイルは利用できなくなりました。",
     faultUpload: "ファイルを送信できませんでした。もう一度お試しください。",
+    faultStorage: "現在、これ以上保存できません。しばらくしてからもう一度お試しください。",
     faultDownload: "ファイルをダウンロードできませんでした。もう一度お試しください。",
     faultOther: "うまくいきませんでした。もう一度お試しください。",
     refusedKey: "現在、チャットを利用できません。",

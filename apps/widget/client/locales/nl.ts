@@ -66,6 +66,7 @@ export default {
     faultFileCount: { one: "Slechts {count} bestand per bericht.", other: "Hoogstens {count} bestanden per bericht." },
     faultFileGone: "Het bestand is niet meer beschikbaar.",
     faultUpload: "Het bestand kon niet worden verzonden. Probeer het opnieuw.",
+    faultStorage: "Er kan nu niets meer worden opgeslagen. Probeer het later opnieuw.",
     faultDownload: "Het bestand kon niet worden gedownload. Probeer het opnieuw.",
     faultOther: "Dat is niet gelukt. Probeer het opnieuw.",
     refusedKey: "De chat is op dit moment niet beschikbaar.",

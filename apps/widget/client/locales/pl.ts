@@ -81,6 +81,7 @@ export default {
     },
     faultFileGone: "Plik nie jest już dostępny.",
     faultUpload: "Nie udało się wysłać pliku. Spróbuj ponownie.",
+    faultStorage: "Obecnie nie można zapisać nic więcej. Spróbuj ponownie później.",
     faultDownload: "Nie udało się pobrać pliku. Spróbuj ponownie.",
     faultOther: "Coś się nie udało. Spróbuj ponownie.",
     refusedKey: "Czat jest w tej chwili niedostępny.",

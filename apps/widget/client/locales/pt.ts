@@ -74,6 +74,7 @@ export default {
     },
     faultFileGone: "O arquivo não está mais disponível.",
     faultUpload: "Não foi possível enviar o arquivo. Tente de novo.",
+    faultStorage: "Não é possível armazenar mais nada agora. Tente de novo mais tarde.",
     faultDownload: "Não foi possível baixar o arquivo. Tente de novo.",
     faultOther: "Não deu certo. Tente de novo.",
     refusedKey: "O chat não está disponível no momento.",

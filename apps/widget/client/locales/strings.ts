@@ -107,6 +107,8 @@ export interface Strings {
   faultFileCount: PluralText;
   faultFileGone: string;
   faultUpload: string;
+  /** Nothing more is stored. */
+  faultStorage: string;
   faultDownload: string;
   faultOther: string;
 

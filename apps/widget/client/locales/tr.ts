@@ -66,6 +66,7 @@ export default {
     faultFileCount: { one: "Mesaj başına en fazla {count} dosya.", other: "Mesaj başına en fazla {count} dosya." },
     faultFileGone: "Dosya artık mevcut değil.",
     faultUpload: "Dosya gönderilemedi. Lütfen yeniden deneyin.",
+    faultStorage: "Şu anda daha fazla veri kaydedilemiyor. Lütfen daha sonra yeniden deneyin.",
     faultDownload: "Dosya indirilemedi. Lütfen yeniden deneyin.",
     faultOther: "Bir sorun oluştu. Lütfen yeniden deneyin.",
     refusedKey: "Sohbet şu anda kullanılamıyor.",

@@ -66,6 +66,7 @@ export default {
     faultFileCount: { other: "每条消息最多 {count} 个文件。" },
     faultFileGone: "文件已不可用。",
     faultUpload: "文件发送失败，请重试。",
+    faultStorage: "目前无法再存储更多内容，请稍后重试。",
     faultDownload: "文件下载失败，请重试。",
     faultOther: "操作失败，请重试。",
     refusedKey: "聊天暂时无法使用。",

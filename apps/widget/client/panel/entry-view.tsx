@@ -17,7 +17,8 @@ export const faultText = (texts: Texts, name: string) =>
 /** A file's name, which is foreign and can neither turn nor cover what stands around it, and its size. */
 export const viewFileName = (file: FileView, texts: Texts) => (
   <span class="name">
-    <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi> <small>{texts.size(file.sizeBytes)}</small>
+    <bdi>{file.filename.replace(DIRECTION_MARKS, "")}</bdi>{" "}
+    <small>{file.expired ? texts.text("faultFileGone") : texts.size(file.sizeBytes)}</small>
   </span>
 );
 
@@ -29,9 +30,9 @@ const viewFile = (file: FileView, entry: Entry, { texts, ui, download }: PanelCo
       type="button"
       class="bubble file"
       data-part="file"
-      aria-disabled={file.fileId === null}
-      title={texts.text("download", { name: file.filename })}
-      onClick={() => download(file, entry)}
+      aria-disabled={file.fileId === null || file.expired === true}
+      title={file.expired ? undefined : texts.text("download", { name: file.filename })}
+      onClick={() => !file.expired && download(file, entry)}
     >
       <Icon name="file" />
       {viewFileName(file, texts)}

@@ -1,6 +1,6 @@
 import { ERRORS, ServiceError } from "@svc/contracts";
 import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
-import { countUse, overUse } from "../count-use.ts";
+import { countText, countUse, overUse } from "../count-use.ts";
 import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
 import { receiveMessage } from "../receive-message.ts";
@@ -67,6 +67,7 @@ const HANDLERS: Handlers = {
   async message(context, session, visitor, message) {
     const site = await context.readSite();
     await countMessage(context, session, site);
+    await countText(context.queues.counters, session.admission, message.text);
     const { clientMessageId } = message;
     // Before it is committed: from then on a look may find it.
     session.own.add(clientMessageId);
@@ -132,7 +133,8 @@ export function sendFault(
   const isKnown = error instanceof ServiceError;
   if (!isKnown) log.error({ error, ticketId: session.visitor?.ticketId }, "a frame of a visitor failed");
   const seconds = isKnown ? Number(error.headers["Retry-After"]) : Number.NaN;
-  const isWorthRepeating = Number.isInteger(seconds) || !isKnown || ERRORS[error.code].status >= 500;
+  const isWorthRepeating =
+    Number.isInteger(seconds) || !isKnown || (ERRORS[error.code].status >= 500 && error.code !== "storage_full");
   session.line.send(
     makeFrame("error", {
       code: isKnown ? error.code : "internal",

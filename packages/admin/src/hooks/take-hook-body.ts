@@ -14,6 +14,7 @@ import type { AddressGuard } from "@svc/outbound";
 import { newId } from "@svc/store";
 import type { Hook, HookBodyResult, NewHookBody, Store } from "@svc/store";
 import { createSlowHooks } from "./create-slow-hooks.ts";
+import { eventIdsOf } from "./event-ids-of.ts";
 import { readHookBody } from "./read-hook-body.ts";
 
 /** What makes messages of hooks' bodies. */
@@ -105,17 +106,20 @@ async function findWebhookSecret({ store }: HookIntakeContext, hook: Hook): Prom
 async function accept(
   { store, receive, readSettings }: HookIntakeContext,
   hook: Hook,
-  bodyId: string,
+  body: NewHookBody,
   mapped: MappedBody & { text: string },
   sealedSecret: Sealed | null,
 ): Promise<TakenBody> {
   const { project } = hook;
-  const { text, userId, meta, webhookUrl, eventId } = mapped;
+  const { text, userId, meta, webhookUrl } = mapped;
+  const eventIds = eventIdsOf(hook, body, mapped.eventId);
+  // A hash of the body tells nobody which event it was.
+  const eventId = mapped.eventId ?? (hook.auth.type === "github" ? null : (eventIds[0] ?? null));
   // Each body is a message of its own, and a chat too where none is mapped.
-  const ids = { messageId: bodyId, chatId: mapped.chatId ?? bodyId };
-  const event = eventId === null ? null : await store.hooks.claimEvent(project, hook.id, eventId, ids);
-  const isRepeat = event?.isRepeat ?? false;
-  const { messageId, chatId } = event ?? ids;
+  let ids = { messageId: body.id, chatId: mapped.chatId ?? body.id };
+  for (const id of eventIds) ids = (await store.hooks.claimEvent(project, hook.id, id, ids)) ?? ids;
+  const { messageId, chatId } = ids;
+  const isRepeat = messageId !== body.id;
   const { timeoutMs } = await readSettings();
   // The secret goes with the message, as its sender's key does where none is set: what was promised is signed, also by
   // a replica that does not know of the secret yet.
@@ -148,7 +152,8 @@ async function accept(
 export function createHookIntake(context: HookIntakeContext): (hook: Hook, body: NewHookBody) => Promise<TakenBody> {
   const mappings = createMappingCache();
   const slowHooks = createSlowHooks();
-  return async (hook, { id, contentType, headers, content }) => {
+  return async (hook, received) => {
+    const { contentType, headers, content } = received;
     const pauseSeconds = slowHooks.secondsLeft(hook);
     if (pauseSeconds > 0) return paused(pauseSeconds);
     let body: unknown;
@@ -165,6 +170,6 @@ export function createHookIntake(context: HookIntakeContext): (hook: Hook, body:
     if (mapped.outcome === "ignored") return { ...NOTHING, outcome: "ignored" };
     const { text } = mapped;
     if (mapped.outcome === "failed" || text === null) return unmapped(mapped);
-    return accept(context, hook, id, { ...mapped, text }, secret);
+    return accept(context, hook, received, { ...mapped, text }, secret);
   };
 }

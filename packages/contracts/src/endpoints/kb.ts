@@ -123,7 +123,7 @@ export const kbEndpoints = {
       itemAnswer(documentItemSchema, { when: "It was there already, as it is or with the same key." }),
       { ...listAnswer(documentItemSchema), when: "Several files, which were there already." },
     ],
-    errors: ["rate_limited"],
+    errors: ["rate_limited", "storage_full"],
     example: { body: { text: "# Opening hours\n\nWe are open from 9 to 5.", title: "Opening hours", key: "hours" } },
   },
   getDocument: {

@@ -18,7 +18,7 @@ export const replyFileEndpoints = {
       otherTypes: { "multipart/form-data": "A form with one file, in a field of any name." },
     },
     answers: [createdAnswer(operatorFileSchema)],
-    errors: ["rate_limited"],
+    errors: ["rate_limited", "storage_full"],
     example: { body: { filename: "label.txt", content: "UmV0dXJuIGxhYmVs" } },
   },
 } as const satisfies Record<string, Endpoint>;

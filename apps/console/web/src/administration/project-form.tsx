@@ -18,6 +18,7 @@ const CONCURRENCY_MAX = 1_000;
 const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
 /** What a project has at first. */
 const CONCURRENCY = 8;
+const FILE_RETENTION_DAYS = 90;
 
 /** The number that was typed; null where nothing was. */
 const numberOf = (typed: string) => (typed === "" ? null : Number(typed));
@@ -40,6 +41,9 @@ export function ProjectForm({
   const [greeting, setGreeting] = useState(item?.greeting ?? "");
   const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
   const [retentionDays, setRetentionDays] = useState(item?.retentionDays?.toString() ?? "");
+  const [fileRetentionDays, setFileRetentionDays] = useState(
+    (item === null ? FILE_RETENTION_DAYS : item.fileRetentionDays)?.toString() ?? "",
+  );
   const [concurrency, setConcurrency] = useState(
     (item === null ? CONCURRENCY : item.modelLimits.concurrency)?.toString() ?? "",
   );
@@ -53,6 +57,7 @@ export function ProjectForm({
       greeting: greeting.trim(),
       tablesAsXlsx,
       retentionDays: numberOf(retentionDays),
+      fileRetentionDays: numberOf(fileRetentionDays),
       modelLimits: { concurrency: numberOf(concurrency), tokensPerDay: numberOf(tokensPerDay) },
     };
     const handoff = { handoffText: handoffText.trim() };
@@ -132,6 +137,17 @@ export function ProjectForm({
           step={1}
           value={retentionDays}
           onChange={({ currentTarget }) => setRetentionDays(currentTarget.value)}
+        />
+        <Field
+          label={t("projects.fileRetention")}
+          hint={t("projects.fileRetentionHint")}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={RETENTION_MAX_DAYS}
+          step={1}
+          value={fileRetentionDays}
+          onChange={({ currentTarget }) => setFileRetentionDays(currentTarget.value)}
         />
         <fieldset>
           <legend className="mb-2 text-sm font-semibold">{t("projects.modelLimits")}</legend>

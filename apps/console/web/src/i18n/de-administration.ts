@@ -94,6 +94,9 @@ export const deAdministration: TableLike<typeof enAdministration> = {
   "projects.greeting": "Begrüßung in Telegram",
   "projects.tables": "Tabellen auch als Datei",
   "projects.tablesHint": "Jede Tabelle einer Antwort kommt auch als XLSX-Datei.",
+  "projects.fileRetention": "Tage, die Dateien von Kunden aufbewahrt werden",
+  "projects.fileRetentionHint":
+    "Dateien aus dem Widget und von Telegram. Danach zeigen Unterhaltungen sie als abgelaufen an. Leer: so lange wie die Unterhaltung.",
   "projects.retention": "Tage, die Unterhaltungen aufbewahrt werden",
   "projects.retentionHint": "Nach dem Letzten, was darin geschah; dann werden sie gelöscht. Leer: für immer.",
   "projects.modelLimits": "Sprachmodelle",

@@ -41,6 +41,10 @@ export const deOverview: TableLike<typeof enOverview> = {
   "overview.none": "Es kam nichts herein",
   "overview.noneText":
     "In dieser Zeit gibt es keine Nachrichten. Wählen Sie eine längere, oder schalten Sie unter Integrationen einen Kanal ein.",
+  "overview.storageFills":
+    "Dieses Projekt belegt {share} seines Speichers. Ist die Grenze erreicht, werden neue Dateien und Dokumente abgelehnt. Löschen Sie Dokumente, verkürzen Sie die Aufbewahrung von Dateien in den Projekteinstellungen, oder lassen Sie die Grenze erhöhen.",
+  "overview.storageFull":
+    "Der Speicher dieses Projekts ist voll ({share}). Neue Dateien oder Dokumente werden abgelehnt. Löschen Sie Dokumente, verkürzen Sie die Aufbewahrung von Dateien in den Projekteinstellungen, oder lassen Sie die Grenze erhöhen.",
   "overview.messages": "Nachrichten",
   "overview.messagesText": "die bearbeitet wurden",
   "overview.automatic": "Ohne Menschen",

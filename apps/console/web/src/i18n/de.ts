@@ -260,6 +260,8 @@ export const de: TableLike<typeof en> = {
   "ticket.messageOf": "Nachricht von {name}",
   "ticket.files": "Dateien",
   "ticket.download": "herunterladen",
+  "ticket.fileExpired": "Abgelaufen",
+  "ticket.fileExpiredHint": "Die Datei wurde nach Ablauf der Aufbewahrungsfrist für Dateien von Kunden gelöscht.",
   "ticket.older": "Ältere Nachrichten zeigen",
   "ticket.more": "Weitere Aktionen",
   "ticket.gone": "Dieses Ticket ist nicht hier",

@@ -91,6 +91,9 @@ export const enAdministration = {
   "projects.greeting": "Greeting in Telegram",
   "projects.tables": "Tables also as files",
   "projects.tablesHint": "Each table of an answer also comes as an XLSX file.",
+  "projects.fileRetention": "Days that customers’ files are kept",
+  "projects.fileRetentionHint":
+    "Files from the widget and Telegram. Afterwards conversations show them as expired. Empty: as long as the conversation.",
   "projects.retention": "Days that conversations are kept",
   "projects.retentionHint": "After the last thing that happened in them; then they are deleted. Empty: for ever.",
   "projects.modelLimits": "Language models",

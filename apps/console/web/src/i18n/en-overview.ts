@@ -35,6 +35,10 @@ export const enOverview = {
   "overview.none": "Nothing came in",
   "overview.noneText":
     "There are no messages in this time. Choose a longer one, or switch a channel on under Integrations.",
+  "overview.storageFills":
+    "This project uses {share} of its storage. At the limit, new files and documents are rejected. Delete documents, shorten the retention of files in the project settings, or ask an administrator to raise the limit.",
+  "overview.storageFull":
+    "Storage of this project is full ({share}). New files or documents are rejected. Delete documents, shorten the retention of files in the project settings, or ask an administrator to raise the limit.",
   "overview.messages": "Messages",
   "overview.messagesText": "that were worked on",
   "overview.automatic": "Without a person",

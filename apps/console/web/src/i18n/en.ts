@@ -257,6 +257,8 @@ export const en = {
   "ticket.messageOf": "Message of {name}",
   "ticket.files": "Files",
   "ticket.download": "download",
+  "ticket.fileExpired": "Expired",
+  "ticket.fileExpiredHint": "The file was deleted when the retention of customers’ files ended.",
   "ticket.older": "Show older messages",
   "ticket.more": "More actions",
   "ticket.gone": "This ticket is not here",

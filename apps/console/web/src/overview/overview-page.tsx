@@ -9,6 +9,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Ago } from "../ui/ago.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
+import { Notice } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { BarPlot } from "./bar-plot.tsx";
@@ -17,6 +18,9 @@ import { SpanBar } from "./span-bar.tsx";
 import { TimeSection } from "./time-section.tsx";
 import { countCells, countColumns, outcomeParts, outcomesOf, timeCells, timeColumns, timeParts } from "./outcomes.ts";
 import type { Counts } from "./outcomes.ts";
+
+/** As the log, `svc doctor` and the alert. */
+const STORAGE_WARNING_SHARE = 0.8;
 
 type Row = Counts & { id: string; label: string };
 
@@ -167,6 +171,18 @@ function Figures({ stats }: { stats: Stats }) {
   );
 }
 
+/** Warns while the project uses more than 80 % of a storage limit, and when a limit is reached. */
+function StorageNotice({ storage: { usedShare } }: { storage: Stats["storage"] }) {
+  const { percent, t } = useTexts();
+  if (usedShare < STORAGE_WARNING_SHARE) return null;
+  const isFull = usedShare >= 1;
+  return (
+    <Notice look={isFull ? "bad" : "warn"}>
+      {t(isFull ? "overview.storageFull" : "overview.storageFills", { share: percent(usedShare) })}
+    </Notice>
+  );
+}
+
 function FiguresSkeleton() {
   return (
     <>
@@ -197,6 +213,7 @@ export function OverviewPage() {
       <SpanBar search={search} />
       <div aria-busy={stats.isFetching} className="flex flex-col gap-4">
         {stats.isError && <FaultNotice fault={stats.error} onRetry={() => void stats.refetch()} />}
+        {stats.data !== undefined && <StorageNotice storage={stats.data.storage} />}
         {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}
         {stats.data !== undefined && !isEmpty && <Figures stats={stats.data} />}

@@ -13,12 +13,21 @@ const OWN_FILE = /^\/api\/v1\/admin\/tickets\/[\w-]+\/files\/([\w-]+)$/;
 /** A file that came with a message. Whatever it is, it is handed to the computer as a file, never shown or run here. */
 function AttachmentChip({
   ticket,
-  attachment: { name, type, url },
+  attachment: { expired = false, name, type, url },
 }: {
   ticket: TicketDetail;
   attachment: TicketMessage["attachments"][number];
 }) {
+  const { t } = useTexts();
   const label = name ?? type;
+  if (expired) {
+    return (
+      <span className={FILE_CHIP} title={t("ticket.fileExpiredHint")}>
+        <bdi className="truncate">{label}</bdi>
+        <span className="shrink-0 font-normal text-muted">{t("ticket.fileExpired")}</span>
+      </span>
+    );
+  }
   const fileId = OWN_FILE.exec(url ?? "")?.[1];
   if (url === undefined || (fileId === undefined && !WEB.test(url))) return <span className={FILE_CHIP}>{label}</span>;
   if (fileId === undefined) {
