@@ -73,7 +73,9 @@ test("details list what came with a message, but not again what is shown as cust
   expect(otherMeta({ ...ticket, customer, channel_meta: { contact: customer, page } })).toEqual([["page", page]]);
   const changed = { contact: { name: "Jonas\u202e Weber" } };
   expect(otherMeta({ ...ticket, customer, channel_meta: changed })).toEqual(Object.entries(changed));
-  expect(otherMeta({ ...ticket, customer, channel_meta: { ...customer, plan: "pro" } })).toEqual([["plan", "pro"]]);
+  expect(
+    otherMeta({ ...ticket, customer, userId: "u1", channel_meta: { ...customer, userId: "u1", plan: "pro" } }),
+  ).toEqual([["plan", "pro"]]);
   const meta = { origin: "tool-server", source: "Standup", severity: "high", clientIssueId: "7" };
   expect(otherMeta({ ...ticket, origin: "tool-server", channel_meta: meta })).toEqual([["clientIssueId", "7"]]);
 });

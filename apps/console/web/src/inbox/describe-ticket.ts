@@ -55,12 +55,13 @@ export function taskText(text: string, subject: string): string {
   return title === description || (subject !== "" && title.startsWith(subject)) ? description : text;
 }
 
-/** The entries of `channel_meta` that are not shown as the customer's name and address, or as a task's source and severity. */
+/** The entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's source and severity. */
 export function otherMeta({
   channel_meta: meta,
   customer,
   origin,
-}: Pick<TicketItem, "channel_meta" | "customer" | "origin">): [name: string, value: unknown][] {
+  userId,
+}: Pick<TicketItem, "channel_meta" | "customer" | "origin" | "userId">): [name: string, value: unknown][] {
   const isShown = (name: string, value: unknown) =>
     customer !== null && (name === "name" || name === "email") && value === customer[name satisfies keyof Customer];
   const isPerson = (value: unknown) =>
@@ -69,6 +70,7 @@ export function otherMeta({
   return Object.entries(meta).filter(
     ([name, value]) =>
       !ofTask.includes(name) &&
+      !(name === "userId" && value === userId) &&
       !isShown(name, value) &&
       !(["contact", "customer", "user"].includes(name) && isPerson(value)),
   );
