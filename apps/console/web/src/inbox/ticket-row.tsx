@@ -39,6 +39,7 @@ export function TicketRow({
   const { t } = useTexts();
   const { confidence, id, priority, project, subject, tags, updatedAt } = ticket;
   const subjectText = subject === "" ? t("ticket.noSubject") : subject;
+  const name = customerName(ticket, t);
   const snippet = snippetOf(ticket, { me, nameOf, t });
   const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
   return (
@@ -56,7 +57,10 @@ export function TicketRow({
       >
         <span className="flex items-center gap-1.5 text-xs text-muted">
           <ChannelMark ticket={ticket} />
-          <bdi className="min-w-0 flex-1 truncate">{customerName(ticket, t)}</bdi>
+          <span className="min-w-0 flex-1 truncate">
+            {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
+            <bdi>{name}</bdi>
+          </span>
           {tags.slice(0, 2).map((tag) => (
             <span key={tag} className="max-w-20 truncate text-2xs text-faint">
               #{tag}

@@ -64,10 +64,13 @@ export function TicketHeader({
         <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
           <StateMark ticket={ticket} />
           <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
-          <span className="shrink-0">{t(channelTitle)}</span>
+          {/* A phone has no room for more than a task's icon, source and severity. */}
+          <span className={`shrink-0 ${severity === null ? "" : "max-sm:sr-only"}`}>{t(channelTitle)}</span>
           {name !== t(channelTitle) && (
             <>
-              <span aria-hidden>·</span>
+              <span aria-hidden className={severity === null ? "" : "max-sm:hidden"}>
+                ·
+              </span>
               <bdi title={customer?.email ?? undefined} className="truncate">
                 {name}
               </bdi>
