@@ -19,11 +19,14 @@ const NOISE: readonly (readonly [RegExp, string])[] = [
   [/\\(?=[!-/:-@[-`{-~])/g, ""],
 ];
 
+/** Most texts of customers have none of it. */
+const MAY_BE_NOISE = /[*_`~#>|[\]<\\]|^[ \t]*[-+]/m;
+
 /**
  * The beginning of a message as one line of plain text for a list: without Markdown, HTML tags, control and bidirectional
  * characters, at most 140 characters. Meant for texts of some hundred characters.
  */
 export function plainSnippet(text: string): string {
-  const plain = NOISE.reduce((rest, [noise, by]) => rest.replace(noise, by), text);
+  const plain = MAY_BE_NOISE.test(text) ? NOISE.reduce((rest, [noise, by]) => rest.replace(noise, by), text) : text;
   return safeLine(plain, TICKET_LIMITS.lastMessageMaxChars);
 }

@@ -16,7 +16,7 @@ export interface LastMessageRow {
 }
 
 /** Characters that are read of a text: enough to fill a line after Markdown is removed from it. */
-const READ_CHARS = 600;
+const READ_CHARS = 400;
 
 export const LAST_MESSAGE_COLUMNS =
   "l.text AS last_text, l.author AS last_author, l.actor AS last_actor, l.at AS last_at";

@@ -14,7 +14,7 @@ export function renderTickets(tickets: readonly TicketItem[], { paint, width }: 
   const rows = tickets.map((ticket) => {
     const { id, status, stage, assignee, updatedAt, subject, channelId, chatId, priority, tags, customer } = ticket;
     const stages = { review: yellow(stage), failed: red(stage) } as const;
-    const person = customer?.name ?? customer?.email ?? ticket.userId;
+    const person = customer?.name ?? customer?.email ?? null;
     const remarks = [
       ...(ticket.origin === null ? [] : ["task"]),
       ...(person === null ? [] : [safeLine(person, PERSON_CHARS)]),
