@@ -50,10 +50,25 @@ const WORDS = {
 };
 
 /** The pages by their names; `act` does what has to be done on one before its picture is taken. */
-const pagesOf = ({ project, ticketId, kbId, agentId }, words) => ({
+const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   start: { path: `/${project}/start` },
   inbox: { path: `/${project}/inbox/review` },
   ticket: { path: `/${project}/inbox/review/${ticketId}` },
+  task: { path: `/${project}/inbox/shared/${taskId}` },
+  details: {
+    path: `/${project}/inbox/review/${ticketId}`,
+    async act(page) {
+      await page.getByRole("region", { name: words.draft }).waitFor();
+      const tab = page.getByRole("tab", { name: words.details });
+      if (!(await tab.isVisible())) await page.getByRole("button", { name: words.details }).click();
+    },
+  },
+  bulk: {
+    path: `/${project}/inbox/review`,
+    async act(page) {
+      for (const box of (await page.getByRole("checkbox").all()).slice(0, 2)) await box.check({ force: true });
+    },
+  },
   trace: {
     path: `/${project}/inbox/review/${ticketId}`,
     async act(page) {

@@ -50,6 +50,7 @@ export async function startConsoleProduct(folder, env = {}) {
   return {
     url,
     api,
+    tools: `http://127.0.0.1:${ports.SVC_TOOLS_PORT}`,
     databaseUrl,
     pid: child.pid,
     openStore: open,

@@ -1,4 +1,5 @@
 // A small made-up shop: knowledge, agents, operators, and conversations of some weeks.
+import { ADMIN_KEY } from "./console-product.mjs";
 import { query } from "./database.mjs";
 import { until } from "./processes.mjs";
 
@@ -168,6 +169,55 @@ const EARLIER = Array.from({ length: OLDEST_DAY - 4 }, (_, index) => OLDEST_DAY 
   }),
 );
 
+/** What meetings have left to do, as an MCP client submits it. */
+const TASKS = [
+  {
+    title: "Checkout shows the old shipping prices",
+    description:
+      "Since Friday the checkout charges 5.90 EUR for a parcel, while the help page says 4.90 EUR. Two customers have complained. Check the price table of the shop.",
+    severity: "high",
+    source: "Standup 23 Nov",
+  },
+  {
+    title: "Order 40 orange propellers for the winter sale",
+    description: "Order 40 orange propellers for the winter sale",
+    source: "Standup 23 Nov",
+  },
+];
+
+/** Customers who say nothing of themselves. */
+const NAMELESS = ["Hanna Berg", "Best SEO Offers"];
+
+/** Who somebody is, as each channel says it. */
+function identityOf(name, channelId) {
+  if (NAMELESS.includes(name)) return { meta: {} };
+  const email = `${name.toLowerCase().replaceAll(" ", ".")}@example.org`;
+  if (channelId === "widget") return { meta: { contact: { name, email } } };
+  if (channelId === "messenger") return { meta: { telegram: { chatType: "private", from: { name } } } };
+  return { userId: email, meta: { name, email } };
+}
+
+/** Submits an issue as an MCP client does. */
+async function submitTask(product, task) {
+  const answer = await fetch(`${product.tools}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${ADMIN_KEY}`,
+      "x-svc-project": PROJECT,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "svc_submit_issue", arguments: { clientIssueId: task.title, ...task } },
+    }),
+  });
+  const text = await answer.text();
+  if (!answer.ok || !text.includes("ticketId")) throw new Error(`svc_submit_issue: ${answer.status} ${text}`);
+}
+
 const daysAgo = (days) => new Date(Date.now() - days * DAY_MS);
 
 /** Puts what happened to a ticket so many hours back. */
@@ -228,18 +278,19 @@ export async function plantShop(product) {
 
   // From the oldest to the newest, so that the list has them in their order.
   let shown = null;
-  for (const [userId, text, hours, channelId, more] of [...EARLIER, ...CONVERSATIONS.toReversed()]) {
-    const chatId = `${channelId}-${userId.toLowerCase().replaceAll(" ", "-")}`;
+  for (const [name, text, hours, channelId, more] of [...EARLIER, ...CONVERSATIONS.toReversed()]) {
+    const chatId = `${channelId}-${name.toLowerCase().replaceAll(" ", "-")}`;
+    const { meta, ...identity } = identityOf(name, channelId);
     const sent = await call("POST", "/messages", {
       text,
-      userId,
+      ...identity,
       chatId,
       mode: "async",
-      meta: { page: "https://kestrel.example/help", order: `K-${2_000 + Math.round(hours * 7)}` },
+      meta: { ...meta, page: "https://kestrel.example/help", order: `K-${2_000 + Math.round(hours * 7)}` },
     });
     const { ticketId } = sent;
     const read = async () => (await call("GET", `/admin/tickets/${ticketId}`)).item;
-    await until(`the answer to ${userId}`, async () => ["done", "review"].includes((await read()).stage));
+    await until(`the answer to ${name}`, async () => ["done", "review"].includes((await read()).stage));
     const decide = (action, json) => call("POST", `/admin/tickets/${ticketId}/${action}`, json);
     if (more.note !== undefined) await decide("note", { text: more.note });
     if (more.reply !== undefined) await decide("reply", { text: more.reply });
@@ -252,7 +303,7 @@ export async function plantShop(product) {
       await call("PATCH", `/admin/tickets/${ticketId}`, change);
     }
     if (more.resolve === true || more.spam === true) {
-      await until(`${userId} to be at rest`, async () => {
+      await until(`${name} to be at rest`, async () => {
         await product.call("POST", `/admin/tickets/${ticketId}/resolve`, {
           project: PROJECT,
           json: { status: more.spam === true ? "spam" : "resolved" },
@@ -263,8 +314,13 @@ export async function plantShop(product) {
     }
     await query(databaseUrl, "UPDATE tickets SET channel_id = $2 WHERE id = $1", [ticketId, channelId]);
     await moveBack(product, ticketId, hours);
-    if (userId === "Mira Holm") shown = ticketId;
+    if (name === "Mira Holm") shown = ticketId;
   }
+
+  for (const task of TASKS) await submitTask(product, task);
+  const [task] = (await call("GET", "/admin/tickets?origin=tool-server")).items.filter(
+    ({ priority }) => priority === "high",
+  );
 
   // Lists follow what happens in the background; what was put back in time they have to be told of.
   await until("the lists to follow", async () => {
@@ -314,5 +370,12 @@ export async function plantShop(product) {
     userId: "Nightly import",
     webhookUrl: "http://127.0.0.1:9/callback",
   });
-  return { project: PROJECT, ticketId: shown, kbId: kb.id, agentId: agents[0].id, email: people.ann.email };
+  return {
+    project: PROJECT,
+    ticketId: shown,
+    taskId: task.id,
+    kbId: kb.id,
+    agentId: agents[0].id,
+    email: people.ann.email,
+  };
 }

@@ -109,8 +109,9 @@ describe("a ticket", () => {
     const { messages, replies, events, draft, modelUsage, modelCalls, toolCalls, possibleDuplicates, more, ...record } =
       item;
     expect([modelUsage.calls, modelCalls, toolCalls, possibleDuplicates]).toEqual([0, [], [], []]);
-    expect(inList).toEqual(record);
-    expect(ticketItemSchema.strict().parse(inList)).toEqual(record);
+    const lastMessage = { text: "We look into it. a 1", author: "agent", actor: null, at: item.replies[0]?.createdAt };
+    expect(inList).toEqual({ ...record, lastMessage });
+    expect(ticketItemSchema.strict().parse(inList)).toEqual(inList);
     expect([messages, replies, events, more].length + Number(draft === null)).toBe(5);
   });
 
@@ -295,6 +296,24 @@ describe("a ticket", () => {
     const home = itemOf(await call(`/${id}`, { key: await keyOf(north, ["tickets:read"]) }));
     const told = home.events.map(({ data }) => data["decision"] ?? Object.keys(data).length > 0);
     expect(told).toEqual([true, "note", false, false, "reroute"]);
+  });
+});
+
+describe("the customer of a ticket", () => {
+  test("200: has the name and address of `meta`, made safe to show, and is found by them", async () => {
+    const meta = { user: { name: "Zo\u00eb \u202eQuillfeather\n" }, email: "zoe@quill.example" };
+    const id = await converse("Where is it?", { userId: "member-9041", meta });
+    const customer = { name: "Zo\u00eb Quillfeather", email: "zoe@quill.example" };
+    expect(itemOf(await call(`/${id}`))).toMatchObject({ customer, origin: null, channel_meta: meta });
+    for (const q of ["zoe quillf", "zoe@quill.example", "quill", "member-9041", "9041"]) {
+      await waitFor(async () => (await listed({ q })).includes(id), { what: `a search for ${q}` });
+    }
+    expect(await listed({ q: "quillfeather" }, { project: "south" })).toEqual([]);
+  });
+
+  test("200: `meta` makes no task of a ticket, and no customer of what is none", async () => {
+    const id = await converse("Hello?", { meta: { origin: "tool-server", name: ["Zo\u00eb"] } });
+    expect(itemOf(await call(`/${id}`))).toMatchObject({ customer: null, origin: null });
   });
 });
 

@@ -122,6 +122,8 @@ describe("a submitted issue", () => {
       agentId: answer.agentId,
       replies: [],
       draft: null,
+      customer: null,
+      origin: "tool-server",
       channel_meta: { origin: "tool-server", severity: "high", source: "Monday round" },
     });
     expect(ticket.messages.map(({ state, text }) => [state, text])).toEqual([

@@ -4,7 +4,7 @@ import { wordsOfTicket } from "./index-tickets.ts";
 describe("the words of a ticket", () => {
   test("are those of its subject and of all that was said", () => {
     const texts = ["Wo ist meine Größe?", "Die Grösse ist unterwegs."];
-    expect(wordsOfTicket({ indexed: null, subject: "Größe", texts })).toEqual([
+    expect(wordsOfTicket({ indexed: null, subject: "Größe", customer: "", texts })).toEqual([
       "grosse",
       "wo",
       "ist",
@@ -15,17 +15,21 @@ describe("the words of a ticket", () => {
   });
 
   test("grow by what is said later", () => {
-    expect(wordsOfTicket({ indexed: ["a", "b"], subject: "ignored", texts: ["b c"] })).toEqual(["a", "b", "c"]);
+    expect(wordsOfTicket({ indexed: ["a", "b"], subject: "ignored", customer: "", texts: ["b c"] })).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
   });
 
   test("are so few that PostgreSQL takes them, however much is said", () => {
     const texts = Array.from({ length: 10 }, (_, text) =>
       Array.from({ length: 1_000 }, (__, word) => `wort${text}x${word}x${"y".repeat(50)}`).join(" "),
     );
-    const words = wordsOfTicket({ indexed: null, subject: "", texts });
+    const words = wordsOfTicket({ indexed: null, subject: "", customer: "", texts });
     expect(words[0]).toMatch(/^wort0x0x/);
     expect(Buffer.byteLength(words.join(""))).toBeLessThan(400_000);
-    expect(wordsOfTicket({ indexed: words, subject: "", texts: ["onemore"] }).length).toBeLessThanOrEqual(
+    expect(wordsOfTicket({ indexed: words, subject: "", customer: "", texts: ["onemore"] }).length).toBeLessThanOrEqual(
       words.length + 1,
     );
   });

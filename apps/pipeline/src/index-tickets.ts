@@ -15,13 +15,14 @@ const MAX_WORD_BYTES = 400_000;
 const REST_FACTOR = { idle: 3, busy: 10 };
 const MAX_REST_MS = { idle: 300, busy: 1_000 };
 
-/** The words of a ticket: those that it had, and what its subject and what was said since have beside them. */
+/** The words of a ticket: those that it had, those of its customer, and the new ones of its subject and its messages. */
 export function wordsOfTicket({
   indexed,
   subject,
+  customer,
   texts,
-}: Pick<TicketText, "indexed" | "subject" | "texts">): string[] {
-  const words = new Set(indexed ?? searchWords(subject));
+}: Pick<TicketText, "indexed" | "subject" | "customer" | "texts">): string[] {
+  const words = new Set([...(indexed ?? searchWords(subject)), ...searchWords(customer)]);
   let bytes = 0;
   for (const word of words) bytes += sizeOf(word);
   for (const text of texts) {

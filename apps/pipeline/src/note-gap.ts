@@ -1,4 +1,4 @@
-import { questionOf } from "@svc/agents";
+import { questionAsWritten, questionOf } from "@svc/agents";
 import { withinMs } from "@svc/channel-manager";
 import { questionTerms } from "@svc/knowledge";
 import { languageOf } from "./language-of.ts";
@@ -22,9 +22,8 @@ export async function noteGap(context: StageContext, run: Run): Promise<void> {
 }
 
 async function note({ store }: StageContext, { message, project, triage, language }: Run): Promise<void> {
-  const question = questionOf(message.text);
   const known = language ?? languageOf(message.text);
-  const terms = await questionTerms({ store }, question, known);
+  const terms = await questionTerms({ store }, questionOf(message.text), known);
   // What has no words asks nothing that an article could answer.
   if (terms.length === 0) return;
   const { messageId, ticketId, text } = message;
@@ -32,7 +31,7 @@ async function note({ store }: StageContext, { message, project, triage, languag
     messageId,
     ticketId,
     text,
-    question,
+    question: questionAsWritten(text),
     terms,
     language: known,
     agentId: triage?.agentId ?? null,

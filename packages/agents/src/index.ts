@@ -13,7 +13,7 @@ export { NOTES_LIMITS } from "./notes/notes-summary.ts";
 export type { NotesModel, NotesSummary } from "./notes/notes-summary.ts";
 export type { NoteIssue, NoteQuote } from "./notes/find-issues.ts";
 export { summarizeNotes } from "./notes/summarize-notes.ts";
-export { questionOf, withoutCourtesies } from "./question-of.ts";
+export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
 export { sendsAnswer } from "./sends-answer.ts";
 export type { SendingChoice } from "./sends-answer.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";

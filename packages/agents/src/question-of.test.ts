@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { questionOf, withoutCourtesies } from "./question-of.ts";
+import { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
 
 describe("questionOf", () => {
   test.each([
@@ -58,6 +58,23 @@ describe("questionOf", () => {
       expect(questionOf(text).length).toBeLessThanOrEqual(text.length);
     },
   );
+});
+
+describe("questionAsWritten", () => {
+  test.each([
+    ["Please delete my account and all data.", "Please delete my account and all data."],
+    ["Hi! Please delete my account and all data you have. Thanks!", "Please delete my account and all data you have."],
+    [
+      "Hello,\n\ncould you please tell me how long the warranty lasts?\n\nMany thanks in advance\nPeter Miller",
+      "could you please tell me how long the warranty lasts?",
+    ],
+    ["I lost my key, help", "I lost my key, help"],
+    ["How do I change the port?", "How do I change the port?"],
+    ["Thanks!", "Thanks!"],
+    ["", ""],
+  ])("keeps the words of what %j asks", (message, asked) => {
+    expect(questionAsWritten(message)).toBe(asked);
+  });
 });
 
 describe("withoutCourtesies", () => {

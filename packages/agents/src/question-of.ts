@@ -38,6 +38,18 @@ const pleasePhrases = lazily(() => phraseSet(PLEASE));
  * beginning and its end are read.
  */
 export function questionOf(text: string): string {
+  return readQuestion(text).question;
+}
+
+/**
+ * The same sentences as those of `questionOf`, each word for word: for people, who read "Please delete my account" and not
+ * "delete my account".
+ */
+export function questionAsWritten(text: string): string {
+  return readQuestion(text).written;
+}
+
+function readQuestion(text: string): { question: string; written: string } {
   const sentences = sentencesOf(
     text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS / 2)}\n\n${text.slice(-MAX_CHARS / 2)}` : text,
   );
@@ -45,12 +57,14 @@ export function questionOf(text: string): string {
   const body = letter.flatMap(({ text: sentence, asks }, index) => {
     const told = index < 3 ? withoutSalutation(sentence) : sentence;
     const { rest, isLed } = withoutLeadIns(told.replace(CALL_FOR_HELP, ""));
-    return isSmallTalk(rest) ? [] : [{ text: rest, asks: asks || isLed }];
+    return isSmallTalk(rest) ? [] : [{ text: rest, written: told, asks: asks || isLed }];
   });
-  if (body.length === 0) return text.trim();
+  if (body.length === 0) return { question: text.trim(), written: text.trim() };
   const kept = sentences.length === 1 ? body : keepWhatAsks(body);
   const isWhole = kept.length === sentences.length && kept.every((part, index) => part.text === sentences[index]);
-  return isWhole ? text : kept.map((part) => part.text.trim()).join(" ");
+  if (isWhole) return { question: text, written: text };
+  const join = (of: "text" | "written") => kept.map((part) => part[of].trim()).join(" ");
+  return { question: join("text"), written: join("written") };
 }
 
 /**
@@ -79,6 +93,11 @@ const CALL_FOR_HELP =
 interface Part {
   text: string;
   asks: boolean;
+}
+
+/** A part with its words as they stand in the message, without the salutation. */
+interface WrittenPart extends Part {
+  written: string;
 }
 
 /** Sentences, and lines that were ended on purpose. */
@@ -187,7 +206,7 @@ function withoutLeadIns(sentence: string): { rest: string; isLed: boolean } {
 }
 
 /** The sentences that ask, those that say what it is about, and names with digits of the others. */
-function keepWhatAsks(parts: readonly Part[]): Part[] {
+function keepWhatAsks(parts: readonly WrittenPart[]): WrittenPart[] {
   const { language } = detectLanguage(
     parts
       .map((part) => part.text)
@@ -212,10 +231,10 @@ function keepWhatAsks(parts: readonly Part[]): Part[] {
     kept.add(index);
     for (const term of read[index]?.told ?? []) telling.add(term);
   }
-  return read.flatMap((part, index): Part[] => {
+  return read.flatMap((part, index): WrittenPart[] => {
     if (kept.has(index)) return [part];
     const codes = part.text.match(CODE) ?? [];
-    return codes.length === 0 ? [] : [{ text: codes.join(" "), asks: false }];
+    return codes.length === 0 ? [] : [{ text: codes.join(" "), written: codes.join(" "), asks: false }];
   });
 }
 

@@ -36,6 +36,8 @@ export type {
   CannedReplyVariable,
   RenderedReply,
 } from "./canned-reply.ts";
+export { CUSTOMER_LIMITS, customerOf, customerSchema, safeLine } from "./customer.ts";
+export type { Customer } from "./customer.ts";
 export { DeliveryError } from "./channel.ts";
 export type {
   AcceptedMessage,
@@ -342,6 +344,7 @@ export {
   ticketPrioritySchema,
 } from "./ticket-item.ts";
 export type {
+  LastMessage,
   PossibleDuplicateItem,
   TicketChange,
   TicketCount,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { customerSchema } from "./customer.ts";
 import { attachmentRefSchema, channelIdSchema } from "./incoming-message.ts";
 import { messageModeSchema } from "./message-request.ts";
 import { modelCallItemSchema, modelUsageSchema } from "./model-usage.ts";
@@ -16,6 +17,8 @@ export const TICKET_LIMITS = {
   shownMaxCount: 200,
   /** Bytes of messages, and of replies, that one ticket shows. */
   shownMaxBytes: 4 * 1024 * 1024,
+  /** Of the last message in a list. */
+  lastMessageMaxChars: 140,
 } as const;
 
 /** How urgent a ticket is, from the least to the most. */
@@ -23,6 +26,17 @@ export const ticketPrioritySchema = z.enum(["low", "normal", "high", "urgent"]);
 export type TicketPriority = z.infer<typeof ticketPrioritySchema>;
 
 const time = z.iso.datetime();
+
+/** Who wrote last in a conversation and how the text begins. */
+const lastMessageSchema = z.object({
+  text: z
+    .string()
+    .describe("One line of plain text, at most 140 characters; the name of a file that came without text."),
+  author: z.enum(["customer", "agent", "operator"]),
+  actor: z.string().nullable().describe("Which operator, as in `assignee`; null for other authors and if unknown."),
+  at: time,
+});
+export type LastMessage = z.infer<typeof lastMessageSchema>;
 
 /** A ticket as operators see it. */
 export const ticketItemSchema = z.object({
@@ -35,6 +49,15 @@ export const ticketItemSchema = z.object({
   channelId: channelIdSchema,
   chatId: z.string(),
   userId: z.string().nullable(),
+  customer: customerSchema
+    .nullable()
+    .describe(
+      "Name and e-mail address from `channel_meta`, as the sender gave them: not verified. Null without either.",
+    ),
+  origin: z
+    .literal("tool-server")
+    .nullable()
+    .describe("`tool-server` for a submitted issue, which has no customer to reply to; else null."),
   subject: z.string(),
   status: ticketStatusSchema,
   stage: ticketStageSchema,
@@ -50,6 +73,10 @@ export const ticketItemSchema = z.object({
   updatedAt: time,
   firstReplyAt: time.nullable(),
   resolvedAt: time.nullable(),
+  lastMessage: lastMessageSchema
+    .nullable()
+    .optional()
+    .describe("In lists only. Automatic notices and files of replies do not count."),
 });
 export type TicketItem = z.infer<typeof ticketItemSchema>;
 

@@ -18,7 +18,7 @@ const DEFAULT_SORT: TicketSort = "-updatedAt";
 
 /** What is asked of the list of tickets: all filters hold together. What is left out filters nothing. */
 export interface TicketListInput extends ListInput {
-  /** Words that all stand in the subject, the messages or the replies, in any case, the last one may be a beginning. */
+  /** Words that all stand in the subject, the messages, the replies or the customer, in any case; the last one may be the beginning of a word. */
   q?: string | undefined;
   sort?: string | undefined;
   status?: string | undefined;

@@ -1,8 +1,18 @@
 import { isAdministrator, requireScope, scopesOfRoles } from "@svc/auth";
 import type { Principal } from "@svc/auth";
-import { ServiceError, encodeTicketCursor, grantsScope, ticketChangeSchema, ticketListSchema } from "@svc/contracts";
+import {
+  ISSUE_ORIGIN,
+  ServiceError,
+  customerOf,
+  encodeTicketCursor,
+  grantsScope,
+  isIssueChat,
+  ticketChangeSchema,
+  ticketListSchema,
+} from "@svc/contracts";
 import type {
   FieldFault,
+  LastMessage,
   ListPage,
   PossibleDuplicateItem,
   TicketChange,
@@ -18,6 +28,7 @@ import type {
 import type {
   EventRecord,
   FileContent,
+  ListedTicket,
   MessageRecord,
   ModelCallRecord,
   ModelSums,
@@ -33,6 +44,7 @@ import { audited } from "./audited.ts";
 import { checkInput } from "./check-input.ts";
 import { isUuid } from "./is-uuid.ts";
 import type { ExpectedVersions } from "./kbs.ts";
+import { plainSnippet } from "./plain-snippet.ts";
 import { staleVersion } from "./stale-version.ts";
 import { asToolCall } from "./as-tool-call.ts";
 
@@ -44,6 +56,8 @@ const notFound = () => new ServiceError("not_found", "There is no such ticket in
  */
 export function asTicketItem(ticket: TicketRecord, principal: Principal): TicketItem {
   const tellsHome = ticket.homeProject === principal.project || isAdministrator(principal);
+  // By its chat, which no other caller can choose: `channel_meta` may say anything.
+  const isIssue = isIssueChat(ticket);
   return {
     id: ticket.id,
     homeProject: tellsHome ? ticket.homeProjectName : null,
@@ -51,6 +65,8 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     channelId: ticket.channelId,
     chatId: ticket.chatId,
     userId: ticket.userId,
+    customer: isIssue ? null : customerOf(ticket.channelMeta),
+    origin: isIssue ? ISSUE_ORIGIN : null,
     subject: ticket.subject,
     status: ticket.status,
     stage: ticket.stage,
@@ -67,6 +83,15 @@ export function asTicketItem(ticket: TicketRecord, principal: Principal): Ticket
     firstReplyAt: ticket.firstReplyAt?.toISOString() ?? null,
     resolvedAt: ticket.resolvedAt?.toISOString() ?? null,
   };
+}
+
+/** A ticket as a list shows it. */
+function asListedTicket({ lastMessage, ...ticket }: ListedTicket, principal: Principal): TicketItem {
+  const last: LastMessage | null =
+    lastMessage === null
+      ? null
+      : { ...lastMessage, text: plainSnippet(lastMessage.text), at: lastMessage.at.toISOString() };
+  return { ...asTicketItem(ticket, principal), lastMessage: last };
 }
 
 /** A message as it is shown. */
@@ -221,7 +246,7 @@ export async function listTickets(
   return {
     items: tickets.flatMap((ticket) => {
       const owner = owners.get(ticket.project);
-      return owner === undefined ? [] : [asTicketItem(ticket, owner)];
+      return owner === undefined ? [] : [asListedTicket(ticket, owner)];
     }),
     nextCursor: next === null ? null : encodeTicketCursor(query.sort, next),
   };

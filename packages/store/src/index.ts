@@ -123,7 +123,7 @@ export type { ToolCallEnd, ToolCallRecord, ToolCaller, WantedCall } from "./tool
 export type { DecidedMessage } from "./triage-messages.ts";
 export type { OlderThan, EventRecord, MessageRecord, ReplyRecord, TicketContents } from "./ticket-details.ts";
 export type { OperatorReply, OperatorReplyQuery } from "./operator-replies.ts";
-export type { TicketPageQuery } from "./ticket-list.ts";
+export type { ListedTicket, TicketPageQuery } from "./ticket-list.ts";
 export type { TicketRecord } from "./ticket-record.ts";
 export type { TicketText, WordQuery } from "./ticket-texts.ts";
 export type { UnfinishedReply, UnfinishedText } from "./unfinished-replies.ts";

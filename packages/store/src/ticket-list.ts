@@ -3,6 +3,8 @@ import type { KeyPlace, TicketListQuery, TicketSort } from "@svc/contracts";
 import type { Db } from "./db.ts";
 import { ticketIdOf } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
+import { asLastMessage, LAST_MESSAGE_COLUMNS, LAST_MESSAGE_JOIN } from "./last-message.ts";
+import type { LastMessageRecord, LastMessageRow } from "./last-message.ts";
 import { LIST_VALUES, urgencySpan } from "./ticket-keys.ts";
 import { asTicketRecord, RECORD_COLUMNS, RECORD_JOINS } from "./ticket-record.ts";
 import type { TicketRecord, TicketRow } from "./ticket-record.ts";
@@ -15,9 +17,14 @@ export type TicketPageQuery = Omit<TicketListQuery, "q" | "allProjects"> & {
   words: WordQuery | null;
 };
 
+/** A ticket in a list. */
+export interface ListedTicket extends TicketRecord {
+  lastMessage: LastMessageRecord | null;
+}
+
 /** One page of tickets. */
 export interface TicketPage {
-  tickets: TicketRecord[];
+  tickets: ListedTicket[];
   /** After which the next page goes on; null at the end. */
   next: KeyPlace | null;
 }
@@ -263,7 +270,7 @@ export function ticketListTable(db: Db) {
          ORDER BY s.${key} ${direction}, s.ticket_id ${direction} LIMIT ${limit})`;
       // The first part goes along an index of ticket_list, for each project, and ends when the page is full; the second
       // has the few tickets that are taken from their own rows. Only the page's tickets are read whole. No locks.
-      const rows = await db.query<TicketRow & { value: number; ticket_id: string }>(
+      const rows = await db.query<TicketRow & LastMessageRow & { value: number; ticket_id: string }>(
         `WITH page AS MATERIALIZED (
            SELECT value, ticket_id FROM (
              ${span.overAll(pageOf("ticket_list", listed))}
@@ -271,8 +278,9 @@ export function ticketListTable(db: Db) {
              ${pageOf(`(SELECT ${LIST_VALUES} FROM tickets t WHERE t.id = ANY (${freshIds}))`, fresh)}
            ) AS both_parts ORDER BY value ${direction}, ticket_id ${direction} LIMIT ${limit}
          )
-         SELECT p.value, p.ticket_id, ${RECORD_COLUMNS}
+         SELECT p.value, p.ticket_id, ${RECORD_COLUMNS}, ${LAST_MESSAGE_COLUMNS}
          FROM page p LEFT JOIN tickets t ON t.id = p.ticket_id AND ${span.has("t.project_id")} ${RECORD_JOINS}
+         ${LAST_MESSAGE_JOIN}
          ORDER BY p.value ${direction}, p.ticket_id ${direction}`,
         values,
       );
@@ -280,7 +288,9 @@ export function ticketListTable(db: Db) {
       const last = page.at(-1);
       return {
         // A ticket that was erased or rerouted in this moment is left out.
-        tickets: page.filter((row) => row.id !== null).map(asTicketRecord),
+        tickets: page
+          .filter((row) => row.id !== null)
+          .map((row) => ({ ...asTicketRecord(row), lastMessage: asLastMessage(row) })),
         next: rows.length > page.length && last !== undefined ? { value: last.value, id: last.ticket_id } : null,
       };
     },

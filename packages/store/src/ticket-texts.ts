@@ -1,3 +1,4 @@
+import { customerOf } from "@svc/contracts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
 import { microsecondsOf } from "./ticket-keys.ts";
@@ -15,6 +16,8 @@ export interface TicketText {
   /** The words that its index has already; null to begin anew. */
   indexed: string[] | null;
   subject: string;
+  /** The customer's name, e-mail address and user id, as far as they are known. */
+  customer: string;
   /** What was said since, in the order in which it was. */
   texts: string[];
   /** Place in the chat of the last of these texts. */
@@ -86,6 +89,12 @@ function lexemesOf(words: readonly string[]): string[] {
   return [...lexemes];
 }
 
+/** What a search finds a ticket's customer by. */
+function customerText(userId: string | null, channelMeta: Record<string, unknown>): string {
+  const customer = customerOf(channelMeta);
+  return [customer?.name, customer?.email, userId].filter((part) => typeof part === "string").join(" ");
+}
+
 /** The words of tickets. */
 export function ticketTextsTable(db: Db) {
   // Deleted before anything is read: a change that comes after the read finds no row and queues the ticket again. SKIP
@@ -97,7 +106,7 @@ export function ticketTextsTable(db: Db) {
 
   // What is indexed stays, unless the subject is another one.
   const READ = `
-    SELECT t.id AS ticket_id, t.subject, ${microsecondsOf("t.created_at")} AS created_us, x.seq, tsvector_to_array(x.document) AS lexemes
+    SELECT t.id AS ticket_id, t.subject, t.user_id, t.channel_meta, ${microsecondsOf("t.created_at")} AS created_us, x.seq, tsvector_to_array(x.document) AS lexemes
     FROM tickets t LEFT JOIN ticket_texts x ON x.ticket_id = t.id AND x.subject = t.subject
     WHERE t.id = ANY ($1::uuid[])`;
 
@@ -118,23 +127,32 @@ export function ticketTextsTable(db: Db) {
   // it. Locks the tickets' rows, as the foreign key does, but those that were joined; in the order of ids, as every such
   // statement.
   const WRITE = `
-    INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq)
+    INSERT INTO ticket_texts (ticket_id, project_id, document, subject, seq, has_customer)
     SELECT t.id, t.project_id,
-      array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq
+      array_to_tsvector(ARRAY(SELECT jsonb_array_elements_text(i.lexemes)) || (':p:' || t.project_id)), i.subject, i.seq, true
     FROM unnest($1::uuid[], $2::jsonb[], $3::text[], $4::bigint[], $5::bigint[])
       AS i (ticket_id, lexemes, subject, seq, created_us)
     JOIN tickets t ON t.id = i.ticket_id AND ${microsecondsOf("t.created_at")} = i.created_us
     ORDER BY t.id FOR KEY SHARE OF t
     ON CONFLICT (ticket_id) DO UPDATE SET project_id = excluded.project_id, document = excluded.document,
-      subject = excluded.subject, seq = excluded.seq`;
+      subject = excluded.subject, seq = excluded.seq, has_customer = true`;
 
   const QUEUE_AGAIN = `
     INSERT INTO ticket_text_queue (ticket_id) SELECT unnest($1::uuid[]) ON CONFLICT (ticket_id) DO NOTHING`;
+
+  // Tickets whose words were indexed before the customer's belonged to them, some at a time and after all others: the older
+  // version indexes without them for as long as it runs beside this one.
+  const QUEUE_WITHOUT_CUSTOMER = `
+    INSERT INTO ticket_text_queue (ticket_id, queued_at)
+    SELECT ticket_id, '-infinity' FROM ticket_texts WHERE NOT has_customer LIMIT ${STEP.tickets}
+    ON CONFLICT (ticket_id) DO NOTHING`;
 
   async function read(tx: Db, ticketIds: readonly string[]): Promise<(TicketText & Pick<IndexedText, "createdUs">)[]> {
     const tickets = await tx.query<{
       ticket_id: string;
       subject: string;
+      user_id: string | null;
+      channel_meta: Record<string, unknown>;
       created_us: number;
       seq: number | null;
       lexemes: string[] | null;
@@ -150,6 +168,7 @@ export function ticketTextsTable(db: Db) {
         ticketId: row.ticket_id,
         indexed: row.lexemes?.filter((lexeme) => !lexeme.startsWith(":")) ?? null,
         subject: row.subject,
+        customer: customerText(row.user_id, row.channel_meta),
         createdUs: row.created_us,
         texts: taken.map(({ text }) => text),
         seq: taken.at(-1)?.seq ?? row.seq ?? 0,
@@ -166,10 +185,12 @@ export function ticketTextsTable(db: Db) {
      */
     async indexNext(wordsOf: (text: TicketText) => string[]): Promise<boolean> {
       // Mostly there is nothing to do: one look instead of a transaction.
-      const [queue] = await db.query<{ is_empty: boolean }>(
-        "SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty",
+      const [queue] = await db.query<{ is_empty: boolean; is_complete: boolean }>(
+        `SELECT NOT EXISTS (SELECT FROM ticket_text_queue) AS is_empty,
+           NOT EXISTS (SELECT FROM ticket_texts WHERE NOT has_customer) AS is_complete`,
       );
-      if (queue?.is_empty === true) return false;
+      if (queue?.is_empty === true && queue.is_complete) return false;
+      if (queue?.is_empty === true) await db.query(QUEUE_WITHOUT_CUSTOMER);
       return db.transaction(async (tx) => {
         const taken = await tx.query<{ ticket_id: string }>(TAKE);
         if (taken.length === 0) return false;

@@ -2,11 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/g
 import { TICKET_SORTS } from "@svc/contracts";
 import type { KeyPlace, TicketSort } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type { ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
+import type { NewMessage, NewReply, ProjectId, TicketPageQuery, TicketRecord } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import * as fc from "fast-check";
 import { Client } from "pg";
-import { exchange, newMessage, openTestStore } from "./open-test-store.ts";
+import {
+  answeredRun,
+  claimNow,
+  exchange,
+  newMessage,
+  openAndFinish,
+  openTestStore,
+  textReply,
+} from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
 
 let db: TestStore;
@@ -36,9 +44,10 @@ const listed = async (query: Partial<TicketPageQuery> = {}, of = project) =>
 async function followAll(): Promise<void> {
   while (await db.store.ticketIndex.follow());
   while (
-    await db.store.ticketTexts.indexNext(({ indexed, subject, texts }) => [
-      ...new Set([...(indexed ?? []), ...`${subject} ${texts.join(" ")}`.toLowerCase().split(/\W+/).filter(Boolean)]),
-    ])
+    await db.store.ticketTexts.indexNext(({ indexed, subject, customer, texts }) => {
+      const said = [subject, customer, ...texts].join(" ").toLowerCase();
+      return [...new Set([...(indexed ?? []), ...said.split(/\W+/).filter(Boolean)])];
+    })
   );
 }
 /** Follows until every event counts as followed, which waits for whatever else writes on this server. */
@@ -209,7 +218,7 @@ describe("a list of tickets", () => {
         const meant = all.filter((ticket) => isMeant(query, ticket)).toSorted((a, b) => compare(query.sort, a, b));
         const read = await readPages(query);
         expect({ query, ids: read.map(({ id }) => id) }).toEqual({ query, ids: meant.map(({ id }) => id) });
-        expect(read).toEqual(meant);
+        expect(read).toEqual(meant.map((ticket) => ({ ...ticket, lastMessage: null })));
       }
     };
     for (const [index, id] of ids.slice(0, half).entries()) await change(id, facts[index]);
@@ -287,6 +296,57 @@ describe("a list of tickets", () => {
   });
 });
 
+describe("the last message of a listed ticket", () => {
+  const lastOf = async (ticketId: string) =>
+    (await db.store.ticketList.listPage(project, asked())).tickets.find(({ id }) => id === ticketId)?.lastMessage;
+  const answer = async (message: NewMessage, replies: NewReply[]) => {
+    const { ticketId } = await db.store.messages.accept(project, message);
+    await openAndFinish(db.store, answeredRun(await claimNow(db.store, project, ticketId), [], { replies }));
+    return ticketId;
+  };
+
+  test("is the newest of the customer's messages and of the replies, whichever came later", async () => {
+    const chat = newMessage({ text: "Where is it?" });
+    const ticketId = await answer(chat, [{ item: textReply("On its way."), author: "agent" }]);
+    expect(await lastOf(ticketId)).toMatchObject({ author: "agent", text: "On its way.", actor: null });
+    await answer({ ...chat, text: "Thank you!" }, []);
+    expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "Thank you!", actor: null });
+  });
+
+  test("is not an automatic notice or a file of a reply", async () => {
+    const file = { type: "attachment", filename: "table.xlsx", mime: "text/plain", content: Buffer.from("x") } as const;
+    const ticketId = await answer(newMessage({ text: "A person, please." }), [
+      { item: textReply("A member of our team will reply."), author: "system" },
+      { item: file, author: "agent" },
+    ]);
+    expect(await lastOf(ticketId)).toMatchObject({ author: "customer", text: "A person, please." });
+  });
+
+  test("names a file that came without text", async () => {
+    const attachments = [{ type: "image/png", name: "screenshot.png" }];
+    expect(await lastOf(await answer(newMessage({ text: "", attachments }), []))).toMatchObject({
+      author: "customer",
+      text: "screenshot.png",
+    });
+  });
+
+  test("says which operator wrote it", async () => {
+    const message = newMessage({ text: "Where is it?" });
+    const ticketId = await answer(message, [{ item: textReply("I will ask."), author: "operator" }]);
+    await db.sql(
+      `INSERT INTO reviews (id, project_id, ticket_id, kind, actor, author, text, covers, due_at, finished_at)
+       VALUES ($1, $2, $3, 'send', 'operator:1', 'operator', 'I will ask.', '{}', now(), now())`,
+      [newId(), project, ticketId],
+    );
+    expect(await lastOf(ticketId)).toMatchObject({ author: "operator", actor: "operator:1", text: "I will ask." });
+  });
+
+  test("is only the beginning of a long text", async () => {
+    const ticketId = await answer(newMessage({ text: "word ".repeat(10_000) }), []);
+    expect((await lastOf(ticketId))?.text.length).toBeLessThan(1_000);
+  });
+});
+
 describe("the search in tickets", () => {
   const found = (words: string[], beginning: string | null, query: Partial<TicketPageQuery> = {}, of = project) =>
     listed({ words: { words, beginning }, ...query }, of);
@@ -305,6 +365,42 @@ describe("the search in tickets", () => {
     expect(await found([], "w", {}, other)).toEqual([]);
     expect(await found([], "it'\\", {})).toEqual([]);
     expect(await found([], "w", { status: "resolved" })).toEqual([]);
+  });
+
+  test("finds the customer by name, address and user id, and forgets them with the ticket", async () => {
+    const channelMeta = { contact: { name: "Jonas Weber", email: "jonas@weber.example" } };
+    const chat = newMessage({ text: "hello", userId: "maria@kellerbau", channelMeta });
+    const { accepted } = await exchange(db.store, project, chat, ["Hi."]);
+    await settle();
+    for (const name of ["jonas", "weber", "maria", "kellerbau", "example"]) {
+      expect(await found([name], null)).toEqual([accepted.ticketId]);
+    }
+    expect(await found(["jonas"], "web")).toEqual([accepted.ticketId]);
+    // A name that is given later is found from then on.
+    await exchange(db.store, project, { ...chat, channelMeta: { contact: { name: "Johanna" } } }, ["Hi."]);
+    await settle();
+    expect(await found(["johanna"], null)).toEqual([accepted.ticketId]);
+
+    await db.store.erasures.erase(project, accepted.ticketId);
+    expect(await found(["jonas"], null)).toEqual([]);
+    expect(await db.sql("SELECT FROM ticket_texts")).toEqual([]);
+  });
+
+  test("finds the customers of tickets that the version before has indexed without them", async () => {
+    const channelMeta = { contact: { name: "Jonas Weber" } };
+    const ticketIds: string[] = [];
+    for (let count = 0; count < 45; count++) {
+      const { accepted } = await exchange(db.store, project, newMessage({ channelMeta }), ["Hi."]);
+      ticketIds.push(accepted.ticketId);
+    }
+    await settle();
+    await db.sql(
+      "UPDATE ticket_texts SET has_customer = false, document = ts_delete(document, '{jonas,weber}'::text[])",
+    );
+    expect(await found(["jonas"], null)).toEqual([]);
+    await followAll();
+    expect((await found(["jonas"], null)).toSorted()).toEqual(ticketIds.toSorted());
+    expect(await db.store.ticketTexts.indexNext(() => [])).toBe(false);
   });
 
   test("follows what is said later, another subject, another project, and an erasure", async () => {

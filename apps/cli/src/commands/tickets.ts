@@ -61,7 +61,7 @@ function addReading(tickets: Command, cli: Cli): void {
     .addOption(new Option("--stage <stage>", "where the pipeline is with it").choices(STAGES))
     .option("--needs-review", "only those that a person has to look at")
     .option("--assignee <name>", "only those that somebody has; none for those that nobody has")
-    .option("--q <words>", "words of the subject, the messages or the replies")
+    .option("--q <words>", "words of the subject, the messages, the replies or the customer")
     .addOption(new Option("--channel <channel>", "where it came in").choices(CHANNELS))
     .option("--agent <name>", "only those of an agent")
     .addOption(new Option("--priority <priority>", "how urgent it is").choices(PRIORITIES))

@@ -11,6 +11,9 @@ const NAME_CHARS = 80;
 const LINE_CHARS = 300;
 const KIB = 1024;
 
+/** Names of `channel_meta` that a submitted issue is shown with. */
+const ISSUE_FACTS = ["source", "severity"] as const;
+
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 /** A text of strangers with a mark before every line, so that nothing in it can be taken for what is around it. */
@@ -37,11 +40,12 @@ interface Utterance {
   text: string;
 }
 
-function ofMessage(message: TicketMessage, paint: Paint): Utterance {
+function ofMessage(message: TicketMessage, { origin }: Pick<TicketDetail, "origin">, paint: Paint): Utterance {
   const { seq, timestamp, userId, text, attachments, state, failure } = message;
   const remarks = [MESSAGE_REMARKS[state], ...(failure === null ? [] : [safeLine(failure, LINE_CHARS)])];
   const remark = remarks.filter((part) => part !== "").join(": ");
-  const who = userId === null ? "customer" : `customer ${safeLine(userId, NAME_CHARS)}`;
+  const author = origin === null ? "customer" : "task";
+  const who = userId === null ? author : `${author} ${safeLine(userId, NAME_CHARS)}`;
   return {
     seq,
     head: `${paint.dim(minute(timestamp))}  ${paint.bold(who)}${remark === "" ? "" : `  ${paint.yellow(remark)}`}`,
@@ -65,9 +69,10 @@ function ofReply(reply: TicketReply, paint: Paint): Utterance {
   };
 }
 
-function renderConversation({ messages, replies, more }: TicketDetail, paint: Paint): string {
+function renderConversation(ticket: TicketDetail, paint: Paint): string {
+  const { messages, replies, more } = ticket;
   const said = [
-    ...messages.map((message) => ofMessage(message, paint)),
+    ...messages.map((message) => ofMessage(message, ticket, paint)),
     ...replies.map((reply) => ofReply(reply, paint)),
   ];
   const lines = said.toSorted((one, other) => one.seq - other.seq).map(({ head, text }) => `${head}\n${text}`);
@@ -128,14 +133,27 @@ function renderModelUsage({ calls, inputTokens, outputTokens, costUsd }: TicketD
   return `${calls} ${calls === 1 ? "call" : "calls"}, ${inputTokens} + ${outputTokens} tokens${cost}`;
 }
 
+/** Name and address as the sender gave them. */
+const renderCustomer = ({ name, email }: NonNullable<TicketDetail["customer"]>) =>
+  [name, name === null || email === null ? email : `<${email}>`]
+    .flatMap((part) => (part === null ? [] : [safeLine(part, LINE_CHARS)]))
+    .join(" ");
+
 /** One ticket as a person reads it: facts, what was said, what happened, and the draft. */
 export function renderTicket(ticket: TicketDetail, paint: Paint): string {
   const { id, subject, status, stage, channelId, chatId, userId, assignee, agentId, priority, tags, version } = ticket;
+  const { channel_meta: meta, customer, origin } = ticket;
+  const issueFacts = ISSUE_FACTS.flatMap((name) => {
+    const value = origin === null ? null : meta[name];
+    return typeof value === "string" ? [[name, safeLine(value, LINE_CHARS)] as const] : [];
+  });
   const facts = renderFacts([
     ["ticket", id],
     ["subject", safeLine(subject, LINE_CHARS)],
+    ...(origin === null ? [] : [["origin", origin] as const, ...issueFacts]),
     ["state", `${status}, ${stage}`],
     ["chat", `${channelId} ${safeLine(chatId)}`],
+    ...(customer === null ? [] : [["customer", renderCustomer(customer)] as const]),
     ...(userId === null ? [] : [["user", safeLine(userId)] as const]),
     ...(assignee === null ? [] : [["assignee", safeLine(assignee)] as const]),
     ...(agentId === null ? [] : [["agent", agentId] as const]),
@@ -163,10 +181,11 @@ export function renderTicket(ticket: TicketDetail, paint: Paint): string {
 }
 
 /** What an operator has to know to decide: the messages that wait, and the draft. */
-export function renderQuestion({ messages, draft }: TicketDetail, paint: Paint): string {
+export function renderQuestion(ticket: TicketDetail, paint: Paint): string {
+  const { messages, draft } = ticket;
   const waiting = messages
     .filter(({ state }) => state !== "answered" && state !== "rejected")
-    .map((message) => ofMessage(message, paint));
+    .map((message) => ofMessage(message, ticket, paint));
   return [
     ...waiting.map(({ head, text }) => `${head}\n${text}`),
     ...(draft === null ? [] : ["", renderDraft(draft, paint)]),

@@ -20,7 +20,9 @@ export const listTickets = describedTool({
     stage: oneOf(ticketStageSchema.options).describe("Where the pipeline is with it: `review` waits for an operator."),
     q: textUpTo(LIST_LIMITS.searchMaxChars)
       .optional()
-      .describe("Words that all stand in the subject, the messages or the replies; the last one may be a beginning."),
+      .describe(
+        "Words that all stand in the subject, the messages, the replies or the customer's name; the last one may be the beginning of a word.",
+      ),
     ...pageFields,
   }),
   output: pageOf(ticketItemSchema),

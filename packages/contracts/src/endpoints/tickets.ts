@@ -14,7 +14,7 @@ const filterQuery = z.object({
     .string()
     .optional()
     .describe(
-      "Words that all stand in the subject, the messages or the replies, in any case and with or without accents; the last one may be the beginning of a word.",
+      "Words that all stand in the subject, the messages, the replies, or the customer's name, email address or user id, in any case and with or without accents; the last one may be the beginning of a word.",
     ),
   sort: z.enum(TICKET_SORTS).optional().describe("`-updatedAt` where absent. A minus means: the greatest first."),
   status: ticketFilters.status.optional(),

@@ -13,6 +13,8 @@ const item = (version: number, stage: TicketItem["stage"]): TicketItem => ({
   channelId: "api",
   chatId: "c1",
   userId: null,
+  customer: null,
+  origin: null,
   subject: "A parcel",
   status: "open",
   stage,

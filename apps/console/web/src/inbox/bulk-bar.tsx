@@ -24,7 +24,18 @@ const ACTIONS = {
   spam: { title: "bulk.spam", icon: OctagonX },
   reopen: { title: "bulk.reopen", icon: RotateCcw },
 } as const;
-const NAMES = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
+
+/** What can be done with the selected tickets: closed ones are not closed again, and open ones not opened. */
+function actionsFor(tickets: readonly TicketItem[]): (keyof typeof ACTIONS)[] {
+  const closed = tickets.filter(({ status }) => status === "resolved" || status === "spam").length;
+  return [
+    "takeover",
+    ...(closed < tickets.length ? (["resolve", "spam"] as const) : []),
+    ...(closed > 0 ? (["reopen"] as const) : []),
+  ];
+}
+/** Actions that stand in the bar itself, where there is room for two; the others are in its menu. */
+const IN_BAR = 2;
 
 /** What can be done with all tickets that are selected. What could not be done stays selected. */
 export function BulkBar({
@@ -82,6 +93,7 @@ export function BulkBar({
     tellFaults(faults);
   }
   const isBusy = progress !== null;
+  const names = actionsFor(tickets);
   const more = [
     { kind: "assign", title: "bulk.assign", icon: Users },
     { kind: "tag", title: "bulk.tag", icon: Tag },
@@ -89,7 +101,7 @@ export function BulkBar({
   useCommands(
     mayWrite && !isBusy
       ? [
-          ...NAMES.map((name) => ({
+          ...names.map((name) => ({
             id: `bulk-${name}`,
             title: t("command.bulk", { action: t(ACTIONS[name].title), n: tickets.length }),
             group: "bulk" as const,
@@ -109,9 +121,9 @@ export function BulkBar({
     <div
       role="toolbar"
       aria-label={t("bulk.bar")}
-      className="animate-appear absolute inset-x-2 bottom-2 z-10 flex flex-wrap items-center gap-1 rounded-lg border border-line bg-raised p-1.5 shadow-pop"
+      className="animate-appear absolute inset-x-2 bottom-2 z-10 flex items-center gap-1 rounded-lg border border-line bg-raised p-1.5 shadow-pop"
     >
-      <span role="status" className="px-1.5 text-sm font-semibold tabular-nums">
+      <span role="status" className="truncate px-1.5 text-sm font-semibold tabular-nums">
         {isBusy
           ? t("bulk.progress", { done: progress, count: tickets.length })
           : t("bulk.selected", { n: tickets.length })}
@@ -119,7 +131,7 @@ export function BulkBar({
       <span className="flex-1" />
       {mayWrite && (
         <>
-          {NAMES.map((name) => {
+          {names.slice(0, IN_BAR).map((name) => {
             const { icon: Icon, title } = ACTIONS[name];
             return (
               <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => void run({ kind: name })}>
@@ -141,6 +153,11 @@ export function BulkBar({
               </button>
             }
           >
+            {names.slice(IN_BAR).map((name) => (
+              <MenuItem key={name} icon={ACTIONS[name].icon} onSelect={() => void run({ kind: name })}>
+                {t(ACTIONS[name].title)}
+              </MenuItem>
+            ))}
             {more.map(({ icon, kind, title }) => (
               <MenuItem key={kind} icon={icon} onSelect={() => setDialog({ kind })}>
                 {t(title)}

@@ -11,6 +11,8 @@ const ticket = (id: string, version = 1): TicketItem => ({
   channelId: "api",
   chatId: id,
   userId: null,
+  customer: null,
+  origin: null,
   subject: id,
   status: "open",
   stage: "review",

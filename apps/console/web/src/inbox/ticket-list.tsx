@@ -55,7 +55,7 @@ export function TicketList({
   const { t } = useTexts();
   const { connection } = useServices();
   const queryClient = useQueryClient();
-  const { nameOf } = usePeople();
+  const { me, nameOf } = usePeople();
   const { view, search } = useInbox();
   const { error, fetchNextPage, hasNextPage, isError, isFetchingNextPage, isPending, items, refetch } = list;
   const scroller = useRef<HTMLDivElement>(null);
@@ -141,6 +141,8 @@ export function TicketList({
                     view={view}
                     search={search}
                     assigneeName={ticket.assignee === null ? null : nameOf(ticket.assignee)}
+                    me={me}
+                    nameOf={nameOf}
                     isCurrent={ticket.id === currentId}
                     isSelected={selected.has(ticket.id)}
                     onToggle={onToggle}

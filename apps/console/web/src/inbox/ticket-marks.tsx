@@ -1,10 +1,11 @@
-import { ArrowUp, Bot, ChevronsUp, Globe, MessageCircle, Send } from "lucide-react";
+import { ArrowUp, Bot, ChevronsUp, ClipboardList, Globe, MessageCircle, Send } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ChannelId, TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
+import { isTask } from "./describe-ticket.ts";
 
 interface Channel {
   icon: LucideIcon;
@@ -17,13 +18,16 @@ const CHANNELS = {
   messenger: { icon: Send, title: "channel.messenger" },
 } as const satisfies Record<ChannelId, Channel>;
 
-/** The channel that a ticket came in by. */
-export const channelOf = (id: ChannelId): Channel => CHANNELS[id];
+const TASK: Channel = { icon: ClipboardList, title: "task.title" };
+
+/** The channel that a ticket came in by; a task has none of its own. */
+export const channelOf = (ticket: Pick<TicketItem, "channelId" | "origin">): Channel =>
+  isTask(ticket) ? TASK : CHANNELS[ticket.channelId];
 
 /** The channel as an icon, which says its name. */
-export function ChannelMark({ id }: { id: ChannelId }) {
+export function ChannelMark({ ticket }: { ticket: Pick<TicketItem, "channelId" | "origin"> }) {
   const { t } = useTexts();
-  const { icon: Icon, title } = CHANNELS[id];
+  const { icon: Icon, title } = channelOf(ticket);
   return (
     <span role="img" aria-label={t(title)} title={t(title)} className="inline-flex shrink-0 text-faint">
       <Icon aria-hidden className="size-3.5" />
@@ -62,6 +66,11 @@ export function StateMark({ ticket }: { ticket: Pick<TicketItem, "status" | "sta
   const { tone, title } = stateOf(ticket);
   return <Badge tone={tone}>{t(title)}</Badge>;
 }
+
+const PRIORITIES: readonly TicketPriority[] = ["low", "normal", "high", "urgent"];
+
+/** The severity that the sender of a task gave; null without one. */
+export const severityOf = (value: unknown): TicketPriority | null => PRIORITIES.find((name) => name === value) ?? null;
 
 /** A priority above the normal one, as an icon. */
 export function PriorityMark({ priority }: { priority: TicketPriority }) {

@@ -4,6 +4,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/avatar.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
+import { customerName, isTask, snippetOf } from "./describe-ticket.ts";
 import { ChannelMark, ConfidenceMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
 
 /** A ticket in the list. */
@@ -13,6 +14,8 @@ export function TicketRow({
   view,
   search,
   assigneeName,
+  me,
+  nameOf,
   isCurrent,
   isSelected,
   onToggle,
@@ -24,6 +27,9 @@ export function TicketRow({
   view: string;
   search: InboxSearch;
   assigneeName: string | null;
+  /** The actor who looks at the list, and the names of others. */
+  me: string;
+  nameOf: (actor: string) => string;
   isCurrent: boolean;
   isSelected: boolean;
   onToggle: (id: string) => void;
@@ -31,8 +37,10 @@ export function TicketRow({
   onPoint: (ticket: TicketItem) => void;
 }) {
   const { t } = useTexts();
-  const { channelId, confidence, id, priority, project, subject, tags, updatedAt, userId } = ticket;
+  const { confidence, id, priority, project, subject, tags, updatedAt } = ticket;
   const subjectText = subject === "" ? t("ticket.noSubject") : subject;
+  const name = customerName(ticket, t);
+  const snippet = snippetOf(ticket, { me, nameOf, t });
   const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
   return (
     <div
@@ -48,10 +56,16 @@ export function TicketRow({
         className="flex h-full flex-col justify-center gap-0.5 py-2 pr-3.5 pl-9 hover:bg-hover focus-visible:-outline-offset-2"
       >
         <span className="flex items-center gap-1.5 text-xs text-muted">
-          <ChannelMark id={channelId} />
-          <span dir="auto" className="min-w-0 flex-1 truncate">
-            {userId ?? t("ticket.unknownCustomer")}
+          <ChannelMark ticket={ticket} />
+          <span className="min-w-0 flex-1 truncate">
+            {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
+            <bdi>{name}</bdi>
           </span>
+          {tags.slice(0, 2).map((tag) => (
+            <span key={tag} className="max-w-20 truncate text-2xs text-faint">
+              #{tag}
+            </span>
+          ))}
           {showsProject && (
             <span
               title={t("ticket.inProject", { project })}
@@ -63,24 +77,31 @@ export function TicketRow({
           <PriorityMark priority={priority} />
           <Ago time={updatedAt} className="shrink-0 text-faint tabular-nums" />
         </span>
-        <span
-          dir="auto"
-          className={`truncate text-sm ${isWaitingForPerson ? "font-semibold text-ink" : "font-medium text-ink"}`}
-        >
-          {subjectText}
-        </span>
-        <span className="flex h-5 items-center gap-1.5 overflow-hidden">
-          <StateMark ticket={ticket} />
-          <ConfidenceMark confidence={confidence} />
-          {tags.slice(0, 3).map((tag) => (
-            <span key={tag} className="max-w-24 truncate text-2xs text-faint">
-              #{tag}
+        <span className="flex gap-2">
+          <span className="min-w-0 flex-1">
+            <span
+              dir="auto"
+              className={`block text-sm text-ink ${snippet === null ? "line-clamp-2" : "truncate"} ${isWaitingForPerson ? "font-semibold" : "font-medium"}`}
+            >
+              {subjectText}
             </span>
-          ))}
-          <span className="flex-1" />
-          {assigneeName !== null && (
-            <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
-          )}
+            {snippet !== null && (
+              <span dir="auto" className="block truncate text-xs leading-5 text-muted">
+                {snippet}
+              </span>
+            )}
+          </span>
+          <span className="flex h-10 shrink-0 flex-col items-end">
+            <span className="flex h-5 items-center">
+              <StateMark ticket={ticket} />
+            </span>
+            <span className="flex h-5 items-center gap-1.5">
+              {!isTask(ticket) && <ConfidenceMark confidence={confidence} />}
+              {assigneeName !== null && (
+                <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
+              )}
+            </span>
+          </span>
         </span>
       </Link>
       <label className="absolute inset-y-0 left-0 flex w-9 items-center justify-center">

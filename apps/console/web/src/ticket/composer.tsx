@@ -7,6 +7,7 @@ import { usePeople } from "../app/use-names.ts";
 import type { Person } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { useFileDrop } from "../knowledge/use-file-drop.ts";
+import { isTask } from "../inbox/describe-ticket.ts";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Markdown } from "../ui/markdown.tsx";
@@ -80,8 +81,10 @@ export function Composer({
   const [seen, setSeen] = useState<SeenTicket>(() => kept?.seen ?? seenOf(ticket));
   const isBegun = text.trim() !== "";
   const changes = isBegun ? describeChanges(seen, ticket, me) : [];
-  const hasDraft = ticket.draft !== null;
-  const shownMode: ComposeMode = mode === "edit" && !hasDraft ? "reply" : mode;
+  // Nobody receives replies to a task.
+  const takesReplies = !isTask(ticket);
+  const hasDraft = ticket.draft !== null && takesReplies;
+  const shownMode: ComposeMode = !takesReplies ? "note" : mode === "edit" && !hasDraft ? "reply" : mode;
   const takesFiles = shownMode !== "note";
   const drop = useFileDrop(takesFiles, (dropped) => addFiles(dropped));
   const draftText = ticket.draft?.text ?? "";
@@ -241,7 +244,11 @@ export function Composer({
   }
 
   const { placeholder, submit } = MODES[shownMode];
-  const tabs = (["reply", ...(hasDraft ? ["edit" as const] : []), "note"] as const).map((name) => ({
+  const tabs = [
+    ...(takesReplies ? ["reply" as const] : []),
+    ...(hasDraft ? ["edit" as const] : []),
+    "note" as const,
+  ].map((name) => ({
     name,
     ...MODES[name],
   }));

@@ -9,7 +9,9 @@ import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { StateMark, channelOf } from "../inbox/ticket-marks.tsx";
+import { isTask, otherMeta } from "../inbox/describe-ticket.ts";
+import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
+import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Trace } from "./trace.tsx";
 
@@ -30,6 +32,45 @@ const Head = ({ children }: { children: ReactNode }) => (
 
 /** A value that came with a message, as text: whoever wrote it may be anybody. */
 const valueText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Name and address of the customer, with where they come from, and the user id. */
+function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: TicketDetail }) {
+  const { t } = useTexts();
+  return (
+    <>
+      {customer !== null && (
+        <>
+          {customer.name !== null && <Fact label={t("details.name")}>{customer.name}</Fact>}
+          {customer.email !== null && <Fact label={t("details.email")}>{customer.email}</Fact>}
+          <p className="pb-1 text-xs text-faint">{t(`details.stated.${channelId}`)}</p>
+        </>
+      )}
+      {userId !== null && (
+        <Fact label={t("details.userId")}>
+          <bdi>{userId}</bdi> {/* The widget takes a user id only with its signature. */}
+          {channelId === "widget" && (
+            <span title={t("details.verifiedHint")}>
+              <Badge tone="ok">{t("details.verified")}</Badge>
+            </span>
+          )}
+        </Fact>
+      )}
+    </>
+  );
+}
+
+/** Where a task comes from, and how severe its sender finds it. */
+function TaskFacts({ ticket: { channel_meta: meta } }: { ticket: TicketDetail }) {
+  const { t } = useTexts();
+  const severity = severityOf(meta["severity"]);
+  const { source } = meta;
+  return (
+    <>
+      <Fact label={t("details.source")}>{typeof source === "string" ? source : "–"}</Fact>
+      <Fact label={t("details.severity")}>{severity === null ? "–" : t(`priority.${severity}`)}</Fact>
+    </>
+  );
+}
 
 const TAB =
   "h-8 rounded-md px-2.5 text-xs font-medium text-muted hover:text-ink data-[state=active]:bg-hover data-[state=active]:text-ink";
@@ -60,7 +101,8 @@ export function DetailsPanel({
   const project = useProject();
   const { nameOf } = usePeople();
   const { data: agents = [] } = useQuery(agentsQuery(connection, project));
-  const { assignee, channelId, channel_meta: meta, possibleDuplicates: duplicates, tags } = ticket;
+  const { assignee, possibleDuplicates: duplicates, tags } = ticket;
+  const meta = otherMeta(ticket);
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
   const edit = (label: string, run: () => void) =>
     mayWrite && (
@@ -106,10 +148,10 @@ export function DetailsPanel({
               {edit(t("action.change"), onChange)}
             </Fact>
           </dl>
-          <Head>{t("details.customer")}</Head>
+          <Head>{t(isTask(ticket) ? "task.title" : "details.customer")}</Head>
           <dl>
-            <Fact label={t("filter.userId")}>{ticket.userId ?? "–"}</Fact>
-            <Fact label={t("filter.channelId")}>{t(channelOf(channelId).title)}</Fact>
+            {isTask(ticket) ? <TaskFacts ticket={ticket} /> : <CustomerFacts ticket={ticket} />}
+            <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
             <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
             <Fact label={t("filter.language")}>{ticket.language ?? "–"}</Fact>
             <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
@@ -117,11 +159,11 @@ export function DetailsPanel({
               {ticket.firstReplyAt === null ? "–" : dateTime(ticket.firstReplyAt)}
             </Fact>
           </dl>
-          {Object.keys(meta).length > 0 && (
+          {meta.length > 0 && (
             <>
               <Head>{t("details.meta")}</Head>
               <dl>
-                {Object.entries(meta).map(([name, value]) => (
+                {meta.map(([name, value]) => (
                   <Fact key={name} label={name}>
                     {valueText(value)}
                   </Fact>

@@ -1,6 +1,7 @@
-import { Link2 } from "lucide-react";
+import { ClipboardList, Link2 } from "lucide-react";
 import type { TicketDetail, TicketMessage } from "@svc/contracts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { customerName, isTask, taskText } from "../inbox/describe-ticket.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { Markdown, OutLink } from "../ui/markdown.tsx";
@@ -46,16 +47,16 @@ function AttachmentChip({
 /** What a customer has written. */
 export function MessageView({ ticket, message }: { ticket: TicketDetail; message: TicketMessage }) {
   const { dateTime, t, timeOfDay } = useTexts();
-  const { attachments, attempts, createdAt, failure, state, text } = message;
-  const name = message.userId ?? ticket.userId ?? t("ticket.unknownCustomer");
+  const { attachments, attempts, createdAt, failure, state } = message;
+  const isOfTask = isTask(ticket);
+  const name = isOfTask ? t("task.description") : customerName(ticket, t);
+  const text = isOfTask ? taskText(message.text, ticket.subject) : message.text;
   return (
-    <article aria-label={t("ticket.messageOf", { name })} className="flex gap-2.5 pr-12 max-sm:pr-4">
-      <Avatar name={name} />
+    <article aria-label={isOfTask ? name : t("ticket.messageOf", { name })} className="flex gap-2.5 pr-12 max-sm:pr-4">
+      {isOfTask ? <ClipboardList aria-hidden className="mx-1 size-5 shrink-0 text-faint" /> : <Avatar name={name} />}
       <div className="min-w-0">
         <p className="mb-1 flex items-baseline gap-2 text-xs text-muted">
-          <span dir="auto" className="truncate font-medium text-ink">
-            {name}
-          </span>
+          <bdi className="truncate font-medium text-ink">{name}</bdi>
           <time dateTime={createdAt} title={dateTime(createdAt)} className="shrink-0 text-faint">
             {timeOfDay(createdAt)}
           </time>

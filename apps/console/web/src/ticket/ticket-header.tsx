@@ -14,7 +14,8 @@ import type { TicketDetail } from "@svc/contracts";
 import type { PresenceNews } from "../api/live.ts";
 import { useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { PriorityMark, StateMark, channelOf } from "../inbox/ticket-marks.tsx";
+import { customerName, isTask } from "../inbox/describe-ticket.ts";
+import { PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -44,8 +45,10 @@ export function TicketHeader({
 }) {
   const { t } = useTexts();
   const mayWrite = useRights()("tickets:write");
-  const { channelId, priority, status, subject, userId } = ticket;
-  const { icon: ChannelIcon, title: channelTitle } = channelOf(channelId);
+  const { channel_meta: meta, customer, priority, status, subject } = ticket;
+  const { icon: ChannelIcon, title: channelTitle } = channelOf(ticket);
+  const name = customerName(ticket, t);
+  const severity = isTask(ticket) ? severityOf(meta["severity"]) : null;
   const isClosed = status === "resolved" || status === "spam";
   const typing = viewers.filter((viewer) => viewer.isTyping);
   return (
@@ -61,11 +64,24 @@ export function TicketHeader({
         <p className="flex min-w-0 items-center gap-1.5 text-xs text-muted">
           <StateMark ticket={ticket} />
           <ChannelIcon aria-hidden className="ml-1 size-3.5 shrink-0 text-faint" />
-          <span className="shrink-0">{t(channelTitle)}</span>
-          <span aria-hidden>·</span>
-          <span dir="auto" className="truncate">
-            {userId ?? t("ticket.unknownCustomer")}
-          </span>
+          {/* A phone has no room for more than a task's icon, source and severity. */}
+          <span className={`shrink-0 ${severity === null ? "" : "max-sm:sr-only"}`}>{t(channelTitle)}</span>
+          {name !== t(channelTitle) && (
+            <>
+              <span aria-hidden className={severity === null ? "" : "max-sm:hidden"}>
+                ·
+              </span>
+              <bdi title={customer?.email ?? undefined} className="truncate">
+                {name}
+              </bdi>
+            </>
+          )}
+          {severity !== null && (
+            <>
+              <span aria-hidden>·</span>
+              <span className="shrink-0">{t("task.severity", { severity: t(`priority.${severity}`) })}</span>
+            </>
+          )}
         </p>
       </div>
       <div role="status" className="flex shrink-0 items-center gap-1.5">
@@ -106,7 +122,7 @@ export function TicketHeader({
             <MenuItem icon={Tags} keys="t" onSelect={() => openDialog("change")}>
               {t("action.change")}
             </MenuItem>
-            {ticket.stage === "review" && (
+            {ticket.stage === "review" && !isTask(ticket) && (
               <MenuItem icon={ThumbsDown} keys="shift+x" onSelect={() => openDialog("reject")}>
                 {t("action.reject")}
               </MenuItem>

@@ -47,6 +47,8 @@ const ticket = (change: Partial<TicketDetail>): TicketDetail => ({
   channelId: "api",
   chatId: "c",
   userId: null,
+  customer: null,
+  origin: null,
   subject: "s",
   status: "open",
   stage: "review",

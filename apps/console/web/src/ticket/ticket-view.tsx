@@ -8,6 +8,7 @@ import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
 import { useRights, useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
+import { isTask } from "../inbox/describe-ticket.ts";
 import { useInbox } from "../inbox/inbox-context.ts";
 import { Button } from "../ui/button.tsx";
 import { Composer } from "./composer.tsx";
@@ -54,7 +55,10 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const [hasDetails, setDetails] = useState(false);
   const { history, hasMore, isLoading, loadOlder } = useHistory(ticket);
   const viewers = usePresence(ticket.id, isTyping);
-  const { draft, id, stage, status } = ticket;
+  const { id, stage, status } = ticket;
+  // A task has no customer: there is nothing to send, to draft or to dismiss.
+  const takesReplies = !isTask(ticket);
+  const draft = takesReplies ? ticket.draft : null;
   const isClosed = status === "resolved" || status === "spam";
   const canApprove = draft !== null && draft.text.trim() !== "" && !draft.isStale;
 
@@ -104,7 +108,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
           ),
         ),
     );
-  const askToResolve = () => (stage === "review" ? setDialog("resolve") : resolve("resolved"));
+  const askToResolve = () => (stage === "review" && takesReplies ? setDialog("resolve") : resolve("resolved"));
   const assign = (assignee: string | null) =>
     decide(() => {
       const before = ticket.assignee;
@@ -151,23 +155,31 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
       run: approve,
     },
     draft !== null && { id: "edit", title: t("action.edit"), group: "ticket", keys: "e", run: () => compose("edit") },
-    { id: "reply", title: t("action.reply"), group: "ticket", keys: "r", run: () => compose("reply") },
+    takesReplies && {
+      id: "reply",
+      title: t("action.reply"),
+      group: "ticket",
+      keys: "r",
+      run: () => compose("reply"),
+    },
     { id: "note", title: t("action.note"), group: "ticket", keys: "n", run: () => compose("note") },
-    stage === "review" && {
-      id: "regenerate",
-      title: t("action.regenerate"),
-      group: "ticket",
-      keys: "shift+g",
-      isDecision: true,
-      run: regenerate,
-    },
-    stage === "review" && {
-      id: "reject",
-      title: t("action.reject"),
-      group: "ticket",
-      keys: "shift+x",
-      run: () => setDialog("reject"),
-    },
+    stage === "review" &&
+      takesReplies && {
+        id: "regenerate",
+        title: t("action.regenerate"),
+        group: "ticket",
+        keys: "shift+g",
+        isDecision: true,
+        run: regenerate,
+      },
+    stage === "review" &&
+      takesReplies && {
+        id: "reject",
+        title: t("action.reject"),
+        group: "ticket",
+        keys: "shift+x",
+        run: () => setDialog("reject"),
+      },
     { id: "assign", title: t("action.assign"), group: "ticket", keys: "#", run: () => setDialog("assign") },
     { id: "take", title: t("action.take"), group: "ticket", keys: "i", run: () => assign(me) },
     { id: "reroute", title: t("action.reroute"), group: "ticket", keys: "m", run: () => setDialog("reroute") },

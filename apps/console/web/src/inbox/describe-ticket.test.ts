@@ -1,0 +1,81 @@
+import { describe, expect, test } from "@jest/globals";
+import type { TicketItem } from "@svc/contracts";
+import { createTexts } from "../i18n/create-texts.ts";
+import { en } from "../i18n/en.ts";
+import { customerName, otherMeta, snippetOf, taskText } from "./describe-ticket.ts";
+
+const { t } = createTexts("en", en);
+const ME = "operator:1";
+const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "Ada" : "A former colleague"), t };
+const ticket = {
+  id: "7ffada9a-ded5-5d8c-b511-3a6b33f11143",
+  channelId: "widget",
+  customer: null,
+  origin: null,
+  userId: null,
+  channel_meta: {},
+} as const satisfies Partial<TicketItem>;
+
+describe("a customer is called", () => {
+  test("by name, else by address, else by user id", () => {
+    const customer = { name: "Jonas Weber", email: "jonas@weber.example" };
+    expect(customerName({ ...ticket, customer, userId: "u1" }, t)).toBe("Jonas Weber");
+    expect(customerName({ ...ticket, customer: { ...customer, name: null }, userId: "u1" }, t)).toBe(customer.email);
+    expect(customerName({ ...ticket, userId: "u1" }, t)).toBe("u1");
+  });
+
+  test("by a label that stays the same for the conversation where nothing is known", () => {
+    expect(customerName(ticket, t)).toBe("Visitor 1143");
+    expect(customerName({ ...ticket, channelId: "api" }, t)).toBe("Customer 1143");
+  });
+
+  test("by the source where it is a task", () => {
+    const task = { ...ticket, channelId: "api", origin: "tool-server" } as const;
+    expect(customerName({ ...task, channel_meta: { source: "Standup 23 Nov" } }, t)).toBe("Standup 23 Nov");
+    expect(customerName(task, t)).toBe("Task");
+  });
+});
+
+describe("the last message in a list", () => {
+  const last = (author: "customer" | "agent" | "operator", text: string, actor: string | null = null) =>
+    snippetOf(
+      { subject: "My invoice is wrong", lastMessage: { author, text, actor, at: "2026-11-23T10:00:00Z" } },
+      people,
+    );
+
+  test("says who wrote it, but for the customer", () => {
+    expect(last("customer", "It is number 2231.")).toBe("It is number 2231.");
+    expect(last("agent", "We ship to Iceland.")).toBe("Agent: We ship to Iceland.");
+    expect(last("operator", "Which invoice?", ME)).toBe("You: Which invoice?");
+    expect(last("operator", "Which invoice?", "operator:2")).toBe("Ada: Which invoice?");
+    expect(last("operator", "Which invoice?")).toBe("Operator: Which invoice?");
+  });
+
+  test("does not repeat the subject", () => {
+    expect(last("customer", "My invoice is wrong")).toBeNull();
+    expect(last("customer", "My invoice is wrong I paid twice.")).toBe("I paid twice.");
+    expect(last("customer", "My invoice is wrong My invoice is wrong")).toBeNull();
+    expect(snippetOf({ subject: "A subject that goes on", lastMessage: null }, people)).toBeNull();
+  });
+});
+
+test("a task's message shows its description once", () => {
+  expect(taskText("Export fails\n\nExport fails", "Export fails")).toBe("Export fails");
+  expect(taskText("Export fails\n\nWith more than 100 rows.\n\nSee log.", "Export fails")).toBe(
+    "With more than 100 rows.\n\nSee log.",
+  );
+  expect(taskText("Another title\n\nMore.", "Export fails")).toBe("Another title\n\nMore.");
+});
+
+test("details list what came with a message, but not again what is shown as customer or task", () => {
+  const customer = { name: "Jonas Weber", email: "jonas@weber.example" };
+  const page = { url: "https://shop.example" };
+  expect(otherMeta({ ...ticket, customer, channel_meta: { contact: customer, page } })).toEqual([["page", page]]);
+  const changed = { contact: { name: "Jonas\u202e Weber" } };
+  expect(otherMeta({ ...ticket, customer, channel_meta: changed })).toEqual(Object.entries(changed));
+  expect(
+    otherMeta({ ...ticket, customer, userId: "u1", channel_meta: { ...customer, userId: "u1", plan: "pro" } }),
+  ).toEqual([["plan", "pro"]]);
+  const meta = { origin: "tool-server", source: "Standup", severity: "high", clientIssueId: "7" };
+  expect(otherMeta({ ...ticket, origin: "tool-server", channel_meta: meta })).toEqual([["clientIssueId", "7"]]);
+});

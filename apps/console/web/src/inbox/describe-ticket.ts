@@ -1,0 +1,77 @@
+import type { Customer, TicketItem } from "@svc/contracts";
+import type { Texts } from "../i18n/create-texts.ts";
+
+type T = Texts["t"];
+
+/** True for a submitted issue: work for operators, without a customer to reply to. */
+export const isTask = ({ origin }: Pick<TicketItem, "origin">) => origin !== null;
+
+/**
+ * What the customer of a ticket is called: by name, e-mail address or user id, whichever is known first; else by a label
+ * that stays the same for the conversation. A task is called by its source.
+ */
+export function customerName(
+  ticket: Pick<TicketItem, "customer" | "userId" | "origin" | "channelId" | "id" | "channel_meta">,
+  t: T,
+): string {
+  const { channel_meta: meta, customer, id, userId } = ticket;
+  if (isTask(ticket)) return typeof meta["source"] === "string" ? meta["source"] : t("task.title");
+  const known = customer?.name ?? customer?.email ?? userId;
+  const code = id.slice(-4).toUpperCase();
+  return known ?? t(ticket.channelId === "widget" ? "ticket.visitor" : "ticket.customer", { code });
+}
+
+/**
+ * The last message of a ticket in a line, with who wrote it; null where it would only repeat the subject. `nameOf` returns
+ * the name of another operator.
+ */
+export function snippetOf(
+  { lastMessage, subject }: Pick<TicketItem, "lastMessage" | "subject">,
+  { me, nameOf, t }: { me: string; nameOf: (actor: string) => string; t: T },
+): string | null {
+  if (lastMessage === null || lastMessage === undefined) return null;
+  const { actor, author, text } = lastMessage;
+  if (author === "agent") return t("ticket.lastBy", { name: t("author.agent"), text });
+  if (author === "operator") {
+    const name = actor === me ? t("ticket.you") : actor === null ? t("author.operator") : nameOf(actor);
+    return t("ticket.lastBy", { name, text });
+  }
+  // The subject is the first line of the first message, and a task's title stands before its description.
+  const begin = text.endsWith("…") ? text.slice(0, -1) : text;
+  if (subject.startsWith(begin)) return null;
+  const rest = text.startsWith(`${subject} `) ? text.slice(subject.length).trim() : text;
+  return rest === subject || rest === "…" ? null : rest;
+}
+
+/**
+ * What a task's message says beside its title, which is the ticket's subject: the description alone. A message with another
+ * title is shown whole, unless both parts are the same.
+ */
+export function taskText(text: string, subject: string): string {
+  const at = text.indexOf("\n\n");
+  if (at === -1) return text;
+  const title = text.slice(0, at).trim();
+  const description = text.slice(at).trim();
+  return title === description || (subject !== "" && title.startsWith(subject)) ? description : text;
+}
+
+/** The entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's source and severity. */
+export function otherMeta({
+  channel_meta: meta,
+  customer,
+  origin,
+  userId,
+}: Pick<TicketItem, "channel_meta" | "customer" | "origin" | "userId">): [name: string, value: unknown][] {
+  const isShown = (name: string, value: unknown) =>
+    customer !== null && (name === "name" || name === "email") && value === customer[name satisfies keyof Customer];
+  const isPerson = (value: unknown) =>
+    typeof value === "object" && value !== null && Object.entries(value).every(([name, part]) => isShown(name, part));
+  const ofTask = origin === null ? [] : ["origin", "severity", "source"];
+  return Object.entries(meta).filter(
+    ([name, value]) =>
+      !ofTask.includes(name) &&
+      !(name === "userId" && value === userId) &&
+      !isShown(name, value) &&
+      !(["contact", "customer", "user"].includes(name) && isPerson(value)),
+  );
+}

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "@jest/globals";
+import { CUSTOMER_LIMITS, customerOf, safeLine } from "./customer.ts";
+
+describe("customerOf", () => {
+  test.each([
+    [{ contact: { name: "Jonas Weber", email: "jonas@weber.example" } }, "Jonas Weber", "jonas@weber.example"],
+    [{ name: "Ada Lovelace", email: "ada@example.org" }, "Ada Lovelace", "ada@example.org"],
+    [{ user: { name: "Mei Lin" } }, "Mei Lin", null],
+    [{ customer: { email: "kim@example.org" }, name: "Kim" }, "Kim", "kim@example.org"],
+    [{ telegram: { from: { name: "Олена Коваль", username: "olena" } } }, "Олена Коваль", null],
+    [{ telegram: { from: { name: "", username: "olena" } } }, "@olena", null],
+    [{ contact: { name: "  ", email: "no address" }, name: "Kim" }, "Kim", null],
+    [{ name: "علی\u200cرضا" }, "علی\u200cرضا", null],
+  ])("reads %j", (meta, name, email) => {
+    expect(customerOf(meta)).toEqual({ name, email });
+  });
+
+  test.each([
+    {},
+    { contact: null },
+    { contact: "Jonas" },
+    { contact: ["Jonas"] },
+    { name: 7, email: { at: "x" } },
+    { name: "\u202e\u200b\u0007" },
+    { name: "\u200d" },
+    { origin: "tool-server", clientIssueId: "7", source: "Standup 23 Nov" },
+    { telegram: { from: null } },
+    JSON.parse('{"__proto__":{"name":"Mallory"}}') as Record<string, unknown>,
+  ])("names nobody for %j", (meta) => {
+    expect(customerOf(meta)).toBeNull();
+  });
+
+  test("takes control, bidirectional and invisible characters out of a name and keeps it on one line", () => {
+    const name = "An\u202ena\u2066\u0000\u0007 \r\n\t\u2028 \u200bBergs\u00adtröm\ufeff \u{e0041}";
+    expect(customerOf({ name })?.name).toBe("Anna Bergström");
+    expect(customerOf({ email: "anna\u202e@example.org" })?.email).toBe("anna@example.org");
+  });
+
+  test("bounds a name without cutting a character, and drops a longer address", () => {
+    const name = customerOf({ name: "👩".repeat(40_000) })?.name ?? "";
+    expect(Array.from(name)).toHaveLength(CUSTOMER_LIMITS.nameMaxChars);
+    expect(name.isWellFormed()).toBe(true);
+    expect(customerOf({ email: `${"a".repeat(250)}@example.org` })).toBeNull();
+  });
+});
+
+test("safeLine makes one bounded line of any text", () => {
+  expect(safeLine("  two\n\nlines\u202e ", 20)).toBe("two lines");
+  expect(safeLine("x".repeat(30), 20)).toBe(`${"x".repeat(19)}…`);
+});

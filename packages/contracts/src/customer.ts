@@ -1,0 +1,77 @@
+import { z } from "zod";
+
+/** Bounds of what a ticket says of its customer. Characters are Unicode code points. */
+export const CUSTOMER_LIMITS = { nameMaxChars: 100, emailMaxChars: 254 } as const;
+
+/** Who writes, as far as a ticket's `channel_meta` says so. */
+export const customerSchema = z.object({
+  name: z.string().nullable().describe("One line, without control and bidirectional characters."),
+  email: z.string().nullable(),
+});
+export type Customer = z.infer<typeof customerSchema>;
+
+/**
+ * Where `channel_meta` names a customer, by priority: the widget's form before the first message (`contact`), callers of the
+ * HTTP API (`customer`, `user` or the top level), and Telegram's sender. Documented in docs/tickets.md.
+ */
+const CUSTOMER_PATHS = [["contact"], ["customer"], ["user"], [], ["telegram", "from"]] as const;
+
+/**
+ * What could break a line or reorder the text around it: control characters, line separators, lone surrogates, and format
+ * characters but the two joiners, which Persian names, Indic names and emoji are written with.
+ */
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const VISIBLE = /[\p{L}\p{N}\p{S}\p{P}]/u;
+const EMAIL = /^[^\s@<>"(),:;\\[\]]+@[^\s@<>"(),:;\\[\]]+$/u;
+
+/** A longer value is not read to its end, so that 64 KB of meta cost no more than a name. */
+const READ_MAX_UNITS = 1_000;
+
+/** One line of somebody else's text: safe to show between other texts, at most so many code points. */
+export function safeLine(text: string, maxChars: number): string {
+  const line = text.replace(/\s+/gu, " ").replace(UNSAFE, "").replace(/ {2,}/g, " ").trim();
+  const characters = Array.from(line);
+  return characters.length <= maxChars ? line : `${characters.slice(0, maxChars - 1).join("")}…`;
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value.slice(0, READ_MAX_UNITS) : "");
+
+function readName(place: Record<string, unknown>): string | null {
+  const { name, username } = place;
+  const written = safeLine(textOf(name), CUSTOMER_LIMITS.nameMaxChars);
+  if (VISIBLE.test(written)) return written;
+  const handle = safeLine(textOf(username), CUSTOMER_LIMITS.nameMaxChars - 1);
+  return VISIBLE.test(handle) ? `@${handle.replace(/^@/, "")}` : null;
+}
+
+function readEmail({ email }: Record<string, unknown>): string | null {
+  const address = textOf(email).replace(UNSAFE, "").trim();
+  return address.length <= CUSTOMER_LIMITS.emailMaxChars && EMAIL.test(address) ? address : null;
+}
+
+function placeAt(meta: Record<string, unknown>, path: readonly string[]): Record<string, unknown> | null {
+  let place: unknown = meta;
+  for (const key of path) {
+    place = typeof place === "object" && place !== null ? Object.getOwnPropertyDescriptor(place, key)?.value : null;
+  }
+  return typeof place === "object" && place !== null && !Array.isArray(place)
+    ? (place as Record<string, unknown>)
+    : null;
+}
+
+/**
+ * Returns the name and e-mail address that a ticket's `channel_meta` gives for its customer, or null if it gives neither.
+ * Both come from the sender and prove nothing. The texts are bounded, on one line, and free of control and bidirectional
+ * characters; show them as text only.
+ */
+export function customerOf(channelMeta: Record<string, unknown>): Customer | null {
+  let name: string | null = null;
+  let email: string | null = null;
+  for (const path of CUSTOMER_PATHS) {
+    const place = placeAt(channelMeta, path);
+    if (place === null) continue;
+    name ??= readName(place);
+    email ??= readEmail(place);
+  }
+  return name === null && email === null ? null : { name, email };
+}
