@@ -144,6 +144,8 @@ export interface MentionsAnswer {
 export interface Colleague {
   id: string;
   name: string;
+  /** False for those who may only read: no ticket can be assigned to them. */
+  mayWrite: boolean;
 }
 
 /** Answer of `GET /session/colleagues`: who may sign in and has a role in the project, oneself included, by name. */
