@@ -563,7 +563,9 @@ describe("a ticket that a person has", () => {
 
   test("is the one who replied: no further hand-off text and no answer of the agent until it is given back", async () => {
     const { chatId, ticketId } = await heldChat();
-    expect(ticketOf(await reviews.decide(ticketId, "reply", { json: { text: "Your number?" } })).assignee).toMatch(/^key:/);
+    expect(ticketOf(await reviews.decide(ticketId, "reply", { json: { text: "Your number?" } })).assignee).toMatch(
+      /^key:/,
+    );
     await reviews.untilIn(ticketId, "done");
     const sent = await api.send("held", { text: "It is 17.", chatId, mode: "sync", timeoutMs: 20_000 });
     expect([sent.status, sent.body.status, sent.replies]).toEqual([202, "in_review", []]);

@@ -345,7 +345,8 @@ export const de: TableLike<typeof en> = {
   "approve.title": "Unsicheren Entwurf senden?",
   "approve.text": "Der Agent ist nur zu {share} sicher und würde das nicht von selbst senden.",
   "resolve.title": "Ohne Antwort abschließen?",
-  "resolve.text": "Der Kunde wartet noch. Öffnen Sie das Ticket wieder, kommt es mit seinem Entwurf zurück in die Prüfung.",
+  "resolve.text":
+    "Der Kunde wartet noch. Öffnen Sie das Ticket wieder, kommt es mit seinem Entwurf zurück in die Prüfung.",
   "resolve.confirm": "Ohne Antwort abschließen",
   "reject.title": "Nicht antworten?",
   "reject.text": "Die wartenden Nachrichten enden ohne Antwort.",

@@ -128,7 +128,8 @@ export const en = {
   "link.differ": "The two passwords differ.",
   "link.submit": "Go on",
   "link.usedTitle": "This link no longer works",
-  "link.usedText": "It was already used or has expired. Sign in with your password, or ask an administrator for a new link.",
+  "link.usedText":
+    "It was already used or has expired. Sign in with your password, or ask an administrator for a new link.",
   "link.toSignIn": "Go to sign-in",
   "password.current": "Present password",
   "password.new": "New password",

@@ -167,9 +167,7 @@ export function Composer({
   const found =
     mention === null
       ? []
-      : people
-          .filter(({ isMe, name }) => !isMe && name.toLowerCase().includes(mention.word.toLowerCase()))
-          .slice(0, 6);
+      : people.filter(({ isMe, name }) => !isMe && name.toLowerCase().includes(mention.word.toLowerCase())).slice(0, 6);
   const insert = (at: number, end: number, words: string) => {
     write(text.slice(0, at) + words + text.slice(end));
     const place = at + words.length;

@@ -9,7 +9,9 @@ const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
 test("reasons of the pipeline are told in the console's language, with the names in them", () => {
   expect(describeReason("only 31 % sure, 50 % are asked for", t, nameOf)).toBe("Nur 31 % sicher, verlangt sind 50 %.");
   expect(describeReason("assistant is the only enabled agent.", t, nameOf)).toBe("assistant ist der einzige Agent.");
-  expect(describeReason('Quotes "Hours; and more", 74 % sure.', t, nameOf)).toBe("Zitiert „Hours; and more“, 74 % sicher.");
+  expect(describeReason('Quotes "Hours; and more", 74 % sure.', t, nameOf)).toBe(
+    "Zitiert „Hours; and more“, 74 % sicher.",
+  );
   expect(describeReason('a (60 %; next b 30 %): the message is most like "Hi".', t, nameOf)).toBe(
     "a (60 %; danach b 30 %): Die Nachricht ähnelt am meisten „Hi“.",
   );
