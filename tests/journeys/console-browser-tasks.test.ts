@@ -322,10 +322,10 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.goto(page.url());
       await draftOn(page).getByText(DRAFT).waitFor();
       // The field has the focus before the next key can arrive.
-      const focused = await page.evaluate(() => {
-        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true, cancelable: true }));
-        return document.activeElement?.tagName;
-      });
+      const focused = await page.evaluate(
+        `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true, cancelable: true }));
+         document.activeElement.tagName`,
+      );
       expect(focused).toBe("TEXTAREA");
       expect(visitor.faults()).toEqual([]);
     }));
