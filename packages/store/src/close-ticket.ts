@@ -47,7 +47,11 @@ export async function keepBeforeClosing(tx: Db, { homeProject, id }: Place): Pro
 
 /** Drops what was stored: after that, reopening brings no draft back. The caller holds the lock on the chat. */
 export async function dropBeforeClosing(tx: Db, { homeProject, id }: Place): Promise<void> {
-  await tx.query("UPDATE tickets SET before_close = NULL WHERE home_project_id = $1 AND id = $2", [homeProject, id]);
+  await tx.query(
+    `UPDATE tickets SET before_close = NULL
+     WHERE home_project_id = $1 AND id = $2 AND before_close IS NOT NULL`,
+    [homeProject, id],
+  );
 }
 
 /**
