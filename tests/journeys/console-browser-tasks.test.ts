@@ -306,6 +306,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/desk/inbox/review/${ticketId}`);
       await draftOn(page).getByText(DRAFT).waitFor();
+      const address = page.url();
       const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
       await button(page, "Resolve").click();
       await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -319,7 +320,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await button(page, "Undo").click();
       await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "the ticket to be restored" });
       expect(await desk.read(ticketId)).toMatchObject({ status: "open", draft: { text: DRAFT } });
-      await page.goto(page.url());
+      await page.goto(address);
       await draftOn(page).getByText(DRAFT).waitFor();
       // The field has the focus before the next key can arrive.
       const focused = await page.evaluate(
