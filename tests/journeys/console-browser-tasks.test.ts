@@ -306,6 +306,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/desk/inbox/review/${ticketId}`);
       await draftOn(page).getByText(DRAFT).waitFor();
+      const address = page.url();
       const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
       await button(page, "Resolve").click();
       await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -316,6 +317,40 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await dialog.getByRole("button", { name: "Resolve without an answer" }).click();
       await page.getByText("The ticket is resolved.").waitFor();
       expect((await desk.read(ticketId)).status).toBe("resolved");
+      await button(page, "Undo").click();
+      await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "the ticket to be restored" });
+      expect(await desk.read(ticketId)).toMatchObject({ status: "open", draft: { text: DRAFT } });
+      await page.goto(address);
+      await draftOn(page).getByText(DRAFT).waitFor();
+      // The field has the focus before the next key can arrive.
+      const focused = await page.evaluate(
+        `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true, cancelable: true }));
+         document.activeElement.tagName`,
+      );
+      expect(focused).toBe("TEXTAREA");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("several tickets are resolved only after asking how many customers wait, and undo restores them", () =>
+    ground.browser.visit(async (open) => {
+      const desk = createReviewClient(ground.product, "desk");
+      const tickets = [await ask("desk", "Is the first one there?"), await ask("desk", "Is the second one there?")];
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath("/desk/inbox/review");
+      for (const subject of ["Is the first one there?", "Is the second one there?"]) {
+        await page.getByLabel(`Select: ${subject}`).check({ force: true });
+      }
+      const bar = page.getByRole("toolbar", { name: "Selected tickets" });
+      await bar.getByRole("button", { name: "Resolve" }).click();
+      const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
+      await dialog.getByText("2 of 2 customers are still waiting").waitFor();
+      await dialog.getByRole("button", { name: "Resolve 2 tickets" }).click();
+      await page.getByText("2 tickets are resolved.").waitFor();
+      await button(page, "Undo").click();
+      for (const { ticketId } of tickets) {
+        await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "a ticket in review" });
+        expect(await desk.read(ticketId)).toMatchObject({ status: "open", draft: { text: DRAFT } });
+      }
       expect(visitor.faults()).toEqual([]);
     }));
 

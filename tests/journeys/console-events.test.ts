@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "@jest/globals";
+import { visitorChatId } from "@svc/contracts";
 import type { OperatorRole } from "@svc/contracts";
-import { newId } from "@svc/store";
+import { newId, ticketIdOf } from "@svc/store";
 import type { Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
@@ -11,12 +13,13 @@ import { expectProblem } from "./support/expect-problem.ts";
 import { hashCheaply } from "./support/hash-cheaply.ts";
 import { closeEvents, openEvents } from "./support/open-events.ts";
 import type { EventReader } from "./support/open-events.ts";
-import { startProduct } from "./support/start-product.ts";
-import type { Product } from "./support/start-product.ts";
+import { createVisitorLines, say } from "./support/create-visitor-lines.ts";
+import { startWidget } from "./support/start-widget.ts";
+import type { WidgetProduct } from "./support/start-widget.ts";
 
 const PASSWORD = "correct horse battery";
 
-let product: Product;
+let product: WidgetProduct;
 let north: Project;
 let south: Project;
 let passwordHash: string;
@@ -24,7 +27,7 @@ let urls: readonly string[];
 
 beforeAll(async () => {
   // Two of everything: what one replica does is told by the other.
-  product = await startProduct({ composition: "separate", apps: ["console"] });
+  product = await startWidget({ composition: "separate", apps: ["console", "widget"] });
   urls = product.composition.consoleUrls;
   passwordHash = hashCheaply(PASSWORD);
   const agent = { fixedReply: "answered", reviewPolicy: "review" as const };
@@ -56,7 +59,7 @@ async function follow(client: ConsoleClient, tab = "main"): Promise<EventReader>
   const reader = openEvents({
     url: () => `${client.baseUrl}/events?tab=${tab}`,
     headers: client.headers,
-    types: ["hello", "ticket", "gone", "presence"],
+    types: ["hello", "ticket", "gone", "presence", "customerTyping"],
   });
   await reader.until("hello");
   return reader;
@@ -187,6 +190,30 @@ describe("presence", () => {
       "not_found",
     );
     expect(ofStranger.of("presence")).toEqual([]);
+  });
+
+  test("tells an operator who looks at a ticket, and nobody else, that its customer is writing", async () => {
+    const lines = createVisitorLines(() => product.urls);
+    const [ann, ben] = [await enter(0, null, "operator", "Ann"), await enter(1, null, "operator", "Ben")];
+    const [ofAnn, ofBen] = [await follow(ann), await follow(ben)];
+    const visitorId = randomUUID();
+    const visitor = lines.hello(visitorId);
+    await say(visitor);
+    const home = await product.store.projects.findByName("default");
+    const ticketId = home === null ? "" : ticketIdOf(home.id, "widget", visitorChatId(visitorId));
+    await waitFor(() => ticketsIn(ofAnn, ticketId).length > 0, { what: "the ticket to be opened" });
+    const json = { ticketId, isTyping: false, tab: "main" };
+    expect((await ann.call("/presence", { json, project: "default" })).status).toBe(204);
+    for (let count = 0; count < 20; count++) visitor.send("typing", { on: true });
+    const { data } = await ofAnn.until("customerTyping");
+    expect(data).toEqual({ ticketId });
+    // What is told after that shows that there is nothing more of it on the way.
+    await ben.call(`/api/v1/admin/tickets/${ticketId}/takeover`, { method: "POST", project: "default" });
+    await waitFor(() => ticketsIn(ofBen, ticketId).some((event) => event.data["assignee"] !== null), {
+      what: "the ticket to be taken",
+    });
+    expect(ofBen.of("customerTyping")).toEqual([]);
+    lines.closeAll();
   });
 
   test.each([{ ticketId: "x" }, { ticketId: null, tab: "<b>" }, { ticketId: null, isTyping: "yes" }, { more: 1 }, []])(

@@ -525,6 +525,12 @@ describe("what pages ask for", () => {
     const { status, body, text } = await client.call("/session/colleagues", { project: "north" });
     expect(status).toBe(200);
     const found = (body as unknown as { items: { id: string; name: string }[] }).items.map(({ id }) => id);
+    expect(body).toMatchObject({
+      items: expect.arrayContaining([
+        expect.objectContaining({ id: client.id, mayWrite: false }),
+        expect.objectContaining({ id: everywhere.id, mayWrite: true }),
+      ]),
+    });
     expect(found).toEqual(expect.arrayContaining([client.id, everywhere.id]));
     expect(found).not.toContain(elsewhereOnly.id);
     expect(found).not.toContain(shutOut.id);

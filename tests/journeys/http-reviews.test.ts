@@ -562,6 +562,23 @@ describe("a ticket that a person has", () => {
     expectProblem(await reviews.decide(ticketId, "unassign", options), "invalid_request");
   });
 
+  test("is the one who replied: no further hand-off text and no answer of the agent until it is given back", async () => {
+    const { chatId, ticketId } = await heldChat();
+    expect(ticketOf(await reviews.decide(ticketId, "reply", { json: { text: "Your number?" } })).assignee).toMatch(
+      /^key:/,
+    );
+    await reviews.untilIn(ticketId, "done");
+    const sent = await api.send("held", { text: "It is 17.", chatId, mode: "sync", timeoutMs: 20_000 });
+    expect([sent.status, sent.body.status, sent.replies]).toEqual([202, "in_review", []]);
+    expect((await api.drain("held", chatId, "?peek=1")).texts).toEqual([HANDOFF, "Your number?"]);
+    expect(await reviews.read(ticketId)).toMatchObject({ stage: "review", draft: { text: DRAFT } });
+    expect(ticketOf(await reviews.decide(ticketId, "resolve")).assignee).toBeNull();
+    await api.send("held", { text: "Something else.", chatId, mode: "async" });
+    await waitFor(async () => (await api.drain("held", chatId, "?peek=1")).texts.length === 3, {
+      what: () => "the hand-off text of the next question",
+    });
+  });
+
   test("stays in review when it is given back after the customer was promised a person", async () => {
     const { ticketId } = await heldChat();
     const taken = ticketOf(await reviews.decide(ticketId, "takeover"));

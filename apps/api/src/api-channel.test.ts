@@ -52,10 +52,10 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news));
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const readSettings = createSettingsReader(store);
-    const readSecrets = createSecretsReader(store);
-    const openCalls = { openCalls: createOpenCount(), maxOpenCalls: 100 };
-    const settings = { guard, readSettings, readSecrets };
-    const context = { store, queues, log, tell, channel, board, persister, presence, ...settings, ...openCalls };
+  const readSecrets = createSecretsReader(store);
+  const openCalls = { openCalls: createOpenCount(), maxOpenCalls: 100 };
+  const settings = { guard, readSettings, readSecrets };
+  const context = { store, queues, log, tell, channel, board, persister, presence, ...settings, ...openCalls };
   const app = createApp(log, (routes) => {
     routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
     routes.post("/api/v1/messages", postMessage(context));

@@ -87,7 +87,12 @@ export const REVIEW_INPUTS = {
       .optional()
       .describe("resolved, where it is left out."),
   }),
-  reopen: emptySchema,
+  reopen: z.strictObject({
+    restore: z
+      .boolean({ error: "true or false" })
+      .optional()
+      .describe("True: status and assignee are as before the ticket was closed. False, where it is left out."),
+  }),
   retry: emptySchema,
 } as const satisfies Record<ReviewAction, z.ZodType>;
 

@@ -108,6 +108,8 @@ export interface ConsoleEvents {
   /** A ticket that another project works on from now on, of which nobody here is told more. */
   gone: { ticketId: string; project: string };
   presence: { ticketId: string; viewers: { operatorId: string; name: string; isTyping: boolean }[] };
+  /** The customer of a ticket that the operator looks at is writing; repeated every few seconds while that is so. */
+  customerTyping: { ticketId: string };
 }
 
 /** A part of the service that others call. */
@@ -144,6 +146,8 @@ export interface MentionsAnswer {
 export interface Colleague {
   id: string;
   name: string;
+  /** False for those who may only read: no ticket can be assigned to them. */
+  mayWrite: boolean;
 }
 
 /** Answer of `GET /session/colleagues`: who may sign in and has a role in the project, oneself included, by name. */

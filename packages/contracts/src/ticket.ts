@@ -19,7 +19,8 @@ export type TicketStage = z.infer<typeof ticketStageSchema>;
 
 /**
  * The legal moves of a ticket, as data. Each move that is made is written down as an event. The agent's answer goes out
- * from `review`; a person may also write from where the ticket rests.
+ * from `review`; a person may also write from where the ticket rests. A closed ticket whose customer still waits goes from
+ * `done` back to `review` or `failed` when it is reopened.
  */
 export const STAGE_MOVES = {
   received: ["triage", "review", "delivering", "failed"],
@@ -28,7 +29,7 @@ export const STAGE_MOVES = {
   agent: ["review", "failed"],
   review: ["delivering", "received", "agent", "done", "failed"],
   delivering: ["done", "review", "failed"],
-  done: ["received", "delivering"],
+  done: ["received", "delivering", "review", "failed"],
   failed: ["received", "review", "delivering", "done"],
 } as const satisfies Record<TicketStage, readonly TicketStage[]>;
 

@@ -22,6 +22,7 @@ function stateWith(change: Omit<Partial<ReviewState>, "ticket"> & { ticket?: Par
     isPersonPromised: false,
     isUnderWay: false,
     failed: null,
+    closed: { before: null, ended: [] },
     ...change,
   };
   const ticket: ReviewState["ticket"] = {
@@ -107,6 +108,15 @@ describe("a reply", () => {
     },
   );
 
+  test.each(["edit", "reply"] as const)("of %s assigns the ticket to its author unless somebody has it", (action) => {
+    expect(decide(action, stateWith()).ticket.assignee).toBe("key:1");
+    expect(decide(action, stateWith({ ticket: { assignee: "Ada" } })).ticket.assignee).toBe("Ada");
+  });
+
+  test("of approve leaves the ticket unassigned: it is the agent's answer", () => {
+    expect(decide("approve", stateWith()).ticket.assignee).toBeNull();
+  });
+
   test("goes by the chat's newest message where nothing waits", () => {
     const state = stateWith({ waiting: [], draft: null, ticket: { stage: "done" } });
     expect(decide("reply", state).work).toMatchObject({ covers: [], answers: second.id });
@@ -172,6 +182,36 @@ describe("a ticket that is given back", () => {
       waiting: "stay",
       dropsDraft: false,
     });
+  });
+});
+
+describe("a ticket that is reopened", () => {
+  const before = { status: "pending", stage: "failed", assignee: "Ada" } as const;
+  const closed = (ended: ReviewState["waiting"], was: ReviewState["closed"]["before"] = before) =>
+    stateWith({
+      draft: null,
+      waiting: [],
+      closed: { before: was, ended },
+      ticket: { status: "resolved", stage: "done" },
+    });
+
+  test("rests where its messages are: in review, failed, or done", () => {
+    const was = { ...before, stage: "done" } as const;
+    const stages = [[first, second], [second], []].map((ended) => decide("reopen", closed(ended, was)).ticket.stage);
+    expect(stages).toEqual(["review", "failed", "done"]);
+  });
+
+  test("is in review again where a person was promised and nothing is held", () => {
+    expect(decide("reopen", closed([], { ...before, stage: "review" })).ticket.stage).toBe("review");
+  });
+
+  test("has its former status and assignee only with restore", () => {
+    expect(decide("reopen", closed([first])).ticket).toMatchObject({ status: "open", assignee: null });
+    const restored = decide("reopen", closed([first]), { input: { restore: true } });
+    expect(restored).toMatchObject({ ticket: { status: "pending", assignee: "Ada" }, waiting: "restore" });
+    // An earlier version closed it.
+    const unknown = decide("reopen", closed([first], null), { input: { restore: true } });
+    expect(unknown.ticket).toMatchObject({ status: "open", stage: "review", assignee: null });
   });
 });
 

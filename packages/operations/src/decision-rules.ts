@@ -1,5 +1,5 @@
 import { ServiceError, isLegalMove } from "@svc/contracts";
-import type { ReviewAction, ReviewInput } from "@svc/contracts";
+import type { ReviewAction, ReviewInput, TicketStage } from "@svc/contracts";
 import type { Decision, ProjectId, ReviewState, SendWork } from "@svc/store";
 
 /** Who decides, and what a ticket is to be given to, where that was looked up. */
@@ -119,13 +119,16 @@ const approve: Rule<"approve"> = (state, _input, call) => {
   });
 };
 
+/** A conversation in which a person writes is that person's, unless somebody else has it: the agent stays silent. */
+const ownerAfterReply = ({ ticket }: ReviewState, { actor }: DecisionCall) => ticket.assignee ?? actor;
+
 const fileIdsOf = (attachments: ReviewInput<"reply">["attachments"] = []) => attachments.map(({ fileId }) => fileId);
 
 const edit: Rule<"edit"> = (state, { text, markdown, attachments }, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
   return decisionOf("edit", state, call, {
-    ticket: { stage: "delivering" },
+    ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
     why: "edited",
     data: { draft: draft.text, sent: text },
     work: replyOf(state, {
@@ -211,10 +214,25 @@ const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
   });
 };
 
-const reopen: Rule<"reopen"> = (state, _input, call) => {
-  const { status } = state.ticket;
-  if (status !== "resolved" && status !== "spam") throw illegal(`This ticket is ${status}, so it is not closed.`);
-  return decisionOf("reopen", state, call, { ticket: { status: "open" } });
+/** Where a ticket rests when it is reopened: in review if its customer still waits for an answer. */
+function restAfterReopen({ ticket: { stage }, waiting, closed: { before, ended } }: ReviewState): TicketStage {
+  if (stage !== "done" && stage !== "failed") return stage;
+  const states = [...waiting, ...ended].map(({ state }) => state);
+  if (states.includes("held") || before?.stage === "review") return "review";
+  return states.includes("failed") ? "failed" : stage;
+}
+
+const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
+  const { ticket, closed } = state;
+  if (ticket.status !== "resolved" && ticket.status !== "spam") {
+    throw illegal(`This ticket is ${ticket.status}, so it is not closed.`);
+  }
+  const { status, assignee } = (restore ? closed.before : null) ?? { status: "open", assignee: ticket.assignee };
+  return decisionOf("reopen", state, call, {
+    ticket: { status, assignee, stage: restAfterReopen(state) },
+    why: "reopened",
+    waiting: "restore",
+  });
 };
 
 /**
@@ -282,7 +300,7 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
     needsNewest: "versioned",
     decide: (state, { text, markdown = false, attachments }, call) =>
       decisionOf("reply", state, call, {
-        ticket: { stage: "delivering" },
+        ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
         why: "answered by a person",
         work: replyOf(state, { author: "operator", text, markdown, sources: [], fileIds: fileIdsOf(attachments) }),
       }),

@@ -108,6 +108,72 @@ describe("the pipeline is told of a decision", () => {
   });
 });
 
+describe("a closed ticket", () => {
+  const read = async (ticketId: string) => {
+    const found = await store.ticketDetails.read(project.id, ticketId);
+    if (found === null) throw new Error("the ticket is not there");
+    const { status, stage, assignee } = found.ticket;
+    const { draft, messages } = found.contents;
+    return { status, stage, assignee, draft, messages: messages.map(({ state }) => state) };
+  };
+
+  test.each(["resolved", "spam"] as const)("that was %s is what it was when closing is undone", async (status) => {
+    const chatId = newId();
+    const { ticketId } = await heldTicket(chatId);
+    await reviewTicket.assign(deps(), operator(), ticketId, { assignee: "Ada" });
+    const before = await read(ticketId);
+    expect(before).toMatchObject({ stage: "review", draft: { text: "The draft.", why: "not sure", confidence: 0.4 } });
+    await reviewTicket.resolve(deps(), operator(), ticketId, { status });
+    expect(await read(ticketId)).toMatchObject({ status, stage: "done", draft: null, messages: ["rejected"] });
+    await reviewTicket.reopen(deps(), operator(), ticketId, { restore: true });
+    expect(await read(ticketId)).toEqual(before);
+  });
+
+  test("waits in review when it is reopened, also after it was marked as spam, and can be approved", async () => {
+    const { ticketId } = await heldTicket(newId());
+    await reviewTicket.resolve(deps(), operator(), ticketId, {});
+    await reviewTicket.resolve(deps(), operator(), ticketId, { status: "spam" });
+    const { version } = await reviewTicket.reopen(deps(), operator(), ticketId, {});
+    expect(await read(ticketId)).toMatchObject({ status: "open", stage: "review", messages: ["held"] });
+    const approved = await reviewTicket.approve(deps(), operator(), ticketId, {}, [version]);
+    expect(approved.stage).toBe("delivering");
+  });
+
+  test("brings back no message that was rejected before it was closed, and no draft of a former project", async () => {
+    const { ticketId, version } = await heldTicket(newId());
+    await reviewTicket.reject(deps(), operator(), ticketId, {}, [version]);
+    await reviewTicket.resolve(deps(), operator(), ticketId, {});
+    await reviewTicket.reopen(deps(), operator(), ticketId, {});
+    expect(await read(ticketId)).toMatchObject({ stage: "done", draft: null, messages: ["rejected"] });
+    const other = await heldTicket(newId());
+    await reviewTicket.resolve(deps(), operator(), other.ticketId, {});
+    await reviewTicket.reroute(deps(), operator(), other.ticketId, { agentId: null });
+    await reviewTicket.reopen(deps(), operator(), other.ticketId, {});
+    expect(await read(other.ticketId)).toMatchObject({ stage: "review", draft: null, messages: ["held"] });
+  });
+});
+
+test("a ticket can be assigned to operators who may answer in its project, and to names outside the console", async () => {
+  const { ticketId } = await heldTicket(newId());
+  const idOf = async (role: OperatorRole, disabled = false) => {
+    const roles = [{ project: project.id, role }];
+    const record = await store.operators.insert({ email: `${newId()}@example.com`, name: "Ann", roles });
+    if (record === null) throw new Error("the operator could not be created");
+    if (disabled) await store.operators.update(record.id, { disabled }, null);
+    return record.id;
+  };
+  const assign = (assignee: string) => reviewTicket.assign(deps(), operator(), ticketId, { assignee });
+  for (const id of [await idOf("viewer"), await idOf("operator", true), newId()]) {
+    await expect(assign(`operator:${id}`)).rejects.toMatchObject({
+      code: "invalid_request",
+      errors: [{ pointer: "/assignee", code: "not_allowed", detail: expect.stringContaining("may answer") }],
+    });
+  }
+  for (const assignee of [`operator:${await idOf("operator")}`, "ada@example.com"]) {
+    expect((await assign(assignee)).assignee).toBe(assignee);
+  }
+});
+
 test("a decision answers the ticket as it has made it, also where the ticket is gone a moment later", async () => {
   const { ticketId, version } = await heldTicket(newId());
   const vanishing: Store = {

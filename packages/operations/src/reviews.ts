@@ -84,6 +84,25 @@ async function findTarget(
   throw invalidInput([{ pointer: "/agentId", code: "not_found", detail }], "The decision");
 }
 
+/** An operator as assignee; any other assignee is the name of a person or a team outside the console. */
+const OPERATOR_ASSIGNEE = /^operator:(?<id>[\da-f-]{36})$/iu;
+
+/** Throws invalid_request where the assignee is an operator who may not answer in the project. */
+async function requireAssignable(
+  store: Store,
+  { projectName }: Principal,
+  { assignee }: ReviewInput<"assign">,
+): Promise<void> {
+  const { id = "" } = OPERATOR_ASSIGNEE.exec(assignee)?.groups ?? {};
+  if (!isUuid(id)) return;
+  const operator = await store.operators.find(id);
+  const mayAnswer =
+    operator?.disabledAt === null && grantsScope(scopesOfRoles(operator.roles, projectName), "tickets:write");
+  if (mayAnswer) return;
+  const detail = "must be an operator who may answer tickets of this project; a viewer may only read them";
+  throw invalidInput([{ pointer: "/assignee", code: "not_allowed", detail }], "The decision");
+}
+
 /** Tells the pipeline, and whoever waits for callbacks. What the queue does not take, the sweepers announce. */
 export async function announce({ queues, log }: ReviewDeps, decided: Decided): Promise<void> {
   const { ticket, hasWork, toldMessageId: messageId } = decided;
@@ -152,6 +171,7 @@ async function decide<Action extends ReviewAction>(
   // The schema of each action is the one that its input type is made from.
   const checked = checkInput<unknown>(REVIEW_INPUTS[action], input, "The decision") as ReviewInput<Action>;
   const target = action === "reroute" ? await findTarget(store, principal, checked as ReviewInput<"reroute">) : null;
+  if (action === "assign") await requireAssignable(store, principal, checked as ReviewInput<"assign">);
   const seen: { draft: ReviewState["draft"] } = { draft: null };
   const plan = (state: ReviewState) => {
     requireUnchanged(action, state, versions);
@@ -214,6 +234,7 @@ export const reviewTicket = {
   regenerate: operationOf("regenerate"),
   /** Assigns the ticket to who asks. */
   takeover: operationOf("takeover"),
+  /** Assigns the ticket to somebody; an operator of the console has to be allowed to answer in the project. */
   assign: operationOf("assign"),
   /**
    * Nobody has the ticket any more; the agent goes on with it, unless the customer was promised a person, or it is to
@@ -221,7 +242,10 @@ export const reviewTicket = {
    */
   unassign: operationOf("unassign"),
   note: operationOf("note"),
-  /** Sends the operator's own text, for all that waits or without being asked. */
+  /**
+   * Sends the operator's own text, for all that waits or without being asked. Assigns the ticket to its author unless
+   * somebody has it, so that the agent stays silent until the ticket is unassigned or resolved. `edit` does the same.
+   */
   reply: operationOf("reply"),
   /**
    * Gives the ticket to another agent, or to another project: project_mismatch without the rights of an administrator,
@@ -230,6 +254,10 @@ export const reviewTicket = {
   reroute: operationOf("reroute"),
   /** Closes the ticket. */
   resolve: operationOf("resolve"),
+  /**
+   * Opens a closed ticket again: messages that closing left without an answer wait again, with their draft. With
+   * `restore` the ticket has its former status and assignee, too.
+   */
   reopen: operationOf("reopen"),
   /** Sends what has failed through the pipeline again. */
   retry: operationOf("retry"),

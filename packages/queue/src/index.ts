@@ -18,3 +18,4 @@ export type { ReplyQueueName } from "./replies.ts";
 export { publishReviews } from "./reviews.ts";
 export type { ReviewAnnouncement } from "./reviews.ts";
 export { announceText, followTexts } from "./texts.ts";
+export { announceVisitorTyping, followVisitorTyping } from "./visitor-typing.ts";

@@ -1,4 +1,5 @@
 import type { ReviewAction } from "@svc/contracts";
+import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
 import type { ProjectId } from "./ids.ts";
@@ -25,9 +26,9 @@ export interface Decision {
   data: object;
   /**
    * What becomes of the messages that wait: they stay, they end without an answer, the held ones go back to the agent,
-   * or the failed ones are tried again.
+   * the failed ones are tried again, or those that closing the ticket ended wait again, with their draft.
    */
-  waiting: "stay" | "reject" | "return" | "revive";
+  waiting: "stay" | "reject" | "return" | "revive" | "restore";
   /** Of which of them it becomes so; of all where absent. */
   only?: readonly string[];
   dropsDraft: boolean;
@@ -94,6 +95,10 @@ const MOVE_WAITING: Record<Decision["waiting"], (tx: Db, state: ReviewState) => 
     const messageIds = idsOf(waiting, "failed");
     await receiveAgain(tx, homeProject, messageIds);
     await noteNews(tx, homeProject, messageIds, true);
+    return [];
+  },
+  async restore(tx, { ticket, closed }) {
+    await restoreClosed(tx, ticket, closed.ended);
     return [];
   },
 };
@@ -193,6 +198,10 @@ export async function applyDecision(
       reviewId,
     ]);
   }
+  const isClosing = decision.waiting === "reject" && isClosed(after.status);
+  // A ticket that is marked as spam after it was resolved keeps what it was before both.
+  if (isClosing && !isClosed(before.status)) await keepBeforeClosing(tx, before);
+  if (decision.dropsDraft && !isClosing) await dropBeforeClosing(tx, before);
   if (decision.dropsDraft) {
     await tx.query("DELETE FROM drafts WHERE project_id = $1 AND ticket_id = $2", [before.homeProject, before.id]);
   }

@@ -116,7 +116,7 @@ export const TICKET_ROWS: readonly HeldRows[] = [
     shown: `x.id, x.channel_id AS "channelId", x.chat_id AS "chatId", x.user_id AS "userId", x.subject, x.status, x.stage,
       x.priority, x.assignee, x.agent_id AS "agentId", x.confidence, x.language, x.tags, x.channel_meta AS "channelMeta",
       x.created_at AS "createdAt", x.updated_at AS "updatedAt", x.first_reply_at AS "firstReplyAt",
-      x.resolved_at AS "resolvedAt"`,
+      x.resolved_at AS "resolvedAt", x.before_close AS "beforeClose"`,
     pageRows: 1,
   },
   {

@@ -1,4 +1,6 @@
 import { PERSON_PROMISED } from "@svc/contracts";
+import { readClosedState } from "./close-ticket.ts";
+import type { ClosedState } from "./close-ticket.ts";
 import type { Db } from "./db.ts";
 import type { NewDraft } from "./drafts.ts";
 import type { ProjectId } from "./ids.ts";
@@ -24,6 +26,8 @@ export interface ReviewState {
   isUnderWay: boolean;
   /** The reply that was given up, where that was the last decision to carry out. */
   failed: SendWork | null;
+  /** What closing the ticket ended; nothing while it is open. */
+  closed: ClosedState;
 }
 
 /**
@@ -99,8 +103,9 @@ export async function lockReviewState(
     [home, ticketId],
   );
   const work = last?.is_failed === true ? asWork(last) : null;
+  const ticket = asTicket(row);
   return {
-    ticket: asTicket(row),
+    ticket,
     draft: draft ?? null,
     waiting,
     newest: newest === null ? null : { id: newest },
@@ -108,6 +113,7 @@ export async function lockReviewState(
     isPersonPromised: promise !== undefined || promising?.is_open === true,
     isUnderWay: chat.review_id !== null,
     failed: work?.kind === "send" ? work : null,
+    closed: await readClosedState(tx, ticket),
     isLeased: chat.is_leased,
   };
 }

@@ -174,14 +174,16 @@ export function operatorsTable(db: Db) {
       return rows.map(asOperator);
     },
 
-    /** Who may sign in and has a role in a project, or in all of them: the first `limit` by their names. */
-    listOfProject: (project: ProjectId, limit: number): Promise<{ id: string; name: string }[]> =>
-      db.query<{ id: string; name: string }>(
-        `SELECT o.id, o.name FROM operators o
-         WHERE o.disabled_at IS NULL AND EXISTS (
-           SELECT 1 FROM operator_roles r
-           WHERE r.operator_id = o.id AND (r.project_id IS NULL OR r.project_id = $1))
-         ORDER BY lower(o.name), o.id LIMIT $2`,
+    /** Who may sign in and has a role in a project, or in all of them, with these roles: the first `limit` by their names. */
+    listOfProject: (
+      project: ProjectId,
+      limit: number,
+    ): Promise<{ id: string; name: string; roles: OperatorRole[] }[]> =>
+      db.query<{ id: string; name: string; roles: OperatorRole[] }>(
+        `SELECT o.id, o.name, array_agg(DISTINCT r.role) AS roles FROM operators o
+         JOIN operator_roles r ON r.operator_id = o.id AND (r.project_id IS NULL OR r.project_id = $1)
+         WHERE o.disabled_at IS NULL
+         GROUP BY o.id, o.name ORDER BY lower(o.name), o.id LIMIT $2`,
         [project, limit],
       ),
 

@@ -117,7 +117,8 @@ export const TAKE_TICKETS_BACK = `
   ), dropped AS (
     DELETE FROM drafts d USING lent WHERE d.ticket_id = lent.id
   )
-  UPDATE tickets t SET project_id = t.home_project_id, agent_id = NULL, assignee = NULL, version = t.version + 1, updated_at = now()
+  UPDATE tickets t SET project_id = t.home_project_id, agent_id = NULL, assignee = NULL, before_close = NULL,
+    version = t.version + 1, updated_at = now()
   FROM lent WHERE t.id = lent.id RETURNING 1`;
 
 /** Projects. */

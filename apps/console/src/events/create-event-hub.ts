@@ -1,4 +1,5 @@
 import type { Log } from "@svc/log";
+import { followVisitorTyping } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { createBriefCache, isBusy, isUnavailable } from "@svc/store";
 import type { Store, TicketChangeRecord } from "@svc/store";
@@ -8,6 +9,8 @@ export type HubEvent =
   | { kind: "change"; change: TicketChangeRecord }
   /** Who looks at a ticket now, each in the project of their role. */
   | { kind: "presence"; ticketId: string; viewers: Viewer[] }
+  /** The customer is writing: for the operators who look at the ticket. */
+  | { kind: "customerTyping"; ticketId: string; viewers: Viewer[] }
   /** Events may have been missed: everything should be looked at anew. */
   | { kind: "lost" };
 
@@ -37,6 +40,8 @@ const LATE_MS = 5_000;
 const SWEEP_MS = 5_000;
 const NAMES_MS = 2_000;
 const PAGE = 500;
+/** Tickets whose customers are writing, between two looks at who looks at them; more are left out. */
+const MAX_TYPING = 200;
 /** More than so many at once are not told one by one. */
 const MAX_BEHIND = 5_000;
 
@@ -112,6 +117,29 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     }
   }
 
+  // However many visitors write, who looks at their tickets is read once in a while, for a limited number of them.
+  const typing = new Set<string>();
+  let typingTimer: NodeJS.Timeout | undefined;
+
+  async function tellTyping(): Promise<void> {
+    typingTimer = undefined;
+    const ticketIds = [...typing];
+    typing.clear();
+    const viewers = await store.operatorPresence.list(ticketIds);
+    for (const id of new Set(viewers.map(({ ticketId }) => ticketId))) {
+      const own = viewers.filter(({ ticketId }) => ticketId === id);
+      tellAll({ kind: "customerTyping", ticketId: id, viewers: own });
+    }
+  }
+
+  function noteTyping(ticketIds: readonly string[]): void {
+    if (listeners.size === 0 || isClosed) return;
+    for (const id of ticketIds) if (typing.size < MAX_TYPING) typing.add(id);
+    typingTimer ??= setTimeout(() => {
+      tellTyping().catch((error: unknown) => note(error, "who looks at a ticket could not be read"));
+    }, LOOK_MS);
+  }
+
   const note = (error: unknown, what: string) => {
     if (isUnavailable(error)) log.debug({ error }, what);
     else log.warn({ error }, what);
@@ -147,6 +175,8 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     tellPresence(ids).catch((error: unknown) => note(error, "who looks at a ticket could not be read"));
   });
 
+  const endTyping = followVisitorTyping(queues, noteTyping);
+
   return {
     subscribe(tell) {
       listeners.add(tell);
@@ -164,7 +194,9 @@ export function createEventHub({ store, queues, log }: { store: Store; queues: Q
     close() {
       isClosed = true;
       clearTimeout(timer);
+      clearTimeout(typingTimer);
       silence();
+      endTyping();
       listeners.clear();
     },
   };

@@ -52,6 +52,11 @@ function createTeller({ hub }: Pick<ConsoleContext, "hub">, stream: EventStream,
         return;
       }
       const { ticketId } = event;
+      if (event.kind === "customerTyping") {
+        const own = event.viewers.find(({ operatorId }) => operatorId === whose().id);
+        if (own !== undefined && (await sees(own.project)) !== null) send("customerTyping", { ticketId });
+        return;
+      }
       const seen = await Promise.all(
         event.viewers.map(async (viewer) => ((await sees(viewer.project)) === null ? [] : [viewer])),
       );

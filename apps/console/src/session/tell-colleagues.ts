@@ -1,4 +1,5 @@
-import { requireScope } from "@svc/auth";
+import { requireScope, scopesOfRoles } from "@svc/auth";
+import { grantsScope } from "@svc/contracts";
 import type { ColleaguesAnswer } from "@svc/contracts";
 import { principalOf } from "@svc/http";
 import type { RequestHandler } from "express";
@@ -15,7 +16,15 @@ export function tellColleagues({ store }: Pick<ConsoleContext, "store">): Reques
   return async (_request, response) => {
     const principal = principalOf(response);
     requireScope(principal, "tickets:read");
-    const items = await store.operators.listOfProject(principal.project, MAX_COUNT);
+    const found = await store.operators.listOfProject(principal.project, MAX_COUNT);
+    const items = found.map(({ id, name, roles }) => {
+      // The roles are those that count in this project.
+      const scopes = scopesOfRoles(
+        roles.map((role) => ({ project: principal.projectName, role })),
+        principal.projectName,
+      );
+      return { id, name, mayWrite: grantsScope(scopes, "tickets:write") };
+    });
     const answer: ColleaguesAnswer = { ok: true, items };
     response.set("Cache-Control", "no-store").json(answer);
   };

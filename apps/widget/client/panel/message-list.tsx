@@ -19,7 +19,10 @@ export function MessageList({ context }: { context: PanelContext }) {
   const { state, texts, ui, actions, change } = context;
   const { entries, config, conversation, partial } = state;
   const { rating, person } = config.features;
-  const hasReply = entries.some(({ kind }) => kind === "reply");
+  const last = entries.at(-1);
+  // Nothing is offered in the place of an answer to what a person has asked.
+  const isOffering = conversation === "open" && (last === undefined || authorOf(last) !== "operator");
+  const isRating = state.rating === null ? ui.ratedAt > 0 || conversation === "done" : ui.ratedAt === entries.length;
   return (
     <>
       <ol>
@@ -61,15 +64,15 @@ export function MessageList({ context }: { context: PanelContext }) {
           <i aria-hidden="true" /> {texts.text("typing")}
         </p>
       )}
-      {rating && (ui.isRating || conversation === "done") && <RatingForm context={context} />}
+      {rating && isRating && <RatingForm context={context} />}
       {state.line !== "refused" && !state.needsContact && (
         <p class="offers">
-          {rating && hasReply && conversation === "open" && !ui.isRating && (
-            <button type="button" onClick={() => change({ isRating: true })}>
+          {rating && isOffering && last?.kind === "reply" && state.rating === null && !isRating && (
+            <button type="button" onClick={() => change({ ratedAt: entries.length })}>
               {texts.text("rateQuestion")}
             </button>
           )}
-          {person && conversation === "open" && (
+          {person && isOffering && (
             <button
               type="button"
               data-part="person"

@@ -62,7 +62,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     coming: new Map(),
     hasMore: false,
     isDragging: false,
-    isRating: false,
+    ratedAt: 0,
     said: "",
     saidCount: 0,
   };
@@ -211,7 +211,7 @@ export function mountPanel(store: WidgetStore, first: PanelOptions): Panel {
     if (turn !== state.turn) {
       turn = state.turn;
       for (const { abort } of ui.files) abort();
-      Object.assign(ui, { text: "", files: [], fault: null, isRating: false });
+      Object.assign(ui, { text: "", files: [], fault: null, ratedAt: 0 });
     }
     if (opens) {
       isFollowing = true;

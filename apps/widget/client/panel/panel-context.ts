@@ -28,8 +28,8 @@ export interface PanelUi {
   hasMore: boolean;
   /** True while files are held over the panel. */
   isDragging: boolean;
-  /** True once the visitor has asked to rate. */
-  isRating: boolean;
+  /** How many entries there were when the visitor asked to rate, or rated; 0 before that. */
+  ratedAt: number;
   /** What the live region says, and how often it has said something: the same words can be said again. */
   said: string;
   saidCount: number;

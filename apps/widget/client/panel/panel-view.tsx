@@ -1,13 +1,17 @@
 import { Composer } from "./composer.tsx";
 import { ContactForm } from "./contact-form.tsx";
+import { authorOf } from "./entry-view.tsx";
 import { IconButton } from "./icon-button.tsx";
 import { MessageList } from "./message-list.tsx";
 import type { PanelContext } from "./panel-context.ts";
 
 /** The name of the string that tells how things stand; null where there is nothing to tell. */
-export function noticeOf({ line, refusal, conversation }: PanelContext["state"]): string | null {
+export function noticeOf({ line, refusal, conversation, entries }: PanelContext["state"]): string | null {
   if (line === "refused") return refusal ?? "refusedKey";
   if (line === "offline" || line === "connecting") return line;
+  const last = entries.at(-1);
+  // Nobody waits for a person who has just written.
+  if (conversation === "waiting" && last !== undefined && authorOf(last) === "operator") return null;
   return { open: null, waiting: "personWaiting", done: "done" }[conversation];
 }
 

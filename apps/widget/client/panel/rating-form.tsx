@@ -12,7 +12,7 @@ export const RatingForm = ({ context: { state, texts, actions, change, say } }: 
     onSubmit={(event) => {
       event.preventDefault();
       const { score, comment } = event.currentTarget.elements as unknown as Record<string, { value: string }>;
-      change({ isRating: true });
+      change({ ratedAt: state.entries.length });
       actions.rate(Number(score?.value), comment?.value);
       say(texts.text("rateThanks"));
     }}

@@ -1,5 +1,6 @@
 import { ERRORS, ServiceError } from "@svc/contracts";
 import type { VisitorFrameData, VisitorFrameType } from "@svc/contracts";
+import { announceVisitorTyping } from "@svc/queue";
 import { countText, countUse, overUse } from "../count-use.ts";
 import { findVisitor } from "../find-visitor.ts";
 import type { Visitor } from "../find-visitor.ts";
@@ -54,6 +55,9 @@ async function countMessage(
   if (counted.isOver) throw overUse("messages", counted);
 }
 
+/** More frames of one session within this time announce nothing. */
+const TYPING_EVERY_MS = 2_000;
+
 type Handlers = {
   [Type in Exclude<VisitorFrameType, "hello">]: (
     context: FrameContext,
@@ -81,8 +85,15 @@ const HANDLERS: Handlers = {
     }
   },
 
-  // Nobody is shown yet that a visitor writes; the frame is taken so that clients may send it.
-  typing: () => Promise.resolve(),
+  // The operators who look at the conversation see it; they stop seeing it when nothing more comes.
+  typing({ queues }, session, { ticketId }, { on }) {
+    const now = performance.now();
+    if (on && now >= session.typingToldUntil) {
+      session.typingToldUntil = now + TYPING_EVERY_MS;
+      announceVisitorTyping(queues, ticketId);
+    }
+    return Promise.resolve();
+  },
 
   read: ({ store }, _session, { project, ticketId }, { seq }) => store.visitors.noteRead(project, ticketId, seq),
 

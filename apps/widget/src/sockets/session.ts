@@ -39,6 +39,8 @@ export interface Session {
   /** Since when its reader takes nothing; null while it does. */
   slowSince: number | null;
   shown: Shown;
+  /** Until when it need not be announced again that the visitor is writing, in milliseconds of the process's clock. */
+  typingToldUntil: number;
   /** Frames in the present window of time. */
   frames: number;
   windowEndsAt: number;
@@ -65,6 +67,7 @@ export function createSession(line: Line, admission: Admission): Session {
     unconfirmedSeq: 0,
     slowSince: null,
     shown: nothingShown(),
+    typingToldUntil: 0,
     frames: 0,
     windowEndsAt: 0,
     work: Promise.resolve(),

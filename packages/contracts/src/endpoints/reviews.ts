@@ -36,7 +36,7 @@ export const reviewEndpoints = {
   editDraft: {
     ...decision("edit"),
     summary: "Send a text in the draft's place",
-    description: `${NOT_OVER_NEWER_MESSAGE} The reply's author is \`operator\`.`,
+    description: `${NOT_OVER_NEWER_MESSAGE} The reply's author is \`operator\`, and the ticket is assigned to them unless somebody has it.`,
     body: { schema: REVIEW_INPUTS.edit },
     ifMatch: "required",
     example: { body: { text: "Your parcel left us this morning.", markdown: false } },
@@ -66,7 +66,8 @@ export const reviewEndpoints = {
   assignTicket: {
     ...decision("assign"),
     summary: "Assign the ticket to somebody",
-    description: "While a ticket is assigned, nothing is sent automatically.",
+    description:
+      "While a ticket is assigned, nothing is sent automatically. An operator of the console (`operator:<id>`) has to be allowed to answer in the project.",
     body: { schema: REVIEW_INPUTS.assign },
     ifMatch: true,
     example: { body: { assignee: "ada@example.com" } },
@@ -91,7 +92,7 @@ export const reviewEndpoints = {
     ...decision("reply"),
     summary: "Write to the customer",
     description:
-      "Answers every message that waits for a person, in the draft's place; where none waits, it goes the way of the chat's newest message. Send `If-Match` to be sure that a repeated call sends nothing twice.",
+      "Answers every message that waits for a person, in the draft's place; where none waits, it goes the way of the chat's newest message. The ticket is assigned to the author of the reply unless somebody has it, so that nothing is sent automatically until it is unassigned or resolved. Send `If-Match` to be sure that a repeated call sends nothing twice.",
     body: { schema: REVIEW_INPUTS.reply },
     ifMatch: true,
     example: { body: { text: "We have found your parcel." } },
@@ -118,6 +119,8 @@ export const reviewEndpoints = {
   reopenTicket: {
     ...decision("reopen"),
     summary: "Open a closed ticket again",
+    description:
+      "Messages that closing left without an answer wait again, with the draft that there was. With `restore` the ticket also has the status and the assignee from before.",
     body: optional("reopen"),
     ifMatch: true,
   },

@@ -35,6 +35,7 @@ export function createLive(url: string, onCut: () => void): Live {
     ticket: new Set(),
     gone: new Set(),
     presence: new Set(),
+    customerTyping: new Set(),
   };
   let source: EventSource | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,6 +69,7 @@ export function createLive(url: string, onCut: () => void): Live {
     follow(opened, "ticket", listeners.ticket);
     follow(opened, "gone", listeners.gone);
     follow(opened, "presence", listeners.presence);
+    follow(opened, "customerTyping", listeners.customerTyping);
     opened.addEventListener("error", () => {
       // The browser's own way of opening it again ends for good at the first answer that is no stream.
       opened.close();

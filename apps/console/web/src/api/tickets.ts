@@ -40,16 +40,15 @@ export const give = (
     : decide(connection, place, "assign", { assignee });
 
 /**
- * Takes back that a ticket was closed, as far as that can be: it is open again, and whoever had it has it. What waited has
- * ended and its senders have heard so; its draft does not come back. Throws version_conflict where it has changed since.
+ * Restores a ticket as it was before it was closed: status, assignee, draft, and what waits for an answer. `after` is
+ * what closing made of it. Throws version_conflict if it has changed since.
  */
-export async function undoClose(
-  connection: Connection,
-  { before: { assignee }, after }: { before: TicketItem; after: TicketItem },
-): Promise<TicketItem> {
-  const opened = await decide(connection, after, "reopen", {});
-  return assignee === null ? opened : decide(connection, opened, "assign", { assignee });
-}
+export const undoClose = (connection: Connection, after: TicketItem): Promise<TicketItem> =>
+  decide(connection, after, "reopen", { restore: true });
+
+/** True when resolving the ticket would leave its customer without an answer. */
+export const isWaiting = ({ stage, origin }: Pick<TicketItem, "stage" | "origin">): boolean =>
+  origin === null && (stage === "review" || stage === "failed");
 
 type Pages = InfiniteData<{ items: TicketItem[]; nextCursor: string | null }>;
 

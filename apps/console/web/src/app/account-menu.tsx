@@ -10,6 +10,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { useStore } from "../ui/create-store.ts";
 import { describeFault } from "../ui/describe-fault.ts";
 import { Menu, MenuChoice, MenuItem, MenuLine } from "../ui/menu.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { useCommands } from "./command-registry.ts";
 import { THEMES } from "./preferences.ts";
 import type { Theme } from "./preferences.ts";
@@ -120,7 +121,7 @@ export function AccountMenu({
           {t("account.signOut")}
         </MenuItem>
       </Menu>
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {isChangingPassword && <PasswordDialog onClose={() => setChangingPassword(false)} />}
       </Suspense>
     </>

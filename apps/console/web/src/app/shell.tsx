@@ -6,6 +6,7 @@ import { sessionQuery } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { ToastList } from "../ui/toast-list.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { BottomBar } from "./bottom-bar.tsx";
@@ -93,7 +94,7 @@ function SignedIn({ session }: { session: Session }) {
         </main>
       </div>
       <ToastList toasts={toasts} />
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {open === "palette" && <CommandPalette onClose={() => setOpen(null)} />}
         {open === "mentions" && <MentionsDialog mentions={mentions} onRead={markRead} onClose={() => setOpen(null)} />}
         {open === "keys" && <KeysSheet onClose={() => setOpen(null)} />}

@@ -11,6 +11,8 @@ export interface Person {
   actor: string;
   name: string;
   isMe: boolean;
+  /** False for viewers, to whom no ticket can be assigned. */
+  mayWrite: boolean;
 }
 
 /** Who works in the project, oneself first, and the names of those who did something. */
@@ -23,8 +25,8 @@ export function usePeople(): { people: Person[]; nameOf: (actor: string) => stri
   const me = actorOf(operator.id);
   const others = colleagues
     .filter(({ id }) => id !== operator.id)
-    .map(({ id, name }) => ({ actor: actorOf(id), name, isMe: false }));
-  const people = [{ actor: me, name: operator.name, isMe: true }, ...others];
+    .map(({ id, mayWrite, name }) => ({ actor: actorOf(id), name, isMe: false, mayWrite }));
+  const people = [{ actor: me, name: operator.name, isMe: true, mayWrite: true }, ...others];
   const names = new Map(people.map(({ actor, name }) => [actor, name]));
   return {
     people,

@@ -14,6 +14,7 @@ import { useFileDrop } from "../knowledge/use-file-drop.ts";
 import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { giveOwnKb } from "./give-own-kb.ts";
 import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
@@ -137,7 +138,7 @@ export function TeachStep({ number }: { number: number }) {
           {t("firstRun.seeKb", { name: kb.name })}
         </Link>
       )}
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {source !== null && <SourceDialog {...source} onClose={() => setSource(null)} />}
       </Suspense>
     </Step>

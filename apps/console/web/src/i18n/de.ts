@@ -130,6 +130,10 @@ export const de: TableLike<typeof en> = {
   "link.passwordHint": "Mindestens {count} Zeichen. Ein paar Wörter merken sich leichter als Sonderzeichen.",
   "link.differ": "Die beiden Passwörter sind verschieden.",
   "link.submit": "Weiter",
+  "link.usedTitle": "Dieser Link gilt nicht mehr",
+  "link.usedText":
+    "Er wurde schon verwendet oder ist abgelaufen. Melden Sie sich mit Ihrem Passwort an, oder bitten Sie Ihre Administration um einen neuen Link.",
+  "link.toSignIn": "Zur Anmeldung",
   "password.current": "Jetziges Passwort",
   "password.new": "Neues Passwort",
   "password.submit": "Passwort ändern",
@@ -234,6 +238,12 @@ export const de: TableLike<typeof en> = {
   "bulk.takeoverDone": { one: "{n} Ticket ist Ihres.", other: "{n} Tickets sind Ihre." },
   "bulk.resolve": "Lösen",
   "bulk.resolveDone": { one: "{n} Ticket ist gelöst.", other: "{n} Tickets sind gelöst." },
+  "bulk.resolveText": {
+    one: "Bei {n} von {count} Tickets wartet noch jemand auf eine Antwort. „Rückgängig“ stellt Ticket und Entwurf wieder her.",
+    other:
+      "Bei {n} von {count} Tickets wartet noch jemand auf eine Antwort. „Rückgängig“ stellt Tickets und Entwürfe wieder her.",
+  },
+  "bulk.resolveConfirm": { one: "{n} Ticket lösen", other: "{n} Tickets lösen" },
   "bulk.spam": "Spam",
   "bulk.spamDone": { one: "{n} Ticket ist Spam.", other: "{n} Tickets sind Spam." },
   "bulk.reopen": "Öffnen",
@@ -287,6 +297,7 @@ export const de: TableLike<typeof en> = {
   "note.internal": "nur für das Team sichtbar",
   "presence.here": "{name} sieht dieses Ticket an",
   "presence.typing": "{name} schreibt …",
+  "presence.customerTyping": "Der Kunde schreibt …",
 
   "event.approve": "{name} hat den Entwurf freigegeben",
   "event.edit": "{name} hat den Entwurf geändert und gesendet",
@@ -339,8 +350,11 @@ export const de: TableLike<typeof en> = {
   "done.note": "Die Notiz ist geschrieben.",
   "done.reply": "Die Antwort ist gesendet.",
   "done.copied": "Der Link ist kopiert.",
+  "approve.title": "Unsicheren Entwurf senden?",
+  "approve.text": "Der Agent ist nur zu {share} sicher und würde das nicht von selbst senden.",
   "resolve.title": "Ohne Antwort abschließen?",
-  "resolve.text": "Der Kunde wartet noch. Der Entwurf ist dann verloren, auch wenn das Ticket wieder geöffnet wird.",
+  "resolve.text":
+    "Der Kunde wartet noch. Öffnen Sie das Ticket wieder, kommt es mit seinem Entwurf zurück in die Prüfung.",
   "resolve.confirm": "Ohne Antwort abschließen",
   "reject.title": "Nicht antworten?",
   "reject.text": "Die wartenden Nachrichten enden ohne Antwort.",
@@ -480,6 +494,7 @@ export const de: TableLike<typeof en> = {
   "reason.again": "Erneut gesendet.",
   "reason.byPerson": "Von einem Menschen beantwortet.",
   "reason.committed": "Die Antwort ist gesendet.",
+  "reason.reopened": "Wieder geöffnet.",
   "trace.none": "Die Pipeline hat noch nicht daran gearbeitet.",
   "trace.triage": "Zuordnung:",
   "trace.found": { one: "{n} Stelle gefunden", other: "{n} Stellen gefunden" },

@@ -3,7 +3,7 @@ import { CircleCheck, EllipsisVertical, OctagonX, RotateCcw, Tag, UserPlus, User
 import { Suspense, lazy, useState } from "react";
 import type { TicketItem } from "@svc/contracts";
 import { mayDo } from "../api/session.ts";
-import { showTicket } from "../api/tickets.ts";
+import { isWaiting, showTicket } from "../api/tickets.ts";
 import { useCommands } from "../app/command-registry.ts";
 import { useServices } from "../app/services.ts";
 import { useSession } from "../app/use-session.ts";
@@ -11,6 +11,7 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { BULK_TEXTS, applyBulk, undoBulk } from "./bulk-changes.ts";
 import type { BulkChange } from "./bulk-changes.ts";
 import type { BulkDialog, BulkFaults } from "./bulk-dialogs.tsx";
@@ -92,6 +93,11 @@ export function BulkBar({
     }
     tellFaults(faults);
   }
+  function choose(kind: keyof typeof ACTIONS) {
+    const waiting = tickets.filter(isWaiting).length;
+    if (kind === "resolve" && waiting > 0) setDialog({ kind, count: tickets.length, waiting });
+    else void run({ kind });
+  }
   const isBusy = progress !== null;
   const names = actionsFor(tickets);
   const more = [
@@ -105,7 +111,7 @@ export function BulkBar({
             id: `bulk-${name}`,
             title: t("command.bulk", { action: t(ACTIONS[name].title), n: tickets.length }),
             group: "bulk" as const,
-            run: () => void run({ kind: name }),
+            run: () => choose(name),
           })),
           ...more.map(({ kind, title }) => ({
             id: `bulk-${kind}`,
@@ -134,7 +140,7 @@ export function BulkBar({
           {names.slice(0, IN_BAR).map((name) => {
             const { icon: Icon, title } = ACTIONS[name];
             return (
-              <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => void run({ kind: name })}>
+              <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => choose(name)}>
                 <Icon aria-hidden className="size-3.5" />
                 {t(title)}
               </Button>
@@ -167,7 +173,7 @@ export function BulkBar({
         </>
       )}
       <IconButton icon={X} size="small" label={t("bulk.clear")} keys="Escape" onClick={() => onSelect(new Set())} />
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {dialog !== null && (
           <BulkDialogs dialog={dialog} onClose={() => setDialog(null)} onChoose={(change) => void run(change)} />
         )}

@@ -21,9 +21,8 @@ export const BULK_TEXTS = {
   assign: { done: "bulk.assignDone", undo: "ui.undo" },
   tag: { done: "bulk.tagDone", undo: "ui.undo" },
   reopen: { done: "bulk.reopenDone", undo: "ui.undo" },
-  // What waited has ended: opening a ticket again does not bring back its draft.
-  resolve: { done: "bulk.resolveDone", undo: "action.reopen" },
-  spam: { done: "bulk.spamDone", undo: "action.reopen" },
+  resolve: { done: "bulk.resolveDone", undo: "ui.undo" },
+  spam: { done: "bulk.spamDone", undo: "ui.undo" },
 } as const satisfies Record<BulkKind, { done: TextKey; undo: TextKey }>;
 
 const isClosed = ({ status }: TicketItem) => status === "resolved" || status === "spam";
@@ -62,7 +61,7 @@ const giveBack: Undoing = (connection, { assignee }, after) => give(connection, 
 const closeAgain: Undoing = (connection, before, after) =>
   decide(connection, after, "resolve", { status: before.status === "spam" ? "spam" : "resolved" });
 const open: Undoing = (connection, before, after) =>
-  isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, { before, after });
+  isClosed(before) ? closeAgain(connection, before, after) : undoClose(connection, after);
 
 const UNDOING: Record<BulkKind, Undoing> = {
   takeover: giveBack,

@@ -6,6 +6,7 @@ import { usePeople } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button } from "../ui/button.tsx";
+import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field } from "../ui/field.tsx";
@@ -17,7 +18,10 @@ import type { BulkChange } from "./bulk-changes.ts";
 export type BulkFaults = readonly { item: TicketItem; fault: unknown }[];
 
 /** What is asked or told about many tickets. */
-export type BulkDialog = { kind: "assign" | "tag" } | { kind: "faults"; faults: BulkFaults };
+export type BulkDialog =
+  | { kind: "assign" | "tag" }
+  | { kind: "resolve"; count: number; waiting: number }
+  | { kind: "faults"; faults: BulkFaults };
 
 interface Choosing {
   onClose: () => void;
@@ -39,16 +43,18 @@ function AssignAll({ onClose, onChoose }: Choosing) {
           onClose();
           onChoose({ kind: "assign", assignee });
         }}
-        items={people.map(({ actor, isMe, name }) => ({
-          id: actor,
-          words: name,
-          view: (
-            <>
-              <Avatar name={name} size="small" />
-              <span className="truncate">{isMe ? t("people.me", { name }) : name}</span>
-            </>
-          ),
-        }))}
+        items={people
+          .filter(({ mayWrite }) => mayWrite)
+          .map(({ actor, isMe, name }) => ({
+            id: actor,
+            words: name,
+            view: (
+              <>
+                <Avatar name={name} size="small" />
+                <span className="truncate">{isMe ? t("people.me", { name }) : name}</span>
+              </>
+            ),
+          }))}
       />
     </Dialog>
   );
@@ -86,6 +92,24 @@ function TagAll({ onClose, onChoose }: Choosing) {
   );
 }
 
+/** Asks before tickets are resolved whose customers still wait for an answer. */
+function ResolveAll({ count, waiting, onClose, onChoose }: Choosing & { count: number; waiting: number }) {
+  const { t } = useTexts();
+  return (
+    <ConfirmDialog
+      title={t("resolve.title")}
+      action={t("bulk.resolveConfirm", { n: count })}
+      onClose={onClose}
+      onConfirm={() => {
+        onClose();
+        onChoose({ kind: "resolve" });
+      }}
+    >
+      {t("bulk.resolveText", { n: waiting, count })}
+    </ConfirmDialog>
+  );
+}
+
 /** Tells which tickets stayed as they were, and why each. */
 function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => void }) {
   const { t } = useTexts();
@@ -110,6 +134,7 @@ function FaultList({ faults, onClose }: { faults: BulkFaults; onClose: () => voi
 /** What is asked or told about many tickets. */
 export default function BulkDialogs({ dialog, onClose, onChoose }: Choosing & { dialog: BulkDialog }) {
   if (dialog.kind === "faults") return <FaultList faults={dialog.faults} onClose={onClose} />;
+  if (dialog.kind === "resolve") return <ResolveAll {...dialog} onClose={onClose} onChoose={onChoose} />;
   const Asked = { assign: AssignAll, tag: TagAll }[dialog.kind];
   return <Asked onClose={onClose} onChoose={onChoose} />;
 }

@@ -6,6 +6,7 @@ import { usePeople } from "../app/use-names.ts";
 import { useProject, useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { useIsWide } from "../ui/use-is-wide.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import type { BulkFaults } from "./bulk-dialogs.tsx";
@@ -157,7 +158,7 @@ export function InboxPage() {
           {selected.size > 0 && (
             <BulkBar tickets={items.filter(({ id }) => selected.has(id))} onSelect={select} onFaults={setFaults} />
           )}
-          <Suspense fallback={null}>
+          <Suspense fallback={<PendingDialog />}>
             {faults !== null && (
               <BulkDialogs
                 dialog={{ kind: "faults", faults }}

@@ -9,6 +9,7 @@ import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { IconButton } from "../ui/icon-button.tsx";
 import { SelectField } from "../ui/field.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { agentsQuery } from "../api/agents.ts";
 import { describeFilter } from "./describe-filter.ts";
 import { FilterPopover } from "./filter-popover.tsx";
@@ -127,7 +128,7 @@ export function ListHead({ viewId, search, isLoading }: { viewId: string; search
         </ul>
       )}
       {isLoading && <span aria-hidden className="animate-shimmer absolute inset-x-0 -bottom-px h-0.5 bg-accent" />}
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {isSaving && <SaveViewDialog view={viewId} search={search} onClose={() => setSaving(false)} />}
       </Suspense>
     </header>

@@ -14,6 +14,7 @@ import { FaultNotice } from "../ui/fault-notice.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Section } from "../ui/page-frame.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import type { KeyRight } from "./key-dialog.tsx";
 
@@ -109,7 +110,7 @@ export function KeysSection({
           ))}
         </ul>
       )}
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {isMaking && (
           <KeyDialog suggestedName={suggestedName} rights={rights} onMade={onMade} onClose={() => setMaking(false)} />
         )}

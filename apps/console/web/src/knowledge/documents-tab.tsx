@@ -11,6 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { SelectField } from "../ui/field.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { DocumentRow } from "./document-row.tsx";
 import { ImportList } from "./import-list.tsx";
@@ -178,7 +179,7 @@ export function DocumentsTab({ kb }: { kb: KbItem }) {
           {t("ui.more")}
         </Button>
       )}
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {source !== null && <SourceDialog kind={source} kbId={kb.id} onClose={() => setSource(null)} />}
       </Suspense>
     </div>

@@ -12,6 +12,7 @@ import { describeFault } from "../ui/describe-fault.ts";
 import { EmptyState } from "../ui/empty-state.tsx";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { SelectField } from "../ui/field.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { GapRow } from "./gap-row.tsx";
 import { KnowledgeFrame } from "./knowledge-frame.tsx";
@@ -144,7 +145,7 @@ export function GapsPage() {
           </Button>
         </div>
       )}
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {writing !== null && (
           <ArticleDialog gap={writing} onWritten={() => void refresh()} onClose={() => setWriting(null)} />
         )}

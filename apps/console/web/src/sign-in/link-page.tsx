@@ -1,6 +1,7 @@
+import { ServiceFault } from "@svc/client";
 import type { LinkAnswer } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SubmitEvent } from "react";
 import { openByLink } from "../api/session.ts";
@@ -55,9 +56,23 @@ export function LinkPage() {
     } catch (cause) {
       setFault(describeFault(cause, t));
       setBusy(false);
+      // Somebody has used the link since this page was opened.
+      if (cause instanceof ServiceFault && cause.status === 404) await link.refetch();
     }
   }
 
+  if (link.error instanceof ServiceFault && link.error.status === 404) {
+    return (
+      <EntryCard title={t("link.usedTitle")} text={t("link.usedText")}>
+        <Link
+          to="/sign-in"
+          className="flex h-8 items-center justify-center rounded-md bg-accent px-3 text-sm font-medium text-on-accent hover:bg-accent-strong"
+        >
+          {t("link.toSignIn")}
+        </Link>
+      </EntryCard>
+    );
+  }
   const titles = TITLES[link.data?.kind ?? "password"];
   return (
     <EntryCard title={t(titles.title)} text={t(titles.text)}>

@@ -41,7 +41,7 @@ export default function AssignDialog({
         }}
         items={[
           ...people
-            .filter(({ actor }) => actor !== ticket.assignee)
+            .filter(({ actor, mayWrite }) => mayWrite && actor !== ticket.assignee)
             .map(({ actor, isMe, name }) => ({
               id: actor,
               words: name,

@@ -1,6 +1,7 @@
 import { MessageSquareReply, Paperclip, StickyNote, Wand } from "lucide-react";
 import { Suspense, lazy, useEffect, useImperativeHandle, useRef, useState } from "react";
 import type { KeyboardEvent, Ref } from "react";
+import { flushSync } from "react-dom";
 import type { TicketDetail } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
@@ -11,6 +12,7 @@ import { isTask } from "../inbox/describe-ticket.ts";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { Markdown } from "../ui/markdown.tsx";
+import { PendingDialog } from "../ui/pending-dialog.tsx";
 import { ChangesNotice } from "./changes-notice.tsx";
 import { describeChanges, isInTheWay, seenOf } from "./describe-changes.ts";
 import type { SeenTicket } from "./describe-changes.ts";
@@ -83,11 +85,12 @@ export function Composer({
   const changes = isBegun ? describeChanges(seen, ticket, me) : [];
   // Nobody receives replies to a task.
   const takesReplies = !isTask(ticket);
-  const hasDraft = ticket.draft !== null && takesReplies;
+  const draftText = ticket.draft?.text ?? "";
+  // A draft without a text is one that the agent found no answer for: there is nothing to edit.
+  const hasDraft = draftText.trim() !== "" && takesReplies;
   const shownMode: ComposeMode = !takesReplies ? "note" : mode === "edit" && !hasDraft ? "reply" : mode;
   const takesFiles = shownMode !== "note";
   const drop = useFileDrop(takesFiles, (dropped) => addFiles(dropped));
-  const draftText = ticket.draft?.text ?? "";
 
   // Only what was written in this tab is kept by it: of two that show the same text, the one that has sent it says so.
   const isOwn = useRef(false);
@@ -141,17 +144,24 @@ export function Composer({
     clearTimeout(typing.current);
     typing.current = setTimeout(() => onTyping(false), TYPING_MS);
   }
-  const focus = () => requestAnimationFrame(() => area.current?.focus());
+  const focus = () => {
+    area.current?.focus();
+    // A dialog that closes now returns the focus to what had it before.
+    requestAnimationFrame(() => area.current?.focus());
+  };
   useImperativeHandle(ref, () => ({
     open(next) {
-      onMode(next);
-      setOpen(true);
-      setPreview(false);
-      if (next === "edit" && !isBegun && draftText !== "") {
-        isOwn.current = true;
-        setSeen(seenOf(ticket));
-        setText(draftText);
-      }
+      // The field has the focus before the next key arrives, which would be a command elsewhere.
+      flushSync(() => {
+        onMode(next);
+        setOpen(true);
+        setPreview(false);
+        if (next === "edit" && !isBegun && hasDraft) {
+          isOwn.current = true;
+          setSeen(seenOf(ticket));
+          setText(draftText);
+        }
+      });
       focus();
     },
   }));
@@ -160,7 +170,7 @@ export function Composer({
   const found =
     mention === null
       ? []
-      : people.filter(({ name }) => name.toLowerCase().includes(mention.word.toLowerCase())).slice(0, 6);
+      : people.filter(({ isMe, name }) => !isMe && name.toLowerCase().includes(mention.word.toLowerCase())).slice(0, 6);
   const insert = (at: number, end: number, words: string) => {
     write(text.slice(0, at) + words + text.slice(end));
     const place = at + words.length;
@@ -385,7 +395,7 @@ export function Composer({
           </div>
         )}
       </div>
-      <Suspense fallback={null}>
+      <Suspense fallback={<PendingDialog />}>
         {isChoosing && (
           <CannedPicker
             ticket={ticket}

@@ -7,7 +7,7 @@ import type { TextKey } from "../i18n/text-table.ts";
  */
 const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^this conversation is marked as spam$/iu, "reason.spam"],
-  [/^(?<who>\S+) has this conversation$/iu, "reason.owned"],
+  [/^(?<who>[^;]+) has this conversation$/iu, "reason.owned"],
   [/^a person is reviewing this conversation$/iu, "reason.inReview"],
   [/^the (?:visitor|customer) asks for a person$/iu, "reason.asksPerson"],
   [/^the message has no text, only files$/iu, "reason.onlyFiles"],
@@ -43,6 +43,7 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^sent again$/iu, "reason.again"],
   [/^answered by a person$/iu, "reason.byPerson"],
   [/^the reply is committed$/iu, "reason.committed"],
+  [/^reopened$/iu, "reason.reopened"],
 ];
 /** A choice of triage that names the next best agent, whose name may be anything. */
 const CHOICE_WITH_NEXT = /^(?<first>.+ \(\d+ %; )next (?<second>.+ \d+ %\))$/u;
@@ -54,26 +55,27 @@ function describeChoice(choice: string, t: Texts["t"]): string {
   return first === undefined || second === undefined ? choice : `${first}${t("reason.next")} ${second}`;
 }
 
-function describeOne(reason: string, t: Texts["t"]): string {
+function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => string): string {
   const bare = reason.trim().replace(/\.$/, "");
   for (const [pattern, key] of REASONS) {
     const found = pattern.exec(bare);
     if (found === null) continue;
-    const { choice = "", ...names } = found.groups ?? {};
-    return t(key, { ...names, choice: describeChoice(choice, t) });
+    const { choice = "", who = "", ...names } = found.groups ?? {};
+    return t(key, { ...names, who: nameOf(who), choice: describeChoice(choice, t) });
   }
   return reason;
 }
 
 /**
  * What the pipeline says of its reasons, in the console's language. Several of them stand behind each other, divided by
- * semicolons. What is none of its reasons, as an operator's own words, stays as it is.
+ * semicolons. What is none of its reasons, as an operator's own words, stays as it is. `nameOf` returns the name of an
+ * actor such as `operator:…`.
  */
-export function describeReason(reason: string, t: Texts["t"]): string {
+export function describeReason(reason: string, t: Texts["t"], nameOf: (actor: string) => string): string {
   if (reason.length > REASON_MAX_CHARS) return reason;
-  const whole = describeOne(reason, t);
+  const whole = describeOne(reason, t, nameOf);
   if (whole !== reason || !reason.includes("; ")) return whole;
   const parts = reason.split("; ");
-  const described = parts.map((part) => describeOne(part, t));
+  const described = parts.map((part) => describeOne(part, t, nameOf));
   return described.every((part, index) => part !== parts[index]) ? described.join(" ") : reason;
 }

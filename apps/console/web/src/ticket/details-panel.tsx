@@ -87,7 +87,7 @@ export function DetailsPanel({
   onClose,
 }: {
   ticket: TicketDetail;
-  /** Over the conversation, where there is no room beside it. */
+  /** Whether it is shown in a ticket that is too narrow to show it always. */
   isOpen: boolean;
   mayWrite: boolean;
   onSource: (source: Source) => void;
@@ -111,7 +111,7 @@ export function DetailsPanel({
   return (
     <aside
       aria-label={t("details.title")}
-      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:absolute @max-5xl:inset-y-0 @max-5xl:right-0 @max-5xl:z-10 @max-5xl:shadow-pop max-sm:w-full ${isOpen ? "flex" : "hidden @5xl:flex"}`}
+      className={`w-80 shrink-0 flex-col border-l border-line bg-surface @max-5xl:w-72 @max-xl:absolute @max-xl:inset-0 @max-xl:z-10 @max-xl:w-full @max-xl:border-l-0 ${isOpen ? "flex" : "hidden @5xl:flex"}`}
     >
       <Tabs.Root defaultValue="facts" className="flex min-h-0 flex-1 flex-col">
         <div className="flex items-center gap-1 border-b border-line px-3 py-2">

@@ -3,6 +3,7 @@ import type { Source, TicketDetail, TicketDraft } from "@svc/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { agentsQuery } from "../api/agents.ts";
 import { useServices } from "../app/services.ts";
+import { usePeople } from "../app/use-names.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
@@ -63,8 +64,10 @@ export function DraftCard({
   mayWrite,
   busy,
   canApprove,
+  isWeak,
   onApprove,
   onEdit,
+  onWrite,
   onRegenerate,
   onReject,
   onSource,
@@ -74,14 +77,18 @@ export function DraftCard({
   mayWrite: boolean;
   busy: string | null;
   canApprove: boolean;
+  /** True when the agent would not send it by itself: sending it is not what the card suggests. */
+  isWeak: boolean;
   onApprove: () => void;
   onEdit: () => void;
+  onWrite: () => void;
   onRegenerate: () => void;
   onReject: () => void;
   onSource: (source: Source) => void;
 }) {
   const { t } = useTexts();
   const { connection } = useServices();
+  const { nameOf } = usePeople();
   const { data: agents = [] } = useQuery(agentsQuery(connection, useProject()));
   const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
   const { confidence, isStale, markdown, sources, text, why } = draft;
@@ -115,7 +122,7 @@ export function DraftCard({
             <PlainText text={text} />
           )}
           <p className="mt-3 text-xs text-muted">
-            <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t)}
+            <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t, nameOf)}
           </p>
         </div>
         {sources.length > 0 && (
@@ -133,14 +140,27 @@ export function DraftCard({
       </div>
       {mayWrite && (
         <footer className="flex flex-wrap items-center gap-1.5 border-t border-line px-3 py-2.5">
-          {!isEmpty && (
-            <Button look="primary" keys="a" disabled={!canApprove} isBusy={busy !== null} onClick={onApprove}>
-              {t("action.approve")}
+          {(isEmpty || isWeak) && (
+            <Button look="primary" keys="r" onClick={onWrite}>
+              {t("action.write")}
             </Button>
           )}
-          <Button look={isEmpty ? "primary" : "plain"} keys="e" onClick={onEdit}>
-            {t(isEmpty ? "action.write" : "action.edit")}
-          </Button>
+          {!isEmpty && (
+            <>
+              <Button
+                look={isWeak ? "plain" : "primary"}
+                keys="a"
+                disabled={!canApprove}
+                isBusy={busy !== null}
+                onClick={onApprove}
+              >
+                {t("action.approve")}
+              </Button>
+              <Button keys="e" onClick={onEdit}>
+                {t("action.edit")}
+              </Button>
+            </>
+          )}
           <Button look="quiet" isBusy={busy === "regenerate"} onClick={onRegenerate}>
             {t("action.regenerate")}
           </Button>

@@ -34,7 +34,7 @@ function describeEvent({ actor, data, moves }: TicketEvent, nameOf: (actor: stri
   }
   const name = nameOf(actor);
   const to = textOf(data["assignee"]);
-  const why = describeReason(moves.at(-1)?.why ?? "", t);
+  const why = describeReason(moves.at(-1)?.why ?? "", t, nameOf);
   const key = Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
   return key === undefined
     ? t("event.other", { name, what: why === "" ? decision : why })

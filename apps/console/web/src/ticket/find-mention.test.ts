@@ -35,3 +35,12 @@ test("of people with the same name those are told who were chosen, or all of the
   expect(mentionsIn("@Ann", people, ["operator:2"])).toEqual({ mentions: ["2"] });
   expect(mentionsIn("nobody", people, ["operator:2"])).toEqual({});
 });
+
+test("nobody mentions themselves, also where a colleague has the beginning of the name", () => {
+  const people = [
+    { actor: "operator:1", name: "Ann Lee", isMe: true },
+    { actor: "operator:2", name: "Ann", isMe: false },
+  ];
+  expect(mentionsIn("@Ann Lee should look", people)).toEqual({});
+  expect(mentionsIn("@Ann Lee and @Ann should look", people)).toEqual({ mentions: ["2"] });
+});

@@ -35,11 +35,11 @@ function namesIn(text: string, names: readonly string[]): Set<string> {
 
 /**
  * Whom a note is for: the operators whose names stand in it after an @, as the server wants their ids. Of several with
- * the same name those who were `chosen` from the list, where somebody was.
+ * the same name those who were `chosen` from the list, where somebody was. Nobody mentions themselves.
  */
 export function mentionsIn(
   text: string,
-  people: readonly { actor: string; name: string }[],
+  people: readonly { actor: string; name: string; isMe?: boolean }[],
   chosen: readonly string[] = [],
 ): { mentions?: string[] } {
   const names = namesIn(
@@ -52,6 +52,7 @@ export function mentionsIn(
       const namesakes = people.filter((person) => person.name === name);
       return namesakes.some(isChosen) ? namesakes.filter(isChosen) : namesakes;
     })
+    .filter(({ isMe }) => isMe !== true)
     .map(({ actor }) => actor.replace(ACTOR, ""))
     .slice(0, MENTIONS_MAX_COUNT);
   return mentions.length === 0 ? {} : { mentions };

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { RefObject } from "react";
@@ -9,6 +10,8 @@ import { usePeople } from "../app/use-names.ts";
 import { useRights, useSession } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { isTask } from "../inbox/describe-ticket.ts";
+import { agentsQuery } from "../api/agents.ts";
+import { isWaiting } from "../api/tickets.ts";
 import { useInbox } from "../inbox/inbox-context.ts";
 import { Button } from "../ui/button.tsx";
 import { Composer } from "./composer.tsx";
@@ -24,13 +27,17 @@ import type { TicketDialog } from "./ticket-dialogs.tsx";
 import { TicketHeader } from "./ticket-header.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
 import { useHistory } from "./use-history.ts";
-import { usePresence } from "./use-presence.ts";
+import { useCustomerTyping, usePresence } from "./use-presence.ts";
 import { useTicketActions } from "./use-ticket-actions.ts";
 
 /** So near to the beginning of what is shown, older ones are fetched. */
 const OLDER_WITHIN_PX = 240;
 /** Who reads so near to the end is taken along to what is new. */
 const END_WITHIN_PX = 80;
+/** A draft with less confidence is weak where the threshold of its agent is unknown. */
+const WEAK_BELOW = 0.5;
+/** Width of the ticket from which its details stand beside the conversation: `@xl` of the panel's styles. */
+const DETAILS_BESIDE_PX = 576;
 
 /**
  * A ticket: who, what was said, what the agent would answer, and where to write. `isNext` is true where it has come by
@@ -38,7 +45,7 @@ const END_WITHIN_PX = 80;
  */
 export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: RefObject<boolean> }) {
   const { t } = useTexts();
-  const { storage, toasts } = useServices();
+  const { connection, storage, toasts } = useServices();
   const { operator } = useSession();
   const { me } = usePeople();
   const mayWrite = useRights()("tickets:write");
@@ -48,6 +55,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const drafts = useMemo(() => openOwnDrafts(storage, operator.id), [storage, operator.id]);
   const composer = useRef<ComposeTarget>(null);
   const scroller = useRef<HTMLDivElement>(null);
+  const view = useRef<HTMLDivElement>(null);
   const [mode, setMode] = useState<ComposeMode>(() => drafts.find(ticket.id)?.mode ?? "reply");
   const [isTyping, setTyping] = useState(false);
   const [source, setSource] = useState<Source | null>(null);
@@ -55,15 +63,21 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const [hasDetails, setDetails] = useState(false);
   const { history, hasMore, isLoading, loadOlder } = useHistory(ticket);
   const viewers = usePresence(ticket.id, isTyping);
+  const isCustomerTyping = useCustomerTyping(ticket.id, ticket.messages.at(-1)?.id);
   const { id, stage, status } = ticket;
   // A task has no customer: there is nothing to send, to draft or to dismiss.
   const takesReplies = !isTask(ticket);
   const draft = takesReplies ? ticket.draft : null;
   const isClosed = status === "resolved" || status === "spam";
-  const canApprove = draft !== null && draft.text.trim() !== "" && !draft.isStale;
+  const hasDraftText = draft !== null && draft.text.trim() !== "";
+  const canApprove = hasDraftText && !draft.isStale;
+  const { data: agents = [] } = useQuery(agentsQuery(connection, ticket.project));
+  const threshold = agents.find((agent) => agent.id === ticket.agentId)?.autoThreshold ?? WEAK_BELOW;
+  const isWeak = hasDraftText && draft.confidence !== null && draft.confidence < threshold;
 
   const compose = (next: ComposeMode) => {
-    setMode(next);
+    // Where the details cover the whole ticket, they make room for the field.
+    if (view.current !== null && view.current.clientWidth < DETAILS_BESIDE_PX) setDetails(false);
     composer.current?.open(next);
   };
   // A key that is pressed twice, or a double click, must not decide about the next ticket, which nobody has read.
@@ -87,6 +101,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
     advance(id);
   };
   const approve = () => decide(() => void go(act("approve", {}, { done: t("done.approve") })));
+  const askToApprove = () => (isWeak ? setDialog("approve") : approve());
   const reject = (reason?: string) =>
     decide(() => void go(act("reject", reason === undefined ? {} : { reason }, { done: t("done.reject") })));
   const regenerate = () => decide(() => void act("regenerate", {}, { done: t("done.regenerate") }));
@@ -101,14 +116,12 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
             { status: as },
             {
               done: t(as === "spam" ? "done.spam" : "done.resolve"),
-              // Messages that waited have ended: opening the ticket again does not bring back their draft.
-              undoLabel: t(stage === "review" ? "action.reopen" : "ui.undo"),
               undo: (after) => void actions.undoClose(after),
             },
           ),
         ),
     );
-  const askToResolve = () => (stage === "review" && takesReplies ? setDialog("resolve") : resolve("resolved"));
+  const askToResolve = () => (isWaiting(ticket) ? setDialog("resolve") : resolve("resolved"));
   const assign = (assignee: string | null) =>
     decide(() => {
       const before = ticket.assignee;
@@ -152,9 +165,9 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
       group: "ticket",
       keys: "a",
       isDecision: true,
-      run: approve,
+      run: askToApprove,
     },
-    draft !== null && { id: "edit", title: t("action.edit"), group: "ticket", keys: "e", run: () => compose("edit") },
+    hasDraftText && { id: "edit", title: t("action.edit"), group: "ticket", keys: "e", run: () => compose("edit") },
     takesReplies && {
       id: "reply",
       title: t("action.reply"),
@@ -215,7 +228,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   ]);
 
   return (
-    <div className="@container flex h-full flex-col">
+    <div ref={view} className="@container flex h-full flex-col">
       <TicketHeader
         ticket={ticket}
         viewers={viewers}
@@ -260,8 +273,10 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
                   mayWrite={mayWrite}
                   busy={actions.busy}
                   canApprove={canApprove}
-                  onApprove={approve}
+                  isWeak={isWeak}
+                  onApprove={askToApprove}
                   onEdit={() => compose("edit")}
+                  onWrite={() => compose("reply")}
                   onRegenerate={regenerate}
                   onReject={() => setDialog("reject")}
                   onSource={setSource}
@@ -270,6 +285,11 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
             </div>
           </div>
           <div role="status" className="relative">
+            {isCustomerTyping && (
+              <p className="mx-auto max-w-3xl px-5 py-1 text-xs text-muted max-sm:px-3">
+                {t("presence.customerTyping")}
+              </p>
+            )}
             {hasNews && (
               <Button size="small" onClick={showEnd} className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow-pop">
                 <ArrowDown aria-hidden className="size-3.5" />
@@ -312,6 +332,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
         onAssign={assign}
         onReject={reject}
         onResolve={() => resolve("resolved")}
+        onApprove={approve}
         actions={actions}
       />
     </div>

@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { Source, TicketDetail } from "@svc/contracts";
 import type { Texts } from "../i18n/create-texts.ts";
 import type { TextKey } from "../i18n/text-table.ts";
+import { usePeople } from "../app/use-names.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import { describeReason } from "./describe-reason.ts";
@@ -66,6 +67,7 @@ function StageBars({ stages }: { stages: TraceRun["stages"] }) {
 
 function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => void }) {
   const { dateTime, number, percent, t } = useTexts();
+  const { nameOf } = usePeople();
   const { at, gate, passages, stages, triage } = run;
   const best = passages[0]?.score ?? 1;
   return (
@@ -75,7 +77,7 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
       </h3>
       {triage !== null && (
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
-          <span className="font-medium text-ink">{t("trace.triage")}</span> {describeReason(triage.why, t)}
+          <span className="font-medium text-ink">{t("trace.triage")}</span> {describeReason(triage.why, t, nameOf)}
           {triage.confidence !== null && ` (${percent(triage.confidence)})`}
         </p>
       )}
@@ -111,7 +113,7 @@ function Run({ run, onSource }: { run: TraceRun; onSource: (source: Source) => v
         <p className="mt-1.5 text-xs wrap-anywhere text-muted">
           <span className="font-medium text-ink">{t("trace.gate")}</span>{" "}
           <Badge tone={gate.sends ? "ok" : "warn"}>{t(gate.sends ? "trace.sent" : "trace.held")}</Badge>{" "}
-          {describeReason(gate.why, t)}
+          {describeReason(gate.why, t, nameOf)}
         </p>
       )}
       <StageBars stages={stages} />

@@ -36,6 +36,30 @@ export function useAbsence(isNoneShown: boolean): void {
   useEffect(() => () => tell(null, false), [tell]);
 }
 
+/** A customer who is writing says so again within this time. */
+const TYPING_ENDS_MS = 6_000;
+
+/** Whether the customer of this ticket is writing. What they have sent, as `newest` shows, they write no more. */
+export function useCustomerTyping(ticketId: string, newest: string | undefined): boolean {
+  const { live } = useServices();
+  const [isTyping, setTyping] = useState(false);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = live.on("customerTyping", (news) => {
+      if (news.ticketId !== ticketId) return;
+      clearTimeout(timer);
+      setTyping(true);
+      timer = setTimeout(() => setTyping(false), TYPING_ENDS_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      setTyping(false);
+      end();
+    };
+  }, [live, newest, ticketId]);
+  return isTyping;
+}
+
 /** Tells that this ticket is looked at, and answers who else looks at it. */
 export function usePresence(ticketId: string, isTyping: boolean): readonly Viewer[] {
   const { live } = useServices();

@@ -14,8 +14,6 @@ interface Telling {
   done?: string;
   /** Takes it back; `after` is the ticket as the decision has made it, which is what is taken back. */
   undo?: (after: TicketItem) => void;
-  /** What that is called; "Undo" where absent. */
-  undoLabel?: string;
 }
 
 /** What can be done with a ticket. Each answers whether it was done; why not is told on the page. */
@@ -30,7 +28,7 @@ export function useTicketActions(ticket: TicketDetail) {
   async function attempt(
     name: string,
     work: () => Promise<TicketItem | null>,
-    { done, undo, undoLabel = t("ui.undo") }: Telling,
+    { done, undo }: Telling,
   ): Promise<boolean> {
     setBusy(name);
     let after: TicketItem | null;
@@ -51,7 +49,7 @@ export function useTicketActions(ticket: TicketDetail) {
     if (done !== undefined) {
       const became = after;
       const action =
-        undo === undefined || became === null ? {} : { action: { label: undoLabel, run: () => undo(became) } };
+        undo === undefined || became === null ? {} : { action: { label: t("ui.undo"), run: () => undo(became) } };
       toasts.show({ kind: "done", text: done, ...action });
     }
     return true;
@@ -73,11 +71,8 @@ export function useTicketActions(ticket: TicketDetail) {
         () => decide(connection, { id: ticket.id, project: ticket.project, version }, action, input),
         telling,
       ),
-    /**
-     * Takes back that the ticket, as it is shown, was closed: it is open, and its assignee has it again. `after` is what
-     * closing has made of it.
-     */
-    undoClose: (after: TicketItem) => attempt("reopen", () => undoClose(connection, { before: ticket, after }), {}),
+    /** Restores the ticket as it was before it was closed. `after` is what closing made of it. */
+    undoClose: (after: TicketItem) => attempt("reopen", () => undoClose(connection, after), {}),
     /**
      * Gives the ticket to somebody, as it is shown or as `version` says that it was. Nobody (null) gives it back to the
      * agent; where that takes back that somebody got it, it goes on waiting as it was, with its draft (`keepsDraft`).
