@@ -52,7 +52,7 @@ describe("channels", () => {
     const item = await read("tool-server");
     expect(item).toMatchObject({ kind: "integration", enabled: true, config: {} });
     expect((await read("api")).kind).toBe("channel");
-    expectProblem(await put("tool-server", { config: { bindHost: "0.0.0.0" } }), 400, "invalid_request");
+    expectProblem(await put("tool-server", { config: { bindHost: "0.0.0.0" } }), "invalid_request");
   });
 
   test("bindHost applies while the HTTP API runs, keeps its calls, and leaves administration reachable", async () => {

@@ -4,7 +4,7 @@ import { CircleCheck, CircleDot, CirclePause, CircleX } from "lucide-react";
 import { useState } from "react";
 import type { ReactNode } from "react";
 import type { TicketItem } from "@svc/contracts";
-import type { ChannelId } from "../api/channels.ts";
+import type { ChannelId } from "@svc/contracts";
 import { useServices } from "../app/services.ts";
 import { useProject, useRights } from "../app/use-session.ts";
 import type { TextKey } from "../i18n/text-table.ts";

@@ -1,4 +1,4 @@
-import type { ChannelId } from "../api/channels.ts";
+import type { ChannelId } from "@svc/contracts";
 
 /** The spans of time that can be looked at without saying from when, in days. */
 export const SPANS = [1, 7, 30, 90, 365] as const;
