@@ -133,7 +133,7 @@ for (const signal of ["SIGINT", "SIGTERM"])
 const servers = { redis: redis.pid, postgres: postgres.pid };
 
 async function createDatabase(name) {
-  await query(postgres.superuserUrl, `CREATE DATABASE ${name}`);
+  await query(postgres.maintenanceUrl, `CREATE DATABASE ${name}`);
   return postgres.url.replace(/\/svc$/, `/${name}`);
 }
 

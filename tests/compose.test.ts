@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -24,7 +26,10 @@ interface ComposeFile {
       cap_drop?: string[];
       cap_add?: string[];
       security_opt?: string[];
-      healthcheck?: { disable?: boolean; test?: string[] };
+      healthcheck?: { disable?: boolean; test?: string[]; interval?: string; timeout?: string; start_period?: string };
+      pids_limit?: number;
+      volumes?: string[];
+      command?: string[];
       networks?: string[];
       environment?: Record<string, string>;
       stop_grace_period?: string;
@@ -39,7 +44,7 @@ const compose = parse(text, { merge: true, maxAliasCount: -1 }) as ComposeFile;
 const { services, networks } = compose;
 const all = Object.entries(services);
 const apps = ["api", "pipeline", "widget", "tool-server", "messenger", "console"];
-const ONE_SHOT = ["secrets", "migrate"];
+const ONE_SHOT = ["secrets", "database-role", "migrate"];
 const namesWhere = (isMeant: (service: (typeof all)[number][1]) => boolean) =>
   all.filter(([, service]) => isMeant(service)).map(([name]) => name);
 
@@ -74,6 +79,7 @@ describe("docker-compose.yml", () => {
     expect(namesWhere((service) => service.networks?.includes("front") !== true)).toEqual([
       "secrets",
       "postgres",
+      "database-role",
       "redis",
     ]);
     expect(services.proxy?.networks).toEqual(["front"]);
@@ -88,6 +94,7 @@ describe("docker-compose.yml", () => {
     const changesUser = namesWhere(({ cap_add: added }) => added?.includes("SETUID") === true);
     expect(changesUser).toEqual(namesWhere(({ cap_add: added }) => added?.includes("KILL") === true));
     expect(changesUser).toEqual(expect.arrayContaining(["postgres", "redis"]));
+    expect(namesWhere(({ pids_limit: limit }) => limit === undefined)).toEqual([]);
     expect(namesWhere(({ security_opt: options }) => options?.join() !== "no-new-privileges:true")).toEqual([]);
   });
 
@@ -99,13 +106,97 @@ describe("docker-compose.yml", () => {
     for (const app of apps) expect(services[app]?.stop_grace_period).toBe("15s");
   });
 
-  test("names versions by tags, as the Dockerfile does, without digests", () => {
+  test("checks health without starting Node.js, rarely, and with time for a busy machine", () => {
+    for (const [name, { healthcheck }] of all) {
+      if (ONE_SHOT.includes(name)) continue;
+      expect(healthcheck?.test?.join(" ")).not.toMatch(/\b(?:node|npm|npx|svc)\b/);
+      expect(Number.parseInt(healthcheck?.interval ?? "", 10)).toBeGreaterThanOrEqual(15);
+      expect(healthcheck).toMatchObject({ timeout: "10s", start_period: expect.stringMatching(/^\d\ds$/) });
+    }
+    for (const app of apps) expect(services[app]?.healthcheck).toEqual(services.api?.healthcheck);
+  });
+
+  test.each([
+    { answer: "HTTP/1.1 200 OK\r\n\r\n{}", exitCode: 0 },
+    { answer: "HTTP/1.1 503 Service Unavailable\r\n\r\n{}", exitCode: 1 },
+    { answer: "", exitCode: 1 },
+    { answer: null, exitCode: 1 },
+  ])("an app that answers readiness with $answer: exit code $exitCode", async ({ answer, exitCode }) => {
+    const requests: string[] = [];
+    const server = createServer((socket) => {
+      socket
+        .on("error", () => undefined)
+        .once("data", (data) => {
+          requests.push(data.toString());
+          socket.end(answer);
+        });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const close = () => new Promise((resolve) => server.close(resolve));
+    if (answer === null) await close();
+    const [, program = "", ...args] = services.api?.healthcheck?.test ?? [];
+    const command = args.map((arg) => arg.replaceAll("$$", "$").replace("/9464", `/${port}`));
+    const result = await promisify(execFile)(program, command).then(
+      () => 0,
+      (error: { code?: number }) => error.code,
+    );
+    expect(result).toBe(exitCode);
+    if (answer === null) return;
+    expect(requests).toEqual(["GET /readyz HTTP/1.0\r\n\r\n"]);
+    await close();
+  });
+
+  test("names every image by a version that can be replaced by a digest", () => {
     const ours = /^svc:\$\{SVC_VERSION:-local\}$/;
-    for (const [, { image }] of all) if (!ours.test(image)) expect(image).toMatch(/^[\w/.-]+:v?\d+\.\d+(?:\.\d+)?$/);
+    for (const [, { image }] of all)
+      if (!ours.test(image)) expect(image).toMatch(/^\$\{[A-Z]+_IMAGE:-[\w/.-]+:v?\d+\.\d+(?:\.\d+)?\}$/);
     const dockerfile = readFileSync(repositoryPath("infra/docker/Dockerfile"), "utf8");
-    for (const [, image] of dockerfile.matchAll(/^FROM (\S+)/gm))
-      expect(image).toMatch(/^node:24\.\d+\.\d+-bookworm-slim$/);
+    expect(Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, image]) => image)).toEqual([
+      "${NODE_IMAGE}",
+      "${NODE_IMAGE}",
+    ]);
+    const node = /^ARG NODE_IMAGE=(node:24\.\d+\.\d+-bookworm-slim)$/m.exec(dockerfile)?.[1];
+    expect(text).toContain(`\${NODE_IMAGE:-${node}}`);
+    // No registry was asked for digests: see "Supply chain" in SECURITY.md.
     expect(`${text}${dockerfile}`).not.toMatch(/@sha256|# syntax=/);
+  });
+
+  test("mounts into each container only the secrets that it needs", () => {
+    const groupsOf = (name: string) =>
+      (services[name]?.volumes ?? []).flatMap((volume) =>
+        /^(secrets|grafana-secret)/.test(volume) ? [volume.replace(/:.*/, "").replace(/^secrets-of-/, "")] : [],
+      );
+    const found = Object.fromEntries(all.map(([name]) => [name, groupsOf(name)]));
+    expect(found).toEqual({
+      secrets: ["secrets", "apps", "administration", "models", "console", "postgres", "redis", "grafana-secret"],
+      migrate: ["apps", "administration"],
+      api: ["apps", "administration", "models"],
+      pipeline: ["apps", "models"],
+      "tool-server": ["apps", "models"],
+      console: ["apps", "models", "console"],
+      widget: ["apps"],
+      messenger: ["apps"],
+      postgres: ["postgres"],
+      "database-role": ["postgres"],
+      redis: ["redis"],
+      grafana: ["grafana-secret"],
+      proxy: [],
+      "proxy-https": [],
+      prometheus: [],
+      ollama: [],
+    });
+    for (const [name, { volumes = [] }] of all)
+      if (name !== "secrets") expect(volumes.filter((v) => v.includes("secret") && !v.endsWith(":ro"))).toEqual([]);
+  });
+
+  test("gives the database a superuser of its own, and Redis a password that no argument shows", () => {
+    expect(services.postgres?.environment).toMatchObject({
+      POSTGRES_USER: "postgres",
+      POSTGRES_PASSWORD_FILE: "/secrets-of-postgres/postgres-superuser-password",
+    });
+    expect(services.redis?.command?.join(" ")).toMatch(/ - <<END\nrequirepass \$\$\(cat \S+\)\nEND/);
+    expect(services.redis?.command?.join(" ")).not.toContain("--requirepass");
   });
 
   test("keeps what is secret in files, and out of the environment of what runs on", () => {
@@ -121,7 +212,7 @@ describe("docker-compose.yml", () => {
     const FIXED = ["NODE_ENV", "SVC_DATA_DIR", "SVC_API_PORT", "SVC_WIDGET_PORT", "SVC_TOOLS_PORT", "SVC_CONSOLE_PORT"];
     const OF_EACH_APP = ["OTEL_SERVICE_NAME"];
     const passed = new Set(
-      [services.api, services.secrets].flatMap((service) => Object.keys(service?.environment ?? {})),
+      [services.api, services.console, services.secrets].flatMap((service) => Object.keys(service?.environment ?? {})),
     );
     const left = Object.keys(SETTINGS).filter((name) => !passed.has(name) && !passed.has(`${name}_FILE`));
     expect(left.filter((name) => !FIXED.includes(name) && !OF_EACH_APP.includes(name))).toEqual([]);
@@ -140,28 +231,32 @@ describe("docker-compose.yml", () => {
 
 describe("the secrets of the containers", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-secrets-"));
-  const grafana = mkdtempSync(join(tmpdir(), "svc-grafana-"));
+  const copies = mkdtempSync(join(tmpdir(), "svc-secrets-of-"));
+  const GROUPS = ["apps", "administration", "models", "console", "postgres", "redis", "grafana"];
+  for (const group of GROUPS) mkdirSync(join(copies, group));
   afterAll(() => {
-    for (const path of [folder, grafana]) rmSync(path, { recursive: true });
+    for (const path of [folder, copies]) rmSync(path, { recursive: true });
   });
   const run = async (what: string, env: Record<string, string> = {}) => {
     const script = repositoryPath("infra/docker/secrets.sh");
-    const places = { SECRETS_DIR: folder, GRAFANA_SECRETS_DIR: grafana, PATH: process.env.PATH ?? "" };
+    const places = { SECRETS_DIR: folder, SECRETS_OF: `${copies}/`, PATH: process.env.PATH ?? "" };
     return (await promisify(execFile)("sh", [script, what], { env: { ...places, ...env } })).stdout;
   };
   const read = (name: string) => readFileSync(join(folder, name), "utf8").trim();
 
   test("are made once, differ, can be read by their owner alone, and stay as they are", async () => {
     const said = await run("make");
-    const made = ["postgres-password", "secret-key", "admin-key", "grafana-password"].map(read);
-    expect(new Set(made).size).toBe(4);
+    const names = ["postgres-password", "postgres-superuser-password", "redis-password", "secret-key", "admin-key"];
+    const made = [...names, "grafana-password"].map(read);
+    expect(new Set(made).size).toBe(6);
     for (const secret of made) {
       expect(secret).toMatch(/^[0-9a-f]{64}$/);
       expect(said).not.toContain(secret);
     }
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
     await run("make");
-    expect(["postgres-password", "secret-key", "admin-key", "grafana-password"].map(read)).toEqual(made);
+    expect([...names, "grafana-password"].map(read)).toEqual(made);
+    expect(new URL(read("redis-url")).password).toBe(read("redis-password"));
     expect(await run("show")).toContain(read("admin-key"));
     expect(await run("show")).not.toContain(read("secret-key"));
   });
@@ -176,6 +271,26 @@ describe("the secrets of the containers", () => {
     // What was made or given stays; a key of another service that is not given any more is gone.
     expect(read("postgres-password")).toBe(password);
     expect(readdirSync(folder)).not.toContain("llm-api-key");
+    expect(readdirSync(join(copies, "models"))).toEqual([]);
+  });
+
+  test("are copied for each group of containers, readable by their owner alone", async () => {
+    await run("make", { SVC_LLM_API_KEY: "sk-1", SVC_OIDC_CLIENT_SECRET: "oidc" });
+    const found = Object.fromEntries(GROUPS.map((group) => [group, readdirSync(join(copies, group)).toSorted()]));
+    expect(found).toEqual({
+      apps: ["database-url", "redis-url", "secret-key"],
+      administration: ["admin-key"],
+      models: ["llm-api-key"],
+      console: ["oidc-client-secret"],
+      postgres: ["postgres-password", "postgres-superuser-password"],
+      redis: ["redis-password"],
+      grafana: ["password"],
+    });
+    for (const group of GROUPS.filter((name) => name !== "grafana"))
+      for (const name of readdirSync(join(copies, group))) {
+        expect(readFileSync(join(copies, group, name), "utf8").trim()).toBe(read(name));
+        expect(statSync(join(copies, group, name)).mode & 0o077).toBe(0);
+      }
   });
 
   test("lose no key that seals secrets when .env replaces it", async () => {

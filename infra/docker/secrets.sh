@@ -1,15 +1,17 @@
 #!/bin/sh
-# Fills the folder of secrets before anything else starts, or shows the administrator's key:
+# Fills the volumes of secrets before anything else starts, or shows the administrator's key:
 #   secrets.sh make    what the environment names is written as it is; what it does not name and is not there yet is made
 #   secrets.sh show    the administrator's key, and the password of Grafana
 #   secrets.sh secret-key    the key that seals secrets; previous-secret-keys shows those that .env has replaced
-# Each secret is a file of its own that only its owner can read. A file is replaced whole, so that nobody reads half of one.
+# Everything is kept in one folder, which only this script sees. Each group of containers has a folder of its own with
+# copies of what it needs (SECRETS_OF and its name). Each secret is a file that only its owner can read, and is replaced
+# whole, so that no reader gets half of one.
 set -eu
 umask 077
 folder=${SECRETS_DIR:-/secrets}
-grafana=${GRAFANA_SECRETS_DIR:-/secrets-of-grafana}
+copies=${SECRETS_OF:-/secrets-of-}
 
-put() { # put FILE TEXT
+put() { # put FILE TEXT [MODE]
   printf '%s\n' "$2" >"$1.part" || { echo "secrets: cannot write $1: is the disk full, or the volume another user's?" >&2; exit 1; }
   chmod "${3:-400}" "$1.part"
   mv -f "$1.part" "$1"
@@ -21,8 +23,8 @@ random() { # 64 letters and digits, which need no escaping in a URL
   printf %s "$text"
 }
 
-keep() { # keep FILE TEXT: the text when there is one, else what is there, else a new one
-  if [ -n "$2" ]; then put "$folder/$1" "$2"
+keep() { # keep FILE [TEXT]: the text when there is one, else what is there, else a new one
+  if [ -n "${2:-}" ]; then put "$folder/$1" "$2"
   elif [ ! -s "$folder/$1" ]; then put "$folder/$1" "$(random)"; echo "secrets: made $1"
   fi
 }
@@ -38,8 +40,15 @@ keep_previous() { # before .env replaces the key that seals secrets: without tha
     'one, set SVC_SECRET_KEY to what this shows: docker compose run --rm secrets previous-secret-keys' >&2
 }
 
-given() { # given FILE TEXT: of another service, so that none is made; gone when it is not set any more
+given() { # given FILE TEXT: of another service, so that none is made; removed when it is not set any more
   if [ -n "$2" ]; then put "$folder/$1" "$2"; else rm -f "$folder/$1"; fi
+}
+
+share() { # share GROUP FILE…: the group's copies; what is no longer set is removed there too
+  group=$1; shift
+  for name in "$@"; do
+    if [ -s "$folder/$name" ]; then put "$copies$group/$name" "$(cat "$folder/$name")"; else rm -f "$copies$group/$name"; fi
+  done
 }
 
 encode() { # a password as it stands in a URL
@@ -48,20 +57,28 @@ encode() { # a password as it stands in a URL
 
 make() {
   keep postgres-password "${POSTGRES_PASSWORD:-}"
+  keep postgres-superuser-password
+  keep redis-password
   keep_previous
   keep secret-key "${SVC_SECRET_KEY:-}"
   keep admin-key "${SVC_ADMIN_KEY:-}"
   keep grafana-password "${GRAFANA_PASSWORD:-}"
-  # Grafana runs as another user, and sees nothing but this.
-  put "$grafana/password" "$(cat "$folder/grafana-password")" 444
   put "$folder/database-url" \
     "${DATABASE_URL:-postgres://svc:$(encode "$(cat "$folder/postgres-password")")@postgres:5432/svc}"
-  put "$folder/redis-url" "${REDIS_URL:-redis://redis:6379}"
+  put "$folder/redis-url" "${REDIS_URL:-redis://:$(cat "$folder/redis-password")@redis:6379}"
   given llm-api-key "${SVC_LLM_API_KEY:-}"
   given anthropic-api-key "${SVC_ANTHROPIC_API_KEY:-}"
   given embeddings-api-key "${SVC_EMBEDDINGS_API_KEY:-}"
   given oidc-client-secret "${SVC_OIDC_CLIENT_SECRET:-}"
   given otlp-headers "${OTEL_EXPORTER_OTLP_HEADERS:-}"
+  share apps database-url redis-url secret-key otlp-headers
+  share administration admin-key
+  share models llm-api-key anthropic-api-key embeddings-api-key
+  share console oidc-client-secret
+  share postgres postgres-password postgres-superuser-password
+  share redis redis-password
+  # Grafana runs as another user.
+  put "${copies}grafana/password" "$(cat "$folder/grafana-password")" 444
   echo 'secrets: ready'
 }
 

@@ -1,8 +1,16 @@
 #!/bin/sh
-# The command line and every app, with the keys of other services that the folder of secrets holds (see secrets.sh).
-for name in LLM_API_KEY ANTHROPIC_API_KEY EMBEDDINGS_API_KEY OIDC_CLIENT_SECRET; do
-  file=/secrets/$(printf %s "$name" | tr 'A-Z_' 'a-z-')
-  [ ! -s "$file" ] || export "SVC_${name}_FILE=$file"
-done
-[ ! -s /secrets/otlp-headers ] || export OTEL_EXPORTER_OTLP_HEADERS_FILE=/secrets/otlp-headers
+# The command line and every app, with those secrets that are mounted into this container (see secrets.sh).
+use() { # use VARIABLE FILE: names the file where it is mounted and nothing else is set
+  eval "value=\${$1:-}\${$1_FILE:-}"
+  [ -n "$value" ] || [ ! -s "$2" ] || export "$1_FILE=$2"
+}
+use DATABASE_URL /secrets-of-apps/database-url
+use REDIS_URL /secrets-of-apps/redis-url
+use SVC_SECRET_KEY /secrets-of-apps/secret-key
+use OTEL_EXPORTER_OTLP_HEADERS /secrets-of-apps/otlp-headers
+use SVC_ADMIN_KEY /secrets-of-administration/admin-key
+use SVC_LLM_API_KEY /secrets-of-models/llm-api-key
+use SVC_ANTHROPIC_API_KEY /secrets-of-models/anthropic-api-key
+use SVC_EMBEDDINGS_API_KEY /secrets-of-models/embeddings-api-key
+use SVC_OIDC_CLIENT_SECRET /secrets-of-console/oidc-client-secret
 exec node /app/apps/cli/dist/main.js "$@"

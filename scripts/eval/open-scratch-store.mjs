@@ -41,7 +41,7 @@ export async function openScratchStore() {
   async function startServer(dataDir) {
     const server = await startEmbeddedPostgres({ dataDir, log, settings: SETTINGS });
     endings.push(() => server.stop());
-    return server.superuserUrl;
+    return server.maintenanceUrl;
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EmbeddedPostgresError } from "./errors.ts";
@@ -8,8 +8,17 @@ import type { PostgresAccount } from "./postgres-account.ts";
 import { clusterArgument, singleUserArguments } from "./postgres-settings.ts";
 import { runTool } from "./run-tool.ts";
 
-/** The one role of the cluster; it is a superuser, for the database serves this product alone. */
+/** The product's role: owns its databases, may create more of them, and is no superuser. */
 export const ROLE = "svc";
+
+/**
+ * The superuser of the cluster. It has no password that anybody knows: it is used in single-user mode alone, by whoever
+ * owns the files.
+ */
+const SUPERUSER = "postgres";
+
+/** What gives older clusters the two roles; safe to repeat. */
+const SQL_DIR = new URL("../sql/", import.meta.url);
 
 const PASSWORD_FILE = "postgres-password";
 const STAGING_PREFIX = "postgres.new-";
@@ -31,7 +40,7 @@ export async function hasCluster(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Makes the cluster with the given password: UTF-8, scram-sha-256 for everybody. It is made beside its place and
+ * Creates the cluster: UTF-8, scram-sha-256 for every connection. It is created beside its place and
  * renamed when it is complete, so that a crash in the middle leaves nothing that looks like a database.
  *
  * Sorting follows Postgres' own C.UTF-8 rather than the C library's: it is faster, and an index stays right when the
@@ -43,7 +52,6 @@ export async function createCluster(
   dataDir: string,
   binaries: PostgresBinaries,
   account: PostgresAccount,
-  password: string,
 ): Promise<void> {
   await removeStaging(dataDir);
   const staging = await mkdtemp(join(dataDir, STAGING_PREFIX));
@@ -51,7 +59,8 @@ export async function createCluster(
     const draft = join(staging, "cluster");
     const passwordFile = join(staging, "password");
     await mkdir(draft, { mode: 0o700 });
-    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+    // initdb requires a password; nobody keeps this one.
+    await writeFile(passwordFile, `${newPassword()}\n`, { mode: 0o600 });
     if (account !== null) {
       for (const path of [staging, draft, passwordFile]) await chown(path, account.uid, account.gid);
     }
@@ -60,7 +69,7 @@ export async function createCluster(
       [
         "-D",
         clusterArgument(draft),
-        `--username=${ROLE}`,
+        `--username=${SUPERUSER}`,
         `--pwfile=${clusterArgument(draft)}/../password`,
         "--auth=scram-sha-256",
         "--encoding=UTF8",
@@ -101,33 +110,50 @@ export async function ensureDatabase(
   account: PostgresAccount,
   database: string,
 ): Promise<void> {
-  const { code, output } = await runSingleUser(dataDir, binaries, account, `CREATE DATABASE "${database}";\n`);
+  const { code, output } = await runSingleUser(dataDir, binaries, account, `CREATE DATABASE "${database}" OWNER ${ROLE};\n`);
   if (code !== 0 && !output.includes(`database "${database}" already exists`)) {
     throw toolFailed("CREATE DATABASE", code, output);
   }
 }
 
-/** Gives the role a new password, for a cluster whose password file was lost. The server must not be running. */
-export async function resetPassword(
+/**
+ * Creates the product's role where there is none, makes it a role without superuser rights where an earlier version
+ * made it one, and sets its password. The server must not be running.
+ */
+export async function ensureRole(
   dataDir: string,
   binaries: PostgresBinaries,
   account: PostgresAccount,
   password: string,
 ): Promise<void> {
   const literal = password.replaceAll("'", "''");
-  const { code, output } = await runSingleUser(
-    dataDir,
-    binaries,
-    account,
-    `ALTER ROLE ${ROLE} PASSWORD '${literal}';\n`,
-  );
+  const separate = await readFile(new URL("separate-roles.sql", SQL_DIR), "utf8");
+  const setUp = `${separate}\nALTER ROLE ${ROLE} CREATEDB PASSWORD '${literal}';\n`;
+  const { code, output } = await runSingleUser(dataDir, binaries, account, setUp);
   if (code !== 0) throw toolFailed("ALTER ROLE", code, output);
+}
+
+/** Gives a database that the superuser owns to the product's role. The server must not be running. */
+export async function giveDatabaseToRole(
+  dataDir: string,
+  binaries: PostgresBinaries,
+  account: PostgresAccount,
+  database: string,
+): Promise<void> {
+  const own = await readFile(new URL("own-objects.sql", SQL_DIR), "utf8");
+  const { code, output } = await runSingleUser(dataDir, binaries, account, own, database);
+  if (code !== 0) throw toolFailed("ALTER DATABASE", code, output);
 }
 
 /** Reads the role's password, or null when there is none yet. */
 export async function readPassword(dataDir: string): Promise<string | null> {
   const password = await nullIfMissing(readFile(join(dataDir, PASSWORD_FILE), "utf8"));
   return password === null || password.trim() === "" ? null : password.trim();
+}
+
+/** Recognises a password without revealing it: its SHA-256, which is enough for 192 random bits. */
+export function markOfPassword(password: string): string {
+  return createHash("sha256").update(password).digest("hex");
 }
 
 /** Makes a password of 192 random bits that needs no quoting in a URL. */
@@ -165,15 +191,16 @@ async function removeStaging(dataDir: string): Promise<void> {
   for (const name of left) await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Runs one command in Postgres' single-user mode, which needs neither a server nor a password. */
+/** Runs SQL, statements apart by blank lines, in Postgres' single-user mode: neither a server nor a password is needed. */
 async function runSingleUser(
   dataDir: string,
   binaries: PostgresBinaries,
   account: PostgresAccount,
-  command: string,
+  sql: string,
+  database = "postgres",
 ): Promise<{ code: number | null; output: string }> {
   const cwd = clusterDirOf(dataDir);
-  return runTool(binaries.postgres, singleUserArguments(cwd), { cwd, account, input: command });
+  return runTool(binaries.postgres, singleUserArguments(cwd, database), { cwd, account, input: sql });
 }
 
 function toolFailed(what: string, code: number | null, output: string): EmbeddedPostgresError {

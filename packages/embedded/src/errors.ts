@@ -7,6 +7,8 @@ export type EmbeddedPostgresErrorCode =
   | "version_mismatch"
   | "database_name_invalid"
   | "tool_failed"
+  | "password_wrong"
+  | "no_loopback"
   | "port_taken"
   | "folder_busy"
   | "start_failed"

@@ -1,8 +1,10 @@
-import { clusterDirOf, readPassword } from "./cluster.ts";
+import { join } from "node:path";
+import { clusterDirOf, markOfPassword, readPassword } from "./cluster.ts";
 import { connectionUrl } from "./connection-url.ts";
 import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
 import { acceptsConnections } from "./local-port.ts";
 import { waitForReady } from "./postmaster-file.ts";
+import { readState } from "./remembered-state.ts";
 
 /** A Postgres that somebody else owns; the URL contains the password. */
 export type FoundPostgres = { url: string; pid: number; port: number };
@@ -16,7 +18,8 @@ const PROBE_TIMEOUT_MS = 2000;
  * when none runs. One that is just starting is waited for, at most ten seconds. The process is verified to be a
  * Postgres on this very folder, and its port to let clients sign in.
  *
- * Throws EmbeddedPostgresError `folder_unusable` when this user may not read the folder's password.
+ * Throws EmbeddedPostgresError `folder_unusable` when this user may not read the folder's password, `password_wrong` when
+ * it was changed after the start.
  */
 export async function findRunningPostgres(dataDir: string, database = DEFAULT_DATABASE): Promise<FoundPostgres | null> {
   try {
@@ -24,6 +27,13 @@ export async function findRunningPostgres(dataDir: string, database = DEFAULT_DA
     if (postmaster?.port === undefined || postmaster.port === null || !postmaster.isReady) return null;
     const { port, identity } = postmaster;
     const password = await readPassword(dataDir);
+    const { passwordMark } = await readState(dataDir);
+    if (password !== null && passwordMark !== null && markOfPassword(password) !== passwordMark) {
+      throw new EmbeddedPostgresError(
+        "password_wrong",
+        `${join(dataDir, "postgres-password")} does not hold the password of the PostgreSQL that runs. Restart the product: the start sets a new one.`,
+      );
+    }
     if (password === null || !(await acceptsConnections(port, PROBE_TIMEOUT_MS))) return null;
     return { url: connectionUrl(password, port, database), pid: identity.pid, port };
   } catch (error) {

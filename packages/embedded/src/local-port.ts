@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { systemErrorCode } from "./errors.ts";
+import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
 import { ROLE } from "./cluster.ts";
 
 const HOST = "127.0.0.1";
@@ -52,7 +52,16 @@ async function listenOnce(port: number): Promise<number | null> {
   try {
     await once(server, "listening");
   } catch (error) {
-    if (["EADDRINUSE", "EACCES"].includes(systemErrorCode(error) ?? "")) return null;
+    const code = systemErrorCode(error);
+    if (code === "EADDRINUSE" || code === "EACCES") return null;
+    if (code === "EADDRNOTAVAIL") {
+      throw new EmbeddedPostgresError(
+        "no_loopback",
+        `The bundled PostgreSQL listens on ${HOST}, which this machine does not have. Enable IPv4 loopback ` +
+          `(Linux: ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to a PostgreSQL of yours.`,
+        { cause: error },
+      );
+    }
     throw error;
   }
   const address = server.address();

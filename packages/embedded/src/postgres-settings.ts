@@ -57,16 +57,17 @@ export function serverArguments(clusterDir: string, { port, maxConnections, sett
   ];
 }
 
-/** The arguments of `postgres` for one command at a time on stdin, without a server; the first error ends it. */
-export function singleUserArguments(clusterDir: string): string[] {
+/** The arguments of `postgres` for SQL on stdin without a server; a blank line ends a statement, an error everything. */
+export function singleUserArguments(clusterDir: string, database: string): string[] {
   return [
     "--single",
+    "-j",
     "-D",
     clusterArgument(clusterDir),
     "-c",
     "exit_on_error=on",
     "-c",
     "log_checkpoints=off",
-    "postgres",
+    database,
   ];
 }

@@ -2,8 +2,9 @@ import {
   checkClusterVersion,
   createCluster,
   ensureDatabase,
+  ensureRole,
+  giveDatabaseToRole,
   newPassword,
-  resetPassword,
   writePassword,
 } from "./cluster.ts";
 import type { ServerOnFolder } from "./launch-on-port.ts";
@@ -11,11 +12,21 @@ import { claimCluster } from "./postgres-account.ts";
 import { clearStalePostmasterFile } from "./postmaster-file.ts";
 
 /** What a start found in the data folder, and the database that it wants. */
-export type FoundCluster = { isNew: boolean; hasDatabase: boolean; password: string | null; database: string };
+export type FoundCluster = {
+  isNew: boolean;
+  hasDatabase: boolean;
+  /** Null: lost, or not the one that an earlier start set. */
+  password: string | null;
+  /** Whether an earlier start has set this password for a role that is no superuser. */
+  isRoleReady: boolean;
+  database: string;
+  /** Databases that earlier starts created. */
+  knownDatabases: readonly string[];
+};
 
 /**
- * Makes or mends all that must be right before the server starts, which must not be running: the cluster, its owner,
- * what a crash left behind, the role's password and the database. Resolves to the password.
+ * Creates or repairs everything that must be right before the server starts, which must not be running: the cluster,
+ * its owner, what a crash left behind, the product's role and the database. Resolves to the role's password.
  *
  * Throws EmbeddedPostgresError `version_mismatch` or `tool_failed`.
  */
@@ -28,19 +39,24 @@ export async function prepareCluster(
   const password = found.password ?? newPassword();
   if (found.isNew) {
     onProgress("Creating the database (first start)");
-    await writePassword(dataDir, password);
-    await createCluster(dataDir, binaries, account, password);
+    await createCluster(dataDir, binaries, account);
   } else {
     await checkClusterVersion(dataDir, binaries);
     await claimCluster(clusterDir, account);
     await clearStalePostmasterFile(clusterDir);
   }
   if (!found.isNew && found.password === null) {
-    log.warn({ dataDir }, "The password of Postgres was lost; a new one is set");
-    // Written down only when it counts: a crash in between leaves no password, and the next start sets one again.
-    await resetPassword(dataDir, binaries, account, password);
+    log.warn({ dataDir }, "The password of Postgres was lost or damaged; a new one is set");
+  }
+  if (!found.isRoleReady) {
+    // Written down only when it is valid: after a crash in between, the next start sets another one.
+    await ensureRole(dataDir, binaries, account, password);
     await writePassword(dataDir, password);
   }
   if (!found.hasDatabase) await ensureDatabase(dataDir, binaries, account, found.database);
+  if (!found.isNew && !found.isRoleReady) {
+    for (const database of new Set([...found.knownDatabases, found.database]))
+      await giveDatabaseToRole(dataDir, binaries, account, database);
+  }
   return password;
 }

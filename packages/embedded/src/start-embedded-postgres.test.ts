@@ -10,8 +10,12 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { systemErrorCode } from "./errors.ts";
+import { findBinaries } from "./find-binaries.ts";
 import { findRunningPostgres } from "./find-running-postgres.ts";
 import { identifyProcess } from "./identify-process.ts";
+import { choosePostgresAccount } from "./postgres-account.ts";
+import { singleUserArguments } from "./postgres-settings.ts";
+import { runTool } from "./run-tool.ts";
 import { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./start-embedded-postgres.ts";
 
@@ -50,6 +54,30 @@ beforeEach(async () => {
 /** Makes the data folder one that was used before, with all owners and rights, for tests of what comes later. */
 async function useFolderAgain(): Promise<void> {
   await promisify(execFile)("cp", ["-a", join(usedParent, "data"), dataDir]);
+}
+
+/** Makes the cluster one of a version that had a single role: `svc`, the superuser. */
+async function makeRoleSuperuser(): Promise<void> {
+  const clusterDir = join(dataDir, "postgres");
+  const password = (await readFile(join(dataDir, "postgres-password"), "utf8")).trim();
+  const input = `REASSIGN OWNED BY svc TO postgres;\n
+DROP ROLE svc;\n
+CREATE ROLE other SUPERUSER;\n
+SET SESSION AUTHORIZATION other;\n
+ALTER ROLE postgres RENAME TO svc;\n
+SET SESSION AUTHORIZATION svc;\n
+DROP ROLE other;\n
+ALTER ROLE svc PASSWORD '${password}';\n`;
+  const { postgres } = await findBinaries();
+  const account = await choosePostgresAccount(dataDir, clusterDir);
+  const { code, output } = await runTool(postgres, singleUserArguments(clusterDir, "svc"), {
+    cwd: clusterDir,
+    account,
+    input,
+  });
+  expect({ code, output }).toMatchObject({ code: 0 });
+  const state: unknown = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8"));
+  await writeFile(join(dataDir, "postgres.json"), JSON.stringify({ ...(state as object), passwordMark: undefined }));
 }
 
 afterEach(async () => {
@@ -132,11 +160,13 @@ describe("a first start", () => {
     );
     expect(await query(postgres.url, "SHOW server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
     expect(await query(postgres.url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "127.0.0.1" }]);
-    expect(await query(postgres.url, "SHOW unix_socket_directories")).toEqual([{ unix_socket_directories: "" }]);
+    // The fifth line names the folder of the Unix socket (PostgreSQL, src/include/utils/pidfile.h).
+    const pidFile = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8");
+    expect(pidFile.split("\n")[4]).toBe("");
     expect(await query(postgres.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
     expect(await query(postgres.url, "SHOW max_connections")).toEqual([{ max_connections: "60" }]);
-    await query(postgres.superuserUrl, "CREATE DATABASE another");
-    expect(await query(postgres.superuserUrl.replace(/postgres$/, "another"), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await query(postgres.maintenanceUrl, "CREATE DATABASE another");
+    expect(await query(postgres.maintenanceUrl.replace(/postgres$/, "another"), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
     await postgres.stop();
   });
 
@@ -216,6 +246,48 @@ describe("a later start", () => {
     const second = await start({ database: "second" });
     expect(await query(second.url, "SELECT current_database() AS name")).toEqual([{ name: "second" }]);
     expect(await query(second.url.replace(/second$/, "svc"), READ_NOTE)).toEqual(KEPT);
+    await second.stop();
+  });
+
+  test("sets a new password when the file holds another one, and says so to programs that join meanwhile", async () => {
+    await useFolderAgain();
+    const first = await start();
+    await writeNote(first.url);
+    const file = join(dataDir, "postgres-password");
+    await writeFile(file, "garbage\u0000 ñ\n");
+    await expect(findRunningPostgres(dataDir)).rejects.toMatchObject({ code: "password_wrong" });
+    await first.stop();
+    const second = await start();
+    expect(await query(second.url, READ_NOTE)).toEqual(KEPT);
+    expect(await readFile(file, "utf8")).toMatch(/^[\w-]{32}\n$/);
+    await second.stop();
+  });
+
+  test("of an earlier version, whose role was the superuser, gives that role its own objects and no more rights", async () => {
+    await useFolderAgain();
+    const first = await start();
+    await query(
+      first.url,
+      `CREATE TABLE note AS SELECT 'kept' AS text; CREATE SCHEMA queues; CREATE TYPE queues.state AS ENUM ('done');
+       CREATE TABLE queues.jobs (id bigserial PRIMARY KEY, state queues.state); CREATE VIEW shown AS SELECT 1 AS one;
+       CREATE FUNCTION queues.one() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+    );
+    await first.stop();
+    await makeRoleSuperuser();
+    const second = await start();
+    expect(await query(second.url, "SELECT rolname, rolsuper FROM pg_roles WHERE rolcanlogin ORDER BY 1")).toEqual([
+      { rolname: "postgres", rolsuper: true },
+      { rolname: "svc", rolsuper: false },
+    ]);
+    expect(
+      await query(
+        second.url,
+        `SELECT relname FROM pg_class WHERE oid >= 16384 AND relowner = 10 UNION ALL SELECT proname FROM pg_proc WHERE oid >= 16384 AND proowner = 10
+         UNION ALL SELECT typname FROM pg_type WHERE oid >= 16384 AND typowner = 10 UNION ALL SELECT datname FROM pg_database WHERE datdba = 10 AND datname = 'svc'`,
+      ),
+    ).toEqual([]);
+    await query(second.url, "DROP TABLE note, queues.jobs; DROP TYPE queues.state; CREATE TABLE public.more ()");
+    await expect(query(second.url, "COPY (SELECT 1) TO PROGRAM 'true'")).rejects.toMatchObject({ code: "42501" });
     await second.stop();
   });
 
@@ -380,7 +452,7 @@ describe("while it runs", () => {
       pid: postgres.pid,
       port: postgres.port,
     });
-    expect((await findRunningPostgres(dataDir, "postgres"))?.url).toBe(postgres.superuserUrl);
+    expect((await findRunningPostgres(dataDir, "postgres"))?.url).toBe(postgres.maintenanceUrl);
     await postgres.stop();
     expect(await findRunningPostgres(dataDir)).toBeNull();
   });

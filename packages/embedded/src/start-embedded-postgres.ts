@@ -1,6 +1,6 @@
 import { acquireDataFolder } from "./acquire-data-folder.ts";
 import type { DataFolderLock } from "./acquire-data-folder.ts";
-import { clusterDirOf, hasCluster, protectPassword, readPassword } from "./cluster.ts";
+import { clusterDirOf, hasCluster, markOfPassword, protectPassword, readPassword } from "./cluster.ts";
 import { connectionUrl } from "./connection-url.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
 import { findBinaries } from "./find-binaries.ts";
@@ -41,8 +41,8 @@ export type EmbeddedPostgresOptions = {
 /** A Postgres that this process owns. The URLs contain the password. */
 export type EmbeddedPostgres = {
   readonly url: string;
-  /** The same role at the database `postgres`, for CREATE DATABASE; the role is a superuser. */
-  readonly superuserUrl: string;
+  /** The same role at the database `postgres`, for CREATE DATABASE. */
+  readonly maintenanceUrl: string;
   readonly port: number;
   /** Whether a server was taken over that an owner who was killed had left running. */
   readonly adopted: boolean;
@@ -96,17 +96,23 @@ async function startOnFolder(
 
   const state = await readState(dataDir);
   const isNew = !(await hasCluster(dataDir));
+  const kept = isNew ? null : await readPassword(dataDir);
+  const isRoleReady = kept !== null && state.passwordMark === markOfPassword(kept);
   const found = {
     isNew,
     hasDatabase: !isNew && state.databases.includes(database),
-    password: await readPassword(dataDir),
+    // One that was changed since is as good as lost; without a mark it is that of an earlier version.
+    password: isRoleReady || state.passwordMark === null ? kept : null,
+    isRoleReady,
+    database,
+    knownDatabases: isNew ? [] : state.databases,
   };
-  const needsWork = found.password === null || !found.hasDatabase;
+  const needsWork = !found.isRoleReady || !found.hasDatabase;
   const orphan = isNew ? null : await settleOrphan(server, options.port, needsWork);
   const password =
     orphan !== null && found.password !== null
       ? found.password
-      : await prepareCluster(dataDir, server, { ...found, database }, onProgress);
+      : await prepareCluster(dataDir, server, found, onProgress);
   await protectPassword(dataDir);
 
   const { port, ...first } = orphan ?? (await launchOnSomePort(server, options.port, state.port));
@@ -119,7 +125,8 @@ async function startOnFolder(
   });
   log.info({ pid: supervised.pid, port, adopted: orphan !== null }, "Postgres is running");
   try {
-    await writeState(dataDir, { port, databases: [...new Set([...(isNew ? [] : state.databases), database])] });
+    const databases = [...new Set([...found.knownDatabases, database])];
+    await writeState(dataDir, { port, databases, passwordMark: markOfPassword(password) });
   } catch (error) {
     log.warn(
       { err: error, dataDir },
@@ -135,7 +142,7 @@ async function startOnFolder(
   };
   return {
     url: connectionUrl(password, port, database),
-    superuserUrl: connectionUrl(password, port, "postgres"),
+    maintenanceUrl: connectionUrl(password, port, "postgres"),
     port,
     adopted: orphan !== null,
     get pid() {

@@ -4,7 +4,7 @@ import { holdResource } from "./held-resources.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { testLog } from "./test-log.ts";
 
-/** A Postgres of one's own, in a temporary folder; its user is a superuser. */
+/** A private Postgres in a temporary folder; its role may create databases and is no superuser. */
 export interface PrivatePostgres {
   /** An empty database `svc` on it, the same after a restart. */
   readonly url: string;
