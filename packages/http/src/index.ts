@@ -14,6 +14,7 @@ export { parseJson, readBodyBytes, readJsonBody, readJsonBytes } from "./json-bo
 export type { BodyMeter } from "./json-body.ts";
 export { createKnownHosts, isLoopbackBound } from "./known-hosts.ts";
 export type { KnownHosts } from "./known-hosts.ts";
+export { checkPortsFree } from "./check-ports-free.ts";
 export { CannotListenError, PortTakenError, listen, writeProblem } from "./listen.ts";
 export type { Listening } from "./listen.ts";
 export { createOpenCount } from "./open-count.ts";
