@@ -219,13 +219,14 @@ export async function listen(
   const bind = (host: string, at: number) =>
     new Promise<void>((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException) => {
-        const tried = { ...address, host, port: at };
-        reject(error.code === "EADDRINUSE" ? new PortTakenError([tried]) : new CannotListenError(tried, error));
+        const wanted = { ...address, host, port: at };
+        reject(error.code === "EADDRINUSE" ? new PortTakenError([wanted]) : new CannotListenError(wanted, error));
       };
       server.once("error", fail);
       server.listen(at, host, () => {
         server.off("error", fail);
         resolve();
+      });
     });
   await bind(address.host, address.port);
   const { port } = server.address() as AddressInfo;
