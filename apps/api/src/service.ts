@@ -73,7 +73,10 @@ export function apiService(resources: Resources): Service {
       if (!board.wake(ticketId, messageId)) queues.wakeUps.send(REPLIES_TOPIC, [ticketId]);
     };
     const binding = createBinding(log);
-    const channel = createApiChannel((news) => settleNews({ store, queues, log, tell }, news), binding.findFault);
+    const channel = createApiChannel(
+      (news) => settleNews({ store, queues, log, tell }, news),
+      () => binding.findFault(),
+    );
     const silence = queues.wakeUps.listen(REPLIES_TOPIC, (ids) => {
       for (const id of ids) board.wake(id);
     });

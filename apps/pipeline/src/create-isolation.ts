@@ -27,7 +27,7 @@ export function createIsolation() {
       // What comes in the same moment belongs to this group.
       await nextTurn();
       const group = takeGroup(waiting);
-      await Promise.all(group.map(({ run }) => run(group.length)));
+      await Promise.all(group.map((waiter) => waiter.run(group.length)));
     } finally {
       state.groupEnd = null;
       end();

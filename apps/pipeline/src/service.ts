@@ -64,7 +64,7 @@ export function pipelineService(resources: Resources): Service {
     // Other stages, the same leases: what a job of either queue finds is worked on as what it is.
     const issues = queues.consume("submitted-issues", consumeIncoming, { concurrency: ISSUE_CONCURRENCY });
     const endWatch = watchLoad(log, {
-      renewalLateMs: leases.renewalLateMs,
+      renewalLateMs: () => leases.renewalLateMs(),
       setShare(share) {
         consumer.setShare(share);
         issues.setShare(share);
