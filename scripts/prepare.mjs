@@ -5,10 +5,13 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { takeLock } from "./process-lock.mjs";
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const STAMP = join(ROOT, "node_modules", ".svc-prepared.json");
 const { packageManager } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+/** Two processes that install or build in one checkout would spoil each other's work. */
+const LOCK = join(ROOT, "node_modules", ".svc-preparing.lock");
 const MIN_NODE = [20, 19];
 
 function listFiles(folder, accept) {
@@ -63,11 +66,31 @@ function writeStamp(stamp) {
   writeFileSync(STAMP, JSON.stringify(stamp));
 }
 
-/** Runs pnpm, got through npx in the version that the repository pins; its output is shown when it fails. */
-export function runPnpm(args, { say, what, env = {} }) {
+/** How many packages pnpm has put in their place, by the last line that says so. */
+function installProgress(output) {
+  const last = Array.from(output.matchAll(/Progress: resolved (\d+), .*added (\d+)/g)).at(-1);
+  return last === undefined ? "" : `${last[2]} of ${last[1]} packages`;
+}
+
+/** How many workspaces turbo has begun to build. */
+function buildProgress(output) {
+  const total = /Running build in (\d+) packages/.exec(output)?.[1];
+  const begun = new Set(Array.from(output.matchAll(/(\S+):build: cache (?:hit|miss)/g), ([, workspace]) => workspace));
+  return total === undefined ? "" : `workspace ${begun.size} of ${total}`;
+}
+
+/**
+ * Runs pnpm, which npx gets in the version that the repository pins. `readProgress` finds in the output so far how much
+ * is done. The output is shown when it fails.
+ */
+export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) {
   const startedAt = Date.now();
   say(`${what} …`);
-  const ticker = setInterval(() => say(`${what} … ${Math.round((Date.now() - startedAt) / 1000)} s`), 5_000);
+  const ticker = setInterval(() => {
+    const parts = [`${Math.round((Date.now() - startedAt) / 1000)} s`, readProgress(Buffer.concat(output).toString())];
+    say(`${what} … ${parts.filter((part) => part !== "").join(", ")}`);
+  }, 5_000);
+  const output = [];
   return new Promise((resolve, reject) => {
     const child = spawn("npx", ["--yes", packageManager, ...args], {
       cwd: ROOT,
@@ -75,10 +98,12 @@ export function runPnpm(args, { say, what, env = {} }) {
       shell: process.platform === "win32",
       env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", CI: "true", ...env },
     });
-    const output = [];
     child.stdout.on("data", (part) => output.push(part));
     child.stderr.on("data", (part) => output.push(part));
-    child.on("error", reject);
+    child.on("error", (error) => {
+      clearInterval(ticker);
+      reject(error);
+    });
     child.on("close", (code) => {
       clearInterval(ticker);
       if (code === 0) return resolve(Buffer.concat(output).toString());
@@ -88,21 +113,46 @@ export function runPnpm(args, { say, what, env = {} }) {
   });
 }
 
-/** Installs and builds what changed. `say` gets lines for a person; nothing is said when there is nothing to do. */
+function isPrepared(stamp, { install, build }) {
+  const isBuilt = workspaces().every((folder) => existsSync(join(folder, "dist", "index.js")));
+  return stamp.install === install && stamp.build === build && isBuilt;
+}
+
+/**
+ * Installs and builds what changed. `say` gets lines for a person; nothing is said when there is nothing to do. A second
+ * process in the same checkout waits until the first has finished.
+ */
 export async function prepare(say) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
     throw new Error(`Node.js ${process.versions.node} is too old: ${MIN_NODE.join(".")} or newer is needed.`);
+  if (isPrepared(readStamp(), { install: installMark(), build: buildMark() })) return;
+  mkdirSync(dirname(LOCK), { recursive: true });
+  const release = await takeLock(LOCK, ({ pid }) =>
+    say(`Process ${pid} installs or builds in this checkout; waiting for it …`),
+  );
+  try {
+    await installAndBuild(say);
+  } finally {
+    release();
+  }
+}
+
+async function installAndBuild(say) {
   const stamp = readStamp();
   const install = installMark();
   if (stamp.install !== install) {
-    await runPnpm(["install", "--frozen-lockfile"], { say, what: "Installing dependencies (once; about 20 s)" });
+    await runPnpm(["install", "--frozen-lockfile"], {
+      say,
+      what: "Installing dependencies (first start or after an update)",
+      readProgress: installProgress,
+    });
     writeStamp({ install });
   }
   const build = buildMark();
-  const isBuilt = workspaces().every((folder) => existsSync(join(folder, "dist", "index.js")));
-  if (stamp.install !== install || stamp.build !== build || !isBuilt) {
-    await runPnpm(["exec", "turbo", "run", "build", "--output-logs=errors-only"], { say, what: "Building" });
+  if (!isPrepared(stamp, { install, build })) {
+    const args = ["exec", "turbo", "run", "build", "--output-logs=new-only"];
+    await runPnpm(args, { say, what: "Building", readProgress: buildProgress });
     writeStamp({ install, build });
   }
 }

@@ -1,6 +1,15 @@
 // `npm start` and `npm run svc -- …`: prepares the checkout when needed, then runs the command line in this process.
+import { findStartFault } from "./check-start.mjs";
 import { prepare } from "./prepare.mjs";
 
+const isStart = process.argv[2] === "up" && !process.argv.includes("--help") && !process.argv.includes("-h");
+const fault = isStart ? await findStartFault(process.env) : null;
+if (fault !== null) {
+  console.error(fault);
+  if (process.argv.includes("--json"))
+    console.log(JSON.stringify({ ok: false, error: { code: "not_started", message: fault } }));
+  process.exit(1);
+}
 try {
   await prepare((line) => console.error(line));
 } catch (error) {

@@ -128,7 +128,7 @@ describe("docker-compose.yml", () => {
         .on("error", () => undefined)
         .once("data", (data) => {
           requests.push(data.toString());
-          socket.end(answer);
+          socket.end(answer ?? "");
         });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -12,6 +12,8 @@ export type Paint = Record<"bold" | "dim" | "green" | "yellow" | "red", (text: s
 /** Where a command says what it has to say. */
 export interface Terminal {
   readonly isJson: boolean;
+  /** Whether standard output is a terminal; else it may be a log that is kept and read by others. */
+  readonly isInteractive: boolean;
   /** Width in characters; 100 where nobody says. */
   readonly width: number;
   /** Colours for what is shown, or nothing at all where they are not wanted. */
@@ -78,6 +80,7 @@ export function createTerminal(options: {
 
   return {
     isJson,
+    isInteractive: stdout.isTTY === true,
     isWatched,
     // A terminal that does not know its own width says 0.
     width: stdout.columns || WIDTH_WITHOUT_TERMINAL,

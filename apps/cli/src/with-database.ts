@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findRunningPostgres, startEmbeddedPostgres } from "@svc/embedded";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
-import { ensureLocalSecretKey, readLocalSecretKey } from "@svc/operations";
+import { ensureLocalSecretKey, localSecretKeyFile, readLocalSecretKey } from "@svc/operations";
 import { loadConfig, readEnvironment } from "@svc/runtime";
 import type { Config, EarlyConfig } from "@svc/runtime";
 import type { Cli } from "./cli.ts";
@@ -65,9 +65,9 @@ async function findOrStart(
 }
 
 /** The secret key of a data folder, as a setting. Only a new database may get a new one. */
-async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Promise<{ SVC_SECRET_KEY: string }> {
+async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Promise<{ SVC_SECRET_KEY_FILE: string }> {
   const key = origin === "started" ? await ensureLocalSecretKey(dataDir) : await readLocalSecretKey(dataDir);
-  if (key !== null) return { SVC_SECRET_KEY: key };
+  if (key !== null) return { SVC_SECRET_KEY_FILE: localSecretKeyFile(dataDir) };
   throw new CliError(
     "no_secret_key",
     EXIT.configuration,

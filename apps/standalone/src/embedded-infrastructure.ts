@@ -1,18 +1,36 @@
-import { mkdir } from "node:fs/promises";
-import { acquireDataFolder, startEmbeddedPostgres } from "@svc/embedded";
+import { mkdir, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { acquireDataFolder, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
-import { ensureLocalSecretKey } from "@svc/operations";
-import type { EarlyConfig } from "@svc/runtime";
+import { ensureLocalSecretKey, localSecretKeyFile } from "@svc/operations";
+import { checkPorts } from "@svc/runtime";
+import type { EarlyConfig, ListeningApp } from "@svc/runtime";
 
 /** What stands in for a database server, as environment variables for the configuration. */
 export interface Infrastructure {
-  variables: { DATABASE_URL?: string; SVC_SECRET_KEY?: string };
+  variables: { DATABASE_URL?: string; SVC_SECRET_KEY_FILE?: string };
   stop(): Promise<void>;
+}
+
+/** The apps that listen from the start on. The widget does where it is enabled, which the first start does. */
+const LISTENING: readonly ListeningApp[] = ["api", "tool-server", "console"];
+
+/** Rights of a folder to be written by others than its owner. */
+const OTHERS_WRITE = 0o022;
+
+/** A warning where other users of this machine could replace files of the data folder; null where they cannot. */
+async function findOpenFolder(dataDir: string): Promise<string | null> {
+  if (process.platform === "win32") return null;
+  const mode = (await stat(dataDir)).mode & 0o777;
+  if ((mode & OTHERS_WRITE) === 0) return null;
+  const folder = resolve(dataDir);
+  return `Warning: other users of this machine may write to the data folder ${folder} (mode ${mode.toString(8)}). Close it: chmod 700 '${folder}'`;
 }
 
 /**
  * Starts a local PostgreSQL when the configuration names none. The data folder belongs to one process at a time; its
- * lock is released by `stop`.
+ * lock is released by `stop`. The ports of the product are checked before anything is created. Throws
+ * DataFolderInUseError, PortTakenError, CannotListenError and EmbeddedPostgresError.
  */
 export async function startInfrastructure(
   config: EarlyConfig,
@@ -20,15 +38,21 @@ export async function startInfrastructure(
   onProgress: (text: string) => void,
 ): Promise<Infrastructure> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  if (config.databaseUrl !== undefined) return { variables: {}, stop: () => Promise.resolve() };
+  const openFolder = await findOpenFolder(config.dataDir);
+  if (openFolder !== null) onProgress(openFolder);
+  if (config.databaseUrl !== undefined) {
+    await checkPorts(LISTENING, config);
+    return { variables: {}, stop: () => Promise.resolve() };
+  }
   const lock = await acquireDataFolder(config.dataDir);
   try {
-    const secretKey = config.secretKey ?? (await ensureLocalSecretKey(config.dataDir));
+    await checkPorts((await hasCluster(config.dataDir)) ? LISTENING : [...LISTENING, "widget"], config);
+    if (config.secretKey === undefined) await ensureLocalSecretKey(config.dataDir);
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, lock, log, onProgress });
     return {
       variables: {
         DATABASE_URL: postgres.url,
-        ...(config.secretKey === undefined ? { SVC_SECRET_KEY: secretKey } : {}),
+        ...(config.secretKey === undefined ? { SVC_SECRET_KEY_FILE: localSecretKeyFile(config.dataDir) } : {}),
       },
       async stop() {
         await postgres.stop();

@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Standalone extends Running {
   config: Config;
   initialized: Initialized;
-  /** How a shell can name a key for a call: a literal, a file, or a variable. */
+  /** How a shell names a key for a call without showing it: by a file or a variable. */
   keyForShell: string;
   /** Where the first administrator of the console chooses a password; null where there is one. */
   firstAdministratorUrl: string | null;
@@ -30,13 +30,13 @@ export interface Standalone extends Running {
 /** The product's own guide, which the first knowledge base is filled with. */
 export const GUIDE_DIR = fileURLToPath(new URL("../../../docs/guide", import.meta.url));
 
-async function prepareKeys({ store }: Resources, config: Config, initialized: Initialized): Promise<string> {
+async function prepareKeys({ store }: Resources, config: Config): Promise<string> {
   if (config.adminKey !== undefined) {
     await revokeLocalKeys(store);
     return "$SVC_ADMIN_KEY";
   }
   await ensureLocalKey(store, config.dataDir);
-  return initialized.adminKey ?? `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
+  return `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
         // Where nobody has chosen a database, the product is being tried on this machine.
         enablesWidget: early.databaseUrl === undefined,
       });
-      keyForShell = await prepareKeys(resources, config, initialized);
+      keyForShell = await prepareKeys(resources, config);
     } catch (error) {
       await closeResources(resources);
       throw error;

@@ -110,7 +110,12 @@ export async function ensureDatabase(
   account: PostgresAccount,
   database: string,
 ): Promise<void> {
-  const { code, output } = await runSingleUser(dataDir, binaries, account, `CREATE DATABASE "${database}" OWNER ${ROLE};\n`);
+  const { code, output } = await runSingleUser(
+    dataDir,
+    binaries,
+    account,
+    `CREATE DATABASE "${database}" OWNER ${ROLE};\n`,
+  );
   if (code !== 0 && !output.includes(`database "${database}" already exists`)) {
     throw toolFailed("CREATE DATABASE", code, output);
   }

@@ -1,5 +1,6 @@
 export { acquireDataFolder } from "./acquire-data-folder.ts";
 export type { DataFolderLock } from "./acquire-data-folder.ts";
+export { hasCluster } from "./cluster.ts";
 export { DataFolderInUseError, EmbeddedPostgresError } from "./errors.ts";
 export type { EmbeddedPostgresErrorCode } from "./errors.ts";
 export { findRunningPostgres } from "./find-running-postgres.ts";

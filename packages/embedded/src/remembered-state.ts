@@ -20,7 +20,10 @@ export async function readState(dataDir: string): Promise<RememberedState> {
   if (text === null) return NOTHING;
   try {
     const value: unknown = JSON.parse(text);
-    const { port, databases, passwordMark } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+    const { port, databases, passwordMark } = (typeof value === "object" && value !== null ? value : {}) as Record<
+      string,
+      unknown
+    >;
     return {
       port: typeof port === "number" && Number.isInteger(port) && port > 0 && port < 65_536 ? port : null,
       databases: Array.isArray(databases) ? databases.filter((name) => typeof name === "string") : [],

@@ -166,7 +166,9 @@ describe("a first start", () => {
     expect(await query(postgres.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
     expect(await query(postgres.url, "SHOW max_connections")).toEqual([{ max_connections: "60" }]);
     await query(postgres.maintenanceUrl, "CREATE DATABASE another");
-    expect(await query(postgres.maintenanceUrl.replace(/postgres$/, "another"), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    expect(await query(postgres.maintenanceUrl.replace(/postgres$/, "another"), "SELECT 1 AS one")).toEqual([
+      { one: 1 },
+    ]);
     await postgres.stop();
   });
 

@@ -10,6 +10,7 @@ export { answerHealth, monitorListener } from "./health-routes.ts";
 export type { HealthSource } from "./health-routes.ts";
 export { parseJson, readBodyBytes, readJsonBody, readJsonBytes } from "./json-body.ts";
 export type { BodyMeter } from "./json-body.ts";
+export { checkPortsFree } from "./check-ports-free.ts";
 export { CannotListenError, PortTakenError, listen, writeProblem } from "./listen.ts";
 export type { Listening } from "./listen.ts";
 export { openEventStream } from "./open-event-stream.ts";

@@ -14,10 +14,23 @@ export interface Listening {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** A port that another program has. */
+/** Where a server is to listen, and the setting that chooses the port. */
+export interface ListenAddress {
+  host: string;
+  port: number;
+  setting: string;
+}
+
+/** Ports on which other programs listen, at least one. */
 export class PortTakenError extends Error {
-  constructor(port: number, setting: string) {
-    super(`Port ${port} is taken by another program. Stop that program, or choose another port with ${setting}.`);
+  constructor(taken: readonly Pick<ListenAddress, "port" | "setting">[]) {
+    const ports = taken.map(({ port }) => port).join(", ");
+    const settings = taken.map(({ setting }) => setting).join(", ");
+    const [what, others] =
+      taken.length === 1 ? [`Port ${ports} is`, "another port with"] : [`Ports ${ports} are`, "other ports with"];
+    super(
+      `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings}.`,
+    );
     this.name = "PortTakenError";
   }
 }
@@ -36,7 +49,7 @@ const UNUSED_MS = 500;
 
 /** An address that cannot be listened on. */
 export class CannotListenError extends Error {
-  constructor({ host, port, setting }: { host: string; port: number; setting: string }, cause: NodeJS.ErrnoException) {
+  constructor({ host, port, setting }: ListenAddress, cause: NodeJS.ErrnoException) {
     super(
       `Cannot listen on ${host} port ${port} (${cause.code ?? cause.message}). Set SVC_BIND_HOST to an address of this machine (0.0.0.0 for all) and ${setting} to a port that this user may use.`,
       { cause },
@@ -137,7 +150,7 @@ function lacksHost(request: IncomingMessage): boolean {
  */
 export async function listen(
   handler: RequestListener,
-  address: { host: string; port: number; setting: string; requestTimeoutMs?: number },
+  address: ListenAddress & { requestTimeoutMs?: number },
 ): Promise<Listening> {
   /** The latest answer of each connection. */
   const latest = new WeakMap<Duplex, ServerResponse>();
@@ -184,11 +197,7 @@ export async function listen(
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === "EADDRINUSE"
-          ? new PortTakenError(address.port, address.setting)
-          : new CannotListenError(address, error),
-      );
+      reject(error.code === "EADDRINUSE" ? new PortTakenError([address]) : new CannotListenError(address, error));
     };
     server.once("error", fail);
     server.listen(address.port, address.host, () => {

@@ -5,9 +5,14 @@ import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 const FILE = "secret-key";
 const KEY_BYTES = 48;
 
+/** Where the secret key of a data folder is. */
+export function localSecretKeyFile(dataDir: string): string {
+  return join(dataDir, FILE);
+}
+
 /** The secret key that a data folder keeps (`SVC_SECRET_KEY` of the embedded mode), or null when it has none. */
 export function readLocalSecretKey(dataDir: string): Promise<string | null> {
-  return readPrivateFile(join(dataDir, FILE));
+  return readPrivateFile(localSecretKeyFile(dataDir));
 }
 
 /**
@@ -18,6 +23,6 @@ export async function ensureLocalSecretKey(dataDir: string): Promise<string> {
   const known = await readLocalSecretKey(dataDir);
   if (known !== null) return known;
   const key = randomBytes(KEY_BYTES).toString("base64url");
-  await writePrivateFile(join(dataDir, FILE), key);
+  await writePrivateFile(localSecretKeyFile(dataDir), key);
   return key;
 }

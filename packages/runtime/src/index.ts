@@ -1,3 +1,5 @@
+export { checkPorts } from "./check-ports.ts";
+export type { ListeningApp } from "./check-ports.ts";
 export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";
 export { describeSettings } from "./describe-settings.ts";

@@ -258,7 +258,7 @@ describe("a value in a file", () => {
   test("is checked like any other, and not shown", async () => {
     const path = await fileWith(`${PLANTED}\n`);
     expect(faultsOf(() => readEnvironment({ SVC_SECRET_KEY_FILE: path }))).toEqual([
-      "SVC_SECRET_KEY must be at least 32 characters",
+      `SVC_SECRET_KEY must be at least 32 characters (read from ${path})`,
     ]);
   });
 

@@ -39,6 +39,8 @@ export interface EarlyConfig {
   redisUrl: string | undefined;
   adminKey: string | undefined;
   secretKey: string | undefined;
+  /** The file that the secret key comes from; undefined where the variable itself holds it. */
+  secretKeyFile: string | undefined;
   dataDir: string;
   bindHost: string | undefined;
   ports: { api: number; widget: number; tools: number; console: number; metrics: number | undefined };
@@ -112,7 +114,10 @@ export function readEnvironment(env: Environment): EarlyConfig {
     const text = readText(env, name, faults);
     const parsed = SETTINGS[name].schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
-    else faults.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}`);
+    else {
+      const file = env[`${name}_FILE`] ? ` (read from ${env[`${name}_FILE`]})` : "";
+      faults.push(`${name} must be ${parsed.error.issues.map((issue) => issue.message).join(", ")}${file}`);
+    }
   }
   const namesModel =
     values.SVC_EMBEDDINGS_MODEL !== undefined || faults.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
@@ -131,6 +136,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     redisUrl: parsed.REDIS_URL,
     adminKey: parsed.SVC_ADMIN_KEY,
     secretKey: parsed.SVC_SECRET_KEY,
+    secretKeyFile: env["SVC_SECRET_KEY_FILE"] || undefined,
     dataDir: parsed.SVC_DATA_DIR,
     bindHost: parsed.SVC_BIND_HOST,
     ports: {

@@ -81,7 +81,7 @@ export async function openResources(config: Config, options: { app: string; log?
   if (!(await store.installation.checkSecretKey(store.sealer))) {
     await store.close();
     throw new StartError(
-      "SVC_SECRET_KEY is not the key that this database was set up with; sealed secrets could not be opened. Set the right one.",
+      `SVC_SECRET_KEY${config.secretKeyFile === undefined ? "" : ` (read from ${config.secretKeyFile})`} is not the key that this database was set up with; sealed secrets could not be opened. Set the right one.`,
     );
   }
   const clockFault = await findClockFault(store);

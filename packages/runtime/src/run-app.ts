@@ -1,6 +1,7 @@
 import type { Service } from "@svc/contracts";
 import { CannotListenError, PortTakenError } from "@svc/http";
 import { createLog } from "@svc/log";
+import { checkPorts, listensAtStart } from "./check-ports.ts";
 import { exitOnceStopped, exitSoon } from "./exit-once-stopped.ts";
 import { ConfigError, loadConfig } from "./load-config.ts";
 import { StartError, openResources } from "./open-resources.ts";
@@ -21,6 +22,7 @@ export async function runApp(
   process.once("SIGTERM", quit).once("SIGINT", quit);
   try {
     const config = loadConfig(env);
+    await checkPorts(listensAtStart(app) ? [app] : [], config);
     const resources = await openResources(config, { app });
     process.off("SIGTERM", quit).off("SIGINT", quit);
     await exitOnceStopped(await runServices([makeService(resources)], resources));

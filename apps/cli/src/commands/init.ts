@@ -1,11 +1,15 @@
+import { join } from "node:path";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { jsonOption } from "../options.ts";
 
-/** What is said of the administrator's key. */
-function describeKey(options: { adminKey: string | null; isConfigured: boolean }): string {
-  if (options.adminKey !== null) return `${options.adminKey}\n(shown this once: keep it)`;
-  return options.isConfigured ? "the one that SVC_ADMIN_KEY names" : "exists already";
+/** What is shown of the administrator's key, which is made where there is none. */
+function describeKey(key: { shown: string; isInFile: boolean } | null, isConfigured: boolean): string {
+  if (key !== null) {
+    const advice = key.isInFile ? "in this file: keep it elsewhere and delete the file" : "shown this once: keep it";
+    return `${key.shown}\n(${advice})`;
+  }
+  return isConfigured ? "the one that SVC_ADMIN_KEY names" : "exists already";
 }
 
 /** `svc init`: server initialisation (service document, "Enabling the HTTP API channel"). */
@@ -19,7 +23,8 @@ export function addInit(program: Command, cli: Cli): void {
       "after",
       `
 Migrates the database, makes the project "default" with an agent and the product's guide, makes an administrator's
-key (shown once; with SVC_ADMIN_KEY that key is taken and no other made), and enables the HTTP API. Safe to repeat:
+key (shown once, or written to a file in the data folder where standard output is not a terminal; with SVC_ADMIN_KEY
+that key is taken and no other made), and enables the HTTP API. Safe to repeat:
 what exists stays as it is. "${cli.startWith}" does all this by itself.
 
 Examples:
@@ -50,8 +55,13 @@ Examples:
           const { project, adminKey, isFirst } = await initialize(resources, {
             configuredAdminKey,
             guideDir: GUIDE_DIR,
-            showsKey: true,
+            // Not before it has been handed out: the next run makes another one in the place of one that was lost.
+            showsKey: false,
           });
+          const { handOutSecret } = await import("../hand-out-secret.ts");
+          const file = join(resources.config.dataDir, "admin-key");
+          const key = adminKey === null ? null : await handOutSecret(cli.terminal, adminKey, file);
+          if (key !== null) await resources.store.installation.markAdminKeyShown();
           const { enabled } = await resources.store.channelsConfig.read();
           const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };
           cli.terminal.show(document, () =>
@@ -59,7 +69,7 @@ Examples:
               ["Initialisation", isFirst ? "done" : "was done before; nothing was changed"],
               ["Project", project.name],
               ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (an administrator has switched it off)"],
-              ["Administrator's key", describeKey({ adminKey, isConfigured: configuredAdminKey !== undefined })],
+              ["Administrator's key", describeKey(key, configuredAdminKey !== undefined)],
             ]),
           );
         },

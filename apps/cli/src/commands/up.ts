@@ -1,9 +1,10 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Standalone } from "@svc/standalone";
 import type { Cli } from "../cli.ts";
 import { InterruptedError } from "../cli-error.ts";
 import { explainError } from "../explain-error.ts";
+import { handOutSecret } from "../hand-out-secret.ts";
 import { jsonOption } from "../options.ts";
 import { watchInterrupt } from "../watch-interrupt.ts";
 import { withLogLevel } from "../with-log-level.ts";
@@ -11,7 +12,7 @@ import { withLogLevel } from "../with-log-level.ts";
 /** A question that the product's own guide answers. */
 const QUESTION = "How do I send a message over the HTTP API?";
 
-function curlLine({ urls, keyForShell }: Standalone): string {
+function curlLine({ urls }: Standalone, keyForShell: string): string {
   const headers = `-H "X-Api-Key: ${keyForShell}" -H "Content-Type: application/json"`;
   return `curl -sS ${urls["HTTP API"]}/api/v1/messages ${headers} -d '${JSON.stringify({ text: QUESTION })}'`;
 }
@@ -49,7 +50,11 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
   const { config, initialized, urls, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const dataDir = resolve(config.dataDir);
-  const curl = curlLine(product);
+  const handOut = async (secret: string | null, name: string) =>
+    secret === null ? null : handOutSecret(terminal, secret, join(dataDir, name));
+  const key = await handOut(adminKey, "admin-key");
+  const link = await handOut(firstAdministratorUrl, "sign-up-link");
+  const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
   terminal.show({ ok: true, urls, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid }, () => {
     const addresses = Object.entries(urls).flatMap(([service, url]): [string, string][] => {
@@ -61,19 +66,26 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
       ...addresses,
-      ...(firstAdministratorUrl === null
+      ...(link === null
         ? []
         : [
             [
               "Sign up",
-              `${firstAdministratorUrl}\nOpen it to become the console's first administrator: once, within a day.`,
+              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "it"} to become the console's first administrator: once, within a day.`,
             ] as [string, string],
           ]),
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
       ["Data folder", dataDir],
-      ...(adminKey === null
+      ...(key === null
         ? []
-        : [["Admin key", `${adminKey}\nThis key is shown this once: keep it.`] as [string, string]]),
+        : [
+            [
+              "Admin key",
+              key.isInFile
+                ? `${key.shown}\nThis file holds the key. Keep it elsewhere and delete the file.`
+                : `${key.shown}\nThis key is shown this once: keep it.`,
+            ] as [string, string],
+          ]),
     ];
     const { bold, dim } = terminal.paint;
     return [
@@ -120,7 +132,8 @@ export function addUp(program: Command, cli: Cli): void {
       `
 Without DATABASE_URL, a PostgreSQL of its own runs on the data folder (SVC_DATA_DIR, .svc by default); without
 REDIS_URL, the queues run on PostgreSQL. The first start makes a project, an agent with the product's guide, and an
-administrator's key, which is shown once. Ctrl-C stops it cleanly, and the exit code is 0.
+administrator's key, which is shown once. Where standard output is not a terminal, that key and the sign-up link go to
+files in the data folder that only their owner can read. Ctrl-C stops it cleanly, and the exit code is 0.
 
 Examples:
   ${cli.startWith}

@@ -1,0 +1,35 @@
+import { checkPortsFree } from "@svc/http";
+import type { EarlyConfig } from "./load-config.ts";
+
+/** The port of each app that listens from its start on. The widget does so while its channel is enabled. */
+const PORTS = {
+  api: { setting: "SVC_API_PORT", port: ({ ports }) => ports.api },
+  "tool-server": { setting: "SVC_TOOLS_PORT", port: ({ ports }) => ports.tools },
+  console: { setting: "SVC_CONSOLE_PORT", port: ({ ports }) => ports.console },
+  widget: { setting: "SVC_WIDGET_PORT", port: ({ ports }) => ports.widget },
+} as const satisfies Record<string, { setting: string; port: (config: Pick<EarlyConfig, "ports">) => number }>;
+
+/** An app that has a port of its own. */
+export type ListeningApp = keyof typeof PORTS;
+
+/** Whether this app listens on a port of its own as soon as it starts. */
+export function listensAtStart(app: string): app is Exclude<ListeningApp, "widget"> {
+  return app in PORTS && app !== "widget";
+}
+
+/**
+ * Checks the ports of these apps, and that of the metrics, before anything is opened or created. Throws PortTakenError
+ * or CannotListenError. A host that is set in the database instead of SVC_BIND_HOST is not known yet: then loopback is
+ * checked, and the start itself finds what is wrong with the other address.
+ */
+export async function checkPorts(
+  apps: readonly ListeningApp[],
+  config: Pick<EarlyConfig, "ports" | "bindHost">,
+): Promise<void> {
+  const host = config.bindHost ?? "127.0.0.1";
+  const { metrics } = config.ports;
+  await checkPortsFree([
+    ...apps.map((app) => ({ host, port: PORTS[app].port(config), setting: PORTS[app].setting })),
+    ...(metrics === undefined ? [] : [{ host, port: metrics, setting: "SVC_METRICS_PORT" }]),
+  ]);
+}

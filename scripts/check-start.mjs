@@ -1,0 +1,56 @@
+// What keeps `npm start` from running, found before anything is built or created. The product checks the same when it
+// starts (checkPorts in packages/runtime), since it also starts without this script.
+import { existsSync, realpathSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { findHolder } from "./process-lock.mjs";
+
+/** The ports of a start and their defaults, those of packages/runtime/src/settings-schema.ts. */
+export const START_PORTS = {
+  SVC_WIDGET_PORT: 31415,
+  SVC_API_PORT: 31416,
+  SVC_TOOLS_PORT: 31417,
+  SVC_CONSOLE_PORT: 31418,
+  SVC_METRICS_PORT: null,
+};
+
+function isTaken(port, host) {
+  return new Promise((settle) => {
+    const server = createServer();
+    // Other errors are explained by the start itself.
+    server.once("error", (error) => settle(error.code === "EADDRINUSE"));
+    server.listen(port, host, () => server.close(() => settle(false)));
+  });
+}
+
+/** The sentence about ports that are taken: the same as PortTakenError of packages/http. */
+function describePorts(taken) {
+  const settings = taken.map(({ setting }) => setting);
+  const [what, others] =
+    taken.length === 1
+      ? [`Port ${taken[0].port} is`, "another port with"]
+      : [`Ports ${taken.map(({ port }) => port).join(", ")} are`, "other ports with"];
+  return `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings.join(", ")}.`;
+}
+
+/** Why a start would fail, in one line, or null. `env` is the environment that the start gets. */
+export async function findStartFault(env) {
+  const dataDir = resolve(env.SVC_DATA_DIR || ".svc");
+  const isEmbedded = !env.DATABASE_URL && !env.DATABASE_URL_FILE;
+  if (isEmbedded && existsSync(dataDir)) {
+    const folder = realpathSync(dataDir);
+    const holder = findHolder(join(folder, "instance.lock"));
+    if (holder !== null)
+      return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or choose another folder for this one with SVC_DATA_DIR.`;
+  }
+  // Whether the widget is enabled is in the database; the first start enables it.
+  const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));
+  const taken = [];
+  for (const [setting, fallback] of Object.entries(START_PORTS)) {
+    if (setting === "SVC_WIDGET_PORT" && !isFirst) continue;
+    const port = Number(env[setting] || (env[`${setting}_FILE`] ? 0 : (fallback ?? 0)));
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) continue;
+    if (await isTaken(port, env.SVC_BIND_HOST || "127.0.0.1")) taken.push({ setting, port });
+  }
+  return taken.length === 0 ? null : describePorts(taken);
+}

@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SETTINGS } from "@svc/runtime";
+import { repositoryPath } from "@svc/testing";
+import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+
+type Environment = Record<string, string>;
+const { START_PORTS, findStartFault } = (await import(repositoryPath("scripts/check-start.mjs"))) as {
+  START_PORTS: Record<string, number | null>;
+  findStartFault(env: Environment): Promise<string | null>;
+};
+const { findHolder, takeLock } = (await import(repositoryPath("scripts/process-lock.mjs"))) as {
+  findHolder(file: string): { pid: number } | null;
+  takeLock(file: string, onWait: (holder: { pid: number }) => void): Promise<() => void>;
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-start-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Takes the lock in another process and leaves it there when that process is killed. */
+async function holdLockElsewhere(file: string) {
+  const code = `const { takeLock } = await import(${JSON.stringify(repositoryPath("scripts/process-lock.mjs"))});
+    await takeLock(${JSON.stringify(file)}, () => {}); console.log("held"); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
+}
+
+describe("the lock of a checkout", () => {
+  const fileOf = () => join(folder, "preparing.lock");
+
+  test("makes a second process wait until the first releases it", async () => {
+    const release = await takeLock(fileOf(), () => undefined);
+    expect(findHolder(fileOf())).toMatchObject({ pid: process.pid });
+    let hasSecond = false;
+    let noteWait: (pid: number) => void = () => undefined;
+    const waited = new Promise<number>((resolve) => {
+      noteWait = resolve;
+    });
+    const second = takeLock(fileOf(), ({ pid }) => noteWait(pid)).then((end) => {
+      hasSecond = true;
+      return end;
+    });
+    expect(await waited).toBe(process.pid);
+    expect(hasSecond).toBe(false);
+    release();
+    (await second)();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("of a process that was killed holds nothing", async () => {
+    const child = await holdLockElsewhere(fileOf());
+    expect(findHolder(fileOf())).toMatchObject({ pid: child.pid });
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+    const release = await takeLock(fileOf(), () => {
+      throw new Error("It waited for a process that has ended.");
+    });
+    release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each(["", "garbage", '{"pid":1,"startMark":"another boot:1"}'])("that holds %j is no lock", async (text) => {
+    writeFileSync(fileOf(), text);
+    (await takeLock(fileOf(), () => undefined))();
+  });
+});
+
+describe("what npm start checks before it builds", () => {
+  let env: Environment;
+
+  beforeEach(() => {
+    env = {
+      SVC_DATA_DIR: join(folder, "data"),
+      ...Object.fromEntries(Object.keys(START_PORTS).map((name) => [name, "0"])),
+    };
+  });
+
+  test("knows the ports and defaults of the settings", () => {
+    const defaults = Object.keys(START_PORTS).map((name) => {
+      const { schema } = SETTINGS[name as keyof typeof SETTINGS];
+      return [name, schema.parse(undefined) ?? null];
+    });
+    expect(Object.fromEntries(defaults)).toEqual(START_PORTS);
+    const ports = Object.keys(SETTINGS).filter((name) => /^SVC_[A-Z]+_PORT$/.test(name));
+    expect(Object.keys(START_PORTS).toSorted()).toEqual(ports.toSorted());
+  });
+
+  test("a data folder that another process has is named before its ports are", async () => {
+    const data = join(folder, "data");
+    mkdirSync(data);
+    const release = await takeLock(join(data, "instance.lock"), () => undefined);
+    expect(await findStartFault(env)).toMatch(
+      new RegExp(`^The data folder \\S+ is in use by process ${process.pid}\\. .* SVC_DATA_DIR\\.$`),
+    );
+    expect(await findStartFault({ ...env, DATABASE_URL: "postgres://svc@db/svc" })).toBeNull();
+    release();
+    expect(await findStartFault(env)).toBeNull();
+  });
+
+  test("a port that is taken is one line with its setting; the widget's counts on the first start", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const port = String((server.address() as AddressInfo).port);
+    expect(await findStartFault({ ...env, SVC_CONSOLE_PORT: port })).toBe(
+      `Port ${port} is taken by another program, perhaps another installation of this product. Stop it, or choose another port with SVC_CONSOLE_PORT.`,
+    );
+    expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
+      `Ports ${port}, ${port} are taken`,
+    );
+    mkdirSync(join(folder, "data", "postgres"), { recursive: true });
+    writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");
+    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
