@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { SETTINGS } from "@svc/runtime";
 import { repositoryPath } from "@svc/testing";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { parse } from "yaml";
 
 type Environment = Record<string, string>;
 const { START_PORTS, findStartFault } = (await import(repositoryPath("scripts/check-start.mjs"))) as {
@@ -122,4 +123,16 @@ describe("what npm start checks before it builds", () => {
     expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
     await new Promise((resolve) => server.close(resolve));
   });
+});
+
+test("the bill of materials has every package of the lockfile, each with its hash", async () => {
+  const { makeSbom } = (await import(repositoryPath("scripts/sbom.mjs"))) as {
+    makeSbom(): { components: { purl: string; hashes: { alg: string; content: string }[] }[] };
+  };
+  const { components } = makeSbom();
+  const lockfile = parse(readFileSync(repositoryPath("pnpm-lock.yaml"), "utf8")) as { packages: object };
+  expect(components.map(({ purl }) => decodeURIComponent(purl.replace("pkg:npm/", "")))).toEqual(
+    Object.keys(lockfile.packages),
+  );
+  for (const { hashes } of components) expect(hashes[0]?.content).toMatch(/^[0-9a-f]{64,128}$/);
 });

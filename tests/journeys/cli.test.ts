@@ -280,7 +280,7 @@ describe("the product, started with one command on a new folder", () => {
       ok: true,
       isFirst: false,
       adminKey: null,
-      enabled: ["api", "widget"],
+      enabled: ["api", "widget", "tool-server"],
       project: { name: "default" },
     });
   });
@@ -380,7 +380,7 @@ describe("a folder without data", () => {
   test("is set up by init, which shows the key once; a start then shows none", async () => {
     const instance = await newInstance();
     const first = await programJson(instance.env, "init");
-    expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api"] } });
+    expect(first).toMatchObject({ code: 0, document: { ok: true, isFirst: true, enabled: ["api", "tool-server"] } });
     expect(first.document.adminKey).toMatch(KEY);
     const product = await svcUp(instance);
     expect(product.output()).not.toMatch(KEY);

@@ -3,6 +3,7 @@ import type { EarlyConfig } from "@svc/runtime";
 import { apiUrlOf, probeApi } from "../api-client.ts";
 import type { ApiState } from "../api-client.ts";
 import type { Cli } from "../cli.ts";
+import { hasData } from "../with-database.ts";
 import type { Check } from "./check.ts";
 import { judgeAbsence } from "./judge-absence.ts";
 import type { RunningApps } from "./judge-absence.ts";
@@ -51,7 +52,12 @@ export async function checkApi(
 ): Promise<Check[]> {
   const { api: port } = config.ports;
   const fault = await findListenFault(port, config.bindHost ?? "127.0.0.1");
-  if (fault === "EADDRINUSE") return judge(cli, port, apiUrlOf(config), await probeApi(apiUrlOf(config), key));
+  if (fault === "EADDRINUSE") {
+    const state = await probeApi(apiUrlOf(config), key);
+    // What answers without a key is ours only where there is an installation here.
+    const isNew = config.databaseUrl === undefined && !hasData(config.dataDir);
+    return judge(cli, port, apiUrlOf(config), state.kind === "ours" && isNew ? { kind: "stranger" } : state);
+  }
   if (fault !== null) {
     const advice = LISTEN_ADVICE[fault] ?? "Correct SVC_API_PORT and SVC_BIND_HOST.";
     return [{ name: "Port", status: "fail", detail: `${port} cannot be used (${fault})`, advice }];

@@ -5,8 +5,9 @@ import type { EarlyConfig } from "@svc/runtime";
 import type { Check } from "./check.ts";
 
 const NAME = "Data folder";
-const SECRET_FILES = ["secret-key", "cli-key", "postgres-password"];
+const SECRET_FILES = ["secret-key", "cli-key", "postgres-password", "admin-key", "sign-up-link"];
 const OTHERS_MASK = 0o077;
+const OTHERS_WRITE = 0o022;
 
 async function modeOf(path: string): Promise<number | null> {
   try {
@@ -70,6 +71,11 @@ export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Pr
     };
   }
   if (nearest !== folder) return { name: NAME, status: "ok", detail: `${folder} will be made by the first start` };
+  const mode = process.platform === "win32" ? 0 : ((await modeOf(folder)) ?? 0);
+  if ((mode & OTHERS_WRITE) !== 0) {
+    const detail = `other users may write to ${folder} (mode ${(mode & 0o777).toString(8)})`;
+    return { name: NAME, status: "warn", detail, advice: `Close it with: chmod 700 '${folder}'` };
+  }
   const open = await findOpenSecrets(folder);
   if (open.length === 0) return { name: NAME, status: "ok", detail: folder };
   return {
