@@ -43,7 +43,10 @@ export function hasEtag(request: Request, etag: string): boolean {
   return given !== undefined && (given.includes(etag) || given.includes("*"));
 }
 
-/** Responds with 200 and the body in the best encoding that the client accepts, or 304 where it has that already. */
+/**
+ * Responds with the body in the best encoding that the client accepts, or with 304 if the client has it already. The
+ * status is 200 unless the response has been given another one, such as 404, which is never replaced by 304.
+ */
 export function sendFixedAnswer(
   request: Request,
   response: Response,
@@ -53,9 +56,9 @@ export function sendFixedAnswer(
   const coding = request.acceptsEncodings(["br", "gzip", "identity"]);
   const encoded = coding === "br" || coding === "gzip" ? answer[coding] : null;
   const etag = encoded === null ? `"${answer.etag}"` : `"${answer.etag}-${String(coding)}"`;
-  response.status(200).set(headers).set("ETag", etag);
+  response.set(headers).set("ETag", etag);
   if (encoded !== null) response.set("Content-Encoding", String(coding));
   response.vary("Accept-Encoding");
-  if (hasEtag(request, etag)) response.status(304).end();
+  if (response.statusCode === 200 && hasEtag(request, etag)) response.status(304).end();
   else response.send(encoded ?? answer.plain);
 }
