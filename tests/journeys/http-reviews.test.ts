@@ -53,7 +53,7 @@ beforeAll(async () => {
   silent = await addProject(store, "silent", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: "" });
   // Without a secret, the sender's key signs callbacks and is forgotten after the final one: later replies go to the drain.
   const webhookSecret = store.sealer.seal(SECRET);
-  for (const { id } of [held, auto, silent]) await store.projects.update(id, { webhookSecret });
+  for (const { id } of [held, auto, silent, desk]) await store.projects.update(id, { webhookSecret });
   const changedAt = performance.now();
   desk = (await store.projects.ensure("desk")).project;
   await store.projects.update(desk.id, { handoffText: HANDOFF });

@@ -157,17 +157,20 @@ const describedHeaders = (headers: Record<string, string>, isOnly: boolean): Rec
     ]),
   );
 
-/** A body that is no JSON; of an event stream it is told what the data of each event is. */
+/**
+ * Describes a body that is no JSON; that of an event stream with the data of each event, written out, since tools do not
+ * follow references from an extension.
+ */
 function describeText(
   name: string,
   { mediaType = "", events }: EndpointAnswer,
-  output: DescribedSchemas["output"],
+  schemas: DescribedSchemas,
 ): JsonSchema {
   if (events === undefined) return { type: "string" };
   const described = Object.keys(events).map((event) => ({
     type: "object",
     required: ["event", "data"],
-    properties: { event: { const: event }, data: output[schemaKeys.event(name, event)] ?? {} },
+    properties: { event: { const: event }, data: targetOf(schemas.output[schemaKeys.event(name, event)], schemas) ?? {} },
   }));
   return { type: "string", contentMediaType: mediaType, contentSchema: { anyOf: described } };
 }
@@ -184,8 +187,9 @@ function contentOf(
   name: string,
   answers: readonly [index: number, answer: EndpointAnswer][],
   endpoint: Endpoint,
-  { output, components }: DescribedSchemas,
+  described: DescribedSchemas,
 ): Contents {
+  const { output, components } = described;
   const schemas = answers
     .filter(([, { schema }]) => schema !== null)
     .map(([index]) => output[schemaKeys.answer(name, index)] ?? {});
@@ -195,7 +199,7 @@ function contentOf(
   const answer = told ?? (only === undefined ? undefined : makeExample(only, components));
   const texts: Record<string, MediaType> = Object.fromEntries(
     answers.flatMap(([, answered]) =>
-      answered.mediaType === undefined ? [] : [[answered.mediaType, { schema: describeText(name, answered, output) }]],
+      answered.mediaType === undefined ? [] : [[answered.mediaType, { schema: describeText(name, answered, described) }]],
     ),
   );
   if (only === undefined) return { content: texts };
