@@ -53,10 +53,10 @@ beforeAll(async () => {
   silent = await addProject(store, "silent", { fixedReply: DRAFT, reviewPolicy: "review" }, { handoffText: "" });
   // Without a secret, the sender's key signs callbacks and is forgotten after the final one: later replies go to the drain.
   const webhookSecret = store.sealer.seal(SECRET);
-  for (const { id } of [held, auto, silent, desk]) await store.projects.update(id, { webhookSecret });
+  for (const { id } of [held, auto, silent]) await store.projects.update(id, { webhookSecret });
   const changedAt = performance.now();
   desk = (await store.projects.ensure("desk")).project;
-  await store.projects.update(desk.id, { handoffText: HANDOFF });
+  await store.projects.update(desk.id, { handoffText: HANDOFF, webhookSecret });
   for (const name of ["first", "second"]) {
     await store.agents.insert(desk.id, { name, fixedReply: `The draft of ${name}.`, reviewPolicy: "review" });
   }
