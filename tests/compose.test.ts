@@ -124,10 +124,12 @@ describe("docker-compose.yml", () => {
   ])("an app that answers readiness with $answer: exit code $exitCode", async ({ answer, exitCode }) => {
     let request = "";
     const server = createServer((socket) => {
-      socket.on("error", () => undefined).on("data", (data) => {
-        request += data.toString();
-        if (request.endsWith("\r\n\r\n")) socket.end(answer ?? "");
-      });
+      socket
+        .on("error", () => undefined)
+        .on("data", (data) => {
+          request += data.toString();
+          if (request.endsWith("\r\n\r\n")) socket.end(answer ?? "");
+        });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

@@ -260,7 +260,7 @@ describe("the recipes do what they say:", () => {
         name: "collect.mjs",
         command: process.execPath,
         args: [file, "collected/1"],
-        env: { SVC_URL: apiUrl, KEY: product.adminKey },
+        env: { SVC_URL: apiUrl, SVC_KEY: product.adminKey },
         cwd: folder,
       });
       const lines = () => child.output().match(/^[0-9a-f-]{36} /gm) ?? [];
@@ -284,7 +284,7 @@ describe("the recipes do what they say:", () => {
   (hasJq ? test : test.skip)("chat.sh answers line by line (needs jq)", async () => {
     const file = await writeRecipe("chat.sh");
     const { stdout, stderr, code } = await run("sh", [file], {
-      env: { SVC_URL: apiUrl, KEY: product.adminKey },
+      env: { SVC_URL: apiUrl, SVC_KEY: product.adminKey },
       cwd: folder,
       input: "What is a dead letter?\n\nWhy is the sky green on Tuesdays?\n",
     });

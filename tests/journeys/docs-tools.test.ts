@@ -74,7 +74,7 @@ describe("what docs/tools.md shows is what comes:", () => {
       await writeFile(join(folder, ".curlrc"), 'write-out = "%{stderr}\\n%{http_code}"\n');
       const command = example.command.replaceAll(SHOWN_SERVER, url);
       const { stdout, stderr } = await run("sh", ["-c", command], {
-        env: { KEY: product.adminKey, CURL_HOME: folder },
+        env: { SVC_KEY: product.adminKey, CURL_HOME: folder },
         cwd: folder,
       });
       expect(stderr.trimEnd().split("\n").at(-1)).toBe(String(example.status));

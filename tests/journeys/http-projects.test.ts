@@ -96,6 +96,8 @@ describe("a project that is made", () => {
         retentionDays: 30,
         fileRetentionDays: 90,
         modelLimits: { concurrency: 8, tokensPerDay: null },
+        webhookSecret: null,
+        previousWebhookSecretUntil: null,
         createdAt: expect.any(String),
         version: 1,
       },

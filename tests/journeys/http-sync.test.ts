@@ -117,6 +117,7 @@ describe("a sync message that is answered", () => {
         documentId: expect.stringMatching(UUID),
         chunkId: expect.stringMatching(UUID),
         quote: expect.any(String),
+        excerpt: expect.any(String),
       });
       expect(HANDBOOK).toContain(source.quote);
       expect(reply.text).toContain(source.quote);

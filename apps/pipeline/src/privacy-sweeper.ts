@@ -1,20 +1,24 @@
 import type { Log } from "@svc/log";
+import { followDeletions } from "@svc/queue";
+import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/runtime";
 import { storageWarnings } from "@svc/store";
 import type { DuePurge, Store } from "@svc/store";
 
-/** Nobody waits for any of this: what it removes cannot be found any more, or is allowed to stay for an hour longer. */
+/** A deletion wakes the sweeps up; for all else nobody waits: it is allowed to stay for an hour longer. */
 const SWEEP_MS = 10_000;
 /** How often storage is compared with its limits: for a warning in the log even if nothing new is stored. */
 const WARN_STORAGE_MS = 600_000;
 
 /**
- * Every ten seconds in every replica: removes what deleted projects held, a little at a time; takes, once an hour for
+ * Every ten seconds in every replica, and after a deletion: removes what deleted projects held, a little at a time; takes, once an hour for
  * each project, what it has kept for longer than it wants to; removes what unfinished replies have left, and files that
  * no reply names; expires files of visitors; and folds the rows that count stored bytes. Replicas share the work; the
  * next sweep finds what one of them leaves undone when it crashes.
  */
-export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<void> } {
+export function startPrivacySweeper({ store, queues, log }: { store: Store; queues: Queues; log: Log }): {
+  stop(): Promise<void>;
+} {
   async function removeDeleted(isStopped: () => boolean): Promise<void> {
     while (!isStopped() && (await store.erasures.purgeDeleted()));
   }
@@ -70,8 +74,15 @@ export function startPrivacySweeper(store: Store, log: Log): { stop(): Promise<v
   }
 
   const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
-  return startSweeps(log, "what has to be forgotten", [
+  const sweeps = startSweeps(log, "what has to be forgotten", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
   ]);
+  const silence = followDeletions(queues, () => sweeps.wake());
+  return {
+    stop() {
+      silence();
+      return sweeps.stop();
+    },
+  };
 }

@@ -71,7 +71,7 @@ export function pipelineService(resources: Resources): Service {
       },
     });
     const sweeper = startSweeper(store, queues, log);
-    const privacy = startPrivacySweeper(store, log);
+    const privacy = startPrivacySweeper({ store, queues, log });
     const reviews = startReviews(context, { leases, isolation, workOnChat });
     const ingests = startIngests(resources);
     const pulls = startPulls(resources);

@@ -13,6 +13,8 @@ import type {
 } from "@svc/contracts";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings, SearchHit } from "@svc/knowledge";
+import { announceDeletion } from "@svc/queue";
+import type { Queues } from "@svc/queue";
 import type { KbState, Store } from "@svc/store";
 import { audited } from "./audited.ts";
 import { checkInput, invalidInput } from "./check-input.ts";
@@ -130,7 +132,7 @@ export const updateKb = audited(
 export const deleteKb = audited(
   "kb.delete",
   async function deleteKb(
-    { store }: { store: Store },
+    { store, queues }: { store: Store; queues?: Queues },
     principal: Principal,
     id: string,
     versions: ExpectedVersions = null,
@@ -140,6 +142,7 @@ export const deleteKb = audited(
     if (!(await store.kbs.remove(principal.project, kb.id, versions))) {
       throw staleVersion("The knowledge base", (await readKb(store, principal, id)).version);
     }
+    if (queues !== undefined) announceDeletion(queues, kb.id);
     return asItem(kb, principal);
   },
 );

@@ -9,6 +9,8 @@ import {
   projectInputSchema,
 } from "@svc/contracts";
 import type { ListInput, ListPage, ProjectChange, ProjectDeletion, ProjectInput, ProjectItem } from "@svc/contracts";
+import { announceDeletion } from "@svc/queue";
+import type { Queues } from "@svc/queue";
 import { DEFAULT_PROJECT, asProjectId } from "@svc/store";
 import type { Project, Store } from "@svc/store";
 import { audited } from "./audited.ts";
@@ -163,7 +165,7 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
 export const deleteProject = audited(
   "projects.delete",
   async function deleteProject(
-    { store }: { store: Store },
+    { store, queues }: { store: Store; queues?: Queues },
     principal: Principal,
     id: string,
     input: ProjectDeletion,
@@ -178,6 +180,7 @@ export const deleteProject = audited(
     const result = await store.projects.remove(project.id, versions);
     if (result === "in_use") throw new ServiceError("invalid_request", widgetHindrance(project.name));
     if (result === "stale") throw staleVersion("The project", (await readProject(store, id)).version);
+    if (queues !== undefined) announceDeletion(queues, project.id);
     return asItem(project);
   },
   undefined,

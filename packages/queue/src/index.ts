@@ -17,5 +17,6 @@ export { newsOf, publishReply } from "./replies.ts";
 export type { ReplyQueueName } from "./replies.ts";
 export { publishReviews } from "./reviews.ts";
 export type { ReviewAnnouncement } from "./reviews.ts";
+export { announceDeletion, followDeletions } from "./deletions.ts";
 export { announceText, followTexts } from "./texts.ts";
 export { announceVisitorTyping, followVisitorTyping } from "./visitor-typing.ts";

@@ -20,6 +20,8 @@ export interface RareStep {
 export interface Sweeps {
   /** How long ago the last sweep was over, or the first one was due: much more than half a second where a step hangs. */
   sinceRoundMs(): number;
+  /** Makes every rare step due in the next sweep. */
+  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export function startSweeps(log: Log, what: string, steps: readonly (SweepStep |
 
   return {
     sinceRoundMs: () => performance.now() - lastRoundAt,
+    wake: () => dueAt.clear(),
 
     async stop() {
       stopped = true;

@@ -36,7 +36,7 @@ export async function createDocRunner(options: {
   siteUrl?: string;
 }): Promise<DocRunner> {
   const { apiUrl, key, receiver, folder, siteUrl = SHOWN_SITE } = options;
-  const env: Record<string, string> = { KEY: key, CURL_HOME: folder };
+  const env: Record<string, string> = { SVC_KEY: key, CURL_HOME: folder };
   const comparison = createDocComparison();
   const real = (text: string) =>
     comparison

@@ -161,16 +161,15 @@ const describedHeaders = (headers: Record<string, string>, isOnly: boolean): Rec
  * Describes a body that is no JSON; that of an event stream with the data of each event, written out, since tools do not
  * follow references from an extension.
  */
-function describeText(
-  name: string,
-  { mediaType = "", events }: EndpointAnswer,
-  schemas: DescribedSchemas,
-): JsonSchema {
+function describeText(name: string, { mediaType = "", events }: EndpointAnswer, schemas: DescribedSchemas): JsonSchema {
   if (events === undefined) return { type: "string" };
   const described = Object.keys(events).map((event) => ({
     type: "object",
     required: ["event", "data"],
-    properties: { event: { const: event }, data: targetOf(schemas.output[schemaKeys.event(name, event)], schemas) ?? {} },
+    properties: {
+      event: { const: event },
+      data: targetOf(schemas.output[schemaKeys.event(name, event)], schemas) ?? {},
+    },
   }));
   return { type: "string", contentMediaType: mediaType, contentSchema: { anyOf: described } };
 }
@@ -199,7 +198,9 @@ function contentOf(
   const answer = told ?? (only === undefined ? undefined : makeExample(only, components));
   const texts: Record<string, MediaType> = Object.fromEntries(
     answers.flatMap(([, answered]) =>
-      answered.mediaType === undefined ? [] : [[answered.mediaType, { schema: describeText(name, answered, described) }]],
+      answered.mediaType === undefined
+        ? []
+        : [[answered.mediaType, { schema: describeText(name, answered, described) }]],
     ),
   );
   if (only === undefined) return { content: texts };

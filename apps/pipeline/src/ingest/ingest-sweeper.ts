@@ -1,10 +1,10 @@
 import type { Log } from "@svc/log";
-import { publishIngests } from "@svc/queue";
+import { followDeletions, publishIngests } from "@svc/queue";
 import type { Queues } from "@svc/queue";
 import { startSweeps } from "@svc/runtime";
 import type { Store } from "@svc/store";
 
-/** Nobody waits for the space of deleted knowledge bases: nothing of them can be found any more. */
+/** A deletion wakes the sweep up; this is for one whose wake-up was lost. */
 const PURGE_KBS_MS = 10_000;
 /** Imports that ended long ago are looked for this often. */
 const PURGE_IMPORTS_MS = 3_600_000;
@@ -35,9 +35,16 @@ export function startIngestSweeper({ store, queues, log }: { store: Store; queue
     while (!isStopped() && (await store.imports.purge())) await announceDue();
   }
 
-  return startSweeps(log, "documents", [
+  const sweeps = startSweeps(log, "documents", [
     announceDue,
     { everyMs: PURGE_KBS_MS, run: purge },
     { everyMs: PURGE_IMPORTS_MS, run: purgeImports },
   ]);
+  const silence = followDeletions(queues, () => sweeps.wake());
+  return {
+    stop() {
+      silence();
+      return sweeps.stop();
+    },
+  };
 }
