@@ -105,10 +105,11 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       listening = null;
       // Who asked for one that could not be opened was told so.
       const endpoint = await opening?.catch(() => null);
-      opening = undefined;
-      opened = undefined;
       await endpoint?.close();
       await closed;
+      // Not before: a request that comes whole meanwhile is refused by the endpoint that is drained.
+      opening = undefined;
+      opened = undefined;
     }
 
     // A port that cannot be bound ends a start; one that is lost later is a state that Integrations shows.
