@@ -43,7 +43,7 @@ describe("makeReplyItems", () => {
     expect(sheet.getSheetValues().slice(1)).toEqual([
       [undefined, "Plan", "Price"],
       [undefined, "Basic", 1234.5],
-      [undefined, "Pro", "=1+1"],
+      [undefined, "Pro", "'=1+1"],
     ]);
     expect(warnings).toEqual([]);
   });

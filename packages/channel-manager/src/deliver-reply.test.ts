@@ -322,10 +322,18 @@ describe("replies of a channel that pushes", () => {
 
   test("that kill their process each time become dead letters and hold nothing up", async () => {
     const job = await answer([text("one"), text("two")]);
-    for (const _ of Array.from({ length: 5 })) {
-      await store.outboxes.claimNext({ project, ticketId: job.ticketId });
-      await outside.query("UPDATE outboxes SET lease_until = now()");
-    }
+    // Five processes have crashed with it, and their leases have expired.
+    await outside.query(
+      `WITH crashed AS (
+         INSERT INTO processes (id, app, host, pid, memory_bytes, heard_at, crashed_at)
+         SELECT gen_random_uuid(), 'messenger', 'a-host', 1, 1, now() - interval '1 minute', now()
+         FROM generate_series(1, 5) RETURNING id
+       )
+       UPDATE outboxes SET lease_until = now(), expired_leases = (
+         SELECT jsonb_agg(jsonb_build_object('process', id, 'group', 1, 'until', now())) FROM crashed
+       ) WHERE ticket_id = $1`,
+      [job.ticketId],
+    );
     await deliver(job);
     expect(textsSent()).toEqual(["two"]);
     expect(await undeliveredOf(job)).toMatchObject([{ isDead: true }]);

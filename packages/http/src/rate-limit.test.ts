@@ -202,9 +202,9 @@ describe("the limit of a key", () => {
   });
 
   test("cannot be had anew with another address of the same IPv6 network", async () => {
-    await askTimes(3, "shop/3", { from: "2001:db8:5:5::1" });
-    expect(await ask("shop/3", { from: "2001:db8:5:5:ffff::2" })).toMatchObject({ status: 429 });
-    expect(await ask("shop/3", { from: "2001:db8:5:6::1" })).toMatchObject({ status: 200 });
+    await askTimes(3, "network/3", { from: "2001:db8:5:5::1" });
+    expect(await ask("network/3", { from: "2001:db8:5:5:ffff::2" })).toMatchObject({ status: 429 });
+    expect(await ask("network/3", { from: "2001:db8:5:6::1" })).toMatchObject({ status: 200 });
   });
 
   test("that is none: no fields, no count, no end", async () => {

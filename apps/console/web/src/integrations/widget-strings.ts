@@ -57,6 +57,7 @@ export const WIDGET_STRINGS = {
   faultTooLong: "The message is too long.",
   faultTooFast: "Too many messages at once. Please wait a moment.",
   faultRefused: "The message was not accepted.",
+  faultStorage: "Nothing more can be stored right now. Please try again later.",
   faultFileTooLarge: "The file is larger than {size}.",
   faultFileEmpty: "The file is empty.",
   faultFileType: "Files of this type are not accepted.",
