@@ -19,6 +19,7 @@ const NO_OPERATIONS: Record<string, string> = {
   isDeeperThan: "looks at a value",
   isUuid: "looks at a text",
   localKeyFile: "a path",
+  localSecretKeyFile: "a path",
   makeFirstLink: "of whoever works on the machine itself, as the command line does",
   mapBody: "works on what it is given",
   proposeFromEdit: "of the pipeline, on what an operator with a scope has decided",
@@ -26,6 +27,7 @@ const NO_OPERATIONS: Record<string, string> = {
   readLocalSecretKey: "of whoever can read the data folder",
   revokeLocalKeys: "of the machine itself, when it makes its own key anew",
   summarizeReplay: "works on what it is given",
+  writePrivateFile: "of whoever can write the data folder",
   writePersonalData: "writes what exportPersonalData has handed out",
 };
 

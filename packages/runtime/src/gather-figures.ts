@@ -29,14 +29,17 @@ const STORAGE_EVERY_MS = 60_000;
 
 function showStorage({ projects, totalBytes, limits }: StorageUsage): void {
   hideStorage();
-  for (const usage of projects) {
-    const project = usage.name;
-    for (const [kind, bytes] of Object.entries(usage.kinds) as [StoredKind, number][]) {
-      setGauge("svc_stored_bytes", { project, kind }, bytes);
+  // No figure is by project: each would be one more for every customer. The log and doctor name the projects.
+  const bytesOf = new Map<StoredKind, number>();
+  for (const { kinds } of projects) {
+    for (const [kind, bytes] of Object.entries(kinds) as [StoredKind, number][]) {
+      bytesOf.set(kind, (bytesOf.get(kind) ?? 0) + bytes);
     }
-    setGauge("svc_storage_used_ratio", { scope: "project", project }, usedShareOf(usage, limits));
   }
-  setGauge("svc_storage_used_ratio", { scope: "installation", project: "" }, totalBytes / limits.installationMaxBytes);
+  for (const [kind, bytes] of bytesOf) setGauge("svc_stored_bytes", { kind }, bytes);
+  const fullest = Math.max(0, ...projects.map((usage) => usedShareOf(usage, limits)));
+  setGauge("svc_storage_used_ratio", { scope: "project" }, fullest);
+  setGauge("svc_storage_used_ratio", { scope: "installation" }, totalBytes / limits.installationMaxBytes);
 }
 
 function hideStorage(): void {

@@ -64,12 +64,12 @@ export const METRICS = {
   svc_stored_bytes: {
     kind: "gauge",
     help: "Bytes of files, documents, kept hook bodies and texts of messages. Of the whole installation, by every process: take the greatest.",
-    labels: ["project", "kind"],
+    labels: ["kind"],
   },
   svc_storage_used_ratio: {
     kind: "gauge",
-    help: "The part of its fullest storage limit that a project uses, 0 to 1 (scope project, by name), and that all of them use together (scope installation).",
-    labels: ["scope", "project"],
+    help: "The part of a storage limit that is used, 0 to 1: of the project that uses most of its own (scope project), and of all of them together (scope installation).",
+    labels: ["scope"],
   },
 
   svc_messages_accepted_total: { kind: "counter", help: "Messages that were committed.", labels: ["channel"] },
