@@ -24,7 +24,7 @@ function hideDepths(): void {
   clearGauge("svc_queue_dead");
 }
 
-/** Storage is read at most this often, whoever asks how often. */
+/** Shortest time between two reads of the storage figures. */
 const STORAGE_EVERY_MS = 60_000;
 
 function showStorage({ projects, totalBytes, limits }: StorageUsage): void {
