@@ -12,7 +12,7 @@ import { runTool } from "./run-tool.ts";
 export const ROLE = "svc";
 
 /**
- * The superuser of the cluster. It has no password that anybody knows: it is used in single-user mode alone, by whoever
+ * The superuser of the cluster. It has no password that anybody knows: it is used in single-user mode alone, by the user who
  * owns the files.
  */
 const SUPERUSER = "postgres";

@@ -142,7 +142,7 @@ export function ingestsTable(db: Db, leases: Db, processId: string, storedBytes:
     UPDATE ingests SET lease_until = now() + interval '${INGEST_LEASE_MS} milliseconds'
     WHERE id = $1 AND lease_id = $2 RETURNING 1`;
 
-  // The project that was served last, for each kind of claim: if they shared one, whoever takes turns fast would decide for
+  // The project that was served last, for each kind of claim: if they shared one, the kind that takes turns fast would decide for
   // the others who is next.
   const lastServed = new Map<string, string>();
 

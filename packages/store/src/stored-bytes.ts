@@ -135,7 +135,7 @@ export function storedBytesTable(
       coalesce(sum(bytes), 0)::float8 AS of_installation
     FROM stored_bytes`;
 
-  // Deletes and inserts in one statement: whoever reads sees the old rows or the new one. SKIP LOCKED shares the work
+  // Deletes and inserts in one statement: a reader sees the old rows or the new one. SKIP LOCKED shares the work
   // among replicas.
   const FOLD = `
     WITH folded AS (

@@ -12,7 +12,6 @@ const DENYING: Readonly<Record<string, string>> = {
   sv: "inte aldrig ingen inget inga ingenting utan omöjligt förbjudet",
   da: "ikke aldrig ingen intet uden umuligt forbudt",
   no: "ikke aldri ingen intet uten umulig forbudt",
-  nb: "ikke aldri ingen intet uten umulig forbudt",
   fi: "ei en et emme ette eivät ilman mahdotonta kielletty",
   pl: "nie nigdy nikt nic żaden żadna żadne bez niemożliwe zabronione",
   cs: "ne není nejsou nelze nikdy nikdo nic žádný žádná žádné bez nemožné zakázáno",
@@ -33,7 +32,6 @@ const RESTRICTING: Readonly<Record<string, string>> = {
   sv: "bara endast förutom",
   da: "kun undtagen",
   no: "bare kun unntatt",
-  nb: "bare kun unntatt",
   fi: "vain ainoastaan paitsi",
   pl: "tylko jedynie wyłącznie oprócz chyba",
   cs: "jen pouze kromě",
@@ -54,7 +52,9 @@ export type Turn = "denial" | "restriction";
 const WORDS = { denial: wordsByLanguage(DENYING), restriction: wordsByLanguage(RESTRICTING) } as const;
 
 function wordsByLanguage(lists: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
-  return new Map(Object.entries(lists).map(([language, words]) => [language, foldAccents(words).split(" ")]));
+  const known = new Map(Object.entries(lists).map(([language, words]) => [language, foldAccents(words).split(" ")]));
+  // Norwegian has two codes: "nb" is Bokmål.
+  return known.set("nb", known.get("no") ?? []);
 }
 
 /** Returns whether a text denies or restricts what it states; null where no words of its language are known. */
