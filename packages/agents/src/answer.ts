@@ -1,8 +1,8 @@
 import type { ReplyAuthor, Source } from "@svc/contracts";
 import type { ModelUsage } from "./models/language-model.ts";
 
-/** So many passages of a search are looked at for an answer. */
-export const PASSAGE_LIMIT = 5;
+/** Passages of a search among which an answer is chosen. */
+export const SEARCH_LIMIT = 15;
 
 /** So much of what was said before is enough to know what a message goes on with. */
 export const HISTORY_LIMIT = 10;
@@ -34,6 +34,8 @@ export interface SearchResult {
   words: { word: string; weight: number }[];
   /** Passages in the knowledge bases that were searched; many where it is not said. */
   passageCount?: number;
+  /** Languages of the documents that were searched (ISO 639-1), where they are known. */
+  languages?: readonly string[];
 }
 
 /** Searches knowledge bases: the query, where to search, and how many passages are wanted at most. */

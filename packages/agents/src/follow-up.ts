@@ -3,7 +3,7 @@ import type { Token } from "@svc/text";
 import type { HistoryMessage } from "./answer.ts";
 import { EMPTY_PRONOUN_PHRASES, FOLLOW_UP_WORDS } from "./follow-up-words.ts";
 import type { FollowUpWords } from "./follow-up-words.ts";
-import { isSameWord } from "./is-same-word.ts";
+import { isSameWord } from "@svc/text";
 import { questionOf } from "./question-of.ts";
 import { replyToSmallTalk } from "./small-talk.ts";
 

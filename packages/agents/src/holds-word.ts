@@ -1,5 +1,5 @@
 import { findCodes, foldAccents, tokenize } from "@svc/text";
-import { isSameWord } from "./is-same-word.ts";
+import { isSameWord } from "@svc/text";
 
 /** Answers whether a text holds a word in any of its forms; accents and case do not count. */
 export function holdsWord(text: string): (word: string) => boolean {

@@ -1,4 +1,4 @@
-export { HISTORY_LIMIT, PASSAGE_LIMIT } from "./answer.ts";
+export { HISTORY_LIMIT, SEARCH_LIMIT } from "./answer.ts";
 export { answerQuestion } from "./answer-question.ts";
 export type { AnswerModel, CallResult } from "./answer-question.ts";
 export type { Answer, HistoryMessage, ModelPart, OnText, Passage, Search, SearchResult } from "./answer.ts";
@@ -26,7 +26,7 @@ export { NO_CONVERSATION, type ToolCustomer } from "./tools/bound-arguments.ts";
 export { offerTools, readOnlyDesk, tellOutcome } from "./tools/offer-tools.ts";
 export type { AskedCall, ToolDesk } from "./tools/offer-tools.ts";
 export { chooseAgent } from "./triage/choose-agent.ts";
-export type { AgentChoice, SupportingPassages } from "./triage/choose-agent.ts";
+export type { AgentChoice, SearchEach } from "./triage/choose-agent.ts";
 export { chooseAmongProjects } from "./triage/choose-among-projects.ts";
 export type { PoolChoice, PoolDecision } from "./triage/choose-among-projects.ts";
 export { chooseWithModel } from "./triage/choose-with-model.ts";

@@ -21,7 +21,7 @@ export { questionTerms } from "./question-terms.ts";
 export { reindexOutdated } from "./reindex-outdated.ts";
 export { rewriteDocument } from "./rewrite-document.ts";
 export type { KeptDocument } from "./rewrite-document.ts";
-export { searchKnowledge } from "./search-knowledge.ts";
+export { searchEach, searchKnowledge } from "./search-knowledge.ts";
 export type { SearchHit, SearchResult } from "./search-knowledge.ts";
 export { createFileReader } from "./parse/create-file-reader.ts";
 export type { FileReader } from "./parse/create-file-reader.ts";

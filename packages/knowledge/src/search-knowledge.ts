@@ -1,6 +1,6 @@
 import { formBit } from "@svc/store";
 import type { FoundChunk, NumberedDocument, ProjectId, Store } from "@svc/store";
-import { foldAccents, postgresConfigOf } from "@svc/text";
+import { findSynonyms, foldAccents, postgresConfigOf } from "@svc/text";
 import { nearestWords, readMisspelling } from "./correct-word.ts";
 import { formsToStem, termsOf } from "./index-words.ts";
 import { queryWords } from "./query-words.ts";
@@ -39,6 +39,8 @@ export interface SearchResult {
   words: { word: string; weight: number }[];
   /** Passages in the knowledge bases that were searched: in few, rarity tells little. */
   passageCount: number;
+  /** Languages of the documents that were searched, as ISO 639-1. */
+  languages: string[];
 }
 
 /** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
@@ -56,6 +58,13 @@ const MAX_CORRECTIONS = 3;
 /** What the match of a corrected word counts against that of the word itself. */
 const CORRECTION_FACTOR = 0.7;
 
+/**
+ * What the match of a synonym counts against that of the word itself, and how many synonyms of all words of a query are
+ * searched: they find passages that say it in other words, and hardly change the order of those that have the word.
+ */
+const SYNONYM_FACTOR = 0.35;
+const MAX_SYNONYMS = 32;
+
 /** A word with letters and digits names one thing. */
 const CODE = /^(?=.*\p{L})(?=.*\p{N})/u;
 
@@ -72,23 +81,41 @@ export async function searchKnowledge(
   project: ProjectId,
   search: { query: string; kbIds: readonly string[]; limit: number },
 ): Promise<SearchResult> {
-  const { store } = deps;
-  const kbs = await store.kbs.findAll(
-    project,
-    search.kbIds.filter((id) => UUID.test(id)),
-  );
-  const languages = [...new Set(kbs.flatMap((kb) => kb.languages))];
-  const words = queryWords(search.query, languages);
-  if (words.length === 0 || languages.length === 0) return { hits: [], bestPossible: 0, words: [], passageCount: 0 };
-  const configs = [...new Set(languages.map(postgresConfigOf))];
-  const searched = await readQuery(store, configs, words);
-  const kbIds = kbs.map((kb) => kb.id);
-
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await findPassages(store, project, { kbIds, configs, searched, limit: search.limit });
-    if (found.isWhole || attempt === MAX_ATTEMPTS) return asResult(found);
-  }
+  const [found] = await searchEach(deps, project, { ...search, kbGroups: [search.kbIds] });
+  return found ?? NOTHING_FOUND;
 }
+
+/**
+ * Searches several groups of knowledge bases for one query, each by itself: what a word weighs in a group, and so a score,
+ * does not depend on the others. Returns the result of each group in their order. Costs one search whose postings are
+ * those of all groups; otherwise as `searchKnowledge`.
+ */
+export async function searchEach(
+  deps: { store: Pick<Store, "kbs" | "chunks"> },
+  project: ProjectId,
+  search: { query: string; kbGroups: readonly (readonly string[])[]; limit: number },
+): Promise<SearchResult[]> {
+  const { store } = deps;
+  const wanted = [...new Set(search.kbGroups.flat())].filter((id) => UUID.test(id));
+  const kbs = wanted.length === 0 ? [] : await store.kbs.findAll(project, wanted);
+  return Promise.all(
+    search.kbGroups.map(async (group): Promise<SearchResult> => {
+      const own = kbs.filter(({ id }) => group.includes(id));
+      const languages = [...new Set(own.flatMap((kb) => kb.languages))];
+      const words = queryWords(search.query, languages);
+      if (words.length === 0 || languages.length === 0) return { ...NOTHING_FOUND, languages };
+      const configs = [...new Set(languages.map(postgresConfigOf))];
+      const searched = await readQuery(store, { configs, languages, words, query: search.query });
+      const kbIds = own.map((kb) => kb.id);
+      for (let attempt = 1; ; attempt += 1) {
+        const found = await findPassages(store, project, { kbIds, configs, searched, limit: search.limit });
+        if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
+      }
+    }),
+  );
+}
+
+const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [], passageCount: 0, languages: [] };
 
 /** A word of the query and the terms that it is searched as; none for another form of a word that has come before. */
 interface SearchedWord {
@@ -96,17 +123,20 @@ interface SearchedWord {
   terms: string[];
   form: number;
   factor: number;
+  /** True for what means the same as words of the query: it finds passages, and is no word of the query itself. */
+  isSynonym?: true;
 }
 
 /** Words that have a term in common, in any of the languages, count as one: the first of them. */
 async function readQuery(
   store: Pick<Store, "chunks">,
-  configs: readonly string[],
-  words: readonly string[],
+  query: { configs: readonly string[]; languages: readonly string[]; words: readonly string[]; query: string },
 ): Promise<SearchedWord[]> {
-  const termsOfWords = await stemAll(store, configs, words);
+  const { configs, words } = query;
+  const synonyms = synonymsIn(query);
+  const termsOfWords = await stemAll(store, configs, [...words, ...synonyms.flatMap((ofWord) => ofWord)]);
   const ownerOf = new Map<string, SearchedWord>();
-  return words.map((word): SearchedWord => {
+  const searched = words.map((word): SearchedWord => {
     const terms = termsOfWords.get(word) ?? [];
     const owner = terms.map((term) => ownerOf.get(term)).find((known) => known !== undefined);
     const searched = { word, terms: owner === undefined ? terms : [], form: formBit(foldAccents(word)), factor: 1 };
@@ -114,6 +144,26 @@ async function readQuery(
     for (const term of added) ownerOf.set(term, owner ?? searched);
     if (owner !== undefined) owner.terms = [...owner.terms, ...added];
     return searched;
+  });
+  const others = synonyms.flatMap((ofWord, index): SearchedWord[] => {
+    const terms = new Set(ofWord.flatMap((word) => termsOfWords.get(word) ?? []).filter((term) => !ownerOf.has(term)));
+    const isSearched = terms.size > 0 && searched[index]?.terms.length !== 0;
+    return isSearched
+      ? [{ word: words[index] ?? "", terms: [...terms], form: 0, factor: SYNONYM_FACTOR, isSynonym: true }]
+      : [];
+  });
+  return [...searched, ...others];
+}
+
+/** For each word of a query, what means the same in a language of the documents. */
+function synonymsIn({ languages, words, query }: { languages: readonly string[]; words: readonly string[]; query: string }): string[][] {
+  let left = MAX_SYNONYMS;
+  const found = languages.map((language) => findSynonyms(query, language));
+  return words.map((word) => {
+    const ofWord = [...new Set(found.flatMap((synonyms) => synonyms.get(foldAccents(word)) ?? []))];
+    const taken = ofWord.slice(0, Math.min(left, Math.ceil(MAX_SYNONYMS / Math.max(2, words.length))));
+    left -= taken.length;
+    return taken;
   });
 }
 
@@ -206,7 +256,7 @@ async function correctWords(
 ): Promise<SearchedWord[] | null> {
   const numbers = kbs.map(({ number }) => number);
   const misspelt = query.searched
-    .filter(({ terms }, index) => terms.length > 0 && isKnown[index] === false)
+    .filter(({ terms, isSynonym }, index) => terms.length > 0 && isKnown[index] === false && isSynonym !== true)
     .map((searched) => ({ searched, misspelling: readMisspelling(searched.word) }))
     .flatMap(({ searched, misspelling }) => (misspelling === null ? [] : [{ searched, misspelling }]));
   const corrections = new Map(
@@ -244,8 +294,9 @@ function createDocumentFinder(
       ) ?? null;
 }
 
-function asResult({ hits, words, weights, passageCount }: FoundPassages): SearchResult {
-  const weighed = words.map(({ word, terms }, index) => {
+function asResult({ hits, words, weights, passageCount }: FoundPassages): Omit<SearchResult, "languages"> {
+  const own = words.filter(({ isSynonym }) => isSynonym !== true);
+  const weighed = own.map(({ word, terms }, index) => {
     const { weight, formWeight } = terms.length > 0 ? (weights[index] ?? { weight: 0, formWeight: 0 }) : NOTHING;
     return { word, weight: weight + formWeight };
   });

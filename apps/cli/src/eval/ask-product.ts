@@ -1,4 +1,5 @@
-import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, chooseAgent, questionOf } from "@svc/agents";
+import type { SearchEach } from "@svc/agents";
+import { HISTORY_LIMIT, SEARCH_LIMIT, answerQuestion, chooseAgent, questionOf } from "@svc/agents";
 import type { Answer, HistoryMessage, LearnedMessage, TriageModels } from "@svc/agents";
 import type { Agent, Source } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
@@ -21,7 +22,7 @@ export interface AskedProject {
   learned: readonly LearnedMessage[];
   search: EvalSearch;
   /** As `search`, by words alone: what triage goes by. */
-  searchWords: EvalSearch;
+  searchWords: SearchEach;
   /** Gets every message, without triage. */
   onlyAgent: Agent | null;
 }
@@ -98,7 +99,7 @@ function triage(
     learned,
     text,
     currentAgentId,
-    search: (kbIds, limit) => searchWords(text, kbIds, limit),
+    search: searchWords,
   });
 }
 
@@ -114,7 +115,7 @@ async function answerMessage(
   if (agent === null) return { answer: noAnswer("No agent has the message."), query: questionOf(text) };
   const retrieves = agent.fixedReply === null && agent.kbIds.length > 0;
   const asked = questionOf(text);
-  const passages = retrieves ? await search(asked, agent.kbIds, PASSAGE_LIMIT) : null;
+  const passages = retrieves ? await search(asked, agent.kbIds, SEARCH_LIMIT) : null;
   let searched = asked;
   try {
     const answer = await answerQuestion({

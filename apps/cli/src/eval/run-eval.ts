@@ -1,7 +1,7 @@
-import type { LearnedMessage, TriageModels } from "@svc/agents";
+import type { LearnedMessage, SearchEach, TriageModels } from "@svc/agents";
 import { keepTriageModels } from "@svc/agents";
 import type { Agent, ReviewPolicy } from "@svc/contracts";
-import { searchKnowledge, searchWithEmbeddings } from "@svc/knowledge";
+import { searchEach, searchWithEmbeddings } from "@svc/knowledge";
 import type { Embeddings } from "@svc/knowledge";
 import type { ProjectId, Store } from "@svc/store";
 import { askProduct } from "./ask-product.ts";
@@ -76,7 +76,7 @@ export async function runEval(
   try {
     const learnSeconds = onlyAgent === null ? await learn(models, project) : null;
     const { agents, learned, id } = project;
-    const searchWords: EvalSearch = (query, kbIds, limit) => searchKnowledge({ store }, id, { query, kbIds, limit });
+    const searchWords: SearchEach = (query, kbGroups, limit) => searchEach({ store }, id, { query, kbGroups, limit });
     const search: EvalSearch = (query, kbIds, limit) =>
       searchWithEmbeddings({ store, embeddings }, id, { query, kbIds, limit });
     const scored: ScoredLine[] = [];

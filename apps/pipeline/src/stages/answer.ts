@@ -1,4 +1,4 @@
-import { HISTORY_LIMIT, PASSAGE_LIMIT, answerQuestion, questionOf } from "@svc/agents";
+import { HISTORY_LIMIT, SEARCH_LIMIT, answerQuestion, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { isUnavailable } from "@svc/store";
 import { openRunTools } from "../agent-tools.ts";
@@ -34,7 +34,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
       history,
       language: run.language,
       search: (query, kbIds, limit) =>
-        passages !== null && limit <= PASSAGE_LIMIT && query === questionOf(message.text)
+        passages !== null && limit <= SEARCH_LIMIT && query === questionOf(message.text)
           ? Promise.resolve(passages)
           : searchWithEmbeddings({ store, embeddings }, run.project.id, { query, kbIds, limit }),
       model:

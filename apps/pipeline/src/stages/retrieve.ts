@@ -1,4 +1,4 @@
-import { PASSAGE_LIMIT, questionOf } from "@svc/agents";
+import { SEARCH_LIMIT, questionOf } from "@svc/agents";
 import { searchWithEmbeddings } from "@svc/knowledge";
 import { chosenAgent, move } from "../run.ts";
 import type { Run } from "../run.ts";
@@ -13,6 +13,6 @@ export async function retrieve({ store, embeddings }: StageContext, run: Run): P
   run.passages = await searchWithEmbeddings({ store, embeddings }, run.project.id, {
     query: questionOf(run.message.text),
     kbIds: agent.kbIds,
-    limit: PASSAGE_LIMIT,
+    limit: SEARCH_LIMIT,
   });
 }

@@ -1,5 +1,5 @@
 import { chooseAmongProjects } from "@svc/agents";
-import { searchKnowledge } from "@svc/knowledge";
+import { searchEach } from "@svc/knowledge";
 import { asProjectId } from "@svc/store";
 import { isSpam, move } from "../run.ts";
 import type { Run, TriageResult } from "../run.ts";
@@ -26,7 +26,7 @@ async function choose({ store, triageModels, models, readPool }: StageContext, r
     pool: await readPool(),
     home: message.project,
     text: message.text,
-    search: (id, kbIds, limit) => searchKnowledge({ store }, asProjectId(id), { query: message.text, kbIds, limit }),
+    search: (id) => (query, kbGroups, limit) => searchEach({ store }, asProjectId(id), { query, kbGroups, limit }),
     adviser: model === null ? null : { model, project: message.project, ticketId: message.ticketId, signal },
   });
   // Without an agent it stays where it came in, and is decided all the same.

@@ -1,6 +1,7 @@
 import { chooseAgent, chooseWithModel } from "@svc/agents";
-import { searchKnowledge } from "@svc/knowledge";
+import { searchEach } from "@svc/knowledge";
 import { isSpam, move } from "../run.ts";
+import type { SearchResult } from "@svc/knowledge";
 import type { Run, TriageResult } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
@@ -14,9 +15,10 @@ export async function triage(context: StageContext, run: Run): Promise<void> {
   run.triage ??= await choose(context, run);
 }
 
-async function choose({ store, triageModels, models }: StageContext, run: Run): Promise<TriageResult> {
+async function choose({ store, triageModels, models, embeddings }: StageContext, run: Run): Promise<TriageResult> {
   const { project, agents, learned, message, signal } = run;
   const currentAgentId = run.ticket?.agentId ?? null;
+  const searched: { kbIds: readonly string[]; found: SearchResult }[] = [];
   const decision = await chooseAgent({
     models: triageModels,
     project: project.id,
@@ -24,10 +26,20 @@ async function choose({ store, triageModels, models }: StageContext, run: Run): 
     learned,
     text: message.text,
     currentAgentId,
-    search: (kbIds, limit) => searchKnowledge({ store }, project.id, { query: message.text, kbIds, limit }),
+    search: async (query, kbGroups, limit) => {
+      const results = await searchEach({ store }, project.id, { query, kbGroups, limit });
+      searched.push(...results.flatMap((found, at) => ({ kbIds: kbGroups[at] ?? [], found })));
+      return results;
+    },
   });
   // An agent that wants no model says nothing about triage: that of the configuration is asked.
   const model = models?.forAgent({ model: null }) ?? null;
   const adviser = model === null ? null : { model, project: project.id, ticketId: message.ticketId, signal };
-  return chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
+  const chosen = await chooseWithModel(decision, { agents, text: message.text, currentAgentId }, adviser);
+  // What was found for the agent is what its answer is looked for in: one search serves both.
+  const kbIds = agents.find(({ id, fixedReply }) => id === chosen.agentId && fixedReply === null)?.kbIds;
+  if (embeddings === null && kbIds !== undefined) {
+    run.passages ??= searched.find((one) => one.kbIds.join() === kbIds.join())?.found ?? null;
+  }
+  return chosen;
 }

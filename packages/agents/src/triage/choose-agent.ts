@@ -1,18 +1,15 @@
 import type { Agent } from "@svc/contracts";
+import { SEARCH_LIMIT } from "../answer.ts";
+import type { SearchResult } from "../answer.ts";
+import { questionOf } from "../question-of.ts";
+import { supportOf } from "../quote-answer.ts";
+import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageKnowledge, TriageModels } from "./keep-triage-models.ts";
 
-/** What of a search says which agent's knowledge bases have something for a message. */
-export interface SupportingPassages {
-  /** Best first. */
-  hits: readonly { kbId: string; score: number }[];
-  /** The score of a passage that matched the message as well as could be. */
-  bestPossible: number;
-}
-
-/** Passages among which an agent's knowledge bases have to have one to be heard. */
-export const PASSAGES_HEARD = 50;
+/** Searches groups of knowledge bases, each by itself: the query, the groups, and how many passages of each at most. */
+export type SearchEach = (query: string, kbGroups: string[][], limit: number) => Promise<SearchResult[]>;
 
 /** What an agent is to be chosen for, and by what. */
 export interface AgentChoice extends TriageKnowledge {
@@ -22,8 +19,7 @@ export interface AgentChoice extends TriageKnowledge {
   text: string;
   /** The agent that has the conversation. */
   currentAgentId: string | null;
-  /** Searches knowledge bases for the message; so many passages are wanted at most. */
-  search: (kbIds: string[], limit: number) => Promise<SupportingPassages>;
+  search: SearchEach;
 }
 
 /**
@@ -36,25 +32,33 @@ export async function chooseAgent(choice: AgentChoice): Promise<TriageDecision> 
   const sure = decideWithoutModel(agents);
   if (sure !== null) return sure;
   const model = await models.modelOf(project, { agents, ...(learned === undefined ? {} : { learned }) });
-  const support = await findSupport(agents, choice.search);
+  const enabled = agents.filter((agent) => agent.enabled);
+  const differ = new Set(enabled.map(({ kbIds }) => keyOf(kbIds))).size > 1;
+  const support = differ ? await findSupport(enabled, text, choice.search) : new Map<string, Support>();
   return decide(model, { agents, text, currentAgentId, support });
 }
 
-/** By agent: the score of the best passage in its knowledge bases as a share of the best possible one, 0 to 1. */
-async function findSupport(agents: readonly Agent[], search: AgentChoice["search"]): Promise<Map<string, number>> {
-  const enabled = agents.filter((agent) => agent.enabled);
-  const bases = new Set(enabled.map(({ kbIds }) => [...kbIds].sort().join(" ")));
-  if (bases.size < 2) return new Map();
-  return supportOf(enabled, await search([...new Set(enabled.flatMap(({ kbIds }) => kbIds))], PASSAGES_HEARD));
+/**
+ * Returns by agent what its knowledge bases have for a text; none for an agent without. Each agent's bases are searched by
+ * themselves: among the passages of a large base those of a small one would never be heard.
+ */
+export async function findSupport(
+  agents: readonly Agent[],
+  text: string,
+  search: SearchEach,
+): Promise<Map<string, Support>> {
+  const groups = new Map(agents.flatMap(({ kbIds }) => (kbIds.length === 0 ? [] : [[keyOf(kbIds), kbIds] as const])));
+  const asked = questionOf(text);
+  const results = await search(asked, [...groups.values()], SEARCH_LIMIT);
+  const ofGroup = new Map([...groups.keys()].map((key, at) => [key, supportOf(asked, results[at] ?? NOTHING_FOUND)]));
+  return new Map(agents.flatMap(({ id, kbIds }) => {
+    const support = ofGroup.get(keyOf(kbIds));
+    return support === undefined ? [] : [[id, support] as const];
+  }));
 }
 
-/** By agent: what the passages that were found are worth to it, 0 to 1. */
-export function supportOf(agents: readonly Agent[], { hits, bestPossible }: SupportingPassages): Map<string, number> {
-  if (bestPossible <= 0) return new Map();
-  return new Map(
-    agents.map(({ id, kbIds }) => {
-      const best = hits.find(({ kbId }) => kbIds.includes(kbId));
-      return [id, (best?.score ?? 0) / bestPossible];
-    }),
-  );
+const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [] };
+
+function keyOf(kbIds: readonly string[]): string {
+  return [...kbIds].sort().join(" ");
 }

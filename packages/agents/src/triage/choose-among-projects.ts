@@ -1,8 +1,9 @@
 import type { Agent } from "@svc/contracts";
 import { chooseWithModel } from "./choose-with-model.ts";
 import type { AdvisedDecision, TriageAdviser } from "./choose-with-model.ts";
-import { PASSAGES_HEARD, supportOf } from "./choose-agent.ts";
-import type { SupportingPassages } from "./choose-agent.ts";
+import { findSupport } from "./choose-agent.ts";
+import type { SearchEach } from "./choose-agent.ts";
+import type { Support } from "../quote-answer.ts";
 import { decide, decideWithoutModel } from "./decide.ts";
 import type { TriageDecision } from "./decide.ts";
 import type { TriageModels } from "./keep-triage-models.ts";
@@ -15,8 +16,8 @@ export interface PoolChoice {
   /** The project that the text came in for: an agent of it that is the only one anywhere gets it in any case. */
   home: string;
   text: string;
-  /** Searches knowledge bases of a project for the text; so many passages are wanted at most. */
-  search: (project: string, kbIds: string[], limit: number) => Promise<SupportingPassages>;
+  /** Searches knowledge bases of a project. */
+  search: (project: string) => SearchEach;
   /** The language model that is asked where statistics are unsure; null for none. */
   adviser: TriageAdviser | null;
 }
@@ -67,28 +68,27 @@ async function chooseByStatistics({ models, pool, home, text, search }: PoolChoi
     agents,
     text,
     currentAgentId: null,
-    support: await findSupport(pool, search),
+    support: await findSupportInAll(pool, text, search),
     hidesOthers: true,
     mustFit: true,
   });
 }
 
 /** As within one project, one project after the other: what the knowledge bases of each have for the text. */
-async function findSupport(
+async function findSupportInAll(
   { agents, projectOf }: AgentPool,
+  text: string,
   search: PoolChoice["search"],
-): Promise<Map<string, number>> {
+): Promise<Map<string, Support>> {
   const byProject = new Map<string, Agent[]>();
   for (const agent of agents) {
     const project = projectOf.get(agent.id);
     if (project === undefined || agent.kbIds.length === 0) continue;
     byProject.set(project, [...(byProject.get(project) ?? []), agent]);
   }
-  const support = new Map<string, number>();
+  const support = new Map<string, Support>();
   for (const [project, ofProject] of byProject) {
-    const kbIds = [...new Set(ofProject.flatMap((agent) => agent.kbIds))];
-    const found = supportOf(ofProject, await search(project, kbIds, PASSAGES_HEARD));
-    for (const [agentId, share] of found) support.set(agentId, share);
+    for (const [agentId, found] of await findSupport(ofProject, text, search(project))) support.set(agentId, found);
   }
   return support;
 }

@@ -1,8 +1,11 @@
 import type { Agent } from "@svc/contracts";
 import { cutText } from "@svc/text";
+import type { Support } from "../quote-answer.ts";
 import { findClosest } from "./closest-sample.ts";
 import type { SparseVector } from "./feature-space.ts";
 import { readMessage } from "./read-message.ts";
+import { readMeaning, sharedMeaning } from "./shared-meaning.ts";
+import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
 
@@ -19,12 +22,17 @@ export interface TriageDecision {
 /** What the agent that has the conversation is ahead of the others, in logarithms of odds. */
 const CURRENT_LEAD = 2;
 
-/**
- * What the agent's knowledge bases have for the message, as a share of the best that there could be: what any text has
- * by chance, what makes the choice clear, and what the share counts in logarithms of odds. Measured with twelve agents
- * that have a knowledge base each: with it 90 % of the questions reach the right one, by their names alone 42 %.
- */
-const SUPPORT = { byChance: 0.15, clear: 0.35, weight: 16 } as const;
+/** From this confidence of an agent's best answer on it is clear that its knowledge bases have what a message asks. */
+const CLEAR_SUPPORT = 0.3;
+
+/** What the meaning that a message shares with an agent's description counts, in logarithms of odds. */
+const MEANING_WEIGHT = 1.6;
+
+/** A message that shares less with every description is like none of them. */
+const LEAST_MEANING = 0.3;
+
+/** Below this confidence they have nothing for it. */
+const LEAST_SUPPORT = 0.08;
 
 /** Below this likeness to the closest sample a message is like nothing that is known. */
 const LEAST_LIKENESS = 0.1;
@@ -37,8 +45,10 @@ interface Candidate {
   agent: Agent | null;
   /** 0 to 1; those of all candidates add up to 1. */
   probability: number;
-  /** What its knowledge bases have for the message beyond chance, 0 to 1. */
+  /** How sure the best answer of its knowledge bases is, 0 to 1. */
   support: number;
+  /** What the message shares with its name and description: see `sharedMeaning`. */
+  meaning: number;
 }
 
 /** A message to choose an agent for. */
@@ -47,8 +57,8 @@ export interface TriageQuestion {
   text: string;
   /** The agent that has the conversation. */
   currentAgentId: string | null;
-  /** By agent: the score of the best passage in its knowledge bases as a share of the best possible one, 0 to 1. */
-  support?: ReadonlyMap<string, number>;
+  /** By agent: what its knowledge bases have for the message. */
+  support?: ReadonlyMap<string, Support>;
   /** True where whoever reads the reason must not hear of other agents than the one that was chosen. */
   hidesOthers?: boolean;
   /** True where also a single agent gets only what it fits. */
@@ -69,7 +79,7 @@ export function decideWithoutModel(agents: readonly Agent[]): TriageDecision | n
  * Chooses the agent for a message among those that are enabled and that the model knows. A single enabled agent gets
  * everything. The agent that has the conversation keeps it unless the message points elsewhere. "None of them" is an
  * answer once there are messages to learn that from; a message like nothing goes to an agent without description and
- * examples if there is one. The same arguments give the same decision. Takes about 0.2 ms.
+ * examples if there is one, else to nobody. The same arguments give the same decision. Takes about 0.2 ms.
  */
 export function decide(model: TriageModel, question: TriageQuestion): TriageDecision {
   const sure = decideWithoutModel(question.agents);
@@ -83,17 +93,17 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
   const samples = best === undefined ? [] : (model.samples[best.label] ?? []);
   const closest = findClosest(samples, vector, model.space.idf.length);
   const likeness = (closest?.likeness ?? 0) * Math.sqrt(knownShare);
-  const isLikeNothing = likeness < LEAST_LIKENESS && best?.support === 0 && best.agent !== null && !isKept;
-  if (best === undefined || closest === null || isLikeNothing) {
+  const isLikeNothing = likeness < LEAST_LIKENESS && (best?.support ?? 0) < LEAST_SUPPORT && (best?.meaning ?? 0) < LEAST_MEANING && !isKept;
+  if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
-    const agent = general ?? best?.agent ?? agents[0];
-    return { agentId: agent?.id ?? null, confidence: 0, why: "The message is like nothing that any agent is for." };
+    return { agentId: general?.id ?? null, confidence: 0, why: "The message is like nothing that any agent is for." };
   }
   // Where nothing is known that is for nobody, a message unlike any sample may well be that.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
   const clarity = Math.max(
     likeness / model.calibration.usualLikeness,
-    best.support / (SUPPORT.clear - SUPPORT.byChance),
+    best.support / CLEAR_SUPPORT,
+    best.meaning,
   );
   const evidence = isForSomebody ? 1 : Math.min(1, clarity);
   return {
@@ -108,22 +118,34 @@ function rate(
   model: TriageModel,
   vector: SparseVector,
   agents: readonly Agent[],
-  { currentAgentId, support }: TriageQuestion,
+  { currentAgentId, support, text }: TriageQuestion,
 ): Candidate[] {
   const scores = scoreClasses(model, vector);
+  const message = readMeaning(text);
   const { sharpness, noneLead } = model.calibration;
   const byId = new Map(agents.map((agent) => [agent.id, agent]));
   const candidates = model.classes.flatMap((agentId, label): (Candidate & { odds: number })[] => {
     const agent = agentId === null ? null : byId.get(agentId);
     if (agent === undefined || model.samples[label]?.length === 0) return [];
-    const supported = agentId === null ? 0 : Math.max(0, (support?.get(agentId) ?? 0) - SUPPORT.byChance);
+    const supported = agentId === null ? undefined : support?.get(agentId);
     const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
-    const odds = sharpness * (scores[label] ?? 0) + lead + SUPPORT.weight * supported;
-    return [{ label, agent, probability: 0, support: supported, odds }];
+    const meaning = agent === null ? 0 : sharedMeaning(message, meaningOf(agent));
+    const odds = sharpness * (scores[label] ?? 0) + lead + (supported?.odds ?? 0) + MEANING_WEIGHT * meaning;
+    return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, meaning, odds }];
   });
   const highest = candidates.reduce((most, { odds }) => Math.max(most, odds), -Infinity);
   const total = candidates.reduce((sum, { odds }) => sum + Math.exp(odds - highest), 0);
   return candidates.map(({ odds, ...candidate }) => ({ ...candidate, probability: Math.exp(odds - highest) / total }));
+}
+
+const meanings = new WeakMap<Agent, Meaning>();
+
+function meaningOf(agent: Agent): Meaning {
+  const known = meanings.get(agent);
+  if (known !== undefined) return known;
+  const made = readMeaning(`${agent.name.replaceAll(/[-_]/g, " ")}\n${agent.description}`);
+  meanings.set(agent, made);
+  return made;
 }
 
 /** The two likeliest; of equal ones the first. */
@@ -143,7 +165,7 @@ function explain(best: Candidate, second: Candidate | undefined, closest: Learne
   const rest = second === undefined ? "" : `; next ${nameOf(second)} ${percent(second)}`;
   const result = `${nameOf(best)} (${percent(best)}${rest})`;
   if (isKept) return `${result} has the conversation and the message does not point elsewhere.`;
-  if (best.support > SUPPORT.clear - SUPPORT.byChance)
+  if (best.support >= CLEAR_SUPPORT)
     return `${result}: its knowledge bases have what the message is about.`;
   if (closest.isPurpose) return `${result}: what it says of itself is closest to the message.`;
   return `${result}: the message is most like "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;

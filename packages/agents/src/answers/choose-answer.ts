@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import type { Passage, SearchResult } from "../answer.ts";
+import { ratePassages } from "./rate-passages.ts";
+import type { Figures, RatedPart, RatedPassage } from "./rate-passages.ts";
+import type { AnswerPart, ReadPassage } from "./read-passages.ts";
+import type { ReadQuestion } from "./read-question.ts";
+
+/** The weights of figures, by name. */
+type Weights = Readonly<Record<string, number>>;
+
+/** What `scripts/eval/fit-answers.mjs` has fitted. */
+export interface AnswerWeights {
+  /** Which passage answers. */
+  passage: Weights;
+  /** Which part of the right passage answers. */
+  part: Weights;
+  /** Whether what was chosen answers: `bias`, and the figures that `gateFigures` returns. */
+  gate: Weights;
+  /** Which of several groups of knowledge bases a question is for, by the same figures; a wrong one has 0 on average. */
+  route: Weights;
+}
+
+/** What is to be answered with, and how sure that is. */
+export interface ChosenAnswer {
+  read: ReadPassage;
+  /** The part that answers, and then those that are added, in reading order. */
+  best: AnswerPart;
+  others: readonly AnswerPart[];
+  /** 0 to 1: in how many of such cases the answer is right. */
+  confidence: number;
+  /** What speaks for these knowledge bases against others, in logarithms of odds; a wrong one has 0 on average. */
+  routing: number;
+  /** Words of the question that the passage has in no form and no other word for, the rarest first. */
+  missing: readonly string[];
+}
+
+/** What is known of the conversation: passages to prefer, and those to leave out. */
+export interface AnswerPreference {
+  /** Added to what speaks for a passage; -Infinity leaves it out. */
+  bonusOf?: (passage: Passage) => number;
+  /** Parts of an answer that were said already. */
+  wasSaid?: (passage: Passage, part: AnswerPart) => boolean;
+}
+
+/** An answer has at most so many characters, unless its best part alone is longer; and at most so many parts. */
+const MAX_ANSWER_CHARS = 420;
+const MAX_OTHER_PARTS = 2;
+
+/** A part that speaks so much less for itself than the best one is not added to it, in logarithms of odds. */
+const MAX_PART_GAP = 2.5;
+
+/** A lead over the next passage beyond this says no more. */
+const MAX_MARGIN = 4;
+
+/** No answer is surer: some quote the wrong passage all the same. */
+const MAX_CONFIDENCE = 0.97;
+
+/** An answer that lacks a code of the question (a model, an error number) is about something else. */
+const MAX_CONFIDENCE_WITHOUT_CODE = 0.3;
+
+let fitted: AnswerWeights | undefined;
+
+/** Returns the weights that the product uses; read once. */
+export function answerWeights(): AnswerWeights {
+  fitted ??= JSON.parse(
+    readFileSync(new URL("../../data/answer-weights.json", import.meta.url), "utf8"),
+  ) as AnswerWeights;
+  return fitted;
+}
+
+/** Chooses what answers a question among the passages that were found for it; null when there are none. */
+export function chooseAnswer(
+  question: ReadQuestion,
+  found: SearchResult,
+  { bonusOf = () => 0, wasSaid = () => false }: AnswerPreference = {},
+  weights = answerWeights(),
+): ChosenAnswer | null {
+  const ranked = rankPassages(question, found, weights, bonusOf).flatMap((ranked) => {
+    const parts = ranked.parts.filter(({ part }) => !wasSaid(ranked.read.passage, part));
+    return parts.length === 0 ? [] : [{ ...ranked, parts }];
+  });
+  const first = ranked[0];
+  if (first === undefined) return null;
+  const { best, others, lead } = chooseParts(first, weights);
+  const figures = gateFigures(question, found, ranked, { best, lead });
+  const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
+  const likely = Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
+  const lacksCode = first.figures["missingCode"] === 1;
+  return {
+    read: first.read,
+    best: best.part,
+    others,
+    confidence: lacksCode ? Math.min(likely, MAX_CONFIDENCE_WITHOUT_CODE) : likely,
+    routing: (weights.route["bias"] ?? 0) + weigh(figures, weights.route),
+    missing: missingWords(question, first.read),
+  };
+}
+
+/** A passage with what speaks for it, in logarithms of odds. */
+export interface RankedPassage extends RatedPassage {
+  value: number;
+}
+
+/** Ranks the passages that were found, best first. */
+export function rankPassages(
+  question: ReadQuestion,
+  found: SearchResult,
+  weights: AnswerWeights,
+  bonusOf: (passage: Passage) => number = () => 0,
+): RankedPassage[] {
+  return ratePassages(question, found)
+    .map((rated) => ({ ...rated, value: weigh(rated.figures, weights.passage) + bonusOf(rated.read.passage) }))
+    .filter(({ value }) => value > -Infinity)
+    .sort((a, b) => b.value - a.value);
+}
+
+/** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
+export function chooseParts(
+  { parts }: RatedPassage,
+  weights: AnswerWeights,
+): { best: RatedPart; others: AnswerPart[]; lead: number } {
+  const ranked = parts
+    .map((rated) => ({ rated, value: weigh(rated.figures, weights.part) }))
+    .sort((a, b) => b.value - a.value);
+  const [first, ...rest] = ranked;
+  if (first === undefined) throw new RangeError("A passage without parts has no answer.");
+  let chars = lengthOf(first.rated.part);
+  const others: AnswerPart[] = [];
+  for (const { rated, value } of rest.slice(0, MAX_OTHER_PARTS)) {
+    if (first.value - value > MAX_PART_GAP || chars + lengthOf(rated.part) > MAX_ANSWER_CHARS) continue;
+    chars += lengthOf(rated.part);
+    others.push(rated.part);
+  }
+  others.sort((a, b) => a.start - b.start);
+  return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };
+}
+
+/** What says whether a chosen answer is right: the figures of its passage and part, its lead, the question, the base. */
+export function gateFigures(
+  question: ReadQuestion,
+  found: SearchResult,
+  ranked: readonly RankedPassage[],
+  { best, lead }: { best: RatedPart; lead: number },
+): Figures {
+  const [first, second] = ranked;
+  if (first === undefined) return {};
+  const elsewhere = ranked.find(({ read }) => read.passage.documentId !== first.read.passage.documentId) ?? second;
+  const marginTo = (other: RankedPassage | undefined): number =>
+    Math.min(MAX_MARGIN, first.value - (other?.value ?? -Infinity));
+  const named = (prefix: string, figures: Figures) =>
+    Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}.${name}`, value]));
+  return {
+    ...named("passage", first.figures),
+    ...named("part", best.figures),
+    margin: marginTo(second),
+    marginToOther: marginTo(elsewhere),
+    value: first.value / 5,
+    partLead: lead,
+    passageCount: Math.log(1 + Math.min(found.passageCount ?? 1e6, 1e6)) / 10,
+    wordCount: Math.log(1 + question.words.length),
+    hasCode: question.words.some(({ isCode }) => isCode) ? 1 : 0,
+    hasKind: question.kind === null ? 0 : 1,
+    otherLanguage: isInOtherLanguage(question, found) ? 1 : 0,
+  };
+}
+
+/** Returns whether a question is clearly in a language that none of the searched documents is in. */
+export function isInOtherLanguage({ language }: ReadQuestion, { languages }: SearchResult): boolean {
+  return language !== null && languages !== undefined && languages.length > 0 && !languages.includes(language);
+}
+
+function missingWords(question: ReadQuestion, { headingTerms, titleTerms, parts }: ReadPassage): string[] {
+  const terms = [...headingTerms, ...titleTerms, ...parts.flatMap((part) => [...part.terms])];
+  const held = new Set(terms.flatMap((term) => [...question.placesOf(term), ...question.synonymPlacesOf(term)]));
+  return question.words
+    .filter((_, place) => !held.has(place))
+    .sort((a, b) => b.rarity * b.weight - a.rarity * a.weight)
+    .map(({ term }) => term);
+}
+
+function weigh(figures: Figures, weights: Weights): number {
+  let total = 0;
+  for (const name in figures) total += (figures[name] ?? 0) * (weights[name] ?? 0);
+  return total;
+}
+
+function lengthOf({ start, end }: AnswerPart): number {
+  return end - start;
+}

@@ -1,0 +1,196 @@
+import type { SearchResult } from "../answer.ts";
+import { readPassage } from "./read-passages.ts";
+import type { AnswerPart, ReadPassage } from "./read-passages.ts";
+import { holdsKind } from "./read-question.ts";
+import type { ReadQuestion } from "./read-question.ts";
+
+/** Figures that speak for or against an answer, by name; most are shares from 0 to 1. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** A part of a passage with its figures. */
+export interface RatedPart {
+  part: AnswerPart;
+  figures: Figures;
+}
+
+/** A passage with its figures and those of its parts. */
+export interface RatedPassage {
+  read: ReadPassage;
+  figures: Figures;
+  parts: readonly RatedPart[];
+}
+
+/** BM25's constants for a sentence, and the usual length of one in words. */
+const SENTENCE = { k1: 1.2, b: 0.75, words: 20 } as const;
+
+/** Words of a question that stand at most this many words apart in a text belong together there. */
+const MAX_PAIR_DISTANCE = 3;
+
+type Places = ReadonlySet<number>;
+
+/**
+ * Rates the passages that a search found for a question, and their parts: how much of the question each holds, by itself,
+ * with its neighbours and with its headings, in the question's words and in others; which of its words are missing; and
+ * whether it has the kind of thing that is asked for. The figures are what `answer-weights.json` weighs.
+ */
+export function ratePassages(question: ReadQuestion, found: SearchResult): RatedPassage[] {
+  const top = Math.max(...found.hits.map(({ score }) => score), Number.MIN_VALUE);
+  const hitsOf = new Map<string, number>();
+  for (const { documentId } of found.hits.slice(0, 10)) hitsOf.set(documentId, (hitsOf.get(documentId) ?? 0) + 1);
+  const seen = new Set<string>();
+  return found.hits.flatMap((passage, rank): RatedPassage[] => {
+    const read = readPassage(passage);
+    if (read.parts.length === 0) return [];
+    const isFirst = !seen.has(passage.documentId);
+    seen.add(passage.documentId);
+    const rated = rateOne(question, read);
+    const figures = {
+      ...rated.figures,
+      score: passage.score / Math.max(found.bestPossible, Number.MIN_VALUE),
+      relative: passage.score / top,
+      rank: Math.log(1 + rank),
+      length: Math.log(1 + passage.text.length) / 7,
+      documentHits: Math.min(1, (hitsOf.get(passage.documentId) ?? 0) / 5),
+      firstOfDocument: isFirst ? 1 : 0,
+      beginsDocument: passage.ordinal === 0 ? 1 : 0,
+    };
+    return [{ read, figures, parts: rated.parts }];
+  });
+}
+
+function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
+  const { words, kind, placesOf, synonymPlacesOf } = question;
+  const totalWeight = sum(words, ({ weight }) => weight) || 1;
+  const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
+  const weightOf = (places: Places): number => sum([...places], (at) => words[at]?.weight ?? 0) / totalWeight;
+  const rarityOf = (places: Places): number => sum([...places], (at) => words[at]?.rarity ?? 0) / totalRarity;
+  const missingRarity = (places: Places, isCounted: (word: (typeof words)[number]) => boolean): number =>
+    sum(words, (word, at) => (isCounted(word) && !places.has(at) ? word.rarity : 0)) / totalRarity;
+  const heldBy = (terms: readonly string[]): Set<number> => new Set(terms.flatMap(placesOf));
+  const withSynonyms = (terms: readonly string[]): Set<number> =>
+    new Set(terms.flatMap((term) => [...placesOf(term), ...synonymPlacesOf(term)]));
+  const shareHeld = (terms: readonly string[]): number =>
+    terms.length === 0 ? 0 : terms.filter((term) => placesOf(term).length > 0).length / terms.length;
+  const pairs = (terms: readonly string[]): number => pairShare(words.length, placesOf, terms);
+
+  const headTerms = [...read.headingTerms, ...read.titleTerms];
+  const title = heldBy(read.titleTerms);
+  const heading = heldBy(read.headingTerms);
+  const head = union(title, heading);
+  const headAlso = withSynonyms(headTerms);
+  const held = read.parts.map(({ terms }) => heldBy(terms));
+  const heldAlso = read.parts.map(({ terms }) => withSynonyms(terms));
+  const inPassage = union(head, ...held);
+  const inPassageAlso = union(headAlso, ...heldAlso);
+
+  const parts = read.parts.map((part, at): RatedPart => {
+    const own = held[at] ?? new Set();
+    const ownAlso = heldAlso[at] ?? new Set();
+    const lead = read.parts.findLastIndex((other, place) => place < at && other.unit < part.unit);
+    const near = union(own, head, held[at - 1], held[at + 1], held[lead]);
+    const nearAlso = union(ownAlso, headAlso, heldAlso[at - 1], heldAlso[at + 1]);
+    const missing = words.filter((_, place) => !nearAlso.has(place));
+    const text = read.passage.text.slice(part.start, part.end);
+    const hasKind = kind !== null && holdsKind(kind, text);
+    const lengthNorm = 1 - SENTENCE.b + (SENTENCE.b * part.terms.length) / SENTENCE.words;
+    const exact = new Set(part.terms);
+    return {
+      part,
+      figures: {
+        weight: weightOf(own),
+        rarity: rarityOf(own),
+        headWeight: weightOf(union(own, head)),
+        headRarity: rarityOf(union(own, head)),
+        nearWeight: weightOf(near),
+        nearRarity: rarityOf(near),
+        synonyms: rarityOf(ownAlso),
+        nearSynonyms: rarityOf(nearAlso),
+        bm25: (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
+        pairs: pairs(part.terms),
+        exact: sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
+        focus: shareHeld(part.terms),
+        length: Math.log(1 + part.terms.length) / 4,
+        missingName: missingRarity(near, ({ isName }) => isName),
+        maxMissing: Math.max(0, ...missing.map(({ rarity }) => rarity)),
+        maxMissingName: Math.max(0, ...missing.map(({ rarity, isName }) => (isName ? rarity : 0))),
+        missingCount: Math.min(1, missing.length / 5),
+        heldCount: Math.min(1, nearAlso.size / 8),
+        isCode: part.kind === "code" ? 1 : 0,
+        isRow: part.kind === "row" ? 1 : 0,
+        isItem: part.kind === "item" ? 1 : 0,
+        hasKind: hasKind ? 1 : 0,
+        lacksKind: kind !== null && kind !== "steps" && !hasKind ? 1 : 0,
+        isStep: kind === "steps" && (part.kind === "item" || /^[\s>]*\d+[.)]\s/.test(text)) ? 1 : 0,
+        isFirst: at === 0 ? 1 : 0,
+        asks: /[?？]\W*$/.test(text) ? 1 : 0,
+      },
+    };
+  });
+  const most = (name: string): number => Math.max(...parts.map(({ figures }) => figures[name] ?? 0));
+  const shareOf = (kindOfPart: AnswerPart["kind"]): number =>
+    read.parts.filter((part) => part.kind === kindOfPart).length / read.parts.length;
+  const best = parts.reduce((one, other) => ((other.figures["bm25"] ?? 0) > (one.figures["bm25"] ?? 0) ? other : one));
+  return {
+    parts,
+    figures: {
+      allWeight: weightOf(inPassage),
+      allRarity: rarityOf(inPassage),
+      allSynonyms: rarityOf(inPassageAlso),
+      titleRarity: rarityOf(title),
+      headingRarity: rarityOf(heading),
+      headSynonyms: rarityOf(headAlso),
+      headFocus: shareHeld(headTerms),
+      missingName: missingRarity(inPassage, ({ isName }) => isName),
+      missingNameAlso: missingRarity(inPassageAlso, ({ isName }) => isName),
+      missingCode: words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
+      unknown: missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
+      unknownName: missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
+      pairs: pairs(read.parts.flatMap(({ terms }) => [...terms])),
+      maxWeight: most("weight"),
+      maxRarity: most("rarity"),
+      maxHeadWeight: most("headWeight"),
+      maxHeadRarity: most("headRarity"),
+      maxNearWeight: most("nearWeight"),
+      maxNearRarity: most("nearRarity"),
+      maxSynonyms: most("synonyms"),
+      maxNearSynonyms: most("nearSynonyms"),
+      maxBm25: most("bm25"),
+      maxPairs: most("pairs"),
+      maxExact: most("exact"),
+      maxFocus: most("focus"),
+      maxHeld: most("heldCount"),
+      bestHasKind: best.figures["hasKind"] ?? 0,
+      lacksKind: kind !== null && kind !== "steps" && most("hasKind") === 0 ? 1 : 0,
+      hasSteps: most("isStep"),
+      code: shareOf("code"),
+      rows: shareOf("row"),
+      items: shareOf("item"),
+    },
+  };
+}
+
+/** The share of a question's neighbouring words that stand near each other in a text. */
+function pairShare(count: number, placesOf: (term: string) => readonly number[], terms: readonly string[]): number {
+  if (count < 2) return 0;
+  const found = new Set<string>();
+  let last = -1;
+  let lastAt = -1;
+  for (const [at, term] of terms.entries()) {
+    const place = placesOf(term)[0];
+    if (place === undefined) continue;
+    if (last !== -1 && last !== place && at - lastAt <= MAX_PAIR_DISTANCE) {
+      found.add(`${Math.min(last, place)} ${Math.max(last, place)}`);
+    }
+    last = place;
+    lastAt = at;
+  }
+  return Math.min(1, found.size / (count - 1));
+}
+
+function union(...sets: readonly (Places | undefined)[]): Set<number> {
+  return new Set(sets.flatMap((set) => [...(set ?? [])]));
+}
+
+function sum<T>(items: readonly T[], of: (item: T, index: number) => number): number {
+  return items.reduce((total, item, index) => total + of(item, index), 0);
+}

@@ -1,0 +1,127 @@
+import { cutText } from "@svc/text";
+import type { Passage } from "../answer.ts";
+import { linkDefinitions } from "../passage-units.ts";
+import type { Span, Unit } from "../passage-units.ts";
+import { maskMarkup, showParts } from "../readable-markdown.ts";
+import type { ChosenAnswer } from "./choose-answer.ts";
+import { TABLE_HEADER_ROWS } from "./read-passages.ts";
+import type { AnswerPart, ReadPassage } from "./read-passages.ts";
+
+/** An answer as customers read it, and the quotes of its passage, word for word, that it is made of. */
+export interface WrittenAnswer {
+  text: string;
+  quotes: string[];
+}
+
+/** A sentence, row or block that is longer is cut. */
+const MAX_PART_CHARS = 1_000;
+
+/** Where steps are asked for, their whole list is shown up to this length. */
+const MAX_STEPS_CHARS = 900;
+
+/** What leads to a list or code ("Do this:") is shown with it up to this length. */
+const MAX_LEAD_CHARS = 240;
+
+/** A sentence that begins like this says nothing without the one before it. */
+const LEANS_BACK =
+  /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
+
+/**
+ * Writes a chosen answer: first the part that answers, then what was chosen to add. A row of a table is said with the heads
+ * of its columns, an item of a list with what leads to the list, and steps as a whole. The text has no anchors and no link
+ * references without a target; soft line breaks of the source are spaces.
+ */
+export function writeAnswer({ read, best, others }: ChosenAnswer, { wantsSteps }: { wantsSteps: boolean }): WrittenAnswer {
+  const { passage, units } = read;
+  const shown = passage.markdown ? maskMarkup(passage.text) : passage.text;
+  const list = units[best.unit];
+  const isSteps = wantsSteps && best.kind === "item" && list !== undefined && list.end - list.start <= MAX_STEPS_CHARS;
+  const first = isSteps ? [{ ...best, kind: "sentence" as const, start: list.start, end: list.end }] : [best];
+  const rest = isSteps ? others.filter(({ unit }) => unit !== best.unit) : others;
+  const before = contextOf(read, first[0] ?? best, rest);
+  const chosen = [...before, ...first, ...rest.filter(({ start }) => start > best.start), ...rest.filter(({ start }) => start < best.start)];
+  let text = "";
+  let previous: AnswerPart | undefined;
+  for (const part of chosen) {
+    const said = sayPart(passage, units, shown, part);
+    if (said === "") continue;
+    text += `${previous === undefined ? "" : between(previous, part)}${said}`;
+    previous = part;
+  }
+  return { text: passage.markdown ? withLinkDefinitions(passage.text, text) : text, quotes: quotesOf(passage, chosen) };
+}
+
+/** What a part needs before it: the sentence that leads to its list, table or code, or that it refers back to. */
+function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart, rest: readonly AnswerPart[]): AnswerPart[] {
+  const at = parts.findLastIndex(({ end }) => end <= best.start);
+  const previous = parts[at];
+  if (previous?.kind !== "sentence" || rest.includes(previous)) return [];
+  if (previous.end - previous.start > MAX_LEAD_CHARS) return [];
+  const isNext = previous.unit === best.unit - 1;
+  const said = passage.text.slice(previous.start, previous.end);
+  if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence") return /[:：][*_\s]*$/.test(said) ? [previous] : [];
+  const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
+  const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
+  return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+}
+
+function sayPart(passage: Passage, units: readonly Unit[], shown: string, part: AnswerPart): string {
+  const unit = units[part.unit];
+  if (part.kind === "row" && unit !== undefined) return sayRow(passage.text, unit, part);
+  const said = showParts(shown.slice(part.start, part.end)).trim();
+  if (part.kind === "code") return cutCode(said);
+  const cut = said.length > MAX_PART_CHARS ? cutText(said, MAX_PART_CHARS) : said;
+  return part.kind === "item" ? cut.replace(/^(?:[-*+•‣▪–]|\d{1,9}[.)])\s+/, "") : cut;
+}
+
+/** A row of a table as `Head: cell · Head: cell`; a table of two columns as `cell: cell`. */
+function sayRow(text: string, { rows }: Unit, row: Span): string {
+  const cellsOf = ({ start, end }: Span): string[] =>
+    text
+      .slice(start, end)
+      .replace(/^\s*\|/, "")
+      .replace(/\|\s*$/, "")
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.replaceAll("\\|", "|").trim());
+  const cells = cellsOf(row);
+  const header = rows[0];
+  const heads = rows.length > TABLE_HEADER_ROWS && header !== undefined ? cellsOf(header) : [];
+  if (cells.length === 2) return `${cells[0] ?? ""}: ${cells[1] ?? ""}`;
+  const said = cells.flatMap((cell, at) => {
+    const head = heads[at] ?? "";
+    return cell === "" ? [] : [head === "" || at === 0 ? cell : `${head}: ${cell}`];
+  });
+  return cutText(said.join(" · "), MAX_PART_CHARS);
+}
+
+function cutCode(code: string): string {
+  if (code.length <= MAX_PART_CHARS) return code;
+  const fence = /^\s*(`{3,}|~{3,})/.exec(code)?.[1];
+  const lines = code.slice(0, MAX_PART_CHARS).split("\n").slice(0, -1);
+  return [...lines, "…", ...(fence === undefined ? [] : [fence])].join("\n");
+}
+
+function between(previous: AnswerPart, part: AnswerPart): string {
+  if (previous.kind === "sentence" && part.kind === "sentence" && previous.end <= part.start) return " ";
+  return "\n\n";
+}
+
+/** Word for word what was used of the passage, in reading order; what follows each other is one quote. */
+function quotesOf({ text }: Passage, parts: readonly AnswerPart[]): string[] {
+  const spans: Span[] = [];
+  for (const { start, end } of [...parts].sort((a, b) => a.start - b.start)) {
+    const last = spans.at(-1);
+    if (last !== undefined && text.slice(last.end, start).trim() === "") last.end = Math.max(last.end, end);
+    else spans.push({ start, end });
+  }
+  return spans.map(({ start, end }) => text.slice(start, end));
+}
+
+/** With the definitions that the links of an answer (`[words][name]`, `[name]`) need, where the passage has them. */
+function withLinkDefinitions(passage: string, answer: string): string {
+  const names = new Set(Array.from(answer.matchAll(/\[([^\][\n]{1,200})\]/g), ([, name = ""]) => name.toLowerCase()));
+  const lines = linkDefinitions(passage)
+    .filter(({ name, line }) => names.has(name) && !answer.includes(line))
+    .map(({ line }) => line);
+  return lines.length === 0 ? answer : `${answer}\n\n${[...new Set(lines)].join("\n")}`;
+}

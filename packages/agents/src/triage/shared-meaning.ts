@@ -1,0 +1,38 @@
+import { detectLanguage, findSynonyms, foldAccents, isSameWord, stopWords, tokenize, wordRarity } from "@svc/text";
+
+/** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
+const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
+
+/** A text's words with a topic, and what means the same. */
+export interface Meaning {
+  words: readonly { term: string; rarity: number }[];
+  synonyms: ReadonlySet<string>;
+  synonymsOf: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads what a text is about. */
+export function readMeaning(text: string): Meaning {
+  const { language } = detectLanguage(text);
+  const stops = stopWords(language);
+  const synonymsOf = findSynonyms(text, language);
+  const terms = new Set(tokenize(text).flatMap(({ term }) => (stops.has(term) ? [] : [foldAccents(term)])));
+  return {
+    words: [...terms].map((term) => ({ term, rarity: wordRarity(term, language) ** 2 })),
+    synonyms: new Set([...synonymsOf.values()].flat()),
+    synonymsOf,
+  };
+}
+
+/**
+ * Returns how much of what a message is about a description names, in its words or others: the sum over the message's words
+ * of their rarity in everyday language by their kinship to the description.
+ */
+export function sharedMeaning(message: Meaning, description: Meaning): number {
+  const isNamed = (term: string): boolean => description.words.some((word) => isSameWord(word.term, term));
+  return message.words.reduce((total, { term, rarity }) => {
+    if (isNamed(term)) return total + KINSHIP.same * rarity;
+    const synonyms = message.synonymsOf.get(term) ?? [];
+    if (description.synonyms.has(term) || synonyms.some(isNamed)) return total + KINSHIP.synonym * rarity;
+    return synonyms.some((synonym) => description.synonyms.has(synonym)) ? total + KINSHIP.akin * rarity : total;
+  }, 0);
+}

@@ -1,0 +1,65 @@
+import { foldAccents } from "./fold-accents.ts";
+import { isSameWord } from "./is-same-word.ts";
+import { createLanguageData } from "./language-data.ts";
+import { tokenize } from "./tokenize.ts";
+
+/** A word or phrase of a group of synonyms. */
+interface Entry {
+  words: readonly string[];
+  group: number;
+}
+
+interface Synonyms {
+  /** The single words of each group. */
+  groups: readonly (readonly string[])[];
+  /** Entries by the first letters of their first word. */
+  byStart: ReadonlyMap<string, readonly Entry[]>;
+}
+
+/** Two forms of one word have at least so many first letters in common; shorter words are compared as they are. */
+const START_CHARS = 4;
+
+/** Synonyms of one word of a text, at most: of a word with many meanings the first groups count. */
+const MAX_SYNONYMS = 24;
+
+/** One group a line, its words and phrases separated by commas, the most neutral first. */
+const synonymsOf = createLanguageData("synonyms", (lines): Synonyms => {
+  const byStart = new Map<string, Entry[]>();
+  const groups = lines.map((line, group) => {
+    const entries = line.split(",").map((entry) => tokenize(foldAccents(entry)).map(({ term }) => term));
+    for (const words of entries) {
+      const start = words[0]?.slice(0, START_CHARS);
+      if (start !== undefined) byStart.set(start, [...(byStart.get(start) ?? []), { words, group }]);
+    }
+    return entries.flatMap((words) => (words.length === 1 ? words : []));
+  });
+  return { groups, byStart };
+});
+
+/**
+ * Returns words that mean the same as words of a text, by the text's word, all without accents: "send a bike back" gives
+ * `return` for `send` and `back`, and `bicycle` for `bike`. Empty for a language without a list.
+ */
+export function findSynonyms(text: string, language: string): Map<string, string[]> {
+  const { groups, byStart } = synonymsOf(language);
+  const found = new Map<string, Set<string>>();
+  const terms = tokenize(foldAccents(text)).map(({ term }) => term);
+  for (const [at, term] of terms.entries()) {
+    for (const { words, group } of byStart.get(term.slice(0, START_CHARS)) ?? []) {
+      if (!words.every((word, index) => isForm(word, terms[at + index]))) continue;
+      for (let index = 0; index < words.length; index += 1) {
+        const own = terms[at + index] ?? term;
+        const synonyms = found.get(own) ?? new Set();
+        found.set(own, synonyms);
+        for (const synonym of groups[group] ?? []) {
+          if (synonyms.size < MAX_SYNONYMS && !isForm(synonym, own)) synonyms.add(synonym);
+        }
+      }
+    }
+  }
+  return new Map([...found].map(([word, synonyms]) => [word, [...synonyms]]));
+}
+
+function isForm(word: string, term: string | undefined): boolean {
+  return term !== undefined && (word === term || isSameWord(word, term));
+}

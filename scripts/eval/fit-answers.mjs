@@ -1,0 +1,141 @@
+// Fits the weights by which an answer is chosen and its confidence is stated, on sets of questions about documents.
+//   node scripts/eval/fit-answers.mjs FOLDER-OF-SETS [--write] [--dump FILE]
+// Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out one group
+// of sets after the other: sets of one subject in two languages are one group. --write puts weights that are fitted on all
+// sets into packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ROOT } from "../prepare.mjs";
+import { fitChoice, fitGate, weigh } from "./fit-models.mjs";
+import { findForQuestions, readQuestionSets } from "./read-questions.mjs";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: "boolean" }, dump: { type: "string" } },
+});
+const { readQuestion, chooseParts, gateFigures, ratePassages } = await import(
+  "../../packages/agents/dist/answers/fitting.js"
+);
+const NONE = { passage: {}, part: {}, gate: {} };
+
+const asked = await readAsked();
+const rows = asked.map(readRow);
+const groups = [...new Set(rows.map(({ group }) => group))];
+const outcomes = groups.flatMap((group) => {
+  const weights = fit(rows.filter((row) => row.group !== group));
+  return rows.filter((row) => row.group === group).map((row) => ({ ...row, ...judge(row, weights) }));
+});
+report("all sets", outcomes);
+for (const set of new Set(outcomes.map((row) => row.set))) report(set, outcomes.filter((row) => row.set === set), [0.6]);
+for (const [name, isIn] of [
+  ["up to 200 passages", (n) => n <= 200],
+  ["201 to 3,000 passages", (n) => n > 200 && n <= 3000],
+  ["over 3,000 passages", (n) => n > 3000],
+])
+  report(name, outcomes.filter(({ found }) => isIn(found.passageCount)), [0.5, 0.6, 0.7]);
+
+if (values.write) {
+  const file = join(ROOT, "packages", "agents", "data", "answer-weights.json");
+  const rounded = (_, value) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
+  writeFileSync(file, `${JSON.stringify(fit(rows), rounded, 2)}\n`);
+  console.log(`written: ${file}`);
+}
+
+async function readAsked() {
+  if (values.dump !== undefined && existsSync(values.dump)) {
+    return readFileSync(values.dump, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  }
+  const found = await findForQuestions(readQuestionSets(positionals[0]));
+  if (values.dump !== undefined) writeFileSync(values.dump, found.map((row) => JSON.stringify(row)).join("\n"));
+  return found;
+}
+
+/** A question with its rated passages; `answers` says which passages and parts hold the answer. */
+function readRow({ set, group, text, expect, all, asked, found }) {
+  const question = readQuestion(asked, found);
+  const patterns = expect === "answer" ? all.map((pattern) => new RegExp(pattern, "i")) : [];
+  const holds = (source, of = "some") => {
+    const flat = source.replace(/\s+/g, " ").replace(/[’‘]/g, "'");
+    return patterns.length > 0 && patterns[of]((pattern) => pattern.test(source) || pattern.test(flat));
+  };
+  const rated = ratePassages(question, found);
+  const passages = rated.map((passage) => ({
+    ...passage,
+    isRight: holds(passage.read.passage.text),
+    parts: passage.parts.map((one) => ({
+      ...one,
+      isRight: holds(passage.read.passage.text.slice(one.part.start, one.part.end)),
+    })),
+  }));
+  return { set, group, text, expect, found, question, passages, holds };
+}
+
+function fit(training) {
+  const sizes = Map.groupBy?.(training, ({ group }) => group) ?? groupBy(training);
+  const weightOf = ({ group }) => 1 / Math.sqrt(sizes.get(group).length);
+  const passage = fitChoice(
+    training.map((row) => ({ weight: weightOf(row), candidates: row.passages })),
+  );
+  const part = fitChoice(
+    training.flatMap((row) =>
+      row.passages
+        .filter(({ isRight }) => isRight)
+        .slice(0, 2)
+        .map(({ parts }) => ({ weight: weightOf(row), candidates: parts })),
+    ),
+  );
+  const weights = { ...NONE, passage, part };
+  const gate = fitGate(
+    training.flatMap((row) => {
+      const { figures, isRight } = judge(row, weights);
+      return figures === null ? [] : [{ weight: weightOf(row), figures, isRight }];
+    }),
+  );
+  return { ...weights, gate };
+}
+
+function groupBy(list) {
+  const map = new Map();
+  for (const row of list) map.set(row.group, [...(map.get(row.group) ?? []), row]);
+  return map;
+}
+
+function judge({ question, found, passages, holds }, weights) {
+  if (passages.length === 0) return { figures: null, isRight: false, confidence: 0, chars: 0 };
+  const ranked = passages
+    .map((one) => ({ ...one, value: weigh(one.figures, weights.passage) }))
+    .sort((a, b) => b.value - a.value);
+  const { best, others, lead } = chooseParts(ranked[0], weights);
+  const text = [best.part, ...others].map(({ start, end }) => ranked[0].read.passage.text.slice(start, end)).join("\n");
+  const figures = gateFigures(question, found, ranked, { best, lead });
+  const confidence = 1 / (1 + Math.exp(-(weights.gate.bias ?? 0) - weigh(figures, weights.gate)));
+  return { figures, isRight: holds(text, "every"), confidence, chars: text.length };
+}
+
+function report(name, list, thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
+  const answerable = list.filter(({ expect }) => expect === "answer");
+  const held = list.filter(({ expect }) => expect !== "answer");
+  const share = (part, whole) => (whole.length === 0 ? "-" : (part.length / whole.length).toFixed(3));
+  const chars = answerable.filter(({ isRight }) => isRight).map((row) => row.chars).sort((a, b) => a - b);
+  console.log(
+    `${name}: ${list.length} questions, ${answerable.length} answerable, chosen rightly ${share(answerable.filter(({ isRight }) => isRight), answerable)}, calibration error ${calibrationError(list).toFixed(3)}, median characters ${chars[chars.length >> 1] ?? 0}`,
+  );
+  for (const threshold of thresholds) {
+    const sent = list.filter(({ confidence }) => confidence >= threshold);
+    const right = sent.filter(({ isRight }) => isRight);
+    const wrong = sent.filter(({ isRight }) => !isRight);
+    console.log(
+      `  from ${threshold}: sent and right ${share(right, answerable)} of the answerable, right among the sent ${share(right, sent)}, wrong ${share(wrong, list)} of all, rightly held ${share(held.filter(({ confidence }) => confidence < threshold), held)}`,
+    );
+  }
+}
+
+/** The mean distance of the stated confidence from the share that is right, over ten classes of confidence. */
+function calibrationError(list) {
+  const classes = Array.from({ length: 10 }, (_, at) =>
+    list.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === at),
+  );
+  const gap = (rows) => Math.abs(rows.reduce((sum, { confidence, isRight }) => sum + confidence - (isRight ? 1 : 0), 0));
+  return classes.reduce((sum, rows) => sum + gap(rows), 0) / Math.max(1, list.length);
+}

@@ -1,0 +1,2 @@
+export function readQuestionSets() {}
+export function findForQuestions() {}
