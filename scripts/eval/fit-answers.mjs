@@ -12,15 +12,16 @@ import { findForQuestions, readQuestionSets } from "./read-questions.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { write: { type: "boolean" }, dump: { type: "string" } },
+  options: { write: { type: "boolean" }, dump: { type: "string" }, routes: { type: "string" } },
 });
-const { readQuestion, chooseParts, gateFigures, ratePassages } = await import(
+const { readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } = await import(
   "../../packages/agents/dist/answers/fitting.js"
 );
 const NONE = { passage: {}, part: {}, gate: {} };
 
 const asked = await readAsked();
 const rows = asked.map(readRow);
+const routes = await readRoutes();
 const groups = [...new Set(rows.map(({ group }) => group))];
 const outcomes = groups.flatMap((group) => {
   const weights = fit(rows.filter((row) => row.group !== group));
@@ -35,10 +36,12 @@ for (const [name, isIn] of [
 ])
   report(name, outcomes.filter(({ found }) => isIn(found.passageCount)), [0.5, 0.6, 0.7]);
 
+reportRoutes();
+
 if (values.write) {
   const file = join(ROOT, "packages", "agents", "data", "answer-weights.json");
   const rounded = (_, value) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
-  writeFileSync(file, `${JSON.stringify(fit(rows), rounded, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ ...fit(rows), route: fitRoute(routes, fit(rows)) }, rounded, 2)}\n`);
   console.log(`written: ${file}`);
 }
 
@@ -95,6 +98,50 @@ function fit(training) {
   return { ...weights, gate };
 }
 
+/**
+ * Questions with what was found for them in several knowledge bases, the first of which is the right one: lines of
+ * `{set, group, asked, found: [SearchResult, ...]}`.
+ */
+async function readRoutes() {
+  if (values.routes === undefined) return [];
+  return readFileSync(values.routes, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+}
+
+/** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
+function fitRoute(training, weights) {
+  const read = training.map((row) => ({ weight: 1, candidates: candidatesOf(row, weights) }));
+  const route = fitChoice(read);
+  const wrong = read.flatMap(({ candidates }) => candidates.filter(({ isRight }) => !isRight));
+  const mean = wrong.reduce((sum, { figures }) => sum + weigh(figures, route), 0) / Math.max(1, wrong.length);
+  return { bias: -mean, ...route };
+}
+
+function candidatesOf({ asked, found }, weights) {
+  return found.map((one, at) => {
+    const question = readQuestion(asked, one);
+    const ranked = ratePassages(question, one)
+      .map((rated) => ({ ...rated, value: weigh(rated.figures, weights.passage) + stepsBonus(rated.figures) }))
+      .sort((a, b) => b.value - a.value);
+    if (ranked.length === 0) return { figures: {}, isRight: at === 0 };
+    const { best, lead } = chooseParts(ranked[0], weights);
+    return { figures: gateFigures(question, one, ranked, { best, lead }), isRight: at === 0 };
+  });
+}
+
+function reportRoutes() {
+  if (routes.length === 0) return;
+  const weights = fit(rows);
+  let right = 0;
+  for (const group of new Set(routes.map((row) => row.group))) {
+    const route = fitRoute(routes.filter((row) => row.group !== group), weights);
+    for (const row of routes.filter((one) => one.group === group)) {
+      const odds = candidatesOf(row, weights).map(({ figures }) => weigh(figures, route));
+      if (odds.indexOf(Math.max(...odds)) === 0) right += 1;
+    }
+  }
+  console.log(`right knowledge base: ${right} of ${routes.length}`);
+}
+
 function groupBy(list) {
   const map = new Map();
   for (const row of list) map.set(row.group, [...(map.get(row.group) ?? []), row]);
@@ -104,7 +151,7 @@ function groupBy(list) {
 function judge({ question, found, passages, holds }, weights) {
   if (passages.length === 0) return { figures: null, isRight: false, confidence: 0, chars: 0 };
   const ranked = passages
-    .map((one) => ({ ...one, value: weigh(one.figures, weights.passage) }))
+    .map((one) => ({ ...one, value: weigh(one.figures, weights.passage) + stepsBonus(one.figures) }))
     .sort((a, b) => b.value - a.value);
   const { best, others, lead } = chooseParts(ranked[0], weights);
   const text = [best.part, ...others].map(({ start, end }) => ranked[0].read.passage.text.slice(start, end)).join("\n");

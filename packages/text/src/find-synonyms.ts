@@ -9,7 +9,7 @@ interface Entry {
   group: number;
 }
 
-interface Synonyms {
+interface Groups {
   /** The single words of each group. */
   groups: readonly (readonly string[])[];
   /** Entries by the first letters of their first word. */
@@ -23,7 +23,12 @@ const START_CHARS = 4;
 const MAX_SYNONYMS = 24;
 
 /** One group a line, its words and phrases separated by commas, the most neutral first. */
-const synonymsOf = createLanguageData("synonyms", (lines): Synonyms => {
+const synonymsOf = createLanguageData("synonyms", readGroups);
+
+/** One topic a line, its names first, then what people say whose message belongs there. */
+const topicsOf = createLanguageData("topics", readGroups);
+
+function readGroups(lines: readonly string[]): Groups {
   const byStart = new Map<string, Entry[]>();
   const groups = lines.map((line, group) => {
     const entries = line.split(",").map((entry) => tokenize(foldAccents(entry)).map(({ term }) => term));
@@ -34,7 +39,7 @@ const synonymsOf = createLanguageData("synonyms", (lines): Synonyms => {
     return entries.flatMap((words) => (words.length === 1 ? words : []));
   });
   return { groups, byStart };
-});
+}
 
 /**
  * Returns words that mean the same as words of a text, by the text's word, all without accents: "send a bike back" gives
@@ -58,6 +63,23 @@ export function findSynonyms(text: string, language: string): Map<string, string
     }
   }
   return new Map([...found].map(([word, synonyms]) => [word, [...synonyms]]));
+}
+
+/**
+ * Returns how many words and phrases of a text belong to each topic of everyday business (billing, delivery, staff), by the
+ * topic's number. Empty for a language without a list.
+ */
+export function findTopics(text: string, language: string): Map<number, number> {
+  const { byStart } = topicsOf(language);
+  const found = new Map<number, number>();
+  const terms = tokenize(foldAccents(text)).map(({ term }) => term);
+  for (const [at, term] of terms.entries()) {
+    const topics = (byStart.get(term.slice(0, START_CHARS)) ?? [])
+      .filter(({ words }) => words.every((word, index) => isForm(word, terms[at + index])))
+      .map(({ group }) => group);
+    for (const topic of new Set(topics)) found.set(topic, (found.get(topic) ?? 0) + 1);
+  }
+  return found;
 }
 
 function isForm(word: string, term: string | undefined): boolean {

@@ -2,7 +2,7 @@ export { compareTokens, type TokenScores } from "./compare-tokens.ts";
 export { cutText } from "./cut-text.ts";
 export { detectLanguage, type DetectedLanguage } from "./detect-language.ts";
 export { findCodes } from "./find-codes.ts";
-export { findSynonyms } from "./find-synonyms.ts";
+export { findSynonyms, findTopics } from "./find-synonyms.ts";
 export { foldAccents } from "./fold-accents.ts";
 export { hasBadCharacters } from "./has-bad-characters.ts";
 export { isSameWord } from "./is-same-word.ts";

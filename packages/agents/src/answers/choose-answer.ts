@@ -49,6 +49,13 @@ const MAX_OTHER_PARTS = 2;
 /** A part that speaks so much less for itself than the best one is not added to it, in logarithms of odds. */
 const MAX_PART_GAP = 2.5;
 
+/** What follows the best part in its paragraph is added up to this length. */
+const MAX_FOLLOWING_CHARS = 260;
+
+/** What speaks for a passage with steps where somebody asks how to do what its title or headings are about. */
+const STEPS_BONUS = 1.5;
+const LEAST_TOPIC_SHARE = 0.4;
+
 /** A lead over the next passage beyond this says no more. */
 const MAX_MARGIN = 4;
 
@@ -109,14 +116,22 @@ export function rankPassages(
   bonusOf: (passage: Passage) => number = () => 0,
 ): RankedPassage[] {
   return ratePassages(question, found)
-    .map((rated) => ({ ...rated, value: weigh(rated.figures, weights.passage) + bonusOf(rated.read.passage) }))
+    .map((rated) => ({
+      ...rated,
+      value: weigh(rated.figures, weights.passage) + bonusOf(rated.read.passage) + stepsBonus(rated.figures),
+    }))
     .filter(({ value }) => value > -Infinity)
     .sort((a, b) => b.value - a.value);
 }
 
+/** Returns what speaks for a passage because it has the steps that are asked for. */
+export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number {
+  return hasSteps === 1 && headSynonyms >= LEAST_TOPIC_SHARE ? STEPS_BONUS : 0;
+}
+
 /** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
 export function chooseParts(
-  { parts }: RatedPassage,
+  { parts, read }: RatedPassage,
   weights: AnswerWeights,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
   const ranked = parts
@@ -130,6 +145,14 @@ export function chooseParts(
     if (first.value - value > MAX_PART_GAP || chars + lengthOf(rated.part) > MAX_ANSWER_CHARS) continue;
     chars += lengthOf(rated.part);
     others.push(rated.part);
+  }
+  const paragraphOf = ({ unit }: AnswerPart): number | undefined => read.units[unit]?.paragraph;
+  for (const { part } of parts.slice(parts.indexOf(first.rated) + 1)) {
+    if (first.rated.part.kind !== "sentence" || paragraphOf(part) !== paragraphOf(first.rated.part)) break;
+    if (others.includes(part)) continue;
+    if (part.kind !== "sentence" || chars + lengthOf(part) > MAX_FOLLOWING_CHARS) break;
+    chars += lengthOf(part);
+    others.push(part);
   }
   others.sort((a, b) => a.start - b.start);
   return { best: first.rated, others, lead: Math.min(3, first.value - (rest[0]?.value ?? -Infinity)) };

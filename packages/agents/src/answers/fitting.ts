@@ -1,4 +1,4 @@
 /** What `scripts/eval/fit-answers.mjs` needs to fit the weights of answers; the product itself uses `chooseAnswer`. */
-export { chooseParts, gateFigures } from "./choose-answer.ts";
+export { chooseParts, gateFigures, stepsBonus } from "./choose-answer.ts";
 export { ratePassages } from "./rate-passages.ts";
 export { readQuestion } from "./read-question.ts";

@@ -1,4 +1,4 @@
-import { foldAccents, tokenize } from "@svc/text";
+import { findCodes, foldAccents, tokenize } from "@svc/text";
 import type { Passage } from "../answer.ts";
 import { splitUnits } from "../passage-units.ts";
 import type { Span, Unit } from "../passage-units.ts";
@@ -59,6 +59,8 @@ export function readPassage(passage: Passage): ReadPassage {
   };
 }
 
+/** The words of a text without accents, and its codes as a whole: `K-1050` is `k`, `1050` and `k1050`. */
 function termsOf(text: string): string[] {
-  return tokenize(foldAccents(text)).map(({ term }) => term);
+  const folded = foldAccents(text);
+  return [...tokenize(folded), ...findCodes(folded)].map(({ term }) => term);
 }

@@ -1,4 +1,4 @@
-import { detectLanguage, findSynonyms, foldAccents, isSameWord, stopWords, tokenize, wordRarity } from "@svc/text";
+import { detectLanguage, findSynonyms, findTopics, foldAccents, isSameWord, stopWords, tokenize, wordRarity } from "@svc/text";
 
 /** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
 const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
@@ -8,7 +8,15 @@ export interface Meaning {
   words: readonly { term: string; rarity: number }[];
   synonyms: ReadonlySet<string>;
   synonymsOf: ReadonlyMap<string, readonly string[]>;
+  /** Its topics: see `findTopics`. */
+  topics: ReadonlyMap<number, number>;
 }
+
+/** What a word of a message counts that belongs to a topic of a description, and how many of them count. */
+const TOPIC = { weight: 0.7, maxWords: 2 } as const;
+
+/** A description names few topics: those that most of its words belong to. */
+const MAX_TOPICS = 3;
 
 /** Reads what a text is about. */
 export function readMeaning(text: string): Meaning {
@@ -20,6 +28,7 @@ export function readMeaning(text: string): Meaning {
     words: [...terms].map((term) => ({ term, rarity: wordRarity(term, language) ** 2 })),
     synonyms: new Set([...synonymsOf.values()].flat()),
     synonymsOf,
+    topics: findTopics(text, language),
   };
 }
 
@@ -29,10 +38,16 @@ export function readMeaning(text: string): Meaning {
  */
 export function sharedMeaning(message: Meaning, description: Meaning): number {
   const isNamed = (term: string): boolean => description.words.some((word) => isSameWord(word.term, term));
-  return message.words.reduce((total, { term, rarity }) => {
+  return topicsShared(message, description) + message.words.reduce((total, { term, rarity }) => {
     if (isNamed(term)) return total + KINSHIP.same * rarity;
     const synonyms = message.synonymsOf.get(term) ?? [];
     if (description.synonyms.has(term) || synonyms.some(isNamed)) return total + KINSHIP.synonym * rarity;
     return synonyms.some((synonym) => description.synonyms.has(synonym)) ? total + KINSHIP.akin * rarity : total;
   }, 0);
+}
+
+function topicsShared(message: Meaning, description: Meaning): number {
+  const named = [...description.topics].sort(([, a], [, b]) => b - a).slice(0, MAX_TOPICS);
+  const counts = named.map(([topic]) => Math.min(TOPIC.maxWords, message.topics.get(topic) ?? 0));
+  return TOPIC.weight * Math.max(0, ...counts);
 }
