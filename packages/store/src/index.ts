@@ -27,6 +27,7 @@ export type {
   SearchedKb,
 } from "./chunks.ts";
 export { isBusy, isUnavailable } from "./db.ts";
+export { outlastOutage } from "./outlast-outage.ts";
 export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./deliveries.ts";
 export type {
   DocumentSource,
