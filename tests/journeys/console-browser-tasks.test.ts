@@ -226,6 +226,44 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(visitor.faults()).toEqual([]);
     }));
 
+  test("an argument of a tool is bound to the conversation in the editor, is changed and unbound, and is saved with the agent", () =>
+    ground.browser.visit(async (open) => {
+      await ground.product.store.projects.ensure("bindings");
+      const tool = {
+        type: "http",
+        name: "list_orders",
+        description: "Lists the orders of a customer.",
+        method: "GET",
+        url: receiver.url("/customers/{customerId}/orders"),
+        parameters: {
+          type: "object",
+          properties: { customerId: { type: "string" }, note: { type: "string" } },
+          required: ["customerId"],
+        },
+      };
+      const made = await admin("bindings", "/agents", {
+        json: { name: "helper", model: "gpt-test", tools: [{ ...tool, bind: { note: "chat.id" } }] },
+      });
+      const { id } = made.body as unknown as Agent;
+      const savedTools = async () => ((await admin("bindings", `/agents/${id}`)).body as unknown as Agent).tools;
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/bindings/agents/${id}`);
+      await button(page, "Change list_orders").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("combobox", { name: "Argument", exact: true }).fill("customerId");
+      await button(page, "Fill in").click();
+      await dialog.getByLabel("Value of customerId").selectOption({ label: "Customer’s email address" });
+      await button(page, "Let the model choose note again").click();
+      await dialog.getByLabel("Calls for customers whose identity is not proven").selectOption({ label: "Refuse" });
+      await button(page, "Take over").click();
+      await dialog.waitFor({ state: "hidden" });
+      await button(page, "Save").click();
+      await page.getByText("helper is saved").waitFor();
+      expect(await savedTools()).toMatchObject([{ bind: { customerId: "customer.email" }, anonymous: "refuse" }]);
+      expect((await savedTools())[0]).not.toHaveProperty("bind.note");
+      expect(visitor.faults()).toEqual([]);
+    }));
+
   test("a colleague is chosen with the keyboard, and finds the note among the mentions; no customer gets it", () =>
     ground.browser.visit(async (open) => {
       const note = "The invoice of May is open, see 4711:";
