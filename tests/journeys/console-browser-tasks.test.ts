@@ -8,6 +8,7 @@ import { startFakeBotApi, startFakeModel, startWebhookReceiver, waitFor } from "
 import type { FakeBotApi, FakeModel, ModelRequest, WebhookReceiver } from "@svc/testing";
 import type { Page, Response } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
+import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { callbackView } from "./support/callback-view.ts";
@@ -58,6 +59,8 @@ async function goUntilAnswered<Done>(
 /** Goes to a page, and waits until it is told what happens from then on. */
 const followed = <Done>(visitor: ConsoleVisitor, go: () => Promise<Done>): Promise<Done> =>
   goUntilAnswered(visitor, "/events", go);
+
+const agentIn = ({ body }: ApiAnswer) => (body as unknown as { item: Agent }).item;
 
 /** All that a request of the model holds. */
 const textOf = ({ messages }: ModelRequest) => JSON.stringify(messages);
@@ -234,7 +237,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
         name: "list_orders",
         description: "Lists the orders of a customer.",
         method: "GET",
-        url: receiver.url("/customers/{customerId}/orders"),
+        url: receiver.url("/customers/{customerId}/orders?note={note}"),
         parameters: {
           type: "object",
           properties: { customerId: { type: "string" }, note: { type: "string" } },
@@ -242,10 +245,16 @@ describeInBrowser("what operators and administrators do in the console", () => {
         },
       };
       const made = await admin("bindings", "/agents", {
-        json: { name: "helper", model: "gpt-test", tools: [{ ...tool, bind: { note: "chat.id" } }] },
+        json: {
+          name: "helper",
+          model: "gpt-test",
+          reviewPolicy: "auto",
+          tools: [{ ...tool, bind: { note: "chat.id" } }],
+        },
       });
-      const { id } = made.body as unknown as Agent;
-      const savedTools = async () => ((await admin("bindings", `/agents/${id}`)).body as unknown as Agent).tools;
+      expect(made.status).toBe(201);
+      const { id } = agentIn(made);
+      const savedTools = async () => agentIn(await admin("bindings", `/agents/${id}`)).tools;
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/bindings/agents/${id}`);
       await button(page, "Change list_orders").click();
