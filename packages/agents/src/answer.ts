@@ -34,6 +34,8 @@ export interface SearchResult {
   words: { word: string; weight: number }[];
   /** Passages in the knowledge bases that were searched; many where it is not said. */
   passageCount?: number;
+  /** Languages of their documents, as ISO 639-1; not known where it is not said. */
+  languages?: readonly string[];
 }
 
 /** Searches knowledge bases: the query, where to search, and how many passages are wanted at most. */

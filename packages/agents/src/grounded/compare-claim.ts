@@ -1,0 +1,298 @@
+import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
+import { holdsPart } from "../holds-word.ts";
+import { CONVERSIONS } from "./claim-words.ts";
+import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
+import { findQuotePlace } from "./find-quote.ts";
+import { readsStatements, readStatements } from "./read-statement.ts";
+import type { Amount, Statement } from "./read-statement.ts";
+
+/** A quote as it stands in a passage. */
+export interface QuotedText {
+  quote: string;
+  /** The whole passage. */
+  text: string;
+  /** Title and headings of the passage. */
+  title: string;
+}
+
+/** What a comparison of a claim with the sentences that it quotes has shown. */
+export interface Comparison {
+  /**
+   * `same`: each word that matters stands in the quoted sentences, and nothing turns them. `unsure`: words alone cannot
+   * tell. `different`: the claim says something else.
+   */
+  verdict: "same" | "unsure" | "different";
+  /** Why it is not `same`, in words for an operator; empty where it is. */
+  why: string;
+}
+
+/** The language of a text shows in its beginning. */
+const MAX_DETECTED_CHARS = 1_000;
+
+/** So much of what a statement says has to stand in what it quotes, or it is about something else. */
+const MIN_SHARE = 1 / 3;
+
+/** A shorter statement may well say it in other words alone. */
+const MIN_WORDS = 3;
+
+/** So much of a condition has to come along with what it is a condition of. */
+const MIN_CONDITION_SHARE = 0.5;
+
+const SAME: Comparison = { verdict: "same", why: "" };
+const different = (why: string): Comparison => ({ verdict: "different", why });
+const unsure = (why: string): Comparison => ({ verdict: "unsure", why });
+const RANK = { same: 0, unsure: 1, different: 2 } as const;
+
+/**
+ * Compares a claim with the sentences that its quotes stand in: denials, restrictions, conditions, exceptions, numbers
+ * with their units, days, names, and who acts. A true quote must not carry a false statement. `known` (the question, the
+ * agent's instructions) may lend numbers to the claim, which are then unsure. `language` is that of the question.
+ */
+export function compareClaim(
+  claim: string,
+  quoted: readonly QuotedText[],
+  { known, language }: { known: string; language: string },
+): Comparison {
+  if (quoted.length === 0) return SAME;
+  const sentences = [...new Set(quoted.map(quotedSentences))].join("\n");
+  const titles = quoted.map(({ title }) => title).join("\n");
+  const own = detectLanguage(claim, language).language;
+  const theirs = detectLanguage(
+    quoted
+      .map(({ text }) => text)
+      .join("\n")
+      .slice(0, MAX_DETECTED_CHARS),
+    own,
+  ).language;
+  const said = readStatements(claim, own);
+  const source: Source = {
+    statements: readStatements(sentences, theirs),
+    text: sentences,
+    holds: holdsPart(`${sentences}\n${titles}`),
+    lent: numbersOf(`${titles}\n${known}`),
+  };
+  if (own !== theirs) return worstOf([...said.map((one) => compareAmounts(one, source)), compareTurns(said, source.statements), unsure("it is in another language than its source")]);
+  const compared = said.map((one) => worstOf([compareAmounts(one, source), compareWords(one, source, readsStatements(own)), compareBest(one, source)]));
+  return worstOf(compared.length === 0 ? [unsure("it has no words to compare")] : compared);
+}
+
+interface Source {
+  statements: readonly Statement[];
+  text: string;
+  holds: (word: string) => boolean;
+  /** Numbers of titles, the question and the instructions. */
+  lent: ReadonlySet<number>;
+}
+
+/** Returns the sentences of the passage in which the quote stands, from the beginning of the first to the end of the last. */
+export function quotedSentences({ quote, text }: Pick<QuotedText, "quote" | "text">): string {
+  const place = findQuotePlace(quote, text);
+  if (place === null) return quote;
+  return splitSentences(text)
+    .filter(({ start, end }) => start < place.end && end > place.start)
+    .map((sentence) => sentence.text)
+    .join(" ");
+}
+
+function worstOf(comparisons: readonly Comparison[]): Comparison {
+  return comparisons.reduce((worst, next) => (RANK[next.verdict] > RANK[worst.verdict] ? next : worst), SAME);
+}
+
+function numbersOf(text: string): ReadonlySet<number> {
+  return new Set([...numbersIn(text), ...numberWordsIn(text)].map(Number));
+}
+
+/** Numbers with their units, and units, days and months by themselves: all of them have to stand in the source. */
+function compareAmounts({ amounts, measures }: Statement, { statements, lent }: Source): Comparison {
+  const given = statements.flatMap((statement) => statement.amounts);
+  const units = new Map(statements.flatMap((statement) => [...statement.measures]));
+  for (const amount of amounts) {
+    if (given.some((one) => isSameAmount(amount, one, units))) continue;
+    if (given.some(({ value }) => value === amount.value)) return different(`${amount.value} has another unit there`);
+    return lent.has(amount.value)
+      ? unsure(`the number ${amount.value} does not stand in the quoted sentence`)
+      : different(`the number ${amount.value} does not stand in the quoted sentence`);
+  }
+  for (const [unit, dimension] of measures) {
+    if (units.has(unit) || isConverted(unit, given)) continue;
+    const others = [...units].filter(([, kind]) => kind === dimension);
+    return others.length > 0
+      ? different(`"${unit}" does not stand in the quoted sentence, "${others[0]?.[0] ?? ""}" does`)
+      : unsure(`"${unit}" does not stand in the quoted sentence`);
+  }
+  return SAME;
+}
+
+function isSameAmount(one: Amount, other: Amount, units: ReadonlyMap<string, string>): boolean {
+  if (one.value === other.value && (one.unit === other.unit || isUnitKnown(one, other, units))) return true;
+  // A time of day is written in digits or in words, with and without its half of the day.
+  if (one.unit === "clock" && other.unit === null) return one.value / 60 === other.value || one.value / 60 - 12 === other.value;
+  if (other.unit === "clock" && one.unit === null) return other.value / 60 === one.value || other.value / 60 - 12 === one.value;
+  return CONVERSIONS.some(
+    ([large, small, factor]) =>
+      (one.unit === large && other.unit === small && one.value * factor === other.value) ||
+      (other.unit === large && one.unit === small && other.value * factor === one.value),
+  );
+}
+
+/** One of them has no unit of its own: that of the other is then one of the sentence. */
+function isUnitKnown(one: Amount, other: Amount, units: ReadonlyMap<string, string>): boolean {
+  if (one.unit === null) return true;
+  return other.unit === null && units.has(one.unit);
+}
+
+function isConverted(unit: string, given: readonly Amount[]): boolean {
+  return CONVERSIONS.some(
+    ([large, small]) =>
+      (unit === large && given.some((one) => one.unit === small)) || (unit === small && given.some((one) => one.unit === large)),
+  );
+}
+
+/** Names, what is asked for, and how much of the words the source has. */
+function compareWords(one: Statement, { holds, text }: Source, isRead: boolean): Comparison {
+  const name = [...one.names].find((word) => !holds(word) && !foldAccents(text.toLowerCase()).includes(word));
+  const missing = [...one.words].filter((word) => !holds(word));
+  if (one.marks.has("secret") && missing.length > 0) return different("it asks for a secret");
+  if (one.marks.has("ask") && missing.length > 0) return different("it asks for something that the quoted sentence does not ask for");
+  const share = one.words.size === 0 ? 1 : 1 - missing.length / one.words.size;
+  if (share < MIN_SHARE && one.words.size >= MIN_WORDS) return different("what it cites is about something else");
+  if (name !== undefined) return unsure(`the name ${name} does not stand in the quoted sentence`);
+  if (one.words.size === 0 && one.amounts.length === 0) return unsure("it has no words to compare");
+  if (missing.length > 0 || !isRead) return unsure(`"${missing.join(", ")}" does not stand in the quoted sentence`);
+  return SAME;
+}
+
+/** Compares a statement with that of the source which has most of its words; with the one that fits best, where several have. */
+function compareBest(one: Statement, { statements }: Source): Comparison {
+  const scored = statements.map((statement) => ({ statement, score: scoreOf(one, statement) }));
+  const best = Math.max(...scored.map(({ score }) => score));
+  return scored
+    .filter(({ score }) => score === best)
+    .map(({ statement }) => compareStatements(one, statement, statements))
+    .reduce((kindest, next) => (RANK[next.verdict] < RANK[kindest.verdict] ? next : kindest));
+}
+
+function scoreOf(one: Statement, other: Statement): number {
+  const holds = holdsPart([...other.words].join(" "));
+  const words = [...one.words].filter(holds).length + [...one.measures.keys()].filter((unit) => other.measures.has(unit)).length;
+  return words + (one.marks.has("free") && other.marks.has("free") ? 1 : 0);
+}
+
+function compareStatements(one: Statement, other: Statement, all: readonly Statement[]): Comparison {
+  const holds = holdsPart([...other.words].join(" "));
+  const elsewhere = all.filter((statement) => statement !== other);
+  const strays = [...one.words].filter(
+    (word) => !holds(word) && elsewhere.some(({ words }) => holdsPart([...words].join(" "))(word)),
+  );
+  const noUnits = new Map<string, string>();
+  const isIn = (amount: Amount) => other.amounts.some((known) => isSameAmount(amount, known, noUnits) || known.value === amount.value);
+  const strayAmounts = one.amounts.filter((amount) => !isIn(amount));
+  const doubts: string[] = [];
+
+  if (strays.some((word) => elsewhere.some((stray) => stray.isDenied !== other.isDenied && stray.words.has(word)))) {
+    return different(`"${strays.join(", ")}" stands in another part of the sentence`);
+  }
+  if (strays.some((word) => one.names.has(word))) return different(`"${strays.join(", ")}" stands in another part of the sentence`);
+  if (strays.length > 0) doubts.push(`"${strays.join(", ")}" stands in another part of the sentence`);
+  if (strayAmounts.length > 0 && other.amounts.length > 0 && strayAmounts.length === one.amounts.length) {
+    return different(`the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`);
+  }
+  if (strayAmounts.length > 0) doubts.push(`the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`);
+  return worstOf([compareTurn(one, other), compareParties(one, other), compareCondition(one, other), ...doubts.map(unsure)]);
+}
+
+/** Denials, restrictions and limits. */
+function compareTurn(one: Statement, other: Statement): Comparison {
+  const isRestricted = [one, other].map(({ marks }) => marks.has("only") || marks.has("except"));
+  const isFree = one.marks.has("free") !== other.marks.has("free");
+  if (deniesOf(one, other) !== deniesOf(other, one)) {
+    const why = one.isDenied ? "it has a negation that the quoted sentence does not have" : "it lacks a negation of the quoted sentence";
+    return isRestricted[0] !== isRestricted[1] || isFree ? unsure(why) : different(why);
+  }
+  const isConditionTurned = one.condition !== null && other.condition !== null && one.isConditionDenied !== other.isConditionDenied;
+  if (isConditionTurned) return different("its condition is the opposite of that of the quoted sentence");
+  if (isRestricted[0] === true && isRestricted[1] === true && signOf(one) !== signOf(other)) {
+    return different("it restricts what the quoted sentence does not restrict");
+  }
+  if (isRestricted[0] === true && isRestricted[1] === false) {
+    const why = "it has a restriction that the quoted sentence does not have";
+    return other.isDenied || other.condition !== null ? unsure(why) : different(why);
+  }
+  if (isRestricted[0] === false && isRestricted[1] === true) {
+    const holds = holdsPart([...(other.exception ?? [])].join(" "));
+    return [...one.words].some(holds) && !one.isDenied
+      ? different("the quoted sentence makes an exception of it")
+      : unsure("it lacks a restriction of the quoted sentence");
+  }
+  if (one.marks.has("free") && !other.marks.has("free")) return different("it says that it is free, which the quoted sentence does not");
+  return compareLimits(one, other);
+}
+
+/** Whether a statement is denied, with its condition where only one of the two has one: "not unless" is "if". */
+function deniesOf(one: Statement, other: Statement): boolean {
+  return one.condition !== null && other.condition === null ? one.isDenied !== one.isConditionDenied : one.isDenied;
+}
+
+/** "All but these" and "not only these" restrict alike, as do "only these" and "none but these". */
+function signOf({ marks, isDenied }: Statement): boolean {
+  return marks.has("except") !== isDenied;
+}
+
+function compareLimits(one: Statement, other: Statement): Comparison {
+  const [less, more] = (["less", "more"] as const).map((mark) => [one.marks.has(mark), other.marks.has(mark)] as const);
+  const isTurned = (more?.[0] && !more[1] && less?.[1]) || (less?.[0] && !less[1] && more?.[1]);
+  if (isTurned === true) return different("its limit is the opposite of that of the quoted sentence");
+  const isLimited = other.marks.has("less") || other.marks.has("more") || other.condition !== null || other.marks.has("only");
+  if (one.marks.has("all") && !other.marks.has("all")) {
+    const why = "it is said without exception, which the quoted sentence does not say";
+    return isLimited ? different(why) : unsure(why);
+  }
+  if (one.marks.has("even") && !other.marks.has("even")) {
+    const why = "it includes what the quoted sentence does not include";
+    return other.condition === null ? unsure(why) : different(why);
+  }
+  const isAdded = (less?.[0] && !less[1]) || (more?.[0] && !more[1]);
+  if (isAdded === true) return unsure("it has a limit that the quoted sentence does not have");
+  const isDropped = ((less?.[1] && !less[0]) || (more?.[1] && !more[0])) === true && other.amounts.some(({ unit }) => unit !== "clock");
+  return isDropped ? unsure("it lacks a limit of the quoted sentence") : SAME;
+}
+
+/** Who acts: the company and the customer must not be taken for each other, nor for somebody who is named. */
+function compareParties(one: Statement, other: Statement): Comparison {
+  const [isWe, isYou] = (["we", "you"] as const).map((mark) => one.marks.has(mark));
+  const [areWe, areYou] = (["we", "you"] as const).map((mark) => other.marks.has(mark));
+  if (isWe === true && areWe === false && areYou === true) return different("the customer does that, not the company");
+  if (isYou === true && isWe === false && areWe === true && areYou === false) return unsure("the company does that");
+  if (areWe === true && areYou === false && isWe === false && isYou === false) return SAME;
+  const isAdded = (isWe === true && areWe === false) || (isYou === true && areYou === false && areWe === false);
+  const holds = holdsPart([...one.words].join(" "));
+  return isAdded && [...other.words].some((word) => !holds(word)) && other.subject !== null && !holds(other.subject)
+    ? unsure(`it lacks "${other.subject}" of the quoted sentence`)
+    : SAME;
+}
+
+/** What holds under a condition is not said without it, and no condition is added. */
+function compareCondition(one: Statement, other: Statement): Comparison {
+  const holdsOf = (words: Iterable<string>) => holdsPart([...words].join(" "));
+  const added = [...(one.condition ?? [])].filter((word) => !holdsOf(other.words)(word));
+  if (added.length > 0) return unsure(`it has the condition "${added.join(", ")}"`);
+  const condition = [...(other.condition ?? [])];
+  const kept = condition.filter((word) => holdsOf(one.words)(word));
+  return condition.length > 0 && kept.length < MIN_CONDITION_SHARE * condition.length
+    ? unsure("it lacks a condition of the quoted sentence")
+    : SAME;
+}
+
+/** Across languages only the whole can be compared: whether something in it is denied, restricted, or limited the other way. */
+function compareTurns(said: readonly Statement[], given: readonly Statement[]): Comparison {
+  const [one, other] = [said[0], given[0]];
+  if (said.length === 1 && given.length === 1 && one !== undefined && other !== undefined) {
+    return worstOf([compareTurn(one, other), compareParties(one, other)]);
+  }
+  const denials = [said, given].map((statements) => statements.filter(({ isDenied }) => isDenied).length);
+  if (denials[0] === 0 && denials[1] === given.length) return different("it lacks a negation of the quoted sentence");
+  if (denials[1] === 0 && denials[0] === said.length && said.length > 0) {
+    return different("it has a negation that the quoted sentence does not have");
+  }
+  return SAME;
+}
