@@ -26,7 +26,7 @@ export async function evaluateClaims() {
       for (const [name, opinion] of Object.entries(SECOND_OPINIONS)) {
         const { text, model, why } = await answerQuestion(questionOf(item, opinion(item)));
         sent[name] = text?.includes(item.claim) === true && model?.fallback === null && model.mustReview !== true;
-        item.why = why;
+        item.why ??= why;
       }
       predictions.push({ half, ...item, sent });
     }

@@ -73,7 +73,7 @@ const MIN_SUPPORT = 0.5;
  * Rejects with a `ModelError` when the model gives no usable answer.
  */
 export async function answerWithModel(question: ModelQuestion): Promise<Answer> {
-  const { agent, text, history, language, search, model, stream } = question;
+  const { agent, text, history, language, model, stream } = question;
   const asked = questionOf(text);
   const query = readFollowUp(asked, history, language)?.query ?? asked;
   const { quoted, hits, spent } = await lookUp(question, query);

@@ -5,7 +5,8 @@
  * - `not`: denies. `flips`: says the opposite of the word behind the colon ("closed:open").
  * - `free`: costs nothing. `only`, `except`: restrict. `if`, `unless`: begin a condition. `even`: takes one away.
  * - `all`: without exception. `less`: up to a number or a time. `more`: from a number or a time on.
- * - `we`, `you`: who acts. `ask`: what a text asks its reader to do. `secret`: what nobody should be asked for.
+ * - `we`, `you`: who acts. `pay`: bears costs. `ask`: what a text asks its reader to do. `secret`: what nobody should be asked for.
+ * - `telling`: tells things apart, although it is a stop word. `lets`: what is said to somebody rather than of somebody.
  * - `light`: says nothing by itself. `same`: groups of words with one meaning, separated by "|".
  */
 export interface ClaimWords {
@@ -22,8 +23,11 @@ export interface ClaimWords {
   more: string;
   we: string;
   you: string;
+  pay: string;
   ask: string;
   secret: string;
+  telling: string;
+  lets: string;
   light: string;
   same: string;
 }
@@ -32,7 +36,7 @@ export const CLAIM_WORDS: Readonly<Record<string, ClaimWords>> = {
   en: {
     not: "not,no,never,none,nobody,nothing,neither,nor,nowhere,cannot,without,unable,dont,cant,wont,doesnt,isnt,arent,no longer,in no case",
     flips:
-      "closed:open,excluded:covered,exclude:covered,excludes:covered,forbidden:allowed,prohibited:allowed,impossible:possible,unavailable:available,unused:used,undamaged:damage,unlimited:limit,waived:pay,refused:accepted,rejected:accepted,refuse:accept,unpaid:paid,invalid:valid,uninsured:covered,disabled:enabled",
+      "closed:open,excluded:covered,exclude:covered,excludes:covered,forbidden:allowed,prohibited:allowed,impossible:possible,unavailable:available,undamaged:damage,waived:pay,refused:accepted,rejected:accepted,refuse:accept,unpaid:paid,invalid:valid,uninsured:covered,disabled:enabled",
     free: "free of charge,at no cost,at no charge,at no extra cost,without charge,without extra charge,no extra charge,no charge,for free,free,costs nothing,cost nothing,costs nothing extra,nothing extra,pay nothing,pays nothing",
     only: "only,solely,exclusively,just,no one but",
     except:
@@ -45,12 +49,15 @@ export const CLAIM_WORDS: Readonly<Record<string, ClaimWords>> = {
     more: "at least,no less than,not less than,minimum,after,later than,later,over,above,more than,older than,larger than,bigger than,longer than,greater than,or more,or earlier,from then on,once it,once the,once you,once a",
     we: "we,by us",
     you: "you,yourself,yourselves,customer,customers,by you,by the customer",
-    ask: "call,phone,text,e-mail us,email us,mail us,send us,give us,tell us,pay,transfer,reply with,texting,click,sign in,log in,download,install,write to",
+    pay: "pay,pays,paid,paying,bear,bears,borne",
+    ask: "call,phone,text us,texting,e-mail us,email us,mail us,send us,give us,tell us,transfer,reply with",
     secret:
       "password,passwords,pin,passport,passport number,card number,bank details,bank account,gift card,gift cards,login,credentials,security code,verification code,iban,social security number",
+    telling: "other,others,own,off,on,out,down,inside,outside,same,both,few,first,last,next,again",
+    lets: "can,may,must,should,need,have,get,will,receive",
     light:
-      "get,gets,got,give,gives,given,take,takes,taken,have,has,had,make,makes,made,use,used,using,want,need,needs,needed,require,requires,required,please,possible,possibly,able,let,lets,allow,allows,case,cases,also,too,simply,order,come,comes,keep,mean,means,costs,cost,each,per,own,via,well,yes,there,here,must,should,may,might,can,could,will,would,shall,such,one,ones,who,whose,still,then,thus,so,instead,mostly,currently,following,time,times,set,done,do,does,did,is,are,was,were,be,been,being,least,most",
-    same: "bicycle bike cycle|child kid children kids|refund refunded refunds reimburse reimbursed reimburses repay repaid pay-back paid-back get-back gets-back money-back|return returned returning bring-back brought-back send-back sent-back comes-back give-back|repair fix mend|ship shipped ships dispatch dispatched send sent sends|accept accepted accepts take|cover covered covers insure insured|cancel cancelled canceled cancels cancelling end ended ends terminate terminated|allow allowed permit permitted welcome|buy purchase bought purchased|price fee charge|discount off rebate|begin start starts begins|close shut closes shuts|receive obtain receives|lend borrow lends lent|exam examination|staff employees|phone telephone|mail post letter|photo picture photograph|reply answer respond|delete remove erase deleted removed|change switch modify changed|need require|depart leave departure departing leaves|immediately once at-once straight-away|ill illness sick sickness|carry bring|issue make|sealed closed|near close|include included includes contain",
+      "get,gets,got,give,gives,given,take,takes,taken,have,has,had,make,makes,made,use,used,using,want,need,needs,needed,require,requires,required,please,possible,possibly,able,let,lets,allow,allows,case,cases,also,too,simply,order,come,comes,keep,mean,means,costs,cost,each,per,own,via,well,yes,there,here,must,should,may,might,can,could,will,would,shall,such,one,ones,who,whose,still,then,thus,so,instead,mostly,currently,following,time,times,done,do,does,did,is,are,was,were,be,been,being,least,most",
+    same: "bicycle bike cycle|pay pays paid paying bear bears borne|child kid children kids|refund refunded refunds reimburse reimbursed reimburses repay repaid pay-back paid-back get-back gets-back money-back|return returned returning bring-back brought-back send-back sent-back comes-back give-back|repair fix mend|ship shipped ships dispatch dispatched send sent sends|accept accepted accepts take|cover covered covers insure insured|cancel cancelled canceled cancels cancelling end ended ends terminate terminated|allow allowed permit permitted welcome|buy purchase bought purchased|price fee charge|discount off rebate|begin start starts begins|close shut closes shuts|receive obtain receives|lend borrow lends lent|exam examination|staff employees|phone telephone|mail post letter|photo picture photograph|reply answer respond|delete remove erase deleted removed|change switch modify changed|need require|depart leave departure departing leaves|immediately once at-once straight-away|ill illness sick sickness|carry bring|issue make|sealed closed|near close|include included includes contain",
   },
   de: {
     not: "nicht,nie,niemals,kein,keine,keinen,keinem,keiner,keines,nirgends,niemand,niemanden,nichts,weder,noch nie,ohne,unmöglich,keinesfalls,keineswegs",
@@ -67,11 +74,14 @@ export const CLAIM_WORDS: Readonly<Record<string, ClaimWords>> = {
     more: "mindestens,wenigstens,ab,nach,danach,über,mehr als,später,älter als,größer als,frühestens,seit,minimum",
     we: "wir,von uns,uns,unserer seite",
     you: "Sie,Ihnen,du,dir,kunde,kunden,kundin,kundinnen,selbst",
-    ask: "rufen sie,überweisen,überweisen sie,senden sie uns,schicken sie uns,geben sie uns,nennen sie uns,zahlen sie vorab,klicken,anrufen,installieren",
+    pay: "zahlen,zahlt,bezahlen,bezahlt,trägt,tragen,übernimmt,übernehmen",
+    ask: "rufen sie,überweisen,überweisen sie,senden sie uns,schicken sie uns,geben sie uns,nennen sie uns,zahlen sie vorab,anrufen",
     secret: "passwort,kennwort,pin,tan,kartennummer,kontodaten,bankdaten,ausweisnummer,iban,zugangsdaten",
+    telling: "andere,anderen,anderer,anderes,eigene,eigenen,innerhalb,außerhalb,beide,erste,ersten,letzte,selbe",
+    lets: "können,dürfen,müssen,sollen,brauchen,haben,bekommen,erhalten",
     light:
       "ist,sind,war,wird,werden,wurde,wurden,hat,haben,hatte,kann,können,könnte,muss,müssen,darf,dürfen,soll,sollen,sollte,möglich,möglichkeit,bitte,auch,dann,jeweils,beträgt,betragen,liegt,liegen,gilt,gelten,kostet,kosten,gibt,geben,brauchen,benötigen,ja,nein,je,pro,jede,jeder,jedes,jeden,dafür,dazu,davon,hierfür,kommt,erfolgt,machen,nutzen,verwenden,bekommen,erhalten,dauert,sowie,stehen",
-    same: "kündigen kündigung kündigungsfrist frist|zahlen bezahlen zahlung bezahlung|trägt tragen übernimmt übernehmen bezahlt|monatlich monat|jährlich jahr jahres|leihen ausleihen verleihen verliehen ausgeliehen|umzug umziehen|offen geöffnet öffnen|anmelden anmeldung|zurücktreten rücktritt|studierende studenten studentin student|laufzeit läuft vertragslaufzeit|rückgabe zurückgeben|abbuchen abgebucht buchen|lieferung liefern geliefert|kaution pfand|fahrrad rad",
+    same: "kündigen kündigung kündigungsfrist frist|zahlen bezahlen zahlt bezahlt zahlung bezahlung trägt tragen übernimmt übernehmen|monatlich monat|jährlich jahr jahres|leihen ausleihen verleihen verliehen ausgeliehen|umzug umziehen|offen geöffnet öffnen|anmelden anmeldung|zurücktreten rücktritt|studierende studenten studentin student|laufzeit läuft vertragslaufzeit|rückgabe zurückgeben|abbuchen abgebucht buchen|lieferung liefern geliefert|kaution pfand|fahrrad rad",
   },
   es: {
     not: "no,nunca,jamás,nadie,nada,ningún,ninguno,ninguna,ni,tampoco,sin,imposible",
@@ -88,11 +98,14 @@ export const CLAIM_WORDS: Readonly<Record<string, ClaimWords>> = {
     more: "al menos,como mínimo,mínimo,después,posteriores,tras,a partir de,más de,mayores,mayor de,por encima de,superior",
     we: "nosotros,por nosotros,nosotras",
     you: "usted,ustedes,cliente,clientes,tú,le",
-    ask: "llame,llámenos,envíe,envíenos,mande,pague por adelantado,transfiera,denos,díganos,haga clic,instale",
+    pay: "paga,pagan,pagar,pagamos,asume,asumen,asumimos",
+    ask: "llame,llámenos,envíe,envíenos,mande,pague por adelantado,transfiera,denos,díganos",
     secret: "contraseña,pin,número de tarjeta,datos bancarios,datos de su tarjeta,pasaporte,iban,clave",
+    telling: "otro,otros,otra,otras,propio,propia,fuera,dentro,ambos,primero,primera,último,última,mismo,misma",
+    lets: "puede,pueden,debe,deben,tiene,tienen,recibe,necesita",
     light:
-      "es,son,está,están,ser,estar,ha,han,puede,pueden,poder,debe,deben,deber,hay,tiene,tienen,tener,se,cada,cuesta,cuestan,costar,posible,también,así,sí,por,para,que,lo,al,del,su,sus,una,uno,hace,hacer,usar,dar,da,recibir,recibe,necesita,permite,pagan,paga,cobra,cobran,admiten,admite",
-    same: "llevar llevarse llevarme viajar viajan|renovar renueva renovación|prestar presta prestan prestamos préstamo|devolver devolución devoluciones|cambiar cambio cambios|bicicleta bici bicicletas|reservado reserva reservar|niños menores|aceptar acepta aceptamos aceptan|kilo kilos kg|carné tarjeta",
+      "es,son,está,están,ser,estar,ha,han,puede,pueden,poder,debe,deben,deber,hay,tiene,tienen,tener,se,cada,cuesta,cuestan,costar,posible,también,así,sí,por,para,que,lo,al,del,su,sus,una,uno,hace,hacer,usar,dar,da,recibir,recibe,necesita,permite,cobra,cobran,admiten,admite",
+    same: "paga pagan pagar pagamos asume|llevar llevarse llevarme viajar viajan|renovar renueva renovación|prestar presta prestan prestamos préstamo|devolver devolución devoluciones|cambiar cambio cambios|bicicleta bici bicicletas|reservado reserva reservar|niños menores|aceptar acepta aceptamos aceptan|kilo kilos kg|carné tarjeta",
   },
 };
 

@@ -1,5 +1,5 @@
 import { detectLanguage, foldAccents, splitSentences } from "@svc/text";
-import { holdsPart } from "../holds-word.ts";
+import { isSameWord } from "../is-same-word.ts";
 import { CONVERSIONS } from "./claim-words.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { findQuotePlace } from "./find-quote.ts";
@@ -26,14 +26,26 @@ export interface Comparison {
   why: string;
 }
 
+/** From this confidence on, the language of a claim is not only guessed. */
+const CLEAR_LANGUAGE = 0.5;
+
 /** The language of a text shows in its beginning. */
 const MAX_DETECTED_CHARS = 1_000;
 
+/** Languages that write every noun with a capital letter, which says nothing about names there. */
+const CAPITAL_NOUNS: ReadonlySet<string> = new Set(["de", "lb"]);
+
 /** So much of what a statement says has to stand in what it quotes, or it is about something else. */
-const MIN_SHARE = 1 / 3;
+const MIN_SHARE = 1 / 4;
 
 /** A shorter statement may well say it in other words alone. */
 const MIN_WORDS = 3;
+
+/** Where a statement has fewer of its words in that which it is compared with, its turns may be those of another. */
+const MIN_TURN_SHARE = 0.6;
+
+/** A claim that leaves out more of the statement that it quotes is not the same without a second opinion. */
+const MAX_DROPPED_SHARE = 1 / 3;
 
 /** So much of a condition has to come along with what it is a condition of. */
 const MIN_CONDITION_SHARE = 0.5;
@@ -56,7 +68,7 @@ export function compareClaim(
   if (quoted.length === 0) return SAME;
   const sentences = [...new Set(quoted.map(quotedSentences))].join("\n");
   const titles = quoted.map(({ title }) => title).join("\n");
-  const own = detectLanguage(claim, language).language;
+  const { language: own, confidence } = detectLanguage(claim, language);
   const theirs = detectLanguage(
     quoted
       .map(({ text }) => text)
@@ -68,11 +80,15 @@ export function compareClaim(
   const source: Source = {
     statements: readStatements(sentences, theirs),
     text: sentences,
-    holds: holdsPart(`${sentences}\n${titles}`),
+    holds: holdsForm(
+      readStatements(`${sentences}\n${titles.replaceAll(" › ", "\n")}`, theirs).flatMap(({ words }) => [...words]),
+      theirs,
+    ),
+    knows: holdsForm(readStatements(known, own).flatMap(({ words }) => [...words]), own),
     lent: numbersOf(`${titles}\n${known}`),
   };
   if (own !== theirs) return worstOf([...said.map((one) => compareAmounts(one, source)), compareTurns(said, source.statements), unsure("it is in another language than its source")]);
-  const compared = said.map((one) => worstOf([compareAmounts(one, source), compareWords(one, source, readsStatements(own)), compareBest(one, source)]));
+  const compared = said.map((one) => worstOf([compareAmounts(one, source), compareWords(one, source, readsStatements(own), confidence >= CLEAR_LANGUAGE), compareBest(one, source)]));
   return worstOf(compared.length === 0 ? [unsure("it has no words to compare")] : compared);
 }
 
@@ -80,6 +96,8 @@ interface Source {
   statements: readonly Statement[];
   text: string;
   holds: (word: string) => boolean;
+  /** Whether the question or the instructions have a word. */
+  knows: (word: string) => boolean;
   /** Numbers of titles, the question and the instructions. */
   lent: ReadonlySet<number>;
 }
@@ -92,6 +110,22 @@ export function quotedSentences({ quote, text }: Pick<QuotedText, "quote" | "tex
     .filter(({ start, end }) => start < place.end && end > place.start)
     .map((sentence) => sentence.text)
     .join(" ");
+}
+
+/** Languages that make one word of several. */
+const COMPOUNDING: ReadonlySet<string> = new Set(["de", "nl", "sv", "da", "no", "nb", "nn", "fi"]);
+const MIN_PART_CHARS = 5;
+
+/** Returns whether words hold another one in any of its forms; "unopened" is no form of "opened". */
+function holdsForm(words: Iterable<string>, language = "en"): (word: string) => boolean {
+  const held = [...words];
+  const isPart = (part: string, whole: string) =>
+    part.length >= MIN_PART_CHARS && (whole.startsWith(part) || (whole.endsWith(part) && !whole.startsWith("un")));
+  const isForm = (one: string, other: string) =>
+    isSameWord(one, other) ||
+    (Math.min(one.length, other.length) >= 3 && (one === `${other}s` || other === `${one}s`)) ||
+    (COMPOUNDING.has(language) && (isPart(one, other) || isPart(other, one)));
+  return (word) => held.some((one) => isForm(one, word)) || (word.includes("-") && word.split("-").every((part) => held.some((one) => isForm(one, part))));
 }
 
 function worstOf(comparisons: readonly Comparison[]): Comparison {
@@ -149,14 +183,19 @@ function isConverted(unit: string, given: readonly Amount[]): boolean {
 }
 
 /** Names, what is asked for, and how much of the words the source has. */
-function compareWords(one: Statement, { holds, text }: Source, isRead: boolean): Comparison {
-  const name = [...one.names].find((word) => !holds(word) && !foldAccents(text.toLowerCase()).includes(word));
+function compareWords(one: Statement, { holds, knows, text }: Source, isRead: boolean, isClear: boolean): Comparison {
+  const given = foldAccents(text.toLowerCase());
+  const code = [...one.codes].find((word) => !given.includes(word));
+  if (code !== undefined) return different(`"${code}" does not stand in the quoted sentence`);
+  const name = CAPITAL_NOUNS.has(one.language) ? undefined : [...one.names].find((word) => !holds(word) && !given.includes(word));
   const missing = [...one.words].filter((word) => !holds(word));
   if (one.marks.has("secret") && missing.length > 0) return different("it asks for a secret");
   if (one.marks.has("ask") && missing.length > 0) return different("it asks for something that the quoted sentence does not ask for");
   const share = one.words.size === 0 ? 1 : 1 - missing.length / one.words.size;
-  if (share < MIN_SHARE && one.words.size >= MIN_WORDS) return different("what it cites is about something else");
-  if (name !== undefined) return unsure(`the name ${name} does not stand in the quoted sentence`);
+  if (share < MIN_SHARE && one.words.size >= MIN_WORDS) {
+    return (isClear ? different : unsure)("what it cites is about something else");
+  }
+  if (name !== undefined) return (knows(name) ? unsure : different)(`the name ${name} does not stand in the quoted sentence`);
   if (one.words.size === 0 && one.amounts.length === 0) return unsure("it has no words to compare");
   if (missing.length > 0 || !isRead) return unsure(`"${missing.join(", ")}" does not stand in the quoted sentence`);
   return SAME;
@@ -172,33 +211,64 @@ function compareBest(one: Statement, { statements }: Source): Comparison {
     .reduce((kindest, next) => (RANK[next.verdict] < RANK[kindest.verdict] ? next : kindest));
 }
 
+/** Words of the statement itself count twice as much as those that it takes from the part before it. */
 function scoreOf(one: Statement, other: Statement): number {
-  const holds = holdsPart([...other.words].join(" "));
-  const words = [...one.words].filter(holds).length + [...one.measures.keys()].filter((unit) => other.measures.has(unit)).length;
-  return words + (one.marks.has("free") && other.marks.has("free") ? 1 : 0);
+  const holds = holdsForm(other.words, other.language);
+  const inherits = holdsForm(other.inherited, other.language);
+  const words = [...one.words].reduce((sum, word) => sum + (holds(word) ? 1 : inherits(word) ? 0.5 : 0), 0);
+  const units = [...one.measures.keys()].filter((unit) => other.measures.has(unit)).length;
+  return words + units + (one.marks.has("free") && other.marks.has("free") ? 1 : 0);
 }
 
 function compareStatements(one: Statement, other: Statement, all: readonly Statement[]): Comparison {
-  const holds = holdsPart([...other.words].join(" "));
-  const elsewhere = all.filter((statement) => statement !== other);
-  const strays = [...one.words].filter(
-    (word) => !holds(word) && elsewhere.some(({ words }) => holdsPart([...words].join(" "))(word)),
-  );
+  const holds = holdsForm([...other.words, ...other.inherited], other.language);
+  const strays = [...one.words].filter((word) => !holds(word));
+  const elsewhere = all.filter((statement) => statement !== other && strays.some(holdsForm(statement.words, statement.language)));
   const noUnits = new Map<string, string>();
   const isIn = (amount: Amount) => other.amounts.some((known) => isSameAmount(amount, known, noUnits) || known.value === amount.value);
   const strayAmounts = one.amounts.filter((amount) => !isIn(amount));
-  const doubts: string[] = [];
+  const whyNumber = `the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`;
+  if (strayAmounts.length > 0) {
+    return other.amounts.length > 0 && strayAmounts.length === one.amounts.length ? different(whyNumber) : unsure(whyNumber);
+  }
+  const why = `"${strays.join(", ")}" stands in another part of the sentence`;
+  const turned = elsewhere.filter((statement) => statement.isDenied !== other.isDenied);
+  if (turned.some((statement) => statement.isDenied !== one.isDenied)) return different(why);
+  if (elsewhere.length > 0 && strays.some((word) => one.names.has(word))) return different(why);
+  if (turned.length > 0) return unsure(why);
+  if (one.marks.has("all") && all.some(({ isDenied }) => isDenied !== other.isDenied)) return unsure("the quoted sentence makes a difference");
+  const held = one.words.size === 0 ? 1 : 1 - strays.length / one.words.size;
+  return worstOf([
+    weaken(compareTurn(one, other), held),
+    compareMeasures(one, other),
+    compareParties(one, other),
+    compareCondition(one, other),
+    elsewhere.length > 0 ? unsure(why) : compareDropped(one, other, strays),
+  ]);
+}
 
-  if (strays.some((word) => elsewhere.some((stray) => stray.isDenied !== other.isDenied && stray.words.has(word)))) {
-    return different(`"${strays.join(", ")}" stands in another part of the sentence`);
-  }
-  if (strays.some((word) => one.names.has(word))) return different(`"${strays.join(", ")}" stands in another part of the sentence`);
-  if (strays.length > 0) doubts.push(`"${strays.join(", ")}" stands in another part of the sentence`);
-  if (strayAmounts.length > 0 && other.amounts.length > 0 && strayAmounts.length === one.amounts.length) {
-    return different(`the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`);
-  }
-  if (strayAmounts.length > 0) doubts.push(`the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`);
-  return worstOf([compareTurn(one, other), compareParties(one, other), compareCondition(one, other), ...doubts.map(unsure)]);
+/** Where the statements have too little in common, a turn of one says little about the other. */
+function weaken(comparison: Comparison, share: number): Comparison {
+  return comparison.verdict === "different" && share < MIN_TURN_SHARE ? unsure(comparison.why) : comparison;
+}
+
+/** A day of another part of the sentence, and "every week" for "every two weeks". */
+function compareMeasures(one: Statement, other: Statement): Comparison {
+  const isCounted = (unit: string) => one.amounts.some((amount) => amount.unit === unit);
+  const uncounted = other.amounts.find(({ unit }) => unit !== null && one.measures.has(unit) && !isCounted(unit));
+  if (uncounted !== undefined) return unsure(`it lacks the number ${uncounted.value} of the quoted sentence`);
+  const stray = [...one.measures.keys()].find((unit) => !other.measures.has(unit) && !isCounted(unit));
+  return stray === undefined ? SAME : unsure(`"${stray}" stands in another part of the sentence`);
+}
+
+/** What leaves out much, or takes its subject from a heading while it leaves out that of the sentence, may be about something else. */
+function compareDropped(one: Statement, other: Statement, strays: readonly string[]): Comparison {
+  const holds = holdsForm(one.words, one.language);
+  const dropped = [...other.words].filter((word) => !holds(word));
+  const isOther = strays.length > 0 && other.subject !== null && !holds(other.subject);
+  return isOther || dropped.length > MAX_DROPPED_SHARE * other.words.size
+    ? unsure(`it lacks "${dropped.join(", ")}" of the quoted sentence`)
+    : SAME;
 }
 
 /** Denials, restrictions and limits. */
@@ -219,12 +289,15 @@ function compareTurn(one: Statement, other: Statement): Comparison {
     return other.isDenied || other.condition !== null ? unsure(why) : different(why);
   }
   if (isRestricted[0] === false && isRestricted[1] === true) {
-    const holds = holdsPart([...(other.exception ?? [])].join(" "));
+    const holds = holdsForm(other.exception ?? [], other.language);
     return [...one.words].some(holds) && !one.isDenied
       ? different("the quoted sentence makes an exception of it")
       : unsure("it lacks a restriction of the quoted sentence");
   }
-  if (one.marks.has("free") && !other.marks.has("free")) return different("it says that it is free, which the quoted sentence does not");
+  if (one.marks.has("free") && !other.marks.has("free")) {
+    const hasPrice = [...other.measures.values()].includes("money");
+    return (hasPrice ? different : unsure)("it says that it is free, which the quoted sentence does not");
+  }
   return compareLimits(one, other);
 }
 
@@ -240,9 +313,13 @@ function signOf({ marks, isDenied }: Statement): boolean {
 
 function compareLimits(one: Statement, other: Statement): Comparison {
   const [less, more] = (["less", "more"] as const).map((mark) => [one.marks.has(mark), other.marks.has(mark)] as const);
-  const isTurned = (more?.[0] && !more[1] && less?.[1]) || (less?.[0] && !less[1] && more?.[1]);
-  if (isTurned === true) return different("its limit is the opposite of that of the quoted sentence");
+  const isTurned =
+    (more?.[0] && !less?.[0] && !more[1] && less?.[1]) || (less?.[0] && !more?.[0] && !less[1] && more?.[1]);
+  const isSameLimit = one.amounts.some((amount) => other.amounts.some(({ value }) => value === amount.value));
+  if (isTurned === true) return (isSameLimit || one.amounts.length === 0 ? different : unsure)("its limit is the opposite of that of the quoted sentence");
   const isLimited = other.marks.has("less") || other.marks.has("more") || other.condition !== null || other.marks.has("only");
+  const holdsAll = holdsForm(other.allOf, other.language);
+  if (other.marks.has("all") && [...one.allOf].some((word) => !holdsAll(word))) return unsure("it is said without exception of something else");
   if (one.marks.has("all") && !other.marks.has("all")) {
     const why = "it is said without exception, which the quoted sentence does not say";
     return isLimited ? different(why) : unsure(why);
@@ -261,23 +338,26 @@ function compareLimits(one: Statement, other: Statement): Comparison {
 function compareParties(one: Statement, other: Statement): Comparison {
   const [isWe, isYou] = (["we", "you"] as const).map((mark) => one.marks.has(mark));
   const [areWe, areYou] = (["we", "you"] as const).map((mark) => other.marks.has(mark));
-  if (isWe === true && areWe === false && areYou === true) return different("the customer does that, not the company");
+  if (isWe === true && areWe === false && areYou === true) {
+    return (isYou === true ? unsure : different)("the customer does that, not the company");
+  }
   if (isYou === true && isWe === false && areWe === true && areYou === false) return unsure("the company does that");
   if (areWe === true && areYou === false && isWe === false && isYou === false) return SAME;
   const isAdded = (isWe === true && areWe === false) || (isYou === true && areYou === false && areWe === false);
-  const holds = holdsPart([...one.words].join(" "));
-  return isAdded && [...other.words].some((word) => !holds(word)) && other.subject !== null && !holds(other.subject)
-    ? unsure(`it lacks "${other.subject}" of the quoted sentence`)
-    : SAME;
+  const holds = holdsForm(one.words, one.language);
+  const dropped = [...other.words].filter((word) => !holds(word) && other.condition?.has(word) !== true);
+  if (!isAdded || (dropped.length === 0 && one.letsYou && isWe === false)) return SAME;
+  if (dropped.length === 0) return unsure("it says who acts, which the quoted sentence does not");
+  const why = `it lacks "${dropped.join(", ")}" of the quoted sentence`;
+  return one.marks.has("pay") && other.marks.has("pay") ? different(why) : unsure(why);
 }
 
 /** What holds under a condition is not said without it, and no condition is added. */
 function compareCondition(one: Statement, other: Statement): Comparison {
-  const holdsOf = (words: Iterable<string>) => holdsPart([...words].join(" "));
-  const added = [...(one.condition ?? [])].filter((word) => !holdsOf(other.words)(word));
+  const added = [...(one.condition ?? [])].filter((word) => !holdsForm(other.words, other.language)(word));
   if (added.length > 0) return unsure(`it has the condition "${added.join(", ")}"`);
   const condition = [...(other.condition ?? [])];
-  const kept = condition.filter((word) => holdsOf(one.words)(word));
+  const kept = condition.filter((word) => holdsForm(one.words, one.language)(word));
   return condition.length > 0 && kept.length < MIN_CONDITION_SHARE * condition.length
     ? unsure("it lacks a condition of the quoted sentence")
     : SAME;

@@ -93,8 +93,6 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   }
   if (claim.citations.length === 0) return unsupported("it cites nothing");
   if (cited.length === 0) return unsupported("its quotes do not stand in the passages that it names");
-  const number = foreign[0];
-  if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
   // The result of a tool is data without sentences.
   const quoted = cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [{ ...found, quote }]));
   if (quoted.length > 0) {
@@ -102,6 +100,8 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     if (verdict === "different") return unsupported(why);
     return { ...judged, kind: verdict === "same" ? "supported" : "unsure", why, isSuspect: false };
   }
+  const number = foreign[0];
+  if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
   const isSame = isAbout(text, sayable, language);
   if (isSame === false) return unsupported("what it cites is about something else");
   const isCompared = isSame !== null || isLiteral(text, sayable);

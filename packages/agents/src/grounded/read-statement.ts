@@ -13,6 +13,8 @@ export interface Amount {
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {
   text: string;
+  /** As ISO 639-1. */
+  language: string;
   /** Words that carry the meaning, folded; synonyms as one. */
   words: ReadonlySet<string>;
   amounts: readonly Amount[];
@@ -26,14 +28,22 @@ export interface Statement {
   /** Words behind "except"; null where there are none. */
   exception: ReadonlySet<string> | null;
   marks: ReadonlySet<Mark>;
-  /** Names: words with a capital letter within a sentence, identifiers and codes. */
+  /** What it says "all" of: the words behind it, "" for "always". */
+  allOf: ReadonlySet<string>;
+  /** Whether it tells the customer what is possible or needed, rather than who does something. */
+  letsYou: boolean;
+  /** Words with a capital letter within a sentence. */
   names: ReadonlySet<string>;
+  /** Identifiers and code. */
+  codes: ReadonlySet<string>;
   /** The first of its words, which is mostly whom it is about. */
   subject: string | null;
+  /** Words of the part before it, where it goes on with that: "€80 for a city bicycle, for an electric one €250". */
+  inherited: ReadonlySet<string>;
 }
 
 /** What a statement has besides words and numbers. */
-export type Mark = "free" | "only" | "except" | "even" | "all" | "less" | "more" | "we" | "you" | "ask" | "secret";
+export type Mark = "free" | "pay" | "only" | "except" | "even" | "all" | "less" | "more" | "we" | "you" | "ask" | "secret";
 
 type Kind = Mark | "not" | "if" | "unless" | "light" | "turn";
 
@@ -41,13 +51,14 @@ interface Lexicon {
   phrases: ReadonlyMap<string, Kind>;
   flips: ReadonlyMap<string, string>;
   same: ReadonlyMap<string, string>;
-  /** Words of several languages count as measures. */
+  /** Stop words that tell nothing apart. */
   empty: ReadonlySet<string>;
+  lets: ReadonlySet<string>;
 }
 
 const MAX_PHRASE_WORDS = 4;
 const KINDS = [
-  ...(["light", "all", "free", "only", "except", "if", "unless", "even", "less", "more", "we", "you", "ask"] as const),
+  ...(["light", "all", "free", "only", "except", "if", "unless", "even", "less", "more", "we", "you", "pay", "ask"] as const),
   ...(["secret", "not"] as const),
 ];
 
@@ -64,12 +75,14 @@ function lexiconOf(language: string, words: ClaimWords): Lexicon {
   const phrases = new Map<string, Kind>();
   for (const kind of KINDS) for (const phrase of words[kind].split(",")) phrases.set(foldOwn(phrase), kind);
   for (const phrase of (TURNS[language] ?? "").split(",")) phrases.set(foldOwn(phrase), "turn");
+  const telling = new Set(words.telling.split(",").map(fold));
   const groups = words.same.split("|").map((group) => group.split(" ").map((word) => foldOwn(word.replace("-", " "))));
   return {
     phrases,
     flips: new Map(words.flips.split(",").map((pair) => pair.split(":").map(fold) as [string, string])),
     same: new Map(groups.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const))),
-    empty: new Set([...stopWords(language)].map(fold)),
+    empty: new Set([...stopWords(language)].map(fold).filter((word) => !telling.has(word))),
+    lets: new Set(words.lets.split(",").map(fold)),
   };
 }
 
@@ -94,19 +107,42 @@ const YES_OR_NO = /^(?:yes|no|ja|nein|sí|si|oui|non)\s*[,.:;–-]\s*(?=\S)/iu;
  * A "Yes," or "No," at its beginning is left out.
  */
 export function readStatements(text: string, language: string): Statement[] {
-  return splitSentences(text).flatMap(({ text: sentence }) =>
-    cutStatements(sentence.replace(YES_OR_NO, ""), language).map((part) => readStatement(part, language)),
-  );
+  return splitSentences(text).flatMap(({ text: sentence }) => {
+    const statements: Statement[] = [];
+    for (const { part, goesOn } of cutStatements(sentence.replace(YES_OR_NO, ""), language)) {
+      const statement = readStatement(part, language);
+      const before = statements.at(-1);
+      const inherits = before !== undefined && (goesOn || statement.words.size === 0);
+      statements.push(inherits ? { ...statement, inherited: new Set([...before.words, ...before.inherited]) } : statement);
+    }
+    return statements;
+  });
 }
 
-/** Where a sentence goes over to something else: each part has at least two words. */
-function cutStatements(sentence: string, language: string): string[] {
+const VERBS = "is|are|was|were|can|may|must|will|ist|sind|wird|werden|kann|können|es|son|está|están|se|puede|pueden";
+
+/** A part of a sentence, and whether it goes on with the words of the one before. */
+interface SentencePart {
+  part: string;
+  goesOn: boolean;
+}
+
+/** Cuts a sentence where it goes over to something else. */
+function cutStatements(sentence: string, language: string): SentencePart[] {
   const turns = (TURNS[language] ?? "").split(",").filter(Boolean).join("|");
   const denials = "not|never|no|kein|keine|nicht|nie|nunca|ni";
-  const pattern = turns === "" ? /;\s+/u : new RegExp(`;\\s+|,?\\s+(?=(?:${turns})\\s)|,\\s+(?=(?:${denials})\\s)`, "giu");
-  const parts: string[] = [];
-  for (const part of sentence.split(pattern).filter((piece) => piece.trim() !== "")) parts.push(...cutAmounts(part));
-  return parts;
+  // ", not by post" is a part of its own, ", no refund is possible" goes with what stands before.
+  const pattern =
+    turns === ""
+      ? /;\s+/u
+      : new RegExp(
+          `;\\s+|,?\\s+(?=(?:${turns})\\s)|,\\s+(?=(?:${denials})\\s(?!.*\\b(?:${VERBS})\\b))|,?\\s+(?=(?:and|und|y)\\s+(?:do\\s+|is\\s+|are\\s+)?(?:${denials})\\s)`,
+          "giu",
+        );
+  return sentence
+    .split(pattern)
+    .filter((piece) => piece.trim() !== "")
+    .flatMap((piece) => cutAmounts(piece).map((part, index) => ({ part, goesOn: index > 0 })));
 }
 
 /** "€80 for a city bicycle and €250 for an electric one": each amount with its own words. */
@@ -127,7 +163,7 @@ const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{M}]+/gu) ?? [];
 const wordCount = (text: string): number => wordsOf(text).length;
 
 const TOKEN =
-  /(?<clock>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b)|\b\d{1,2}:\d{2}\b)|(?<number>\d+(?:[.,'’\u00A0\u202F]\d{3}(?!\d))*(?:[.,]\d+)?)|(?<code>`[^`\n]+`|[\p{L}\p{N}]+(?:[_=][\p{L}\p{N}]+)+)|(?<word>[\p{L}\p{M}]+(?:['’][\p{L}]+)?)|(?<sign>[€$£%])/giu;
+  /(?<clock>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b)|\b\d{1,2}:\d{2}\b)|(?<number>\d+(?:[.,'’\u00A0\u202F]\d{3}(?!\d))*(?:[.,]\d+)?)|(?<code>`[^`\n]+`|[\p{L}\p{N}]+(?:[_=][\p{L}\p{N}]+)+)|(?<word>[\p{L}\p{M}]+(?:['’-][\p{L}]+)*)|(?<sign>[€$£%])/giu;
 
 interface Token {
   kind: "clock" | "number" | "code" | "word" | "sign";
@@ -142,16 +178,28 @@ function tokensOf(text: string): Token[] {
   });
 }
 
+/** Short forms in full, and "los no residentes" as a word for people. */
+function unfold(text: string, language: string): string {
+  if (language === "en") {
+    return text.replace(/\b(?:cannot|can['’]t)\b/giu, "can not").replace(/\bwon['’]t\b/giu, "will not").replace(/n['’]t\b/giu, " not");
+  }
+  return language === "es" ? text.replace(/\b(los|las) no (?=\p{L})/giu, "$1 no-") : text;
+}
+
 function readStatement(source: string, language: string): Statement {
-  const text = language === "en" ? source.replace(/(?:n['’]t\b|\bcannot\b)/giu, (found) => (/c/i.test(found) ? "can not" : " not")) : source;
+  const text = unfold(source, language);
   const lexicon = LEXICONS.get(language);
   const tokens = tokensOf(text.replaceAll("**", ""));
   const parts = { main: new Set<string>(), condition: new Set<string>(), exception: new Set<string>() };
   const denials = { main: 0, condition: 0, exception: 0 };
+  const denied = { main: 0, condition: 0, exception: 0 };
   const marks = new Set<Mark>();
   const amounts: Amount[] = [];
   const measures = new Map<string, string>();
   const names = new Set<string>();
+  const codes = new Set<string>();
+  const allOf = new Set<string>();
+  let letsYou = false;
   let part: keyof typeof parts = "main";
   let subject: string | null = null;
   let begins = 0;
@@ -168,15 +216,18 @@ function readStatement(source: string, language: string): Statement {
     }
     if (token.kind === "code") {
       const code = fold(token.text.replaceAll("`", ""));
-      names.add(code);
+      codes.add(code);
       for (const { text: word } of tokensOf(code)) parts[part].add(word);
       at += 1;
       continue;
     }
+    if (lexicon?.lets.has(fold(token.text)) === true) letsYou = true;
     const found = lexicon === undefined ? null : phraseAt(tokens, at, lexicon);
     if (found !== null) {
       const { kind, length } = found;
-      if (kind === "not") denials[part] += 1;
+      // "no … nada", "neither … nor" deny once; "without" denies by itself.
+      if (kind === "not" && WITHOUT.test(token.text)) denials[part] += 1;
+      else if (kind === "not") denied[part] = 1;
       else if (kind === "if" || kind === "unless") {
         part = "condition";
         begins = at;
@@ -186,17 +237,23 @@ function readStatement(source: string, language: string): Statement {
         part = "exception";
         begins = at;
       } else if (kind === "all") {
-        if (!isFrequency(tokens, at + length)) marks.add("all");
+        if (!isFrequency(tokens, at + length)) {
+          marks.add("all");
+          allOf.add(/^(?:all|any|every|alle[nr]?|tod[oa]s|cualquier)$/i.test(token.text) ? fold(tokens[at + length]?.text ?? "") : "");
+        }
+      } else if (kind === "we" || kind === "you") {
+        // Who acts under a condition is not who acts.
+        if (part !== "condition") marks.add(kind);
       } else if (kind !== "light" && kind !== "turn") marks.add(kind);
       // What a text asks for, and what it must not ask for, has to stand in what it quotes as well.
-      if (kind === "ask" || kind === "secret" || kind === "even") {
+      if (kind === "ask" || kind === "secret" || kind === "even" || kind === "pay") {
         for (const { text: word } of tokens.slice(at, at + length)) parts[part].add(fold(word));
       }
       at += length;
       continue;
     }
     const word = fold(token.text);
-    const measure = MEASURE_OF.get(word);
+    const measure = MEASURE_OF.get(word) ?? (isSecond(tokens, at) ? { unit: "second", dimension: "time" } : undefined);
     if (measure !== undefined) {
       measures.set(measure.unit, measure.dimension);
       at += 1;
@@ -223,22 +280,30 @@ function readStatement(source: string, language: string): Statement {
     }
     at += 1;
   }
-  const denied = lexicon === undefined ? Number(hasTurn(text, "denial", language) ?? false) : denials.main + denials.exception;
+  const total =
+    lexicon === undefined
+      ? Number(hasTurn(text, "denial", language) ?? false)
+      : denials.main + denials.exception + denied.main + denied.exception;
   if (lexicon === undefined && hasTurn(text, "restriction", language) === true) marks.add("only");
   const isOnlyIf = marks.has("only") && parts.condition.size > 0 && !marks.has("except");
   if (isOnlyIf) marks.delete("only");
   return {
     text: source,
+    language,
     words: new Set([...parts.main, ...parts.condition, ...parts.exception]),
     amounts: joinRanges(amounts),
     measures,
-    isDenied: (denied + Number(isOnlyIf)) % 2 === 1,
-    isConditionDenied: (denials.condition + Number(isOnlyIf)) % 2 === 1,
-    condition: begins > 0 || parts.condition.size > 0 ? (parts.condition.size > 0 ? parts.condition : null) : null,
+    isDenied: (total + Number(isOnlyIf)) % 2 === 1,
+    isConditionDenied: (denials.condition + denied.condition + Number(isOnlyIf)) % 2 === 1,
+    condition: parts.condition.size > 0 ? parts.condition : null,
     exception: parts.exception.size > 0 ? parts.exception : null,
     marks,
+    allOf,
+    letsYou,
     names,
+    codes,
     subject,
+    inherited: new Set(),
   };
 }
 
@@ -257,11 +322,18 @@ function isFrequency(tokens: readonly Token[], at: number): boolean {
   return next !== undefined && (next.kind === "number" || MEASURE_OF.has(fold(next.text)) || DIGITS_OF.has(fold(next.text)) || fold(next.text) === "other");
 }
 
+/** "a second one" is no time. */
+function isSecond(tokens: readonly Token[], at: number): boolean {
+  const before = tokens[at - 1];
+  return /^(?:second|segundo)$/i.test(tokens[at]?.text ?? "") && /^(?:per|por|each|every|one|1)$/i.test(before?.text ?? "");
+}
+
 function isName(token: Token, before: Token | undefined, text: string): boolean {
   if (!/^\p{Lu}/u.test(token.text) || before === undefined) return false;
   return !/[.!?:;"“„«(\n]\s*$/u.test(text.slice(0, token.index));
 }
 
+const WITHOUT = /^(?:without|ohne|sin)$/i;
 const SIGN_BEFORE = /^[€$£]$/;
 
 function readAmount(tokens: readonly Token[], at: number): Amount {
