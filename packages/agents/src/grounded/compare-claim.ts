@@ -205,8 +205,10 @@ function compareWords(one: Statement, { holds, knows, text }: Source, isRead: bo
 function compareBest(one: Statement, { statements }: Source): Comparison {
   const scored = statements.map((statement) => ({ statement, score: scoreOf(one, statement) }));
   const best = Math.max(...scored.map(({ score }) => score));
+  const isElliptical = ({ words, inherited, amounts, language }: Statement): boolean =>
+    words.size === 0 && amounts.length > 0 && [...one.words].every(holdsForm(inherited, language));
   return scored
-    .filter(({ score }) => score === best)
+    .filter(({ statement, score }) => score === best || isElliptical(statement))
     .map(({ statement }) => compareStatements(one, statement, statements))
     .reduce((kindest, next) => (RANK[next.verdict] < RANK[kindest.verdict] ? next : kindest));
 }
@@ -233,13 +235,14 @@ function compareStatements(one: Statement, other: Statement, all: readonly State
   }
   const why = `"${strays.join(", ")}" stands in another part of the sentence`;
   const turned = elsewhere.filter((statement) => statement.isDenied !== other.isDenied);
-  if (turned.some((statement) => statement.isDenied !== one.isDenied)) return different(why);
+  const isWhole = [...other.words].every(holdsForm(one.words, one.language));
+  if (turned.some((statement) => statement.isDenied !== one.isDenied)) return (isWhole ? unsure : different)(why);
   if (elsewhere.length > 0 && strays.some((word) => one.names.has(word))) return different(why);
   if (turned.length > 0) return unsure(why);
   if (one.marks.has("all") && all.some(({ isDenied }) => isDenied !== other.isDenied)) return unsure("the quoted sentence makes a difference");
   const held = one.words.size === 0 ? 1 : 1 - strays.length / one.words.size;
   return worstOf([
-    weaken(compareTurn(one, other), held),
+    weaken(compareTurn(one, other, all.some(({ isDenied }) => isDenied !== other.isDenied)), held),
     compareMeasures(one, other),
     compareParties(one, other),
     compareCondition(one, other),
@@ -271,8 +274,8 @@ function compareDropped(one: Statement, other: Statement, strays: readonly strin
     : SAME;
 }
 
-/** Denials, restrictions and limits. */
-function compareTurn(one: Statement, other: Statement): Comparison {
+/** Denials, restrictions and limits. Where another part of the sentence turns, a restriction may say the same. */
+function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Comparison {
   const isRestricted = [one, other].map(({ marks }) => marks.has("only") || marks.has("except"));
   const isFree = one.marks.has("free") !== other.marks.has("free");
   if (deniesOf(one, other) !== deniesOf(other, one)) {
@@ -282,11 +285,12 @@ function compareTurn(one: Statement, other: Statement): Comparison {
   const isConditionTurned = one.condition !== null && other.condition !== null && one.isConditionDenied !== other.isConditionDenied;
   if (isConditionTurned) return different("its condition is the opposite of that of the quoted sentence");
   if (isRestricted[0] === true && isRestricted[1] === true && signOf(one) !== signOf(other)) {
-    return different("it restricts what the quoted sentence does not restrict");
+    const why = "it restricts what the quoted sentence does not restrict";
+    return one.marks.has("only") && one.isDenied ? unsure(why) : different(why);
   }
   if (isRestricted[0] === true && isRestricted[1] === false) {
     const why = "it has a restriction that the quoted sentence does not have";
-    return other.isDenied || other.condition !== null ? unsure(why) : different(why);
+    return hasContrast || other.isDenied || other.condition !== null ? unsure(why) : different(why);
   }
   if (isRestricted[0] === false && isRestricted[1] === true) {
     const holds = holdsForm(other.exception ?? [], other.language);
@@ -367,7 +371,7 @@ function compareCondition(one: Statement, other: Statement): Comparison {
 function compareTurns(said: readonly Statement[], given: readonly Statement[]): Comparison {
   const [one, other] = [said[0], given[0]];
   if (said.length === 1 && given.length === 1 && one !== undefined && other !== undefined) {
-    return worstOf([compareTurn(one, other), compareParties(one, other)]);
+    return worstOf([compareTurn(one, other, false), compareParties(one, other)]);
   }
   const denials = [said, given].map((statements) => statements.filter(({ isDenied }) => isDenied).length);
   if (denials[0] === 0 && denials[1] === given.length) return different("it lacks a negation of the quoted sentence");

@@ -109,7 +109,7 @@ const YES_OR_NO = /^(?:yes|no|ja|nein|sí|si|oui|non)\s*[,.:;–-]\s*(?=\S)/iu;
 export function readStatements(text: string, language: string): Statement[] {
   return splitSentences(text).flatMap(({ text: sentence }) => {
     const statements: Statement[] = [];
-    for (const { part, goesOn } of cutStatements(sentence.replace(YES_OR_NO, ""), language)) {
+    for (const { part, goesOn } of cutStatements(unfold(sentence.replace(YES_OR_NO, ""), language), language)) {
       const statement = readStatement(part, language);
       const before = statements.at(-1);
       const inherits = before !== undefined && (goesOn || statement.words.size === 0);
@@ -136,7 +136,7 @@ function cutStatements(sentence: string, language: string): SentencePart[] {
     turns === ""
       ? /;\s+/u
       : new RegExp(
-          `;\\s+|,?\\s+(?=(?:${turns})\\s)|,\\s+(?=(?:${denials})\\s(?!.*\\b(?:${VERBS})\\b))|,?\\s+(?=(?:and|und|y)\\s+(?:do\\s+|is\\s+|are\\s+)?(?:${denials})\\s)`,
+          `;\\s+|,?\\s+(?=(?:${turns})\\s)|,\\s+(?=(?:${denials})\\s(?!.*\\b(?:${VERBS})\\b))|,?\\s+(?=(?:and|und|y)\\s+(?:(?:do|does|is|are|can|may|must)\\s+)?(?:${denials})\\s)`,
           "giu",
         );
   return sentence
@@ -186,8 +186,7 @@ function unfold(text: string, language: string): string {
   return language === "es" ? text.replace(/\b(los|las) no (?=\p{L})/giu, "$1 no-") : text;
 }
 
-function readStatement(source: string, language: string): Statement {
-  const text = unfold(source, language);
+function readStatement(text: string, language: string): Statement {
   const lexicon = LEXICONS.get(language);
   const tokens = tokensOf(text.replaceAll("**", ""));
   const parts = { main: new Set<string>(), condition: new Set<string>(), exception: new Set<string>() };
@@ -288,7 +287,7 @@ function readStatement(source: string, language: string): Statement {
   const isOnlyIf = marks.has("only") && parts.condition.size > 0 && !marks.has("except");
   if (isOnlyIf) marks.delete("only");
   return {
-    text: source,
+    text,
     language,
     words: new Set([...parts.main, ...parts.condition, ...parts.exception]),
     amounts: joinRanges(amounts),
