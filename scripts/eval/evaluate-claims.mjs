@@ -45,6 +45,22 @@ function readHalf(half) {
     );
 }
 
+const AGENT = {
+  id: "a",
+  name: "assistant",
+  description: "",
+  instructions: "",
+  model: null,
+  kbIds: ["kb"],
+  examples: [],
+  reviewPolicy: "auto",
+  autoThreshold: 0.5,
+  fixedReply: null,
+  tools: [],
+  enabled: true,
+  version: 1,
+};
+
 /** An agent whose knowledge base is the one passage, and a model that answers with the one claim. */
 function questionOf({ question, quote, claim, language, title, heading, passage }, verdict) {
   const hit = { documentId: "d", chunkId: "c", title, headingPath: [title, heading], text: passage, markdown: true };
@@ -56,10 +72,7 @@ function questionOf({ question, quote, claim, language, title, heading, passage 
     query: { queries: [] },
   };
   return {
-    agent: {
-      ...{ id: "a", name: "assistant", description: "", instructions: "", model: null, kbIds: ["kb"], examples: [] },
-      ...{ reviewPolicy: "auto", autoThreshold: 0.5, fixedReply: null, tools: [], enabled: true, version: 1 },
-    },
+    agent: AGENT,
     text: question,
     language,
     search: () => Promise.resolve(found),

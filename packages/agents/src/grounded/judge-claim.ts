@@ -70,9 +70,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     // The result of a tool is no document.
     sources: cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [sourceOf(found.passage, quote)])),
     titles: cited.map(({ found }) => found.title),
-    evidence: cited
-      .map(({ found, quote }) => `${found.title}\n${quotedSentences({ ...found, quote })}`)
-      .join("\n\n"),
+    evidence: cited.map(({ found, quote }) => `${found.title}\n${quotedSentences({ ...found, quote })}`).join("\n\n"),
     isByResults: cited.length > 0 && cited.every(({ found }) => found.passage === null),
     isCompared: true,
   };

@@ -43,7 +43,19 @@ export interface Statement {
 }
 
 /** What a statement has besides words and numbers. */
-export type Mark = "free" | "pay" | "only" | "except" | "even" | "all" | "less" | "more" | "we" | "you" | "ask" | "secret";
+export type Mark =
+  | "free"
+  | "pay"
+  | "only"
+  | "except"
+  | "even"
+  | "all"
+  | "less"
+  | "more"
+  | "we"
+  | "you"
+  | "ask"
+  | "secret";
 
 type Kind = Mark | "not" | "if" | "unless" | "light" | "turn";
 
@@ -58,11 +70,28 @@ interface Lexicon {
 
 const MAX_PHRASE_WORDS = 4;
 const KINDS = [
-  ...(["light", "all", "free", "only", "except", "if", "unless", "even", "less", "more", "we", "you", "pay", "ask"] as const),
+  ...([
+    "light",
+    "all",
+    "free",
+    "only",
+    "except",
+    "if",
+    "unless",
+    "even",
+    "less",
+    "more",
+    "we",
+    "you",
+    "pay",
+    "ask",
+  ] as const),
   ...(["secret", "not"] as const),
 ];
 
-const LEXICONS = new Map(Object.entries(CLAIM_WORDS).map(([language, words]) => [language, lexiconOf(language, words)]));
+const LEXICONS = new Map(
+  Object.entries(CLAIM_WORDS).map(([language, words]) => [language, lexiconOf(language, words)]),
+);
 const MEASURE_OF = new Map(
   Object.entries(MEASURES).flatMap(([dimension, units]) =>
     Object.entries(units).flatMap(([unit, words]) =>
@@ -100,6 +129,9 @@ export function readsStatements(language: string): boolean {
   return LEXICONS.has(language);
 }
 
+/** Addresses are compared by themselves, and say nothing in words. */
+const ADDRESSES = /(?<=\])\([^()\s]{1,1000}\)|<?\b[a-z][a-z0-9+.-]{1,30}:\/\/[^\s<>"'`)\]}]{1,1000}>?/gi;
+
 const YES_OR_NO = /^(?:yes|no|ja|nein|sí|si|oui|non)\s*[,.:;–-]\s*(?=\S)/iu;
 
 /**
@@ -107,13 +139,15 @@ const YES_OR_NO = /^(?:yes|no|ja|nein|sí|si|oui|non)\s*[,.:;–-]\s*(?=\S)/iu;
  * A "Yes," or "No," at its beginning is left out.
  */
 export function readStatements(text: string, language: string): Statement[] {
-  return splitSentences(text).flatMap(({ text: sentence }) => {
+  return splitSentences(text.replace(ADDRESSES, " ")).flatMap(({ text: sentence }) => {
     const statements: Statement[] = [];
     for (const { part, goesOn } of cutStatements(unfold(sentence.replace(YES_OR_NO, ""), language), language)) {
       const statement = readStatement(part, language);
       const before = statements.at(-1);
       const inherits = before !== undefined && (goesOn || statement.words.size === 0);
-      statements.push(inherits ? { ...statement, inherited: new Set([...before.words, ...before.inherited]) } : statement);
+      statements.push(
+        inherits ? { ...statement, inherited: new Set([...before.words, ...before.inherited]) } : statement,
+      );
     }
     return statements;
   });
@@ -151,7 +185,8 @@ function cutAmounts(part: string): string[] {
   const cut: string[] = [];
   for (const piece of pieces) {
     const last = cut.at(-1);
-    const isOwn = last !== undefined && hasAmount(piece) && hasAmount(last) && wordCount(piece) > 2 && wordCount(last) > 2;
+    const isOwn =
+      last !== undefined && hasAmount(piece) && hasAmount(last) && wordCount(piece) > 2 && wordCount(last) > 2;
     if (last === undefined || isOwn) cut.push(piece);
     else cut[cut.length - 1] = part.slice(part.indexOf(last), part.indexOf(piece, part.indexOf(last)) + piece.length);
   }
@@ -181,7 +216,10 @@ function tokensOf(text: string): Token[] {
 /** Short forms in full, and "los no residentes" as a word for people. */
 function unfold(text: string, language: string): string {
   if (language === "en") {
-    return text.replace(/\b(?:cannot|can['’]t)\b/giu, "can not").replace(/\bwon['’]t\b/giu, "will not").replace(/n['’]t\b/giu, " not");
+    return text
+      .replace(/\b(?:cannot|can['’]t)\b/giu, "can not")
+      .replace(/\bwon['’]t\b/giu, "will not")
+      .replace(/n['’]t\b/giu, " not");
   }
   return language === "es" ? text.replace(/\b(los|las) no (?=\p{L})/giu, "$1 no-") : text;
 }
@@ -203,7 +241,7 @@ function readStatement(text: string, language: string): Statement {
   let subject: string | null = null;
   let begins = 0;
 
-  for (let at = 0; at < tokens.length; ) {
+  for (let at = 0; at < tokens.length;) {
     const token = tokens[at] as Token;
     const before = tokens[at - 1];
     // A condition that comes first ends at the comma.
@@ -238,7 +276,11 @@ function readStatement(text: string, language: string): Statement {
       } else if (kind === "all") {
         if (!isFrequency(tokens, at + length)) {
           marks.add("all");
-          allOf.add(/^(?:all|any|every|alle[nr]?|tod[oa]s|cualquier)$/i.test(token.text) ? fold(tokens[at + length]?.text ?? "") : "");
+          allOf.add(
+            /^(?:all|any|every|alle[nr]?|tod[oa]s|cualquier)$/i.test(token.text)
+              ? fold(tokens[at + length]?.text ?? "")
+              : "",
+          );
         }
       } else if (kind === "we" || kind === "you") {
         // Who acts under a condition is not who acts.
@@ -267,11 +309,11 @@ function readStatement(text: string, language: string): Statement {
     const flipped = lexicon?.flips.get(word);
     if (flipped !== undefined) denials[part] += 1;
     const isEmpty = digits === "1" || word.length < 2 || (lexicon?.empty ?? stopWords(language)).has(word);
-    if (language === "es" && /mos$/.test(word) && word.length > 4) marks.add("we");
+    if (language === "es" && word.endsWith("mos") && word.length > 4) marks.add("we");
     if (!isEmpty) {
       const pair = `${word} ${fold(tokens[at + 1]?.text ?? "")}`;
       const same = lexicon?.same.get(pair) ?? lexicon?.same.get(word);
-      const said = same ?? flipped ?? word;
+      const said = flipped ?? same ?? word;
       parts[part].add(said);
       subject ??= part === "main" ? said : null;
       if (isName(token, before, text)) names.add(word);
@@ -318,13 +360,21 @@ function phraseAt(tokens: readonly Token[], at: number, { phrases }: Lexicon): {
 /** "every two weeks", "every Monday": how often, and not without exception. */
 function isFrequency(tokens: readonly Token[], at: number): boolean {
   const next = tokens[at];
-  return next !== undefined && (next.kind === "number" || MEASURE_OF.has(fold(next.text)) || DIGITS_OF.has(fold(next.text)) || fold(next.text) === "other");
+  return (
+    next !== undefined &&
+    (next.kind === "number" ||
+      MEASURE_OF.has(fold(next.text)) ||
+      DIGITS_OF.has(fold(next.text)) ||
+      fold(next.text) === "other")
+  );
 }
 
 /** "a second one" is no time. */
 function isSecond(tokens: readonly Token[], at: number): boolean {
   const before = tokens[at - 1];
-  return /^(?:second|segundo)$/i.test(tokens[at]?.text ?? "") && /^(?:per|por|each|every|one|1)$/i.test(before?.text ?? "");
+  return (
+    /^(?:second|segundo)$/i.test(tokens[at]?.text ?? "") && /^(?:per|por|each|every|one|1)$/i.test(before?.text ?? "")
+  );
 }
 
 function isName(token: Token, before: Token | undefined, text: string): boolean {
@@ -364,6 +414,9 @@ function joinRanges(amounts: readonly Amount[]): Amount[] {
     const next = amounts[index + 1];
     if (amount.unit !== null || next?.unit !== "clock" || amount.value > 24) return amount;
     const minutes = amount.value * 60;
-    return { value: next.value >= 720 && amount.value < 12 && minutes + 720 < next.value ? minutes + 720 : minutes, unit: "clock" };
+    return {
+      value: next.value >= 720 && amount.value < 12 && minutes + 720 < next.value ? minutes + 720 : minutes,
+      unit: "clock",
+    };
   });
 }

@@ -52,7 +52,9 @@ export async function rewriteQuery(
       maxOutputTokens: MAX_OUTPUT_TOKENS,
       signal,
     });
-    const queries = output.queries.map((query) => cutText(query.trim(), MAX_QUERY_CHARS)).filter((query) => query !== "");
+    const queries = output.queries
+      .map((query) => cutText(query.trim(), MAX_QUERY_CHARS))
+      .filter((query) => query !== "");
     return { queries: [...new Set(queries)].slice(0, MAX_QUERIES), usage };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

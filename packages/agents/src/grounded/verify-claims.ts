@@ -22,7 +22,9 @@ const verdictsSchema = z.object({
   verdicts: z.array(
     z.object({
       claim: z.int().describe("The number of the pair."),
-      difference: z.string().describe("What the statement says that the sentences do not; empty where there is nothing."),
+      difference: z
+        .string()
+        .describe("What the statement says that the sentences do not; empty where there is nothing."),
       verdict: z.enum(["yes", "no", "unsure"]),
     }),
   ),
@@ -59,7 +61,12 @@ async function askModel(
     fence.around(`sentences ${index + 1}`, evidence, PROMPT_LIMITS.passage),
     fence.around(`statement ${index + 1}`, text, PROMPT_LIMITS.utterance),
   ]);
-  const parts = ["The customer asked:", fence.around("message", question, PROMPT_LIMITS.utterance), "The pairs:", ...pairs];
+  const parts = [
+    "The customer asked:",
+    fence.around("message", question, PROMPT_LIMITS.utterance),
+    "The pairs:",
+    ...pairs,
+  ];
   try {
     const { output, usage } = await model.chat({
       caller: { project, ticketId, purpose: "answer" },
@@ -72,7 +79,8 @@ async function askModel(
     });
     // Two opinions about one claim are none.
     const opinions = asked.map((_, index) => output.verdicts.filter(({ claim }) => claim === index + 1));
-    const isYes = (own: typeof output.verdicts): boolean => own.length > 0 && own.every(({ verdict }) => verdict === "yes");
+    const isYes = (own: typeof output.verdicts): boolean =>
+      own.length > 0 && own.every(({ verdict }) => verdict === "yes");
     return { confirmed: new Set(asked.filter((_, index) => isYes(opinions[index] ?? []))), usage };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
