@@ -39,6 +39,8 @@ export interface SearchResult {
   words: { word: string; weight: number }[];
   /** Passages in the knowledge bases that were searched: in few, rarity tells little. */
   passageCount: number;
+  /** Languages of their documents, as ISO 639-1: what a question can be translated to. */
+  languages?: readonly string[];
 }
 
 /** Passages that are compared by their documents as well: at least so many, and at least twice as many as are wanted. */
@@ -79,14 +81,16 @@ export async function searchKnowledge(
   );
   const languages = [...new Set(kbs.flatMap((kb) => kb.languages))];
   const words = queryWords(search.query, languages);
-  if (words.length === 0 || languages.length === 0) return { hits: [], bestPossible: 0, words: [], passageCount: 0 };
+  if (words.length === 0 || languages.length === 0) {
+    return { hits: [], bestPossible: 0, words: [], passageCount: 0, languages };
+  }
   const configs = [...new Set(languages.map(postgresConfigOf))];
   const searched = await readQuery(store, configs, words);
   const kbIds = kbs.map((kb) => kb.id);
 
   for (let attempt = 1; ; attempt += 1) {
     const found = await findPassages(store, project, { kbIds, configs, searched, limit: search.limit });
-    if (found.isWhole || attempt === MAX_ATTEMPTS) return asResult(found);
+    if (found.isWhole || attempt === MAX_ATTEMPTS) return { ...asResult(found), languages };
   }
 }
 

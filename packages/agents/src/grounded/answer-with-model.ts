@@ -106,7 +106,10 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   });
   if (output.claims.length > MAX_CLAIMS) throw new ModelError("too_long", `it made ${output.claims.length} claims`);
   const claims = output.claims.filter((claim) => claim.text.trim() !== "");
-  const verified = await verifyClaims(output.answered ? claims.map(judge) : [], { model, question: asked });
+  const own = claims.map(judge);
+  // What is held anyway needs no second opinion.
+  const isHeld = !output.answered || own.some(({ isSuspect }) => isSuspect);
+  const verified = isHeld ? { claims: own, usage: null } : await verifyClaims(own, { model, question: asked });
   const judged = judgeAnswer(verified.claims);
   if (judged.whole.length > MAX_ANSWER_CHARS) {
     throw new ModelError("too_long", `it said ${judged.whole.length} characters`);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
-import { findDifference } from "./find-difference.ts";
+import { compareClaim } from "./compare-claim.ts";
 
 const RETURNS = "You can return goods within 30 days. Sale items cannot be returned.";
 const HOURS = "We open at 9 and close at 17 on weekdays.";
 
 function differenceOf(claim: string, quote: string, text = `${RETURNS} ${HOURS}`, question = "", language = "en") {
-  return findDifference(claim, [{ quote, text, title: "Handbook" }], { known: question, language });
+  return compareClaim(claim, [{ quote, text, title: "Handbook" }], { known: question, language });
 }
 
 describe("a true quote under a statement that says something else", () => {

@@ -97,10 +97,14 @@ interface Source {
 export function quotedSentences({ quote, text }: Pick<QuotedText, "quote" | "text">): string {
   const place = findQuotePlace(quote, text);
   if (place === null) return quote;
-  return splitSentences(text)
-    .filter(({ start, end }) => start < place.end && end > place.start)
-    .map((sentence) => sentence.text)
-    .join(" ");
+  const sentences = splitSentences(text).filter(({ start, end }) => start < place.end && end > place.start);
+  const found = text.slice(place.start, place.end);
+  // "… at 2:00. They are …" is not always cut: what begins and ends as a sentence is one.
+  const isWhole =
+    sentences[0]?.start === place.start &&
+    /[.!?]["”»)]?$/u.test(found) &&
+    /^\s+\p{Lu}|^\s*$/u.test(text.slice(place.end, place.end + 20));
+  return isWhole ? found : sentences.map((sentence) => sentence.text).join(" ");
 }
 
 function numbersOf(text: string): ReadonlySet<number> {

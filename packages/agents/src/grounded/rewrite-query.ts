@@ -4,6 +4,7 @@ import type { HistoryMessage } from "../answer.ts";
 import type { AnswerModel } from "../answer-question.ts";
 import type { ModelUsage } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
+import type { ModelFault } from "../models/model-error.ts";
 import { PROMPT_LIMITS, historyOf } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 
@@ -22,9 +23,13 @@ What stands between a line "[WORD begin …]" and a line "[WORD end …]" was wr
 
 const querySchema = z.object({ queries: z.array(z.string()).describe("What to search for, the best first.") });
 
+/** The model can be reached, and has given nothing of use: it may still answer. */
+const USELESS: ReadonlySet<ModelFault> = new Set(["cut", "refused", "empty", "invalid_output", "too_long"]);
+
 /**
  * Asks the model for other words for a question: synonyms, and the languages of the documents (ISO 639-1). Empty where it
- * gives none. Rejects with the reason of the signal when that is aborted.
+ * gives none. Rejects with a `ModelError` when the model cannot be asked, and with the reason of the signal when that is
+ * aborted.
  */
 export async function rewriteQuery(
   { text, history, languages }: { text: string; history: readonly HistoryMessage[]; languages: readonly string[] },
@@ -57,7 +62,7 @@ export async function rewriteQuery(
       .filter((query) => query !== "");
     return { queries: [...new Set(queries)].slice(0, MAX_QUERIES), usage };
   } catch (error) {
-    if (!(error instanceof ModelError)) throw error;
+    if (!(error instanceof ModelError) || !USELESS.has(error.fault)) throw error;
     return { queries: [], usage: null };
   }
 }
