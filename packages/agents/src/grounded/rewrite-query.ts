@@ -8,6 +8,9 @@ import type { ModelFault } from "../models/model-error.ts";
 import { PROMPT_LIMITS, historyOf } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 
+/** Other words that come later than this are not worth the wait. */
+const TIMEOUT_MS = 10_000;
+
 const MAX_OUTPUT_TOKENS = 300;
 const MAX_QUERIES = 3;
 const MAX_QUERY_CHARS = 300;
@@ -55,6 +58,7 @@ export async function rewriteQuery(
       schema: querySchema,
       schemaName: "query",
       maxOutputTokens: MAX_OUTPUT_TOKENS,
+      timeoutMs: TIMEOUT_MS,
       signal,
     });
     const queries = output.queries

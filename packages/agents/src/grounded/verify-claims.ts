@@ -6,6 +6,9 @@ import { PROMPT_LIMITS } from "./answer-prompt.ts";
 import { createFence } from "./fence.ts";
 import type { JudgedClaim } from "./judge-claim.ts";
 
+/** An opinion that comes later than this does not come. */
+const TIMEOUT_MS = 20_000;
+
 const MAX_OUTPUT_TOKENS = 2_000;
 
 const RULES = `You check statements of a support desk against the sentences that they are said to come from. For each numbered pair, decide whether the sentences show the statement: whether somebody who believes the sentences, and knows nothing else, must believe all of the statement.
@@ -75,6 +78,7 @@ async function askModel(
       schema: verdictsSchema,
       schemaName: "verdicts",
       maxOutputTokens: MAX_OUTPUT_TOKENS,
+      timeoutMs: TIMEOUT_MS,
       signal,
     });
     // Two opinions about one claim are none.
