@@ -5,8 +5,10 @@ import { SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./com
 import type { Comparison } from "./comparison.ts";
 import { numbersIn, numberWordsIn } from "./find-foreign-parts.ts";
 import { findQuote, findQuotePlace } from "./find-quote.ts";
-import { readsStatements, readStatements } from "./read-statement.ts";
-import type { Amount, Statement } from "./read-statement.ts";
+import { lexiconFor } from "./claim-lexicon.ts";
+import { readStatements } from "./read-statement.ts";
+import type { Amount } from "./read-amounts.ts";
+import type { Statement } from "./read-statement.ts";
 
 /** A quote as it stands in a passage. */
 export interface QuotedText {
@@ -69,7 +71,7 @@ export function compareClaim(
     return worstOf([...amounts, turns, unsure("it is in another language than its source")]);
   }
   // Words of other languages are not known in full: only what stands there letter by letter is sure.
-  const isKnown = readsStatements(own) || findQuote(claim, sentences) !== null;
+  const isKnown = lexiconFor(own) !== undefined || findQuote(claim, sentences) !== null;
   const compared = said.map((one) =>
     worstOf([compareWords(one, source, confidence >= CLEAR_LANGUAGE), compareBest(one, source.statements)]),
   );

@@ -1,6 +1,7 @@
 import { RANK, SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./comparison.ts";
 import type { Comparison } from "./comparison.ts";
-import type { Amount, Statement } from "./read-statement.ts";
+import type { Amount } from "./read-amounts.ts";
+import type { Statement } from "./read-statement.ts";
 
 /** Where a statement has fewer of its words in that which it is compared with, its turns may be those of another. */
 const MIN_TURN_SHARE = 0.6;

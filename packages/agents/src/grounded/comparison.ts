@@ -1,6 +1,6 @@
 import { isSameWord } from "../is-same-word.ts";
 import { CONVERSIONS } from "./claim-words.ts";
-import type { Amount } from "./read-statement.ts";
+import type { Amount } from "./read-amounts.ts";
 
 /** What a comparison of a claim with the sentences that it quotes has shown. */
 export interface Comparison {

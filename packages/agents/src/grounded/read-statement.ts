@@ -1,14 +1,11 @@
-import { foldAccents, splitSentences, stopWords } from "@svc/text";
-import { CLAIM_WORDS, MEASURES, TURNS } from "./claim-words.ts";
-import type { ClaimWords } from "./claim-words.ts";
-import { DIGITS_OF, numbersIn } from "./find-foreign-parts.ts";
+import { splitSentences, stopWords } from "@svc/text";
+import { lexiconFor, phraseAt } from "./claim-lexicon.ts";
+import type { Kind, Lexicon, Mark } from "./claim-lexicon.ts";
+import { TURNS } from "./claim-words.ts";
+import { DIGITS_OF } from "./find-foreign-parts.ts";
+import { amountAt, fold, isFrequency, joinRanges, measureAt, tokensOf } from "./read-amounts.ts";
+import type { Amount, Token } from "./read-amounts.ts";
 import { hasTurn } from "./turning-words.ts";
-
-/** A number and what it counts: a unit, `clock` for a time of day (then the value is minutes after midnight), or null. */
-export interface Amount {
-  value: number;
-  unit: string | null;
-}
 
 /** What decides about a part of a sentence that says one thing. */
 export interface Statement {
@@ -40,93 +37,6 @@ export interface Statement {
   subject: string | null;
   /** Words of the part before it, where it goes on with that: "€80 for a city bicycle, for an electric one €250". */
   inherited: ReadonlySet<string>;
-}
-
-/** What a statement has besides words and numbers. */
-export type Mark =
-  | "free"
-  | "pay"
-  | "only"
-  | "except"
-  | "even"
-  | "all"
-  | "less"
-  | "more"
-  | "we"
-  | "you"
-  | "ask"
-  | "secret";
-
-type Kind = Mark | "not" | "if" | "unless" | "light" | "turn";
-
-interface Lexicon {
-  phrases: ReadonlyMap<string, Kind>;
-  flips: ReadonlyMap<string, string>;
-  same: ReadonlyMap<string, string>;
-  /** Stop words that tell nothing apart. */
-  empty: ReadonlySet<string>;
-  lets: ReadonlySet<string>;
-}
-
-const MAX_PHRASE_WORDS = 4;
-const KINDS = [
-  ...([
-    "light",
-    "all",
-    "free",
-    "only",
-    "except",
-    "if",
-    "unless",
-    "even",
-    "less",
-    "more",
-    "we",
-    "you",
-    "pay",
-    "ask",
-  ] as const),
-  ...(["secret", "not"] as const),
-];
-
-const LEXICONS = new Map(
-  Object.entries(CLAIM_WORDS).map(([language, words]) => [language, lexiconOf(language, words)]),
-);
-const MEASURE_OF = new Map(
-  Object.entries(MEASURES).flatMap(([dimension, units]) =>
-    Object.entries(units).flatMap(([unit, words]) =>
-      words.split(" ").map((word) => [fold(word), { unit, dimension }] as const),
-    ),
-  ),
-);
-
-function lexiconOf(language: string, words: ClaimWords): Lexicon {
-  const phrases = new Map<string, Kind>();
-  for (const kind of KINDS) for (const phrase of words[kind].split(",")) phrases.set(foldOwn(phrase), kind);
-  for (const phrase of (TURNS[language] ?? "").split(",")) phrases.set(foldOwn(phrase), "turn");
-  const telling = new Set(words.telling.split(",").map(fold));
-  const groups = words.same.split("|").map((group) => group.split(" ").map((word) => foldOwn(word.replace("-", " "))));
-  return {
-    phrases,
-    flips: new Map(words.flips.split(",").map((pair) => pair.split(":").map(fold) as [string, string])),
-    same: new Map(groups.flatMap((group) => group.map((word) => [word, group[0] ?? word] as const))),
-    empty: new Set([...stopWords(language)].map(fold).filter((word) => !telling.has(word))),
-    lets: new Set(words.lets.split(",").map(fold)),
-  };
-}
-
-/** German "Sie" is "you", "sie" is not: words with a capital letter in the list are looked for as they stand. */
-function foldOwn(phrase: string): string {
-  return /^(?:Sie|Ihnen)$/.test(phrase) ? phrase : fold(phrase);
-}
-
-function fold(text: string): string {
-  return foldAccents(text.toLowerCase());
-}
-
-/** True where the words that turn statements are known in full. */
-export function readsStatements(language: string): boolean {
-  return LEXICONS.has(language);
 }
 
 /** Addresses are compared by themselves, and say nothing in words. */
@@ -181,40 +91,30 @@ function cutStatements(sentence: string, language: string): SentencePart[] {
 
 /** "€80 for a city bicycle and €250 for an electric one": each amount with its own words. */
 function cutAmounts(part: string): string[] {
-  const pieces = part.split(/(?<=[\p{L}\d)€$£%]),?\s+(?:and|und|y|while)\s+(?=\S)|,\s+(?=\S)/u);
   const cut: string[] = [];
-  for (const piece of pieces) {
+  let end = 0;
+  for (const piece of part.split(/(?<=[\p{L}\d)€$£%]),?\s+(?:and|und|y|while)\s+(?=\S)|,\s+(?=\S)/u)) {
+    const start = part.indexOf(piece, end);
     const last = cut.at(-1);
-    const isOwn =
-      last !== undefined && hasAmount(piece) && hasAmount(last) && wordCount(piece) > 2 && wordCount(last) > 2;
-    if (last === undefined || isOwn) cut.push(piece);
-    else cut[cut.length - 1] = part.slice(part.indexOf(last), part.indexOf(piece, part.indexOf(last)) + piece.length);
+    if (last === undefined || (saysAmount(piece) && saysAmount(last))) cut.push(piece);
+    else cut[cut.length - 1] = last + part.slice(end, start + piece.length);
+    end = start + piece.length;
   }
   return cut;
 }
 
-const hasAmount = (text: string): boolean => /\d/.test(text) || wordsOf(text).some((word) => DIGITS_OF.has(fold(word)));
-const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{M}]+/gu) ?? [];
-const wordCount = (text: string): number => wordsOf(text).length;
-
-const TOKEN =
-  /(?<clock>\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]\.?m\b\.?|uhr\b|h\b)|\b\d{1,2}:\d{2}\b)|(?<number>\d+(?:[.,'’\u00A0\u202F]\d{3}(?!\d))*(?:[.,]\d+)?)|(?<code>`[^`\n]+`|[\p{L}\p{N}]+(?:[_=][\p{L}\p{N}]+)+)|(?<word>[\p{L}\p{M}]+(?:['’-][\p{L}]+)*)|(?<sign>[€$£%])/giu;
-
-interface Token {
-  kind: "clock" | "number" | "code" | "word" | "sign";
-  text: string;
-  index: number;
-}
-
-function tokensOf(text: string): Token[] {
-  return [...text.matchAll(TOKEN)].flatMap(({ groups = {}, index }) => {
-    const [kind, found = ""] = Object.entries(groups).find(([, value]) => value !== undefined) ?? [];
-    return kind === undefined ? [] : [{ kind: kind as Token["kind"], text: found, index }];
-  });
+/** An amount and more than two words. */
+function saysAmount(text: string): boolean {
+  const tokens = tokensOf(text);
+  const words = tokens.filter(({ kind }) => kind === "word");
+  return (
+    words.length > 2 && tokens.some(({ text: word }, at) => DIGITS_OF.has(fold(word)) || amountAt(tokens, at) !== null)
+  );
 }
 
 /** Short forms in full, and "los no residentes" as a word for people. */
-function unfold(text: string, language: string): string {
+function unfold(marked: string, language: string): string {
+  const text = marked.replaceAll("**", "");
   if (language === "en") {
     return text
       .replace(/\b(?:cannot|can['’]t)\b/giu, "can not")
@@ -224,199 +124,164 @@ function unfold(text: string, language: string): string {
   return language === "es" ? text.replace(/\b(los|las) no (?=\p{L})/giu, "$1 no-") : text;
 }
 
+/** The parts of a statement: what it says, under which condition, and with which exception. */
+type Part = "main" | "condition" | "exception";
+
+/** What has been read of a statement. */
+interface Reading {
+  part: Part;
+  /** Where the condition or the exception begins: one at 0 ends at the comma. */
+  begins: number;
+  words: Record<Part, Set<string>>;
+  /** Denials that count each, and those that are one together ("no … nada", "neither … nor"). */
+  denials: Record<Part, number>;
+  denied: Record<Part, number>;
+  marks: Set<Mark>;
+  allOf: Set<string>;
+}
+
+const WITHOUT = /^(?:without|ohne|sin)$/i;
+const ALL_OF = /^(?:all|any|every|alle[nr]?|tod[oa]s|cualquier)$/i;
+
 function readStatement(text: string, language: string): Statement {
-  const lexicon = LEXICONS.get(language);
-  const tokens = tokensOf(text.replaceAll("**", ""));
-  const parts = { main: new Set<string>(), condition: new Set<string>(), exception: new Set<string>() };
-  const denials = { main: 0, condition: 0, exception: 0 };
-  const denied = { main: 0, condition: 0, exception: 0 };
-  const marks = new Set<Mark>();
+  const lexicon = lexiconFor(language);
+  const tokens = tokensOf(text);
+  const reading: Reading = {
+    part: "main",
+    begins: 0,
+    words: { main: new Set(), condition: new Set(), exception: new Set() },
+    denials: { main: 0, condition: 0, exception: 0 },
+    denied: { main: 0, condition: 0, exception: 0 },
+    marks: new Set(),
+    allOf: new Set(),
+  };
   const amounts: Amount[] = [];
   const measures = new Map<string, string>();
   const names = new Set<string>();
   const codes = new Set<string>();
-  const allOf = new Set<string>();
-  let letsYou = false;
-  let part: keyof typeof parts = "main";
   let subject: string | null = null;
-  let begins = 0;
 
-  for (let at = 0; at < tokens.length;) {
+  for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token;
-    const before = tokens[at - 1];
-    // A condition that comes first ends at the comma.
-    if (part !== "main" && begins === 0 && /,\s*$/.test(text.slice(0, token.index))) part = "main";
-    if (token.kind === "clock" || token.kind === "number") {
-      amounts.push(readAmount(tokens, at));
-      at += 1;
-      continue;
-    }
+    if (reading.part !== "main" && reading.begins === 0 && /,\s{0,9}$/.test(text.slice(0, token.index)))
+      reading.part = "main";
     if (token.kind === "code") {
       const code = fold(token.text.replaceAll("`", ""));
       codes.add(code);
-      for (const { text: word } of tokensOf(code)) parts[part].add(word);
-      at += 1;
+      for (const { text: word } of tokensOf(code)) reading.words[reading.part].add(word);
       continue;
     }
-    if (lexicon?.lets.has(fold(token.text)) === true) letsYou = true;
-    const found = lexicon === undefined ? null : phraseAt(tokens, at, lexicon);
-    if (found !== null) {
-      const { kind, length } = found;
-      // "no … nada", "neither … nor" deny once; "without" denies by itself.
-      if (kind === "not" && WITHOUT.test(token.text)) denials[part] += 1;
-      else if (kind === "not") denied[part] = 1;
-      else if (kind === "if" || kind === "unless") {
-        part = "condition";
-        begins = at;
-        if (kind === "unless") denials.condition += 1;
-      } else if (kind === "except") {
-        marks.add("except");
-        part = "exception";
-        begins = at;
-      } else if (kind === "all") {
-        if (!isFrequency(tokens, at + length)) {
-          marks.add("all");
-          allOf.add(
-            /^(?:all|any|every|alle[nr]?|tod[oa]s|cualquier)$/i.test(token.text)
-              ? fold(tokens[at + length]?.text ?? "")
-              : "",
-          );
-        }
-      } else if (kind === "we" || kind === "you") {
-        // Who acts under a condition is not who acts.
-        if (part !== "condition") marks.add(kind);
-      } else if (kind !== "light" && kind !== "turn") marks.add(kind);
-      // What a text asks for, and what it must not ask for, has to stand in what it quotes as well.
-      if (kind === "ask" || kind === "secret" || kind === "even" || kind === "pay") {
-        for (const { text: word } of tokens.slice(at, at + length)) parts[part].add(fold(word));
-      }
-      at += length;
+    const phrase = lexicon === undefined || isNumeric(token) ? null : phraseAt(tokens, at, lexicon);
+    if (phrase !== null) {
+      readPhrase(reading, phrase.kind, tokens.slice(at, at + phrase.length), tokens, at);
+      at += phrase.length - 1;
       continue;
     }
-    const word = fold(token.text);
-    const measure = MEASURE_OF.get(word) ?? (isSecond(tokens, at) ? { unit: "second", dimension: "time" } : undefined);
-    if (measure !== undefined) {
-      measures.set(measure.unit, measure.dimension);
-      at += 1;
-      continue;
+    const amount = isNumeric(token) ? amountAt(tokens, at) : null;
+    const measure = amount === null ? measureAt(tokens, at) : undefined;
+    const counted = amount ?? (measure === undefined ? amountAt(tokens, at) : null);
+    if (measure !== undefined) measures.set(measure.unit, measure.dimension);
+    else if (counted !== null) amounts.push(counted);
+    else {
+      const word = readWord(reading, tokens, at, { lexicon, language });
+      if (word === null) continue;
+      subject ??= reading.part === "main" ? word.said : null;
+      if (isName(tokens, at, text)) names.add(fold(token.text));
+      if (word.isPair) at += 1;
     }
-    const digits = DIGITS_OF.get(word);
-    if (digits !== undefined && digits !== "1") {
-      amounts.push({ value: Number(digits), unit: unitNear(tokens, at) });
-      at += 1;
-      continue;
-    }
-    const flipped = lexicon?.flips.get(word);
-    if (flipped !== undefined) denials[part] += 1;
-    const isEmpty = digits === "1" || word.length < 2 || (lexicon?.empty ?? stopWords(language)).has(word);
-    if (language === "es" && word.endsWith("mos") && word.length > 4) marks.add("we");
-    if (!isEmpty) {
-      const pair = `${word} ${fold(tokens[at + 1]?.text ?? "")}`;
-      const same = lexicon?.same.get(pair) ?? lexicon?.same.get(word);
-      const said = flipped ?? same ?? word;
-      parts[part].add(said);
-      subject ??= part === "main" ? said : null;
-      if (isName(token, before, text)) names.add(word);
-      if (lexicon?.same.has(pair) === true) at += 1;
-    }
-    at += 1;
   }
-  const total =
-    lexicon === undefined
-      ? Number(hasTurn(text, "denial", language) ?? false)
-      : denials.main + denials.exception + denied.main + denied.exception;
-  if (lexicon === undefined && hasTurn(text, "restriction", language) === true) marks.add("only");
-  const isOnlyIf = marks.has("only") && parts.condition.size > 0 && !marks.has("except");
+  return settle(reading, {
+    ...{ text, language, amounts: joinRanges(amounts), measures, names, codes, subject },
+    letsYou: lexicon !== undefined && tokens.some((token) => lexicon.lets.has(fold(token.text))),
+  });
+}
+
+function isNumeric({ kind }: Token): boolean {
+  return kind === "clock" || kind === "number";
+}
+
+function readPhrase(
+  reading: Reading,
+  kind: Kind,
+  phrase: readonly Token[],
+  tokens: readonly Token[],
+  at: number,
+): void {
+  const { part, marks } = reading;
+  const next = at + phrase.length;
+  if (kind === "not" && WITHOUT.test(phrase[0]?.text ?? "")) reading.denials[part] += 1;
+  else if (kind === "not") reading.denied[part] = 1;
+  else if (kind === "if" || kind === "unless" || kind === "except") {
+    reading.part = kind === "except" ? "exception" : "condition";
+    reading.begins = at;
+    if (kind === "except") marks.add("except");
+    if (kind === "unless") reading.denials.condition += 1;
+  } else if (kind === "all") {
+    if (isFrequency(tokens, next)) return;
+    marks.add("all");
+    reading.allOf.add(ALL_OF.test(phrase[0]?.text ?? "") ? fold(tokens[next]?.text ?? "") : "");
+  } else if (kind === "we" || kind === "you") {
+    // Who acts under a condition is not who acts.
+    if (part !== "condition") marks.add(kind);
+  } else if (kind !== "light" && kind !== "turn") marks.add(kind);
+  // What a text asks for, and who pays, has to stand in what it quotes as a word, too.
+  if (kind === "ask" || kind === "secret" || kind === "even" || kind === "pay") {
+    for (const { text } of phrase) reading.words[part].add(fold(text));
+  }
+}
+
+/** Takes a word in that carries meaning, as the first of its synonyms; null for one that carries none. */
+function readWord(
+  { part, words, denials, marks }: Reading,
+  tokens: readonly Token[],
+  at: number,
+  { lexicon, language }: { lexicon: Lexicon | undefined; language: string },
+): { said: string; isPair: boolean } | null {
+  const word = fold(tokens[at]?.text ?? "");
+  const flipped = lexicon?.flips.get(word);
+  if (flipped !== undefined) denials[part] += 1;
+  // "pagamos": the verb says who.
+  if (language === "es" && word.length > 4 && word.endsWith("mos")) marks.add("we");
+  if (DIGITS_OF.has(word) || word.length < 2 || (lexicon?.empty ?? stopWords(language)).has(word)) return null;
+  const pair = `${word} ${fold(tokens[at + 1]?.text ?? "")}`;
+  const said = flipped ?? lexicon?.same.get(pair) ?? lexicon?.same.get(word) ?? word;
+  words[part].add(said);
+  return { said, isPair: lexicon?.same.has(pair) === true };
+}
+
+/** What was read, as a statement. "Only if" denies what it states without its condition, as "not unless" does. */
+function settle(
+  { words, denials, denied, marks: read, allOf }: Reading,
+  rest: Omit<
+    Statement,
+    "words" | "marks" | "allOf" | "isDenied" | "isConditionDenied" | "condition" | "exception" | "inherited"
+  >,
+): Statement {
+  const { text, language } = rest;
+  const marks = new Set(read);
+  const isKnown = lexiconFor(language) !== undefined;
+  if (!isKnown && hasTurn(text, "restriction", language) === true) marks.add("only");
+  const isOnlyIf = marks.has("only") && words.condition.size > 0 && !marks.has("except");
   if (isOnlyIf) marks.delete("only");
+  const count = isKnown
+    ? denials.main + denials.exception + denied.main + denied.exception
+    : Number(hasTurn(text, "denial", language) === true);
   return {
-    text,
-    language,
-    words: new Set([...parts.main, ...parts.condition, ...parts.exception]),
-    amounts: joinRanges(amounts),
-    measures,
-    isDenied: (total + Number(isOnlyIf)) % 2 === 1,
+    ...rest,
+    words: new Set([...words.main, ...words.condition, ...words.exception]),
+    isDenied: (count + Number(isOnlyIf)) % 2 === 1,
     isConditionDenied: (denials.condition + denied.condition + Number(isOnlyIf)) % 2 === 1,
-    condition: parts.condition.size > 0 ? parts.condition : null,
-    exception: parts.exception.size > 0 ? parts.exception : null,
+    condition: words.condition.size > 0 ? words.condition : null,
+    exception: words.exception.size > 0 ? words.exception : null,
     marks,
     allOf,
-    letsYou,
-    names,
-    codes,
-    subject,
     inherited: new Set(),
   };
 }
 
-function phraseAt(tokens: readonly Token[], at: number, { phrases }: Lexicon): { kind: Kind; length: number } | null {
-  for (let length = Math.min(MAX_PHRASE_WORDS, tokens.length - at); length > 0; length -= 1) {
-    const texts = tokens.slice(at, at + length).map(({ text }) => text);
-    const kind = phrases.get(texts.join(" ")) ?? phrases.get(texts.map(fold).join(" "));
-    if (kind !== undefined) return { kind, length };
-  }
-  return null;
-}
-
-/** "every two weeks", "every Monday": how often, and not without exception. */
-function isFrequency(tokens: readonly Token[], at: number): boolean {
-  const next = tokens[at];
-  return (
-    next !== undefined &&
-    (next.kind === "number" ||
-      MEASURE_OF.has(fold(next.text)) ||
-      DIGITS_OF.has(fold(next.text)) ||
-      fold(next.text) === "other")
-  );
-}
-
-/** "a second one" is no time. */
-function isSecond(tokens: readonly Token[], at: number): boolean {
-  const before = tokens[at - 1];
-  return (
-    /^(?:second|segundo)$/i.test(tokens[at]?.text ?? "") && /^(?:per|por|each|every|one|1)$/i.test(before?.text ?? "")
-  );
-}
-
-function isName(token: Token, before: Token | undefined, text: string): boolean {
-  if (!/^\p{Lu}/u.test(token.text) || before === undefined) return false;
+/** A capital letter within a sentence. */
+function isName(tokens: readonly Token[], at: number, text: string): boolean {
+  const token = tokens[at];
+  if (token === undefined || at === 0 || !/^\p{Lu}/u.test(token.text)) return false;
   return !/[.!?:;"“„«(\n]\s*$/u.test(text.slice(0, token.index));
-}
-
-const WITHOUT = /^(?:without|ohne|sin)$/i;
-const SIGN_BEFORE = /^[€$£]$/;
-
-function readAmount(tokens: readonly Token[], at: number): Amount {
-  const { kind, text } = tokens[at] as Token;
-  if (kind === "number") return { value: Number([...numbersIn(text)][0] ?? Number.NaN), unit: unitNear(tokens, at) };
-  const [, hours = "0", minutes = "0", half = ""] = /(\d{1,2})(?:[:.](\d{2}))?\s?([ap]?)/i.exec(text) ?? [];
-  const hour = half === "" ? Number(hours) : (Number(hours) % 12) + (half.toLowerCase() === "p" ? 12 : 0);
-  return { value: hour * 60 + Number(minutes), unit: "clock" };
-}
-
-/** The unit that a number has: the sign before it, or the next word or the one behind that ("five working days"). */
-function unitNear(tokens: readonly Token[], at: number): string | null {
-  const before = tokens[at - 1];
-  if (before !== undefined && SIGN_BEFORE.test(before.text)) return MEASURE_OF.get(before.text)?.unit ?? null;
-  for (const token of tokens.slice(at + 1, at + 4)) {
-    const measure = MEASURE_OF.get(fold(token.text));
-    const isCounted = ["time", "money", "data", "weight", "length"].includes(measure?.dimension ?? "");
-    if (measure !== undefined) return isCounted ? measure.unit : null;
-    if (token.kind === "number" || token.kind === "clock") continue;
-    // "a month" behind a number is how often.
-    if (/^(?:a|an|per|pro|je|al|por|each|every|the)$/i.test(token.text)) return null;
-  }
-  return null;
-}
-
-/** "from 3 to 10 pm", "von 15 bis 22 Uhr": the first is a time as well. */
-function joinRanges(amounts: readonly Amount[]): Amount[] {
-  return amounts.map((amount, index) => {
-    const next = amounts[index + 1];
-    if (amount.unit !== null || next?.unit !== "clock" || amount.value > 24) return amount;
-    const minutes = amount.value * 60;
-    return {
-      value: next.value >= 720 && amount.value < 12 && minutes + 720 < next.value ? minutes + 720 : minutes,
-      unit: "clock",
-    };
-  });
 }
