@@ -34,6 +34,9 @@ const MIN_SHARE = 1 / 4;
 /** A shorter statement may well say it in other words alone. */
 const MIN_WORDS = 3;
 
+/** What says more than this at once is no single claim, and takes long to compare. */
+const MAX_STATEMENTS = 40;
+
 /**
  * Compares a claim with the sentences that its quotes stand in: denials, restrictions, conditions, exceptions, numbers
  * with their units, days, names, and who acts. A true quote must not carry a false statement. `known` (the question, the
@@ -69,6 +72,9 @@ export function compareClaim(
   if (own !== theirs) {
     const turns = compareTurns(said, source.statements);
     return worstOf([...amounts, turns, unsure("it is in another language than its source")]);
+  }
+  if (Math.max(said.length, source.statements.length) > MAX_STATEMENTS) {
+    return worstOf([...amounts, unsure("it says too much at once to be compared")]);
   }
   // Words of other languages are not known in full: only what stands there letter by letter is sure.
   const isKnown = lexiconFor(own) !== undefined || findQuote(claim, sentences) !== null;
