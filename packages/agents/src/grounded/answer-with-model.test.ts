@@ -137,7 +137,7 @@ describe("an answer with a model", () => {
   });
 
   test.each(["no", "unsure"] as const)("loses a claim in other words if the second opinion is: %s", async (verdict) => {
-    const nightly = { text: "Each night at 2:00 your backups start.", citations: [{ passage: 1, quote: NIGHT }] };
+    const nightly = { text: "Backups start at 2:00 each night.", citations: [{ passage: 1, quote: NIGHT }] };
     const confirmed = await ask({ claims: [supported, nightly] });
     expect(confirmed.answer.text).toBe(`${supported.text} ${nightly.text}`);
     expect(confirmed.answer.model?.usage).toMatchObject({ inputTokens: 20, outputTokens: 10 });
