@@ -191,7 +191,13 @@ function readStatement(text: string, language: string): Statement {
     }
   }
   return settle(reading, {
-    ...{ text, language, amounts: joinRanges(amounts), measures, names, codes, subject },
+    text,
+    language,
+    amounts: joinRanges(amounts),
+    measures,
+    names,
+    codes,
+    subject,
     letsYou: lexicon !== undefined && tokens.some((token) => lexicon.lets.has(fold(token.text))),
   });
 }
