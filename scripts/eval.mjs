@@ -5,6 +5,8 @@
 // product answered. Where the right answers are known, scores are printed. --shots keeps N messages for each agent.
 //   npm run eval -- FOLDER [--only NAME,NAME]
 // Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
+//   npm run eval -- claims [--out FILE]
+// What becomes of true and false claims of a model, by the set in packages/agents/evals.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,17 +17,20 @@ import { readSet } from "./eval/read-set.mjs";
 import { prepare } from "./prepare.mjs";
 
 const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
-       npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]`;
+       npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
+       npm run eval -- claims [--out FILE]`;
 
 const { values, positionals } = readArguments();
 const [folder] = positionals;
-const isOne = existsSync(join(folder, "dev"));
+const isClaims = folder === "claims";
+const isOne = isClaims || existsSync(join(folder, "dev"));
 if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
 const ofOne = ["queries", "out", "shots"].find((option) => values[option] !== undefined);
 if (!isOne && ofOne !== undefined) fail(`${folder} has no folder dev; --${ofOne} is for a single set.\n${USAGE}`);
 
 try {
-  if (isOne) await evaluateSet();
+  if (isClaims) await evaluateOwnClaims();
+  else if (isOne) await evaluateSet();
   else process.exitCode = await evaluateSets(folder, { only: values.only?.split(","), prepare });
 } catch (error) {
   console.error(process.env.SVC_LOG_LEVEL === "debug" ? error : error.message);
@@ -46,14 +51,23 @@ async function evaluateSet() {
 
   const scratch = await openScratchStore();
   try {
-    const { predictions, scores } = await evaluate(set, scratch);
-    if (values.out !== undefined) {
-      writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
-    }
-    console.log(JSON.stringify(scores, (_, value) => (typeof value === "number" ? round(value) : value), 2));
+    report(await evaluate(set, scratch));
   } finally {
     await scratch.close();
   }
+}
+
+async function evaluateOwnClaims() {
+  await prepare((line) => console.error(line));
+  const { evaluateClaims } = await import("./eval/evaluate-claims.mjs");
+  report(await evaluateClaims());
+}
+
+function report({ predictions, scores }) {
+  if (values.out !== undefined) {
+    writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
+  }
+  console.log(JSON.stringify(scores, (_, value) => (typeof value === "number" ? round(value) : value), 2));
 }
 
 function readArguments() {

@@ -111,7 +111,6 @@ describe("with a model", () => {
     ["says nothing", () => ""],
     ["cites what stands nowhere", () => answersWith({ text: INVENTED, citations: [{ passage: 1, quote: INVENTED }] })],
     ["says what nothing supports", () => answersWith(invented)],
-    ["has no answer", () => ({ answered: false, needsPerson: false, claims: [] })],
   ])("that %s, the documents answer in the same request, and the ticket says so", async (_what, script) => {
     // Whatever failed before, the provider is asked again.
     expect((await ask()).texts).toEqual([SAID]);

@@ -83,7 +83,10 @@ export async function answerQuestion(question: {
   const search: Search = (query, kbIds, limit) =>
     kbIds.length === 0 ? Promise.resolve(NOTHING) : question.search(query, kbIds, limit);
   const quoting: { answer?: Promise<Answer> } = {};
-  const quote = () => (quoting.answer ??= quoteAnswer({ kbIds: agent.kbIds, text, history, language, search }));
+  const quote = (query?: string) =>
+    query === undefined
+      ? (quoting.answer ??= quoteAnswer({ kbIds: agent.kbIds, text, history, language, search }))
+      : quoteAnswer({ kbIds: agent.kbIds, text: query, history: [], language: undefined, search });
   if (model === null) return quote();
   const stream = streamText(model.onText);
   try {

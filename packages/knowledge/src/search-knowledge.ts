@@ -87,8 +87,8 @@ export async function searchKnowledge(
 
 /**
  * Searches several groups of knowledge bases for one query, each by itself: what a word weighs in a group, and so a score,
- * does not depend on the others. Returns the result of each group in their order. Costs one search whose postings are
- * those of all groups; otherwise as `searchKnowledge`.
+ * does not depend on the others. Returns the result of each group in their order. The groups are searched side by side;
+ * otherwise as `searchKnowledge`.
  */
 export async function searchEach(
   deps: { store: Pick<Store, "kbs" | "chunks"> },

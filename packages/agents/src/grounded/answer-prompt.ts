@@ -95,7 +95,7 @@ const SPEAKERS: Record<HistoryMessage["author"], string> = {
 };
 
 /** The last things that were said, as many as fit, oldest first. */
-function historyOf(history: readonly HistoryMessage[], fence: Fence): string[] {
+export function historyOf(history: readonly HistoryMessage[], fence: Fence): string[] {
   let left: number = PROMPT_LIMITS.history;
   const shown: string[] = [];
   for (const { author, text } of history.toReversed()) {

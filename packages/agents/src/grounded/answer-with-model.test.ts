@@ -5,7 +5,7 @@ import type { AnswerModel } from "../answer-question.ts";
 import type { HistoryMessage, Passage } from "../answer.ts";
 import { ModelError } from "../models/model-error.ts";
 import { TEST_AGENT, answerModelOf, scriptModel, searchOf, testPassage } from "./scripted-model.ts";
-import type { ModelScript, ScriptedAnswer } from "./scripted-model.ts";
+import type { ModelScript, ScriptedAnswer, ScriptedOpinions } from "./scripted-model.ts";
 
 const NIGHT = "Backups run every night at 2:00.";
 const KEPT = "They are kept for 30 days, then deleted.";
@@ -20,12 +20,14 @@ interface Asked {
   agent?: Partial<Agent>;
   history?: HistoryMessage[];
   more?: Partial<AnswerModel>;
+  opinions?: ScriptedOpinions;
 }
 
 /** Asks about backups by a model that answers by the script. */
 async function ask(script: ModelScript | ScriptedAnswer, asked: Asked = {}) {
   const { question = "When do backups run?", hits = [testPassage()], agent = {}, history = [], more = {} } = asked;
-  const { model, requests } = scriptModel(typeof script === "function" ? script : () => script);
+  const opinions = { verdict: "yes" as const, ...asked.opinions };
+  const { model, requests } = scriptModel(typeof script === "function" ? script : () => script, opinions);
   const { answerModel, heard } = answerModelOf(model, more);
   const { search, calls } = searchOf(...hits);
   const answer = await answerQuestion({
@@ -72,7 +74,7 @@ describe("an answer with a model", () => {
   });
 
   test("is surer than the search alone when all of it is supported, and less sure when not all is", async () => {
-    const statistical = (await ask({ answered: false })).answer.confidence / 0.8;
+    const statistical = (await ask({ claims: [invented] })).answer.confidence / 0.8;
     const whole = await ask({ claims: [supported] });
     const partly = await ask({ claims: [supported, kept, invented] });
     expect(whole.answer.confidence).toBeGreaterThan(statistical);
@@ -124,13 +126,44 @@ describe("an answer with a model", () => {
     expect(unsure.heard).toBe("");
   });
 
-  test("that the model does not have gives way to quotes, less sure than without it", async () => {
+  test("that the model does not have waits for a person, however good the quotes are that are its draft", async () => {
     const { answer, heard } = await ask({ answered: false, claims: [supported] });
     expect(answer).toMatchObject({
       text: `${NIGHT} ${KEPT}`,
-      model: { fallback: expect.stringContaining("do not answer") },
+      confidence: 0,
+      model: { mustReview: true, fallback: expect.stringContaining("do not answer") },
     });
-    expect(heard).toBe(answer.text);
+    expect(heard).toBe("");
+  });
+
+  test.each(["no", "unsure"] as const)("loses a claim in other words if the second opinion is: %s", async (verdict) => {
+    const nightly = { text: "Backups start at 2:00 each night.", citations: [{ passage: 1, quote: NIGHT }] };
+    const confirmed = await ask({ claims: [supported, nightly] });
+    expect(confirmed.answer.text).toBe(`${supported.text} ${nightly.text}`);
+    expect(confirmed.answer.model?.usage).toMatchObject({ inputTokens: 20, outputTokens: 10 });
+    const { answer, requests, heard } = await ask({ claims: [supported, nightly] }, { opinions: { verdict } });
+    expect(answer.text).not.toBe(confirmed.answer.text);
+    expect(heard).not.toContain(nightly.text);
+    const [asked] = requests.filter(({ schemaName }) => schemaName === "verdicts");
+    expect(asked?.messages[0]?.text).toContain(nightly.text);
+    expect(asked?.messages[0]?.text).not.toContain(supported.text);
+  });
+
+  test("asks for no second opinion about what words decide", async () => {
+    const never = { text: "Your backups never run at 2:00.", citations: [{ passage: 1, quote: NIGHT }] };
+    const { answer, requests } = await ask({ claims: [supported, never] });
+    expect(requests.map(({ schemaName }) => schemaName)).not.toContain("verdicts");
+    expect(answer.why).toContain(never.text);
+  });
+
+  test("is searched for in other words where the customer's find too little", async () => {
+    const queries = ["When do backups run?", "Wann laufen Backups?"];
+    const unsure = { hits: [testPassage({ score: 0.2 })], opinions: { queries } };
+    const { calls, requests } = await ask({ claims: [supported] }, unsure);
+    expect(calls.map(([query]) => query)).toEqual(expect.arrayContaining(queries));
+    expect(requests.map(({ schemaName }) => schemaName)).toEqual(["query", "answer"]);
+    const sure = await ask({ claims: [supported] });
+    expect(sure.requests.map(({ schemaName }) => schemaName)).toEqual(["answer"]);
   });
 
   test("of a model that asks for a person waits for one", async () => {
@@ -154,24 +187,25 @@ describe("an answer with a model", () => {
 
   test("is not asked for where there is nothing to answer from", async () => {
     const { answer, requests } = await ask({ claims: [supported] }, { hits: [] });
-    expect(requests).toEqual([]);
+    expect(requests.map(({ schemaName }) => schemaName)).toEqual(["query"]);
     expect(answer).toMatchObject({ text: null });
     expect(answer).not.toHaveProperty("model");
   });
 
-  test("passes on complete claims alone, and says anew what a model says anew", async () => {
+  test("passes on complete claims alone, and says again what a model says again", async () => {
+    const daily = { text: "Backups run at 2:00 every night.", citations: [{ passage: 1, quote: NIGHT }] };
     const pieces: string[] = [];
     const { answer } = await ask(
       (request) => {
         request.onPartial?.({ answered: true, needsPerson: false, claims: [supported, { text: "The" }] });
         // The port asks once more: what came begins anew.
         request.onPartial?.({ answered: true });
-        return { claims: [kept, supported] };
+        return { claims: [daily, supported] };
       },
       { more: { onText: ({ offset, text }) => pieces.push(`${offset}:${text}`) } },
     );
-    expect(pieces).toEqual([`0:${supported.text}`, `0:${kept.text}`, `${kept.text.length}: ${supported.text}`]);
-    expect(answer.text).toBe(`${kept.text} ${supported.text}`);
+    expect(pieces).toEqual([`0:${supported.text}`, `0:${daily.text}`, `${daily.text.length}: ${supported.text}`]);
+    expect(answer.text).toBe(`${daily.text} ${supported.text}`);
   });
 
   test("passes nothing on from a promise of a person on", async () => {

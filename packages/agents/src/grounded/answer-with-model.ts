@@ -21,7 +21,9 @@ import { fenceResults, numberTools } from "./number-tools.ts";
 import { passOnClaims } from "./pass-on-claims.ts";
 import { rateConfidence } from "./rate-confidence.ts";
 import { repeatsRules } from "./repeats-rules.ts";
+import { rewriteQuery } from "./rewrite-query.ts";
 import type { TextStream } from "./stream-text.ts";
+import { verifyClaims } from "./verify-claims.ts";
 
 /** A question that a model is to answer. */
 export interface ModelQuestion {
@@ -30,8 +32,11 @@ export interface ModelQuestion {
   history: readonly HistoryMessage[];
   language: string | undefined;
   search: Search;
-  /** The answer without a model: what it found says how sure the model's answer can be. */
-  quote: () => Promise<Answer>;
+  /**
+   * The answer without a model, to the question or to other words for it: how sure a search is of that says how sure
+   * the model's answer can be.
+   */
+  quote: (query?: string) => Promise<Answer>;
   model: AnswerModel;
   /** Hears the answer while it grows, and what it has become in the end; nothing where a person has to look. */
   stream: TextStream;
@@ -55,20 +60,23 @@ const MAX_TITLE_CHARS = 80;
 /** From this confidence on, quotes are sent instead of an answer that the model has not. */
 const GOOD_QUOTE = 0.5;
 
+/** Where a search by the customer's words is as sure as this, no other words are asked for. */
+const SURE_SEARCH = 0.8;
+
 /** When less of what is said is supported, a person has to look. */
 const MIN_SUPPORT = 0.5;
 
 /**
  * Answers with a language model, grounded in passages: what it says is sent as far as text that it cites supports it. A
- * person has to look when too little is supported, or when anything in it looks planted; the answer is the whole text
- * then, for a draft. What the model does not answer, or supports with nothing, quotes answer where they are sure enough.
+ * person has to look when too little is supported, when anything in it looks planted, or when the model says that the
+ * passages do not answer. What it supports with nothing, quotes answer where they are sure enough.
  * Rejects with a `ModelError` when the model gives no usable answer.
  */
 export async function answerWithModel(question: ModelQuestion): Promise<Answer> {
-  const { agent, text, history, language, search, model, stream } = question;
+  const { agent, text, history, language, model, stream } = question;
   const asked = questionOf(text);
   const query = readFollowUp(asked, history, language)?.query ?? asked;
-  const [quoted, { hits }] = await Promise.all([question.quote(), search(query, agent.kbIds, MODEL_PASSAGE_LIMIT)]);
+  const { quoted, hits, spent } = await lookUp(question, query);
   const evidence = collectEvidence(inReadingOrder(hits), model.results);
   const tools = model.tools ?? [];
   if (evidence.passages.length === 0 && tools.length === 0) return ifInnocent(quoted, evidence.leftOut);
@@ -98,11 +106,48 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   });
   if (output.claims.length > MAX_CLAIMS) throw new ModelError("too_long", `it made ${output.claims.length} claims`);
   const claims = output.claims.filter((claim) => claim.text.trim() !== "");
-  const judged = judgeAnswer(claims.map(judge));
+  const own = claims.map(judge);
+  // What is held anyway needs no second opinion.
+  const isHeld = !output.answered || own.some(({ isSuspect }) => isSuspect);
+  const verified = isHeld ? { claims: own, usage: null } : await verifyClaims(own, { model, question: asked });
+  const judged = judgeAnswer(verified.claims);
   if (judged.whole.length > MAX_ANSWER_CHARS) {
     throw new ModelError("too_long", `it said ${judged.whole.length} characters`);
   }
-  return settle({ ...output, judged, quoted, usage, model: model.model.id, leftOut: evidence.leftOut }, stream);
+  const all = [usage, spent, verified.usage].reduce<ModelUsage>(addUsage, NO_USAGE);
+  return settle({ ...output, judged, quoted, usage: all, model: model.model.id, leftOut: evidence.leftOut }, stream);
+}
+
+/**
+ * What a search finds, and how sure it is. Where the words of the question leave it unsure, the model is asked for other
+ * words first, those of the documents' languages among them: what they find is read as well.
+ */
+async function lookUp(
+  { agent, text, history, search, quote, model }: ModelQuestion,
+  query: string,
+): Promise<{ quoted: Answer; hits: Passage[]; spent: ModelUsage | null }> {
+  const [quoted, found] = await Promise.all([quote(), search(query, agent.kbIds, MODEL_PASSAGE_LIMIT)]);
+  if (agent.kbIds.length === 0 || quoted.confidence >= SURE_SEARCH) return { quoted, hits: found.hits, spent: null };
+  const { queries, usage } = await rewriteQuery({ text, history, languages: found.languages ?? [] }, model);
+  const others = await Promise.all(
+    queries.map(async (other) => ({
+      quoted: await quote(other),
+      hits: (await search(other, agent.kbIds, MODEL_PASSAGE_LIMIT)).hits,
+    })),
+  );
+  const surest = others.reduce((best, next) => (next.quoted.confidence > best.confidence ? next.quoted : best), quoted);
+  return { quoted: surest, hits: mergeHits([found.hits, ...others.map(({ hits }) => hits)]), spent: usage };
+}
+
+/** The best of each search, then the second of each, and so on: as many passages as a model is given. */
+function mergeHits(lists: readonly (readonly Passage[])[]): Passage[] {
+  const merged = new Map<string, Passage>();
+  for (let rank = 0; rank < MODEL_PASSAGE_LIMIT; rank += 1) {
+    for (const hit of lists.flatMap((hits) => hits[rank] ?? [])) {
+      if (merged.size < MODEL_PASSAGE_LIMIT && !merged.has(hit.chunkId)) merged.set(hit.chunkId, hit);
+    }
+  }
+  return [...merged.values()];
 }
 
 /** Each claim is judged once, however often the answer is looked at while it comes. */
@@ -114,6 +159,19 @@ function keepJudgements(context: ClaimContext): (claim: Claim) => JudgedClaim {
     const judged = known.get(key) ?? judgeClaim({ ...claim, text: defuseText(claim.text, MAX_CLAIM_CHARS) }, context);
     known.set(key, judged);
     return judged;
+  };
+}
+
+const NO_USAGE: ModelUsage = { model: "", inputTokens: 0, outputTokens: 0, costUsd: null };
+
+/** Tokens and costs of two calls of one model. */
+function addUsage(one: ModelUsage, other: ModelUsage | null): ModelUsage {
+  if (other === null) return one;
+  return {
+    model: other.model,
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    costUsd: one.costUsd === null && other.costUsd === null ? null : (one.costUsd ?? 0) + (other.costUsd ?? 0),
   };
 }
 
@@ -131,7 +189,9 @@ interface Said {
 function settle(said: Said, stream: TextStream): Answer {
   const { answered, needsPerson, judged, quoted, usage, model, leftOut } = said;
   const rated = { statistical: quoted.confidence, byResults: judged.byResults, isCompared: judged.isCompared };
-  if (!answered || judged.support === 0) return needsPerson ? handOver(said, stream) : quoteInstead(said, stream);
+  if (needsPerson && (!answered || judged.support === 0)) return handOver(said, stream);
+  if (!answered) return holdUnanswered(said, stream);
+  if (judged.support === 0) return quoteInstead(said, stream);
   const confidence = rateConfidence({ ...rated, support: judged.support, isAnswered: true });
   const why = [
     `Answered by ${model} from ${nameTitles(judged.titles)}:`,
@@ -164,11 +224,17 @@ function handOver({ quoted, usage, model, judged }: Said, stream: TextStream): A
   return { ...quoted, why, needsPerson: true, model: { usage, fallback: null } };
 }
 
-/** Quotes in the place of an answer that the model has not, or that nothing supports. */
-function quoteInstead({ answered, judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
-  const fallback = answered
-    ? "nothing that it says is supported by what it cites"
-    : "it says that the passages do not answer the question";
+/** The model has read the passages and has no answer: a person looks, with what the search found as the draft. */
+function holdUnanswered({ quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
+  stream.become("");
+  const fallback = "it says that the passages do not answer the question";
+  const why = [`${model}: ${fallback}.`, quoted.why, describeLeftOut(leftOut)].filter(Boolean).join(" ");
+  return { ...quoted, confidence: 0, why, model: { usage, fallback, mustReview: true } };
+}
+
+/** Quotes in the place of an answer that nothing supports. */
+function quoteInstead({ judged, quoted, usage, model, leftOut }: Said, stream: TextStream): Answer {
+  const fallback = "nothing that it says is supported by what it cites";
   const confidence = rateConfidence({
     support: 1,
     byResults: 0,

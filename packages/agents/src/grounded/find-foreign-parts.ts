@@ -1,4 +1,4 @@
-import { tokenize } from "@svc/text";
+import { foldAccents, tokenize } from "@svc/text";
 
 /** What a claim may take addresses and numbers from. */
 export interface KnownParts {
@@ -161,14 +161,32 @@ const NUMBER_WORDS: Readonly<Record<string, string>> = {
   "10": "ten zehn dix diez dieci dez tien",
   "11": "eleven elf onze undici",
   "12": "twelve zwölf douze doce dodici doze twaalf dozen",
+  "13": "thirteen dreizehn treize trece tredici treze dertien",
+  "14": "fourteen vierzehn quatorze catorce quattordici catorze veertien",
+  "15": "fifteen fünfzehn quinze quince quindici vijftien",
+  "16": "sixteen sechzehn seize dieciséis sedici dezesseis zestien",
+  "17": "seventeen siebzehn diecisiete diciassette zeventien",
+  "18": "eighteen achtzehn dieciocho diciotto achttien",
+  "19": "nineteen neunzehn diecinueve diciannove negentien",
+  "20": "twenty zwanzig vingt veinte venti vinte twintig",
+  "24": "vierundzwanzig veinticuatro",
+  "30": "thirty dreißig dreissig trente treinta trenta trinta dertig",
+  "40": "forty vierzig quarante cuarenta quaranta quarenta veertig",
+  "50": "fifty fünfzig cinquante cincuenta cinquanta cinquenta vijftig",
+  "60": "sixty sechzig soixante sesenta sessanta sessenta zestig",
+  "90": "ninety neunzig noventa novanta negentig",
+  "100": "hundred hundert ciento cien cento honderd",
 };
-const DIGITS_OF = new Map(
-  Object.entries(NUMBER_WORDS).flatMap(([digits, words]) => words.split(" ").map((word) => [word, digits] as const)),
+/** Words for numbers, folded, with their digits. */
+export const DIGITS_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(NUMBER_WORDS).flatMap(([digits, words]) =>
+    words.split(" ").map((word) => [foldAccents(word), digits] as const),
+  ),
 );
 
 /** Numbers that a text writes as words, in digits. */
 export function numberWordsIn(text: string): string[] {
-  return tokenize(text).flatMap(({ term }) => DIGITS_OF.get(term) ?? []);
+  return tokenize(text).flatMap(({ term }) => DIGITS_OF.get(foldAccents(term)) ?? []);
 }
 
 /** Digits of any script as those of ASCII. */

@@ -33,7 +33,7 @@ const MAX_WHY_CHARS = 200;
 export function judgeAnswer(claims: readonly JudgedClaim[]): JudgedAnswer {
   const stated = claims.filter(({ kind }) => kind !== "courtesy");
   const supported = stated.filter(({ kind }) => kind === "supported");
-  const sent = claims.filter(({ kind }) => kind !== "unsupported");
+  const sent = claims.filter(({ kind }) => kind === "supported" || kind === "courtesy");
   const seen = new Set<string>();
   return {
     whole: joinClaims(claims.map(({ text }) => text)),
@@ -54,7 +54,7 @@ export function judgeAnswer(claims: readonly JudgedClaim[]): JudgedAnswer {
     supportedCount: supported.length,
     statedCount: stated.length,
     titles: [...new Set(supported.flatMap(({ titles }) => titles))],
-    complaint: complaintOf(stated.filter(({ kind }) => kind === "unsupported")),
+    complaint: complaintOf(stated.filter(({ kind }) => kind !== "supported")),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Source } from "@svc/contracts";
 import type { Claim } from "./answer-schema.ts";
 import { sourceOf } from "../source-of.ts";
 import type { CitableText, Evidence } from "./evidence.ts";
-import { findDifference } from "./find-difference.ts";
+import { compareClaim, quotedSentences } from "./compare-claim.ts";
 import { findForeignParts } from "./find-foreign-parts.ts";
 import { findQuote } from "./find-quote.ts";
 import { givesOrders } from "./gives-orders.ts";
@@ -13,9 +13,12 @@ import { sayingsOf } from "./repeats-rules.ts";
 /** What a claim turned out to be. */
 export interface JudgedClaim {
   text: string;
-  /** A courtesy states nothing and needs no support. */
-  kind: "supported" | "courtesy" | "unsupported";
-  /** Why it is unsupported, for an operator; empty where it is not. */
+  /**
+   * A courtesy states nothing and needs no support. `unsure`: nothing contradicts it, and words alone cannot show it; it
+   * counts as supported only after a second opinion.
+   */
+  kind: "supported" | "courtesy" | "unsure" | "unsupported";
+  /** Why it is not supported, for an operator; empty where it is. */
   why: string;
   /** True when it looks like text that somebody has planted, so that the whole answer is in doubt. */
   isSuspect: boolean;
@@ -23,6 +26,8 @@ export interface JudgedClaim {
   sources: Source[];
   /** Titles of what it cites. */
   titles: string[];
+  /** The sentences that its quotes stand in, each under its title, for a second opinion. */
+  evidence: string;
   /** True when only results of tools support it. */
   isByResults: boolean;
   /** False when it could not be told whether what it cites is about the same. */
@@ -65,6 +70,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
     // The result of a tool is no document.
     sources: cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [sourceOf(found.passage, quote)])),
     titles: cited.map(({ found }) => found.title),
+    evidence: cited.map(({ found, quote }) => `${found.title}\n${quotedSentences({ ...found, quote })}`).join("\n\n"),
     isByResults: cited.length > 0 && cited.every(({ found }) => found.passage === null),
     isCompared: true,
   };
@@ -85,21 +91,19 @@ export function judgeClaim(claim: Claim, context: ClaimContext): JudgedClaim {
   }
   if (claim.citations.length === 0) return unsupported("it cites nothing");
   if (cited.length === 0) return unsupported("its quotes do not stand in the passages that it names");
-  const number = foreign[0];
-  if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
   // The result of a tool is data without sentences.
   const quoted = cited.flatMap(({ found, quote }) => (found.passage === null ? [] : [{ ...found, quote }]));
-  const difference = findDifference(text, quoted, { known: `${question}\n${instructions}`, language });
-  if (difference !== null) return unsupported(difference);
+  if (quoted.length > 0) {
+    const { verdict, why } = compareClaim(text, quoted, { known: `${question}\n${instructions}`, language });
+    if (verdict === "different") return unsupported(why);
+    return { ...judged, kind: verdict === "same" ? "supported" : "unsure", why, isSuspect: false };
+  }
+  const number = foreign[0];
+  if (number !== undefined) return unsupported(`the number ${number.text} stands in nothing that it cites`);
   const isSame = isAbout(text, sayable, language);
   if (isSame === false) return unsupported("what it cites is about something else");
-  return {
-    ...judged,
-    kind: "supported",
-    why: "",
-    isSuspect: false,
-    isCompared: isSame !== null || isLiteral(text, sayable),
-  };
+  const isCompared = isSame !== null || isLiteral(text, sayable);
+  return { ...judged, kind: "supported", why: "", isSuspect: false, isCompared };
 }
 
 /** What the document itself says counts as compared, however short it is. */

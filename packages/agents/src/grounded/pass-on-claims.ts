@@ -14,7 +14,7 @@ const partialSchema = z.object({
 
 /**
  * Makes the listener that passes on the claims of an answer while it comes: each as soon as it is complete and found
- * good, and none from the first one on that puts the answer in doubt or promises a person.
+ * good, and none from the first one on that puts the answer in doubt, promises a person or needs a second opinion.
  */
 export function passOnClaims(judge: (claim: Claim) => JudgedClaim, stream: TextStream): (partial: unknown) => void {
   return (partial) => {
@@ -26,6 +26,8 @@ export function passOnClaims(judge: (claim: Claim) => JudgedClaim, stream: TextS
     for (const { success, data } of complete) {
       const judged = success ? judge(data) : null;
       if (judged === null || judged.isSuspect || promisesPerson(judged.text)) break;
+      // What needs a second opinion would stand behind what follows.
+      if (judged.kind === "unsure") break;
       if (judged.kind !== "unsupported") good.push(judged.text);
     }
     stream.grow(joinClaims(good));

@@ -15,13 +15,37 @@ export type ModelScript = (request: ChatRequest<unknown>) => ScriptedAnswer | Pr
 
 const PROJECT = asProjectId("00000000-0000-7000-8000-000000000001");
 
-/** A language model for tests that answers by a script, claim by claim, and keeps what it was asked. */
-export function scriptModel(script: ModelScript): { model: LanguageModel; requests: ChatRequest<unknown>[] } {
+/** What else a scripted model is asked for: a second opinion about each claim, and other words for the question. */
+export interface ScriptedOpinions {
+  verdict?: "yes" | "no" | "unsure";
+  queries?: readonly string[];
+}
+
+/** How many claims a second opinion is asked about. */
+const MAX_VERDICTS = 100;
+
+/**
+ * A language model for tests that answers by a script, claim by claim, and keeps what it was asked. Without `opinions` it
+ * is unsure of every claim and has no other words.
+ */
+export function scriptModel(
+  script: ModelScript,
+  { verdict = "unsure", queries = [] }: ScriptedOpinions = {},
+): { model: LanguageModel; requests: ChatRequest<unknown>[] } {
   const requests: ChatRequest<unknown>[] = [];
+  const usage = { model: "test:scripted", inputTokens: 10, outputTokens: 5, costUsd: null };
+  const opinions: Record<string, object> = {
+    query: { queries },
+    verdicts: {
+      verdicts: Array.from({ length: MAX_VERDICTS }, (_, index) => ({ claim: index + 1, difference: "", verdict })),
+    },
+  };
   const model: LanguageModel = {
     id: "test:scripted",
     async chat(request) {
       requests.push(request);
+      const opinion = opinions[request.schemaName];
+      if (opinion !== undefined) return { output: request.schema.parse(opinion), usage };
       const { answered = true, needsPerson = false, claims = [] } = await script(request);
       const full = claims.map(({ text, citations = [] }) => ({ text, citations }));
       for (let count = 1; count <= full.length; count += 1) {
@@ -33,7 +57,7 @@ export function scriptModel(script: ModelScript): { model: LanguageModel; reques
         });
       }
       const output = request.schema.parse({ answered, needsPerson, claims: full });
-      return { output, usage: { model: "test:scripted", inputTokens: 10, outputTokens: 5, costUsd: null } };
+      return { output, usage };
     },
   };
   return { model, requests };

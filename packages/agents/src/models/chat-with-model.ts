@@ -54,7 +54,7 @@ export async function chatWithModel<Output>(
   request: ChatRequest<Output>,
   { manners, tally }: { manners: CallManners; tally: CallTally },
 ): Promise<Output> {
-  const timeoutMs = request.timeoutMs ?? target.timeoutMs;
+  const timeoutMs = Math.min(request.timeoutMs ?? target.timeoutMs, target.timeoutMs);
   const deadlineAt = performance.now() + timeoutMs;
   const bounds = openCallBounds(request.signal, timeoutMs);
   const { apiKey } = target.provider;

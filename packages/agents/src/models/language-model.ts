@@ -48,7 +48,7 @@ export interface ChatRequest<Output> {
   maxRounds?: number;
   /** 4,096 by default. */
   maxOutputTokens?: number;
-  /** For everything: retries, tools, the last byte. The provider's default where it is left out. */
+  /** For everything: retries, tools, the last byte. At most, and by default, what is configured. */
   timeoutMs?: number;
   signal: AbortSignal;
   /**

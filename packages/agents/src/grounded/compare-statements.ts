@@ -1,0 +1,222 @@
+import { RANK, SAME, different, holdsForm, isSameAmount, unsure, worstOf } from "./comparison.ts";
+import type { Comparison } from "./comparison.ts";
+import type { Amount } from "./read-amounts.ts";
+import type { Statement } from "./read-statement.ts";
+
+/** Where a statement has fewer of its words in that which it is compared with, its turns may be those of another. */
+const MIN_TURN_SHARE = 0.6;
+
+/** A claim that leaves out more of the statement that it quotes is not the same without a second opinion. */
+const MAX_DROPPED_SHARE = 1 / 3;
+
+/** So much of a condition has to come along with what it is a condition of. */
+const MIN_CONDITION_SHARE = 0.5;
+
+/**
+ * Compares a statement with that of its source which has most of its words, or with the one that fits best where several
+ * have as many.
+ */
+export function compareBest(one: Statement, statements: readonly Statement[]): Comparison {
+  if (statements.length === 0) return unsure("it quotes no sentence");
+  const scored = statements.map((statement) => ({ statement, score: scoreOf(one, statement) }));
+  const best = Math.max(...scored.map(({ score }) => score));
+  const isElliptical = ({ words, inherited, amounts, language }: Statement): boolean =>
+    words.size === 0 && amounts.length > 0 && [...one.words].every(holdsForm(inherited, language));
+  return scored
+    .filter(({ statement, score }) => score === best || isElliptical(statement))
+    .map(({ statement }) => compareStatements(one, statement, statements))
+    .reduce((kindest, next) => (RANK[next.verdict] < RANK[kindest.verdict] ? next : kindest));
+}
+
+/** Words of the statement itself count twice as much as those that it takes from the part before it. */
+function scoreOf(one: Statement, other: Statement): number {
+  const holds = holdsForm(other.words, other.language);
+  const inherits = holdsForm(other.inherited, other.language);
+  const words = [...one.words].reduce((sum, word) => sum + (holds(word) ? 1 : inherits(word) ? 0.5 : 0), 0);
+  const units = [...one.measures.keys()].filter((unit) => other.measures.has(unit)).length;
+  return words + units + (one.marks.has("free") && other.marks.has("free") ? 1 : 0);
+}
+
+function compareStatements(one: Statement, other: Statement, all: readonly Statement[]): Comparison {
+  const holds = holdsForm([...other.words, ...other.inherited], other.language);
+  const strays = [...one.words].filter((word) => !holds(word));
+  const elsewhere = all.filter(
+    (statement) => statement !== other && strays.some(holdsForm(statement.words, statement.language)),
+  );
+  const noUnits = new Map<string, string>();
+  const isIn = (amount: Amount) =>
+    other.amounts.some((known) => isSameAmount(amount, known, noUnits) || known.value === amount.value);
+  const strayAmounts = one.amounts.filter((amount) => !isIn(amount));
+  const whyNumber = `the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`;
+  if (strayAmounts.length > 0) {
+    return other.amounts.length > 0 && strayAmounts.length === one.amounts.length
+      ? different(whyNumber)
+      : unsure(whyNumber);
+  }
+  const why = `"${strays.join(", ")}" stands in another part of the sentence`;
+  const turned = elsewhere.filter((statement) => statement.isDenied !== other.isDenied);
+  const isWhole = [...other.words].every(holdsForm(one.words, one.language));
+  if (turned.some((statement) => statement.isDenied !== one.isDenied)) return (isWhole ? unsure : different)(why);
+  if (elsewhere.length > 0 && strays.some((word) => one.names.has(word))) return different(why);
+  if (turned.length > 0) return unsure(why);
+  if (one.marks.has("all") && all.some(({ isDenied }) => isDenied !== other.isDenied))
+    return unsure("the quoted sentence makes a difference");
+  const held = one.words.size === 0 ? 1 : 1 - strays.length / one.words.size;
+  return worstOf([
+    weaken(
+      compareTurn(
+        one,
+        other,
+        all.some(({ isDenied }) => isDenied !== other.isDenied),
+      ),
+      held,
+    ),
+    compareMeasures(one, other),
+    compareParties(one, other),
+    compareCondition(one, other),
+    elsewhere.length > 0 ? unsure(why) : compareDropped(one, other, strays),
+  ]);
+}
+
+/** Where the statements have too little in common, a turn of one says little about the other. */
+function weaken(comparison: Comparison, share: number): Comparison {
+  return comparison.verdict === "different" && share < MIN_TURN_SHARE ? unsure(comparison.why) : comparison;
+}
+
+/** A day of another part of the sentence, and "every week" for "every two weeks". */
+function compareMeasures(one: Statement, other: Statement): Comparison {
+  const isCounted = (unit: string) => one.amounts.some((amount) => amount.unit === unit);
+  const uncounted = other.amounts.find(({ unit }) => unit !== null && one.measures.has(unit) && !isCounted(unit));
+  if (uncounted !== undefined) return unsure(`it lacks the number ${uncounted.value} of the quoted sentence`);
+  const stray = [...one.measures.keys()].find((unit) => !other.measures.has(unit) && !isCounted(unit));
+  return stray === undefined ? SAME : unsure(`"${stray}" stands in another part of the sentence`);
+}
+
+/** What leaves out much, or takes its subject from a heading while it leaves out that of the sentence, may be about something else. */
+function compareDropped(one: Statement, other: Statement, strays: readonly string[]): Comparison {
+  const holds = holdsForm(one.words, one.language);
+  const dropped = [...other.words].filter((word) => !holds(word));
+  const isOther = strays.length > 0 && other.subject !== null && !holds(other.subject);
+  return isOther || dropped.length > MAX_DROPPED_SHARE * other.words.size
+    ? unsure(`it lacks "${dropped.join(", ")}" of the quoted sentence`)
+    : SAME;
+}
+
+/** Denials, restrictions and limits. Where another part of the sentence turns, a restriction may say the same. */
+function compareTurn(one: Statement, other: Statement, hasContrast: boolean): Comparison {
+  const isRestricted = [one, other].map(({ marks }) => marks.has("only") || marks.has("except"));
+  const isFree = one.marks.has("free") !== other.marks.has("free");
+  if (deniesOf(one, other) !== deniesOf(other, one)) {
+    const why = one.isDenied
+      ? "it has a negation that the quoted sentence does not have"
+      : "it lacks a negation of the quoted sentence";
+    return isRestricted[0] !== isRestricted[1] || isFree ? unsure(why) : different(why);
+  }
+  const isConditionTurned =
+    one.condition !== null && other.condition !== null && one.isConditionDenied !== other.isConditionDenied;
+  if (isConditionTurned) return different("its condition is the opposite of that of the quoted sentence");
+  if (isRestricted[0] === true && isRestricted[1] === true && signOf(one) !== signOf(other)) {
+    const why = "it restricts what the quoted sentence does not restrict";
+    return one.marks.has("only") && one.isDenied ? unsure(why) : different(why);
+  }
+  if (isRestricted[0] === true && isRestricted[1] === false) {
+    const why = "it has a restriction that the quoted sentence does not have";
+    return hasContrast || other.isDenied || other.condition !== null ? unsure(why) : different(why);
+  }
+  if (isRestricted[0] === false && isRestricted[1] === true) {
+    const holds = holdsForm(other.exception ?? [], other.language);
+    return [...one.words].some(holds) && !one.isDenied
+      ? different("the quoted sentence makes an exception of it")
+      : unsure("it lacks a restriction of the quoted sentence");
+  }
+  if (one.marks.has("free") && !other.marks.has("free")) {
+    const hasPrice = [...other.measures.values()].includes("money");
+    return (hasPrice ? different : unsure)("it says that it is free, which the quoted sentence does not");
+  }
+  return compareLimits(one, other);
+}
+
+/** Whether a statement is denied, with its condition where only one of the two has one: "not unless" is "if". */
+function deniesOf(one: Statement, other: Statement): boolean {
+  return one.condition !== null && other.condition === null ? one.isDenied !== one.isConditionDenied : one.isDenied;
+}
+
+/** "All but these" and "not only these" restrict alike, as do "only these" and "none but these". */
+function signOf({ marks, isDenied }: Statement): boolean {
+  return marks.has("except") !== isDenied;
+}
+
+function compareLimits(one: Statement, other: Statement): Comparison {
+  const [less, more] = (["less", "more"] as const).map((mark) => [one.marks.has(mark), other.marks.has(mark)] as const);
+  const isTurned =
+    (more?.[0] && !less?.[0] && !more[1] && less?.[1]) || (less?.[0] && !more?.[0] && !less[1] && more?.[1]);
+  const isSameLimit = one.amounts.some((amount) => other.amounts.some(({ value }) => value === amount.value));
+  if (isTurned === true)
+    return (isSameLimit || one.amounts.length === 0 ? different : unsure)(
+      "its limit is the opposite of that of the quoted sentence",
+    );
+  const isLimited =
+    other.marks.has("less") || other.marks.has("more") || other.condition !== null || other.marks.has("only");
+  const holdsAll = holdsForm(other.allOf, other.language);
+  if (other.marks.has("all") && [...one.allOf].some((word) => !holdsAll(word)))
+    return unsure("it is said without exception of something else");
+  if (one.marks.has("all") && !other.marks.has("all")) {
+    const why = "it is said without exception, which the quoted sentence does not say";
+    return isLimited ? different(why) : unsure(why);
+  }
+  if (one.marks.has("even") && !other.marks.has("even")) {
+    const why = "it includes what the quoted sentence does not include";
+    return other.condition === null ? unsure(why) : different(why);
+  }
+  const isAdded = (less?.[0] && !less[1]) || (more?.[0] && !more[1]);
+  if (isAdded === true) return unsure("it has a limit that the quoted sentence does not have");
+  const isDropped =
+    ((less?.[1] && !less[0]) || (more?.[1] && !more[0])) === true && other.amounts.some(({ unit }) => unit !== "clock");
+  return isDropped ? unsure("it lacks a limit of the quoted sentence") : SAME;
+}
+
+/** Who acts: the company and the customer must not be taken for each other, nor for somebody who is named. */
+function compareParties(one: Statement, other: Statement): Comparison {
+  const [isWe, isYou] = (["we", "you"] as const).map((mark) => one.marks.has(mark));
+  const [areWe, areYou] = (["we", "you"] as const).map((mark) => other.marks.has(mark));
+  if (isWe === true && areWe === false && areYou === true) {
+    return (isYou === true ? unsure : different)("the customer does that, not the company");
+  }
+  if (isYou === true && isWe === false && areWe === true && areYou === false) return unsure("the company does that");
+  if (areWe === true && areYou === false && isWe === false && isYou === false) return SAME;
+  const isAdded = (isWe === true && areWe === false) || (isYou === true && areYou === false && areWe === false);
+  const holds = holdsForm(one.words, one.language);
+  const dropped = [...other.words].filter((word) => !holds(word) && other.condition?.has(word) !== true);
+  if (!isAdded || (dropped.length === 0 && one.letsYou && isWe === false)) return SAME;
+  if (dropped.length === 0) return unsure("it says who acts, which the quoted sentence does not");
+  const why = `it lacks "${dropped.join(", ")}" of the quoted sentence`;
+  return one.marks.has("pay") && other.marks.has("pay") ? different(why) : unsure(why);
+}
+
+/** What holds under a condition is not said without it, and no condition is added. */
+function compareCondition(one: Statement, other: Statement): Comparison {
+  const added = [...(one.condition ?? [])].filter((word) => !holdsForm(other.words, other.language)(word));
+  if (added.length > 0) return unsure(`it has the condition "${added.join(", ")}"`);
+  const condition = [...(other.condition ?? [])];
+  const kept = condition.filter((word) => holdsForm(one.words, one.language)(word));
+  return condition.length > 0 && kept.length < MIN_CONDITION_SHARE * condition.length
+    ? unsure("it lacks a condition of the quoted sentence")
+    : SAME;
+}
+
+/**
+ * Compares statements across languages, which only the whole can be compared by: whether something in it is denied,
+ * restricted, or limited the other way.
+ */
+export function compareTurns(said: readonly Statement[], given: readonly Statement[]): Comparison {
+  const [one, other] = [said[0], given[0]];
+  if (said.length === 1 && given.length === 1 && one !== undefined && other !== undefined) {
+    return worstOf([compareTurn(one, other, false), compareParties(one, other)]);
+  }
+  const denials = [said, given].map((statements) => statements.filter(({ isDenied }) => isDenied).length);
+  if (denials[0] === 0 && denials[1] === given.length) return different("it lacks a negation of the quoted sentence");
+  if (denials[1] === 0 && denials[0] === said.length && said.length > 0) {
+    return different("it has a negation that the quoted sentence does not have");
+  }
+  return SAME;
+}
