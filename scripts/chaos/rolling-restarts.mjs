@@ -99,7 +99,7 @@ export async function restartAll({ rounds, perSecond, say, ledgerFile }) {
       }
       const { retries, failures } = ask;
       say(
-        `round ${round} of ${rounds}: ${ledger.entries.length} messages, retries ${JSON.stringify(retries)}, ${failures.length} failures`,
+        `round ${round} of ${rounds}: ${ledger.entries.length} messages, retries ${JSON.stringify(retries)}, ${failures.length} failures${failures.length === 0 ? "" : `, the last: ${failures.at(-1)}`}`,
       );
     }
     state.isOver = true;
