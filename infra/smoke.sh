@@ -161,8 +161,9 @@ customer_pid=''
 svc doctor || fail "doctor finds something to mend"
 
 echo "== readiness and memory"
-for service in "${services[@]}"; do
-  compose exec -T "$service" node -e "fetch('http://127.0.0.1:9464/readyz').then((a) => process.exit(a.ok ? 0 : 1))" || fail "$service is not ready"
+# By the check of the compose file itself, at once and not only at its next interval.
+for container in $(docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Names}}' | grep -E "[_-]($(IFS='|'; echo "${services[*]}"))[_-][0-9]"); do
+  docker exec "$container" bash -c "$(docker inspect --format '{{index .Config.Healthcheck.Test 3}}' "$container")" || fail "$container is not ready"
 done
 docker stats --no-stream --format '   {{.Name}} {{.MemUsage}}' | grep "$COMPOSE_PROJECT_NAME" || true
 

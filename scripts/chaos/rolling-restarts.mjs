@@ -74,7 +74,8 @@ export async function restartAll({ rounds, perSecond, say, ledgerFile }) {
         if (at > performance.now()) await pause(at - performance.now());
         const index = count % senders.length;
         const place = places[index]++;
-        last[index] = last[index].then(() => senders[index](place));
+        // On a machine that is too slow for the rhythm, what waits to be sent when all is over is not sent.
+        last[index] = last[index].then(() => (state.isOver ? undefined : senders[index](place)));
       }
       await Promise.all(last);
     };
@@ -99,7 +100,7 @@ export async function restartAll({ rounds, perSecond, say, ledgerFile }) {
       }
       const { retries, failures } = ask;
       say(
-        `round ${round} of ${rounds}: ${ledger.entries.length} messages, retries ${JSON.stringify(retries)}, ${failures.length} failures`,
+        `round ${round} of ${rounds}: ${ledger.entries.length} messages, retries ${JSON.stringify(retries)}, ${failures.length} failures${failures.length === 0 ? "" : `, the last: ${failures.at(-1)}`}`,
       );
     }
     state.isOver = true;

@@ -6,6 +6,7 @@ import { killReplica } from "./killed-replica.mjs";
 import { sendPoison } from "./poison.mjs";
 import { breakReceivers } from "./receivers.mjs";
 import { restartAll } from "./rolling-restarts.mjs";
+import { starve } from "./starved.mjs";
 import { leaveReplies } from "./undrained-replies.mjs";
 
 export const SCENARIOS = {
@@ -43,6 +44,11 @@ export const SCENARIOS = {
     promise: "receivers are down, slow, failing, flapping, or never answer: callbacks come, in the order of their chat",
     sizes: { full: { messages: 600 }, quick: { messages: 120 } },
     run: breakReceivers,
+  },
+  starved: {
+    promise: "processes get a few percent of a processor and reads stall: nothing counts as a crash or an attempt",
+    sizes: { full: { messages: 80, stalls: 12 }, quick: { messages: 40, stalls: 2 } },
+    run: starve,
   },
   "undrained-replies": {
     promise: "a million replies that nobody collects: the memory of the api grows by at most 50 MB",

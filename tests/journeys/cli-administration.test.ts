@@ -478,6 +478,19 @@ describe("webhook", () => {
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("It is too old") });
   });
 
+  test("doctor warns of projects with the same secret, whose receivers could sign for each other", async () => {
+    await run("projects", "create", "same-secret");
+    await runWithInput("a secret that two projects share\n", "webhook", "secret", "--from-stdin");
+    const project = ["--project", "same-secret"];
+    await runWithInput("a secret that two projects share\n", "webhook", "secret", "--from-stdin", ...project);
+    const { stdout, code } = await run("doctor");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/warn +Webhook secret +.*default, same-secret.* have the same one: /);
+    expect(stdout).not.toContain("a secret that two");
+    await run("webhook", "secret", "--generate", ...project);
+    expect((await run("doctor")).stdout).not.toContain("have the same one");
+  });
+
   test("secret --clear and a secret that can be none", async () => {
     expect(await runJson("webhook", "secret", "--clear")).toEqual({
       code: 0,

@@ -158,6 +158,21 @@ describe("a bad configuration", () => {
       "warn SVC_API_PROT is not a setting and changes nothing",
     ]);
   });
+
+  test("is a warning of the doctor where single sign-on would return to any host", async () => {
+    const oidc = { SVC_OIDC_ISSUER: "https://login.example.com", SVC_OIDC_CLIENT_ID: "x", SVC_OIDC_CLIENT_SECRET: "y" };
+    const warn = "warn SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS";
+    const see = async (env: Record<string, string>) => {
+      // A taken folder: nothing is looked at beyond the settings.
+      const dataDir = { SVC_DATA_DIR: "/nonexistent-folder-of-a-test" };
+      const { stdout } = await run(["doctor", "--json"], { ...oidc, ...dataDir, ...env });
+      const { checks } = JSON.parse(stdout) as { checks: { status: string; detail: string }[] };
+      return checks.some(({ status, detail }) => `${status} ${detail}`.startsWith(warn));
+    };
+    expect(await see({ SVC_TRUST_PROXY: "10.0.0.1" })).toBe(true);
+    expect(await see({ SVC_TRUST_PROXY: "10.0.0.1", SVC_PUBLIC_URLS: "https://console.example.com" })).toBe(false);
+    expect(await see({})).toBe(false);
+  });
 });
 
 describe("a callback is verified without a product", () => {

@@ -212,6 +212,18 @@ describe("a channel that does not start", () => {
     expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
   });
 
+  test("shows a port that is taken, without a stack in the log", async () => {
+    const { log, lines } = collectLog();
+    manager = createChannelManager({ store, queues, log });
+    const taken = Object.assign(new Error("Port 31415 is taken."), { name: "PortTakenError" });
+    register("messenger", { start: () => Promise.reject(taken) });
+    await manager.reconcile(["messenger"]);
+    expect(states()).toEqual({ messenger: "Port 31415 is taken." });
+    const warnings = lines().filter(({ level }) => level === "warn");
+    expect(warnings).toEqual([expect.objectContaining({ reason: "Port 31415 is taken." })]);
+    expect(JSON.stringify(warnings)).not.toContain("stack");
+  });
+
   test("is not tried at once but some seconds later, again and again, until it runs", async () => {
     let isBroken = true;
     const channel = register("messenger", {

@@ -32,6 +32,8 @@ interface Registered {
   retryAt: number;
 }
 
+/** Errors of packages/http, whose messages say which setting to change. */
+const LISTEN_ERRORS = new Set(["PortTakenError", "CannotListenError"]);
 const WATCH_MS = 1_000;
 const RETRY_START_MS = 5_000;
 const REPLIES_DEADLINE_MS = 4_000;
@@ -59,11 +61,13 @@ export function createChannelManager(resources: ChannelResources) {
     const cause = error instanceof Error ? error.message : String(error);
     if (entry.state.state === "failing" && entry.cause === cause) return;
     // A library's text may hold an address with a token, or a secret of the settings.
-    const shown = error instanceof ServiceError ? error.message : text;
+    const isOurs = error instanceof ServiceError || (error instanceof Error && LISTEN_ERRORS.has(error.name));
+    const shown = isOurs ? error.message : text;
     const since = entry.state.state === "failing" ? entry.state.since : new Date();
     entry.state = { id: entry.channel.id, state: "failing", since, error: shown };
     entry.cause = cause;
-    log.warn({ channel: entry.channel.id, state: "failing", error }, "channel state");
+    const why = isOurs ? { reason: shown } : { error };
+    log.warn({ channel: entry.channel.id, state: "failing", ...why }, "channel state");
   }
 
   /**

@@ -225,12 +225,21 @@ describe("closing", () => {
     const answer = ask(server.port, "/wait", agent);
     await waitFor(() => waiting.length === 1, { what: "the request to arrive" });
     const closing = server.close(NEVER_MS);
-    // The listener closes at the end of this turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
+    await waitFor(() => !server.server.listening, { what: "the listener to close" });
     await expect(ask(server.port, "/", keepingAgent())).rejects.toMatchObject({ code: "ECONNREFUSED" });
     waiting[0]?.end("done");
     expect(await answer).toBe("done");
     await closing;
+  });
+
+  test("answers the connections that waited to be accepted", async () => {
+    const { server } = await startWaiting();
+    // Connected by the system at once; the server accepts one in each turn of the event loop.
+    const answers = Array.from({ length: 50 }, () => ask(server.port, "/", new Agent()));
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const closed = server.close(NEVER_MS);
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(["at once"]));
+    await closed;
   });
 
   test("cuts what is not answered at the deadline", async () => {

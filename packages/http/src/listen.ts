@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { isIP } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ERRORS } from "@svc/contracts";
 import type { ServiceError } from "@svc/contracts";
 import { serveInTurn } from "./serve-in-turn.ts";
@@ -57,6 +58,9 @@ const IDLE_CHECK_MS = 50;
  * count it as idle.
  */
 const UNUSED_MS = 500;
+
+/** Time that a listener which closes accepts waiting connections: under a load in which each turn brings another one. */
+const ACCEPT_WAITING_MS = 500;
 
 /** An address that cannot be listened on. */
 export class CannotListenError extends Error {
@@ -163,6 +167,25 @@ function coversAddress(host: string, localAddress: string | undefined): boolean 
 }
 
 /**
+ * Accepts the connections that the system has made and the process has not accepted yet: it resets them when the listener
+ * closes. In each turn of the event loop one is accepted (libuv since 1.45), so turns follow until one brings none.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  const until = performance.now() + ACCEPT_WAITING_MS;
+  let accepted = 0;
+  const count = () => accepted++;
+  server.on("connection", count);
+  // The first turn ends with the connections that this one has found.
+  await nextTurn();
+  let before: number;
+  do {
+    before = accepted;
+    await nextTurn();
+  } while (accepted > before && performance.now() < until);
+  server.off("connection", count);
+}
+
+/**
  * Listens on a host and port. Slow headers are cut after 10 s and slow bodies after 30 s, or `requestTimeoutMs`, which
  * begins with the headers, where large ones are taken. The requests of a connection are handled one after the other
  * (`serveInTurn`), and clients that do not read are disconnected (`watchSlowReaders`). Throws PortTakenError, which names
@@ -237,8 +260,7 @@ export async function listen(
     server,
     port,
     async rebind(host) {
-      // As below: connections that wait to be accepted would be reset.
-      await new Promise((resolve) => setImmediate(resolve));
+      await acceptWaiting(server);
       // Closes the listener and idle connections; calls that are being answered keep theirs.
       server.close();
       const former = boundHost;
@@ -251,9 +273,7 @@ export async function listen(
       }
     },
     async close(deadlineMs) {
-      // The system resets connections that wait to be taken when the listener closes. Node has just taken all of them
-      // when it comes to its immediates.
-      await new Promise((resolve) => setImmediate(resolve));
+      await acceptWaiting(server);
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -139,7 +139,7 @@ describe("a process does not start", () => {
     await open(configOf(database.url));
     const other = "another-secret-key-of-32-characters";
     const text = await refusal(configOf(database.url, { SVC_SECRET_KEY: other }));
-    expect(text).toMatch(/^SVC_SECRET_KEY is not the key .* Set the right one\.$/);
+    expect(text).toMatch(/^SVC_SECRET_KEY is not the key .* Set it to the key that it had at the first start\.$/);
     expect(text).not.toContain(other);
     // The right one still is.
     expect(await (await open(configOf(database.url))).store.ping()).toBe(true);

@@ -37,6 +37,9 @@ export class StartError extends Error {
   }
 }
 
+/** What a secret key that opens nothing means. */
+const WRONG_KEY = "is not the key that this database was set up with; sealed secrets could not be opened.";
+
 /** How long a start waits for Redis to say how it is set up. */
 const POLICY_WAIT_MS = 2_000;
 const RETRY_MS = 500;
@@ -87,7 +90,9 @@ export async function openResources(config: Config, options: { app: string; log?
   if (!(await store.installation.checkSecretKey(store.sealer))) {
     await store.close();
     throw new StartError(
-      `SVC_SECRET_KEY${config.secretKeyFile === undefined ? "" : ` (read from ${config.secretKeyFile})`} is not the key that this database was set up with; sealed secrets could not be opened. Set the right one.`,
+      config.secretKeyFile === undefined
+        ? `SVC_SECRET_KEY ${WRONG_KEY} Set it to the key that it had at the first start.`
+        : `SVC_SECRET_KEY (read from ${config.secretKeyFile}) ${WRONG_KEY} Put the key of the first start back into this file, from your copy.`,
     );
   }
   const clockFault = await findClockFault(store);

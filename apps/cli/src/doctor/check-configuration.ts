@@ -39,6 +39,14 @@ function checkAdminKey({ adminKey }: EarlyConfig): Check[] {
   return [{ name: NAME, status: "warn", detail: "SVC_ADMIN_KEY is easy to guess", advice }];
 }
 
+/** Warns of single sign-on whose redirect address is the host name that each caller sends through the proxy. */
+function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
+  if (oidc === undefined || publicUrls.length > 0 || trustProxy.length === 0) return [];
+  const detail =
+    "SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS: single sign-on returns to any host that a caller names";
+  return [{ name: NAME, status: "warn", detail, advice: "Set SVC_PUBLIC_URLS to the URL of the console." }];
+}
+
 /** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
 export function checkConfiguration(env: Environment): { checks: Check[]; config: EarlyConfig | null } {
   let faults = faultsOf(() => readEnvironment(env));
@@ -53,6 +61,7 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
     checks: [
       { name: NAME, status: "ok", detail: "every setting is valid" },
       ...checkAdminKey(config),
+      ...checkOidcHost(config),
       ...checkUnknownNames(env),
     ],
     config,

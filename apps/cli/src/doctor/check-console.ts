@@ -3,20 +3,19 @@ import type { EarlyConfig } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
-import { judgeAbsence } from "./judge-absence.ts";
+import { judgeAbsence, judgeFailedProbe, silentCheck } from "./judge-absence.ts";
 import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 
-/** What answers at the console's address: a console, something else, or nothing. */
-async function probeConsole(url: string): Promise<"ours" | "other" | "nothing"> {
+/** What answers at the console's address: a console, something else, something that does not respond, or nothing. */
+async function probeConsole(url: string): Promise<"ours" | "other" | "silent" | "nothing"> {
   try {
     const answer = await fetch(`${url}/sign-in-ways`, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await answer.text();
     return answer.ok && text.startsWith('{"ok":true,"password":true') ? "ours" : "other";
   } catch (error) {
-    if (error instanceof TypeError || error instanceof DOMException) return "nothing";
-    throw error;
+    return judgeFailedProbe(error);
   }
 }
 
@@ -35,6 +34,7 @@ export async function checkConsole(
   const found: Record<Awaited<ReturnType<typeof probeConsole>>, Check> = {
     ours: { name, status: "ok", detail: `${url} answers${isOpen ? "" : hint}` },
     other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    silent: silentCheck(name, url, advice),
     nothing: judgeAbsence({ name, app: "console", where: `at ${url}` }, running, { startWith }),
   };
   return found[await probeConsole(url)];

@@ -1,10 +1,14 @@
 import { hashApiKey } from "@svc/auth";
-import type { Store } from "@svc/store";
+import type { Project, Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
 
-/** Projects without a webhook secret that are named at most. */
+/** Number of projects that a check names at most. */
 const SHOWN_PROJECTS = 5;
+
+function listNames(names: readonly string[]): string {
+  return [...names.slice(0, SHOWN_PROJECTS), ...(names.length > SHOWN_PROJECTS ? ["…"] : [])].join(", ");
+}
 
 async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Admin key";
@@ -23,15 +27,30 @@ async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli)
   return { name, status: "warn", detail: "is unknown to this database, or revoked", advice };
 }
 
+/** Names of projects that have the same webhook secret as another one, those of each secret together. */
+function findSharedSecrets(store: Pick<Store, "sealer">, projects: readonly Project[]): string[][] {
+  const names = new Map<string, string[]>();
+  for (const { name, webhookSecret } of projects) {
+    const secret = webhookSecret === null ? null : store.sealer.open(webhookSecret);
+    if (secret !== null) names.set(secret, [...(names.get(secret) ?? []), name]);
+  }
+  return [...names.values()].filter((group) => group.length > 1);
+}
+
 /** Whether the callbacks of each project are signed with a secret of its own. */
 async function checkWebhookSecrets(store: Store, { self }: Cli): Promise<Check> {
   const name = "Webhook secret";
   const projects = await store.projects.list();
+  const [shared] = findSharedSecrets(store, projects);
+  if (shared !== undefined) {
+    const detail = `${listNames(shared)} have the same one: a receiver of one project could sign callbacks of another`;
+    const advice = `Give each its own: ${self} webhook secret --project ${shared.at(-1)} --generate`;
+    return { name, status: "warn", detail, advice };
+  }
   const unset = projects.filter(({ webhookSecret }) => webhookSecret === null).map((project) => project.name);
   const [first] = unset;
   if (first === undefined) return { name, status: "ok", detail: "set" };
-  const shown = unset.length > SHOWN_PROJECTS ? [...unset.slice(0, SHOWN_PROJECTS), "…"] : unset;
-  const where = projects.length === 1 ? "none is set" : `none is set for ${shown.join(", ")}`;
+  const where = projects.length === 1 ? "none is set" : `none is set for ${listNames(unset)}`;
   return {
     name,
     status: "ok",

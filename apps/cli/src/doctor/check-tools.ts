@@ -3,14 +3,17 @@ import { localUrl } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
-import { judgeAbsence } from "./judge-absence.ts";
+import { judgeAbsence, judgeFailedProbe, silentCheck } from "./judge-absence.ts";
 import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 const CALL = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
 
 /** What answers at the tool server's address: this installation's, one that refuses the key, something else, or nothing. */
-async function probeTools(url: string, key: string | null): Promise<"ours" | "stranger" | "other" | "nothing"> {
+async function probeTools(
+  url: string,
+  key: string | null,
+): Promise<"ours" | "stranger" | "other" | "silent" | "nothing"> {
   try {
     const answer = await fetch(url, {
       method: "POST",
@@ -29,8 +32,7 @@ async function probeTools(url: string, key: string | null): Promise<"ours" | "st
     if (answer.status === 401 && isProblem) return key === null ? "ours" : "stranger";
     return answer.ok || (answer.status === 429 && isProblem) ? "ours" : "other";
   } catch (error) {
-    if (error instanceof TypeError || error instanceof DOMException) return "nothing";
-    throw error;
+    return judgeFailedProbe(error);
   }
 }
 
@@ -48,6 +50,7 @@ export async function checkTools(
     ours: { name, status: "ok", detail: `${url} answers` },
     stranger: { name, status: "fail", detail: `${url} is of another installation, or of one with another key`, advice },
     other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    silent: silentCheck(name, url, advice),
     nothing: judgeAbsence({ name, app: "tool-server", where: `at ${url}` }, running, { startWith }),
   };
   return found[await probeTools(url, key)];

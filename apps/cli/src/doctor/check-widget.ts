@@ -4,13 +4,13 @@ import type { EarlyConfig } from "@svc/runtime";
 import type { Store } from "@svc/store";
 import type { Cli } from "../cli.ts";
 import type { Check } from "./check.ts";
-import { judgeAbsence } from "./judge-absence.ts";
+import { judgeAbsence, judgeFailedProbe, silentCheck } from "./judge-absence.ts";
 import type { RunningApps } from "./judge-absence.ts";
 
 const TIMEOUT_MS = 3_000;
 
-/** What answers at the widget's address: this installation's widget, something else, or nothing. */
-async function probeWidget(url: string, apiKey: string): Promise<"ours" | "other" | "nothing"> {
+/** What answers at the widget's address: this installation's widget, something else, something that does not respond, or nothing. */
+async function probeWidget(url: string, apiKey: string): Promise<"ours" | "other" | "silent" | "nothing"> {
   try {
     const answer = await fetch(`${url}/api/widget/config/${encodeURIComponent(apiKey)}`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -19,8 +19,7 @@ async function probeWidget(url: string, apiKey: string): Promise<"ours" | "other
     // A limit or a refused site is an answer of a widget that knows the key.
     return [200, 403, 429].includes(answer.status) ? "ours" : "other";
   } catch (error) {
-    if (error instanceof TypeError || error instanceof DOMException) return "nothing";
-    throw error;
+    return judgeFailedProbe(error);
   }
 }
 
@@ -67,15 +66,26 @@ export async function checkWidget(
   const checks = judgeSettings(config, hasProject, self);
   if (config.apiKey === null) return checks;
   const url = localUrl(bindHost ?? "127.0.0.1", ports.widget);
+  const advice = "Stop it, or choose another port with SVC_WIDGET_PORT.";
   const found: Record<Awaited<ReturnType<typeof probeWidget>>, Check> = {
     ours: { name: "Widget", status: "ok", detail: `${url} answers; its messages go to project ${config.project}` },
     other: {
       name: "Widget",
       status: "fail",
       detail: `what answers at ${url} does not know the widget's key: another program or installation`,
-      advice: "Stop it, or choose another port with SVC_WIDGET_PORT.",
+      advice,
     },
+    silent: silentCheck("Widget", url, advice),
     nothing: judgeAbsence({ name: "Widget", app: "widget", where: `at ${url}` }, running, { startWith }),
   };
-  return [found[await probeWidget(url, config.apiKey)], ...checks];
+  const answer = await probeWidget(url, config.apiKey);
+  const states = answer === "ours" ? [] : await store.channelStates.list();
+  const error = states.find(({ id, state }) => id === "widget" && state === "failing")?.error ?? null;
+  const failing: Check = {
+    name: "Widget",
+    status: "fail",
+    detail: error ?? "",
+    advice: `See also: ${self} channels list`,
+  };
+  return [error === null ? found[answer] : failing, ...checks];
 }

@@ -1,5 +1,7 @@
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { expect, test } from "@jest/globals";
-import { judgeAbsence } from "./judge-absence.ts";
+import { judgeAbsence, judgeFailedProbe } from "./judge-absence.ts";
 
 const look = { name: "Console", app: "console", where: "at http://127.0.0.1:1" };
 
@@ -21,4 +23,32 @@ test("an app that does not answer here is warned of, unless it runs in a contain
     status: "ok",
     detail: "runs elsewhere, in 2 processes; not at http://127.0.0.1:1",
   });
+});
+
+/** What a failed request says of an address where this happens to connections. */
+async function probe(onConnection: ((socket: Socket) => void) | null) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    onConnection?.(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => new Promise((resolve) => server.close(resolve));
+  if (onConnection === null) await close();
+  try {
+    const request = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(250) });
+    return await request.then(() => "no failure", judgeFailedProbe);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    if (onConnection !== null) await close();
+  }
+}
+
+test("a program that does not respond, or speaks no HTTP, is not taken for an address where nothing listens", async () => {
+  expect(await probe(null)).toBe("nothing");
+  expect(await probe(() => undefined)).toBe("silent");
+  expect(await probe((socket) => socket.write("+OK ready\r\n"))).toBe("other");
+  expect(await probe((socket) => socket.end())).toBe("other");
+  expect(() => judgeFailedProbe(new Error("unexpected"))).toThrow("unexpected");
 });

@@ -5,6 +5,24 @@ import type { Check } from "./check.ts";
 /** How many processes of each app run, by its name. */
 export type RunningApps = ReadonlyMap<string, Pick<RunningCount, "count" | "elsewhere">>;
 
+/** Codes of connections to an address where nothing listens. */
+const NOTHING_LISTENS = new Set(["ECONNREFUSED", "EADDRNOTAVAIL", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** What a failed request says about its address. Throws errors that are not about the request. */
+export function judgeFailedProbe(error: unknown): "nothing" | "silent" | "other" {
+  if (error instanceof DOMException) return "silent";
+  if (!(error instanceof TypeError)) throw error;
+  const { cause } = error;
+  const code: unknown = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" && NOTHING_LISTENS.has(code) ? "nothing" : "other";
+}
+
+/** A failed check for an address where something listens and does not respond. */
+export function silentCheck(name: string, url: string, advice: string): Check {
+  const detail = `what listens at ${url} does not respond: another program, or a process of this product that hangs`;
+  return { name, status: "fail", detail, advice };
+}
+
 /**
  * What it means that an app does not answer at its address on this machine: in containers, each app has a machine of its
  * own. One that runs on this very machine should answer.

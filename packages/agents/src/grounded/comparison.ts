@@ -1,4 +1,4 @@
-import { isSameWord } from "../is-same-word.ts";
+import { isSameWord } from "@svc/text";
 import { CONVERSIONS } from "./claim-words.ts";
 import type { Amount } from "./read-amounts.ts";
 
