@@ -53,10 +53,10 @@ export async function answerQuestion(question: {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
   // Whoever writes a fixed reply may use Markdown, as in an answer.
-  const { author } = history.findLast((message) => message.author !== "system") ?? { author: null };
+  const author = history.findLast((message) => message.author !== "customer")?.author;
   const said = classifyMessage(text, {
     language,
-    isAfterAnswer: author === "agent",
+    isAfterAnswer: author === "agent" || author === "system",
     isAfterOperator: author === "operator",
   });
   const asked = said.kind === "person" ? { needsPerson: true as const } : {};

@@ -19,6 +19,7 @@ export type { SendingChoice } from "./sends-answer.ts";
 export { classifyMessage } from "./talk/classify-message.ts";
 export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
 export { automaticText, automaticTextLanguages, isForPerson, needsNoReply, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
+export type { AutomaticText } from "./talk/reply-to-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
 export { findSchemaFault } from "./tools/check-arguments.ts";
 export { createToolOpener } from "./tools/create-tool-opener.ts";

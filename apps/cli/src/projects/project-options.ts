@@ -1,4 +1,4 @@
-import type { ProjectChange } from "@svc/contracts";
+import type { ProjectChange, ProjectItem } from "@svc/contracts";
 import { LIMITS } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { readInput } from "../read-input.ts";
@@ -8,6 +8,8 @@ export interface ProjectOptions {
   handoffText?: string;
   /** A file with the hand-off text. */
   handoffFile?: string;
+  /** Hand-off texts by language; an empty one removes that of its language. */
+  handoffIn?: Readonly<Record<string, string>>;
   greeting?: string;
   tables?: "on" | "off";
   /** Days. */
@@ -19,6 +21,9 @@ export interface ProjectOptions {
   /** Tokens of language models a day. */
   modelTokens?: number | "any";
 }
+
+const withoutEmpty = (texts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
 
 const limitOf = (given: number | "any") => (given === "any" ? null : given);
 
@@ -33,9 +38,13 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
   };
 }
 
-/** What the options say of a project, but for its name. */
-export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
-  const { handoffText, handoffFile, greeting, tables, retention, fileRetention } = options;
+/** What the options say of a project, but for its name. `before` are the hand-off texts that it has by language. */
+export async function settingsOf(
+  cli: Cli,
+  options: ProjectOptions,
+  before: ProjectItem["handoffTexts"] = {},
+): Promise<ProjectChange> {
+  const { handoffText, handoffFile, handoffIn, greeting, tables, retention, fileRetention } = options;
   const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
     handoffFile === undefined
@@ -43,6 +52,7 @@ export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<Pro
       : new TextDecoder().decode(await readInput(cli, handoffFile, input)).trimEnd();
   return {
     ...(text === undefined ? {} : { handoffText: text }),
+    ...(handoffIn === undefined ? {} : { handoffTexts: withoutEmpty({ ...before, ...handoffIn }) }),
     ...(greeting === undefined ? {} : { greeting }),
     ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
     ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),
