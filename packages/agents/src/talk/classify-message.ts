@@ -37,7 +37,7 @@ const MAX_NAME_WORDS = 2;
 const MAX_MARKED_WORDS = 3;
 
 /** The first of these that a message says is what it is about, whatever else it says. */
-const DECIDING: readonly TalkKind[] = ["abilities", "bot", "help", "statement"];
+const DECIDING: readonly TalkKind[] = ["abilities", "help", "bot", "statement"];
 
 /** Of these the last one counts: "Hello, and thanks!" thanks. */
 const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "goodbye"];
