@@ -13,8 +13,10 @@ export function languageOf(text: string): string | null {
 }
 
 /** The language of the browser or app that a message was written in, or null where its channel does not say so. */
-export function localeOf({ channelMeta }: Pick<Run["message"], "channelMeta">): string | null {
-  const locale = channelMeta["locale"] ?? channelMeta["languageCode"];
+export function localeOf({ channelId, channelMeta }: Pick<Run["message"], "channelId" | "channelMeta">): string | null {
+  // Written by the messenger alone, which has checked it.
+  const telegram = channelMeta["telegram"] as { from?: { languageCode?: string } } | undefined;
+  const locale = channelId === "messenger" ? telegram?.from?.languageCode : channelMeta["locale"];
   return typeof locale === "string" ? (/^[a-z]{2}\b/i.exec(locale)?.[0].toLowerCase() ?? null) : null;
 }
 

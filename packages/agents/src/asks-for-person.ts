@@ -69,7 +69,10 @@ export function asksForPerson(message: string): boolean {
   const text = ends(message);
   const words = foldWords(text);
   if (namesPerson(text, words)) return true;
-  const found = matchers().map((match) => match(words)).find((place) => place !== null) ?? null;
+  const found =
+    matchers()
+      .map((match) => match(words))
+      .find((place) => place !== null) ?? null;
   // Who asks whether it takes a person would rather have it without one.
   return found !== null && !reluctant().some((phrase) => words.slice(0, found.start).trimEnd().endsWith(phrase));
 }

@@ -47,7 +47,9 @@ const MAX_EARLIER_WORDS = 24;
  */
 export function readFollowUp(text: string, history: readonly HistoryMessage[], language?: string): FollowUp | null {
   const asked = history
-    .filter((message) => message.author === "customer" && classifyMessage(message.text, { language }).kind === "question")
+    .filter(
+      (message) => message.author === "customer" && classifyMessage(message.text, { language }).kind === "question",
+    )
     .slice(-MAX_LOOK_BACK)
     .map((message) => questionOf(message.text.slice(0, MAX_EARLIER_CHARS)).slice(0, 1_000));
   const [first, ...later] = asked;

@@ -51,7 +51,9 @@ const projectSettings = {
       error: `at most ${PROJECT_LIMITS.handoffTextsMax} languages`,
     })
     .optional()
-    .describe("The hand-off text by language (ISO 639-1), such as `de`. Replaces all that were set before; none at first."),
+    .describe(
+      "The hand-off text by language (ISO 639-1), such as `de`. Replaces all that were set before; none at first.",
+    ),
   greeting: textUpTo(PROJECT_LIMITS.greetingMaxChars)
     .optional()
     .describe(

@@ -158,7 +158,8 @@ function read(tokens: readonly TalkToken[], { match, isFiller, isTurn, isUnspace
       for (const kind of longest) reading.kinds.add(kind);
       if (place === 0) reading.beginsEmpty = longest.every((kind) => kind === "filler");
       // One phrase is read in one way, and as a turn only where it can be nothing else.
-      if (longest.every((kind) => kind === "turn" || kind === "filler") && longest.includes("turn")) reading.isTurned = true;
+      if (longest.every((kind) => kind === "turn" || kind === "filler") && longest.includes("turn"))
+        reading.isTurned = true;
       place = end;
     } else {
       if (isTurn(token.term)) reading.isTurned = true;
@@ -190,14 +191,17 @@ function decideIn(
     // What made somebody angry, or solved a problem, is said in any words.
     if (isMarked) return null;
     if (kinds.has("complaint")) return { kind: "complaint", isWhole: false };
-    return kinds.has("solved") && !kinds.has("negation") && chars <= MAX_CHARS ? { kind: "thanks", isWhole: false } : null;
+    return kinds.has("solved") && !kinds.has("negation") && chars <= MAX_CHARS
+      ? { kind: "thanks", isWhole: false }
+      : null;
   }
   const isDenied = kinds.has("negation") && (kinds.has("praise") || kinds.has("solved"));
   if (isDenied || kinds.has("complaint")) return isMarked ? null : { kind: "complaint", isWhole: true };
   if (chars > MAX_CHARS) return null;
   const deciding = DECIDING.find((kind) => kinds.has(kind));
   if (deciding !== undefined) return isMarked && deciding === "statement" ? null : { kind: deciding, isWhole: true };
-  if (isMarked && (beginsEmpty || emptyWords > 0 || (!kinds.has("greeting") && tokens.length > MAX_MARKED_WORDS))) return null;
+  if (isMarked && (beginsEmpty || emptyWords > 0 || (!kinds.has("greeting") && tokens.length > MAX_MARKED_WORDS)))
+    return null;
   if (social !== undefined) return { kind: isPleased(social) ? "thanks" : social, isWhole: true };
   return kinds.has("agreement") ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
 }

@@ -31,10 +31,15 @@ const talkSchema = z.strictObject({
   isUnspaced: z.boolean().default(false),
   /** Phrases that others name as `<name>`. */
   words: z.record(z.string(), phrases).default({}),
-  phrases: z.partialRecord(z.enum([...TALK_KINDS, "person", "filler", "turn", "problem", "negation"]), phrases).default({}),
+  phrases: z
+    .partialRecord(z.enum([...TALK_KINDS, "person", "filler", "turn", "problem", "negation"]), phrases)
+    .default({}),
   /** What is replied; languages without a text of their own take one that fits as well, or the English one. */
   replies: z
-    .partialRecord(z.enum(["greeting", "thanks", "goodbye", "help", "agreement", "bot", "abilities", "added", "handoff"]), z.string())
+    .partialRecord(
+      z.enum(["greeting", "thanks", "goodbye", "help", "agreement", "bot", "abilities", "added", "handoff"]),
+      z.string(),
+    )
     .default({}),
   /** How people who help are spoken of. */
   person: z

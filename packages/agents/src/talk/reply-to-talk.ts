@@ -60,7 +60,10 @@ const MAX_TOPIC_CHARS = 160;
  */
 export function replyToTalk(
   { kind, language }: MessageClass,
-  { language: chatLanguage, agents }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name" | "description">[] },
+  {
+    language: chatLanguage,
+    agents,
+  }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name" | "description">[] },
 ): Answer | null {
   if (kind === "question" || isForPerson(kind)) return null;
   const topics = agents.slice(0, MAX_TOPICS).map(topicOf);
@@ -99,5 +102,7 @@ function topicOf({ name, description }: Pick<Agent, "name" | "description">): st
   const about = description.replaceAll(/\s+/g, " ").trim();
   if (about === "") return name;
   const text = `${name}: ${about}`;
-  return Array.from(text).length <= MAX_TOPIC_CHARS ? text : `${Array.from(text).slice(0, MAX_TOPIC_CHARS).join("").trimEnd()}…`;
+  return Array.from(text).length <= MAX_TOPIC_CHARS
+    ? text
+    : `${Array.from(text).slice(0, MAX_TOPIC_CHARS).join("").trimEnd()}…`;
 }
