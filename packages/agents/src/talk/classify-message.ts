@@ -1,9 +1,8 @@
 import { detectLanguage, questionWords, stopWords } from "@svc/text";
 import { asksForPerson } from "../asks-for-person.ts";
-import { lazily } from "../lazily.ts";
 import { compilePhrases, talkCharacters, talkTokens } from "./match-phrases.ts";
 import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
-import { DEFAULT_LANGUAGE, SHARED, talkByLanguage } from "./read-talk.ts";
+import { DEFAULT_LANGUAGE, SHARED, isInScriptOf, talkByLanguage } from "./read-talk.ts";
 import type { TalkKind } from "./read-talk.ts";
 
 /** What a message is: a question to the documents, a request for a person, or talk that no document answers. */
@@ -33,6 +32,9 @@ const MAX_COMPLAINT_CHARS = 600;
 /** Somebody who is greeted or thanked has a name of at most so many words. */
 const MAX_NAME_WORDS = 2;
 
+/** So many words of a message that thanks may be of any kind, and no more than half of them. */
+const MAX_LOOSE_WORDS = 2;
+
 /** "ok?" with no more words than this asks back; a longer question asks something. */
 const MAX_MARKED_WORDS = 3;
 
@@ -42,7 +44,8 @@ const DECIDING: readonly TalkKind[] = ["abilities", "help", "bot", "statement"];
 /** Of these the last one counts: "Hello, and thanks!" thanks. */
 const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "goodbye"];
 
-const SMALL_TALK: readonly TalkKind[] = [...SOCIAL, "help", "agreement"];
+/** What states nothing, whatever else is said of it. */
+const BARE: ReadonlySet<string> = new Set(["greeting", "thanks", "goodbye", "help", "filler"]);
 
 /**
  * What a message is. It is talk when every word of it belongs to the phrases of one language, or is empty or a name; a complaint
@@ -53,26 +56,27 @@ export function classifyMessage(text: string, context: MessageContext = {}): Mes
   const wordless = readSigns(text);
   if (wordless !== null) return { kind: wordless, language: chatLanguage };
   const talk = text.length > MAX_COMPLAINT_CHARS ? null : readTalk(text, chatLanguage);
-  // "Are you a real person?" asks for none.
-  if (talk?.kind !== "bot" && asksForPerson(text)) return { kind: "person", language: talk?.language ?? chatLanguage };
+  // "Are you a real person?" asks for none, "human!" does.
+  const isAboutBot = talk?.kind === "bot" && text.trim().includes(" ");
+  if (!isAboutBot && asksForPerson(text)) return { kind: "person", language: talk?.language ?? chatLanguage };
   if (talk !== null) {
     const isOpening = talk.kind === "agreement" && context.isAfterAnswer !== true && context.isAfterOperator !== true;
-    return isOpening ? { ...talk, kind: "help" } : talk;
+    return { kind: isOpening ? "help" : talk.kind, language: talk.language };
   }
   const tells = context.isAfterOperator === true && !asksSomething(text, chatLanguage);
   return { kind: tells ? "statement" : "question", language: null };
 }
 
-/** True when a message is nothing but greeting, thanks, goodbye, praise, agreement or a call for help without a subject. */
-export function isSmallTalk(text: string, language?: string | null): boolean {
-  return smallTalkOf(text, language) !== null;
+/** True when a text is nothing but greetings, thanks, goodbyes or a call for help without a subject: it states nothing. */
+export function isSmallTalk(text: string): boolean {
+  return smallTalkOf(text) !== null;
 }
 
-/** What small talk a message is, or null. */
-export function smallTalkOf(text: string, language: string | null = null): TalkKind | null {
+/** Which of these a text is, or null. */
+export function smallTalkOf(text: string): TalkKind | null {
   if (text.length > MAX_CHARS) return null;
-  const kind = readSigns(text) ?? readTalk(text, language)?.kind ?? null;
-  return SMALL_TALK.find((one) => one === kind) ?? null;
+  const talk = readTalk(text, null);
+  return talk?.isBare === true && talk.kind !== "person" ? talk.kind : null;
 }
 
 const PLEASED = /[👍👌🙏👏😊🙂😀😁😄😃❤💙💚💛💜💖💕🥰😍🎉✅🤝💯]/u;
@@ -92,11 +96,20 @@ interface Lexicon {
   isFiller: (term: string) => boolean;
   /** True for a word that asks, or makes a message say more than its phrases. */
   isTurn: (term: string) => boolean;
+  /** True for a word that tells of a problem or denies something, or holds digits. */
+  isProblem: (term: string) => boolean;
 }
 
-const lexicons = lazily(
-  () => new Map([...talkByLanguage().keys()].map((language): [string, Lexicon] => [language, makeLexicon(language)])),
-);
+const lexicons = new Map<string, Lexicon>();
+
+/** Made when a text in its script is first read. */
+function lexiconOf(language: string): Lexicon {
+  const known = lexicons.get(language);
+  if (known !== undefined) return known;
+  const made = makeLexicon(language);
+  if (talkByLanguage().has(language)) lexicons.set(language, made);
+  return made;
+}
 
 function makeLexicon(language: string): Lexicon {
   const own = talkByLanguage().get(language);
@@ -106,6 +119,7 @@ function makeLexicon(language: string): Lexicon {
   const turns = foldAll([...turn, ...questionWords(language)]);
   const isTurn = (term: string) => turns.has(term);
   const problems = foldAll(own?.phrases.problem ?? []);
+  const isProblem = (term: string) => problems.has(term) || /\p{N}/u.test(term);
   // What somebody states is no statement of a problem.
   const isBlocked = (term: string, kind: string) => isTurn(term) || (kind === "statement" && problems.has(term));
   // Where nobody has listed what turns a message, an empty word may be just that.
@@ -122,6 +136,7 @@ function makeLexicon(language: string): Lexicon {
     isUnspaced,
     isFiller: (term) => empty.has(term) && !isTurn(term),
     isTurn,
+    isProblem,
   };
 }
 
@@ -146,13 +161,12 @@ interface Reading {
   isTurned: boolean;
 }
 
-function read(tokens: readonly TalkToken[], { match, isFiller, isTurn, isUnspaced }: Lexicon): Reading {
+function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon): Reading {
   const reading: Reading = { kinds: new Set(), beginsEmpty: false, uncovered: [], emptyWords: 0, isTurned: false };
   for (let place = 0; place < tokens.length;) {
     const token = tokens[place] as TalkToken;
     const found = match(tokens, place);
     const end = Math.max(...found.values());
-    if (isUnspaced && found.has("turn")) reading.isTurned = true;
     if (end > place) {
       const longest = [...found.keys()].filter((kind) => found.get(kind) === end);
       for (const kind of longest) reading.kinds.add(kind);
@@ -175,9 +189,8 @@ function read(tokens: readonly TalkToken[], { match, isFiller, isTurn, isUnspace
 function decideIn(
   tokens: readonly TalkToken[],
   { language, isMarked, chars }: { language: string; isMarked: boolean; chars: number },
-): { kind: TalkKind | "person"; isWhole: boolean } | null {
-  const lexicon = lexicons().get(language);
-  if (lexicon === undefined) return null;
+): { kind: TalkKind | "person"; isWhole: boolean; isBare?: boolean } | null {
+  const lexicon = lexiconOf(language);
   const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(
     lexicon.isUnspaced ? talkCharacters(tokens) : tokens,
     lexicon,
@@ -186,24 +199,35 @@ function decideIn(
   if (isTurned) return null;
   const social = SOCIAL.findLast((kind) => kinds.has(kind));
   const isNamed =
-    social !== undefined && uncovered.length <= MAX_NAME_WORDS && uncovered.every((token) => token.isCapitalized);
+    language !== SHARED && social !== undefined && uncovered.length <= MAX_NAME_WORDS && uncovered.every(mayBeName);
   if (uncovered.length > 0 && !isNamed) {
-    // What made somebody angry, or solved a problem, is said in any words.
+    // What made somebody angry, or solved a problem, is said in any words, and thanks with a few.
     if (isMarked) return null;
     if (kinds.has("complaint")) return { kind: "complaint", isWhole: false };
-    return kinds.has("solved") && !kinds.has("negation") && chars <= MAX_CHARS
-      ? { kind: "thanks", isWhole: false }
-      : null;
+    const isLoose = kinds.has("thanks") && uncovered.length <= Math.min(MAX_LOOSE_WORDS, tokens.length / 2);
+    const isPlain =
+      chars <= MAX_CHARS && !kinds.has("negation") && !uncovered.some(({ term }) => lexicon.isProblem(term));
+    return isPlain && (kinds.has("solved") || isLoose) ? { kind: "thanks", isWhole: false } : null;
   }
   const isDenied = kinds.has("negation") && (kinds.has("praise") || kinds.has("solved"));
   if (isDenied || kinds.has("complaint")) return isMarked ? null : { kind: "complaint", isWhole: true };
   if (chars > MAX_CHARS) return null;
+  const isBare = [...kinds].every((kind) => BARE.has(kind));
   const deciding = DECIDING.find((kind) => kinds.has(kind));
-  if (deciding !== undefined) return isMarked && deciding === "statement" ? null : { kind: deciding, isWhole: true };
+  if (deciding !== undefined) {
+    return isMarked && deciding === "statement" ? null : { kind: deciding, isWhole: true, isBare };
+  }
   if (isMarked && (beginsEmpty || emptyWords > 0 || (!kinds.has("greeting") && tokens.length > MAX_MARKED_WORDS)))
     return null;
-  if (social !== undefined) return { kind: isPleased(social) ? "thanks" : social, isWhole: true };
-  return kinds.has("agreement") ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
+  const agrees = kinds.has("agreement") && (social === undefined || social === "praise");
+  if (social !== undefined && !agrees) return { kind: isPleased(social) ? "thanks" : social, isWhole: true, isBare };
+  return agrees ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
+}
+
+/** English words are written with capitals in messages of any language. */
+function mayBeName({ term, isCapitalized }: TalkToken): boolean {
+  const { isTurn, isFiller } = lexiconOf(DEFAULT_LANGUAGE);
+  return isCapitalized && !isTurn(term) && !isFiller(term);
 }
 
 const isPleased = (kind: TalkKind) => kind === "praise" || kind === "solved";
@@ -212,6 +236,8 @@ const isPleased = (kind: TalkKind) => kind === "praise" || kind === "solved";
 const DATA = /[\w.+-]+@[\w-]+\.[\w.-]+|#?\b[A-Z]{0,4}-?\d[\d\s/-]{3,}\d\b|\+\d[\d\s/()-]{5,}\d/gu;
 
 interface TalkReading {
+  /** True when it states nothing. */
+  isBare?: boolean;
   kind: TalkKind | "person";
   language: string | null;
 }
@@ -222,10 +248,11 @@ function readTalk(text: string, chatLanguage: string | null): TalkReading | null
   const marks = { isMarked: /[?？؟]/u.test(text), chars: text.trim().length };
   const shared = decideIn(tokens, { ...marks, language: SHARED });
   if (shared?.isWhole === true) {
-    return { kind: shared.kind, language: lexicons().has(chatLanguage ?? "") ? chatLanguage : DEFAULT_LANGUAGE };
+    return { ...shared, language: talkByLanguage().has(chatLanguage ?? "") ? chatLanguage : DEFAULT_LANGUAGE };
   }
-  const readings = [...lexicons().keys()].flatMap((language) => {
-    const decided = decideIn(tokens, { ...marks, language });
+  const readings = [...talkByLanguage().keys()].flatMap((language) => {
+    const decided =
+      language === chatLanguage || isInScriptOf(text, language) ? decideIn(tokens, { ...marks, language }) : null;
     return decided === null ? [] : [{ ...decided, language }];
   });
   const whole = readings.filter(({ isWhole }) => isWhole);
@@ -239,13 +266,13 @@ function chooseReading<One extends TalkReading & { language: string }>(
   readings: readonly One[],
   text: string,
   chatLanguage: string | null,
-): TalkReading & { language: string } {
+): One {
   const detected = readings.length > 1 ? detectLanguage(text).language : null;
   const chosen =
     readings.find(({ language }) => language === chatLanguage) ??
     readings.find(({ language }) => language === detected) ??
     (readings[0] as One);
-  return { kind: chosen.kind, language: chosen.language };
+  return chosen;
 }
 
 function isIn(text: string, language: string, chatLanguage: string | null): boolean {
@@ -256,8 +283,7 @@ function isIn(text: string, language: string, chatLanguage: string | null): bool
 function asksSomething(text: string, chatLanguage: string | null): boolean {
   if (/[?？؟]/u.test(text)) return true;
   const { language } = detectLanguage(text, chatLanguage ?? undefined);
-  const lexicon = lexicons().get(language);
-  if (lexicon === undefined) return false;
+  const lexicon = lexiconOf(language);
   const tokens = talkTokens(text);
   return read(lexicon.isUnspaced ? talkCharacters(tokens) : tokens, lexicon).isTurned;
 }

@@ -97,7 +97,8 @@ export function compilePhrases(
     const shared = newState();
     const ends = alternatives.flatMap((parts) => {
       const [only] = parts;
-      if (parts.length !== 1 || only === undefined || !("words" in only)) return add(parts, from);
+      if (only === undefined) throw new Error("an alternative of a phrase has no words");
+      if (parts.length !== 1 || !("words" in only)) return add(parts, from);
       const all = only.words.flatMap(split);
       const before = all.slice(0, -1).reduce((states, word) => [addWord(word, states, newState())], from);
       addWord(all.at(-1) ?? "", before, shared);
@@ -134,6 +135,11 @@ function longestFrom(
   start: number,
   isBlocked: (term: string) => boolean,
 ): number {
+  const first = tokens[start]?.term ?? "";
+  // Mostly no phrase begins here, and it costs most to find that out by going on.
+  if (root.any.length === 0 && !root.next.has(first) && !root.prefixes.some(([prefix]) => first.startsWith(prefix))) {
+    return start;
+  }
   let longest = start;
   let states = new Set([root]);
   for (let place = start; place < tokens.length && states.size > 0; place += 1) {
@@ -189,7 +195,7 @@ function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[]
   function readPiece(piece: string): Part[] {
     if (piece === "*") return [{ gap: MAX_GAP_WORDS }];
     if (piece === "…") return [{ gap: MAX_TAIL_WORDS }];
-    if (piece.endsWith("~")) return [{ prefix: fold(piece.slice(0, -1)).join("") }];
+    if (piece.endsWith("~") && fold(piece).length === 1) return [{ prefix: fold(piece).join("") }];
     const folded = fold(piece);
     return folded.length === 0 ? [] : [{ words: folded }];
   }

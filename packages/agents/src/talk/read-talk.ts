@@ -114,6 +114,31 @@ const LANGUAGES =
 /** Languages that put no spaces between words, or join what is said of a word to it. */
 export const JOINED_LANGUAGES: ReadonlySet<string> = new Set(["ja", "ko", "th", "zh"]);
 
+/** The scripts of languages that are not written in Latin letters. */
+const SCRIPTS: Readonly<Record<string, RegExp>> = {
+  ar: /\p{Script=Arabic}/u,
+  el: /\p{Script=Greek}/u,
+  fa: /\p{Script=Arabic}/u,
+  he: /\p{Script=Hebrew}/u,
+  hi: /[\p{Script=Devanagari}\p{Script=Latin}]/u,
+  hy: /\p{Script=Armenian}/u,
+  ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
+  ko: /\p{Script=Hangul}/u,
+  ne: /\p{Script=Devanagari}/u,
+  ru: /\p{Script=Cyrillic}/u,
+  sr: /[\p{Script=Cyrillic}\p{Script=Latin}]/u,
+  ta: /\p{Script=Tamil}/u,
+  th: /\p{Script=Thai}/u,
+  uk: /\p{Script=Cyrillic}/u,
+  yi: /\p{Script=Hebrew}/u,
+  zh: /\p{Script=Han}/u,
+};
+
+/** True when a text may be in a language: it has letters that this one is written in. */
+export function isInScriptOf(text: string, language: string): boolean {
+  return language === SHARED || (SCRIPTS[language] ?? /\p{Script=Latin}/u).test(text);
+}
+
 /** How people talk, by language. */
 export const talkByLanguage = lazily(
   (): ReadonlyMap<string, Talk> =>
