@@ -1,6 +1,6 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
 import { lazily } from "./lazily.ts";
-import { isSmallTalk as isTalk, smallTalkOf } from "./talk/classify-message.ts";
+import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
 import { sharedTalk } from "./talk/read-talk.ts";
 import type { Talk } from "./talk/read-talk.ts";
 

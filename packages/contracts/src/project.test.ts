@@ -58,6 +58,7 @@ describe("a new project", () => {
 
   test.each<[field: string, values: unknown[]]>([
     ["name", [undefined, null, 1, "", []]],
+    ["handoffTexts", [null, [], "de", { german: "a" }, { de: "" }, { de: 1 }, { de: "x".repeat(5_001) }]],
     ["handoffText", [null, 1, [], "a\u0000", "\ud800", "x".repeat(5_001)]],
     ["greeting", [null, 1, [], "a\u0000", "\ud800", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, 1, "true", []]],

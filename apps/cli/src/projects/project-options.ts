@@ -1,4 +1,4 @@
-import type { ProjectChange, ProjectItem } from "@svc/contracts";
+import type { ProjectChange } from "@svc/contracts";
 import { LIMITS } from "@svc/contracts";
 import type { Cli } from "../cli.ts";
 import { readInput } from "../read-input.ts";
@@ -9,7 +9,7 @@ export interface ProjectOptions {
   /** A file with the hand-off text. */
   handoffFile?: string;
   /** Hand-off texts by language; an empty one removes that of its language. */
-  handoffIn?: Readonly<Record<string, string>>;
+  handoffIn?: HandoffTexts;
   greeting?: string;
   tables?: "on" | "off";
   /** Days. */
@@ -22,8 +22,12 @@ export interface ProjectOptions {
   modelTokens?: number | "any";
 }
 
-const withoutEmpty = (texts: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
+type HandoffTexts = Readonly<Record<string, string>>;
+
+/** The hand-off texts by language with those that are given; an empty one removes that of its language. */
+export function mergeHandoffTexts(before: HandoffTexts, given: HandoffTexts): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, text]) => text !== ""));
+}
 
 const limitOf = (given: number | "any") => (given === "any" ? null : given);
 
@@ -38,12 +42,8 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
   };
 }
 
-/** What the options say of a project, but for its name. `before` are the hand-off texts that it has by language. */
-export async function settingsOf(
-  cli: Cli,
-  options: ProjectOptions,
-  before: ProjectItem["handoffTexts"] = {},
-): Promise<ProjectChange> {
+/** What the options say of a project, but for its name. */
+export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
   const { handoffText, handoffFile, handoffIn, greeting, tables, retention, fileRetention } = options;
   const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
@@ -52,7 +52,7 @@ export async function settingsOf(
       : new TextDecoder().decode(await readInput(cli, handoffFile, input)).trimEnd();
   return {
     ...(text === undefined ? {} : { handoffText: text }),
-    ...(handoffIn === undefined ? {} : { handoffTexts: withoutEmpty({ ...before, ...handoffIn }) }),
+    ...(handoffIn === undefined ? {} : { handoffTexts: mergeHandoffTexts({}, handoffIn) }),
     ...(greeting === undefined ? {} : { greeting }),
     ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
     ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),

@@ -1,6 +1,6 @@
 import { foldAccents, splitSentences, tokenize } from "@svc/text";
 import { lazily } from "../lazily.ts";
-import { isSmallTalk } from "../talk/classify-message.ts";
+import { isSmallTalk } from "../talk/find-talk.ts";
 import { talkByLanguage } from "../talk/read-talk.ts";
 import { SAID_COURTESIES } from "./said-courtesies.ts";
 

@@ -5,7 +5,7 @@ import type { ModelPart } from "../answer.ts";
 import { createFence } from "../grounded/fence.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
-import { isSmallTalk } from "../talk/classify-message.ts";
+import { isSmallTalk } from "../talk/find-talk.ts";
 import type { TriageDecision } from "./decide.ts";
 
 /** The language model that may be asked whom a message is for. */
