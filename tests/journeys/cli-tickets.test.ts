@@ -110,6 +110,10 @@ describe("svc projects", () => {
     await svc("projects", "rename", "clinic", "surgery");
     const after = { ...before, name: "surgery", greeting: "Good day.", retentionDays: null, tablesAsXlsx: false };
     expect(await find("surgery")).toEqual({ ...after, version: before.version + 2 });
+    const own = ["--handoff-in", "de=Eine Pflegekraft antwortet.", "--handoff-in", "fr=Une infirmière répondra."];
+    await svc("projects", "change", "surgery", ...own);
+    await svc("projects", "change", "surgery", "--handoff-in", "fr=");
+    expect((await find("surgery")).handoffTexts).toEqual({ de: "Eine Pflegekraft antwortet." });
     expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +for ever +no +A nurse will answer you\.\n/);
   });
 

@@ -1,4 +1,7 @@
+import { automaticText } from "@svc/agents";
+import type { AutomaticText } from "@svc/agents";
 import { detectLanguage } from "@svc/text";
+import type { Run } from "./run.ts";
 
 /** From this confidence on the text itself says which language it is in. */
 const CLEAR_LANGUAGE = 0.5;
@@ -7,4 +10,27 @@ const CLEAR_LANGUAGE = 0.5;
 export function languageOf(text: string): string | null {
   const { language, confidence } = detectLanguage(text);
   return confidence < CLEAR_LANGUAGE ? null : language;
+}
+
+/** The language of the browser or app that a message was written in, or null where its channel does not say so. */
+export function localeOf({ channelId, channelMeta }: Pick<Run["message"], "channelId" | "channelMeta">): string | null {
+  // Written by the messenger alone, which has checked it.
+  const telegram = channelMeta["telegram"] as { from?: { languageCode?: string } } | undefined;
+  const locale = channelId === "messenger" ? telegram?.from?.languageCode : channelMeta["locale"];
+  return typeof locale === "string" ? (/^[a-z]{2}\b/i.exec(locale)?.[0].toLowerCase() ?? null) : null;
+}
+
+/**
+ * An automatic text in the customer's language; empty where the project wants none. The hand-off text is that of the project in
+ * this language, else the service's own, else the one that the project has for all.
+ */
+export function textForCustomer(run: Run, name: AutomaticText): string {
+  const { handoffText, handoffTexts } = run.project;
+  if (handoffText.trim() === "") return "";
+  const language = run.said?.language ?? languageOf(run.message.text) ?? run.ticket?.language ?? localeOf(run.message);
+  if (language === null) return name === "handoff" ? handoffText : (automaticText(name, "en") ?? "");
+  if (name !== "handoff") return automaticText(name, language) ?? automaticText(name, "en") ?? "";
+  const own = handoffTexts[language];
+  if (own !== undefined) return own;
+  return (detectLanguage(handoffText).language === language ? null : automaticText(name, language)) ?? handoffText;
 }

@@ -1,4 +1,4 @@
-import type { Answer, LearnedMessage, ModelPart } from "@svc/agents";
+import type { Answer, LearnedMessage, MessageClass, ModelPart } from "@svc/agents";
 import { isLegalMove } from "@svc/contracts";
 import type { Agent, ReplyDraft, StageMove, TicketStage } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
@@ -29,6 +29,8 @@ export interface GateResult {
   why: string;
   /** True when it goes out, and a person has to look all the same. */
   needsPerson?: true;
+  /** True when nothing goes out, and nobody has to look: the customer only thanks the person who has the conversation. */
+  isSilent?: true;
   /** True when it is held for want of a good answer, and not because a person has to look anyhow. */
   isGap?: true;
 }
@@ -46,6 +48,8 @@ export interface Run {
   /** Messages of the project that people have decided. */
   learned: LearnedMessage[];
   ticket: Ticket | null;
+  /** What the message is, beside a question; null before that is known. */
+  said: MessageClass | null;
   triage: TriageResult | null;
   passages: SearchResult | null;
   answer: AgentAnswer | null;

@@ -132,6 +132,7 @@ export function beginRun(
     agents,
     learned,
     ticket: null,
+    said: null,
     triage: kept.triage ?? null,
     passages: kept.passages ?? null,
     answer: kept.answer ?? null,

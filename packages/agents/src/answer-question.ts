@@ -1,25 +1,16 @@
 import type { Agent } from "@svc/contracts";
 import type { ProjectId } from "@svc/store";
 import type { Answer, HistoryMessage, OnText, Search, SearchResult } from "./answer.ts";
-import { asksForPerson } from "./asks-for-person.ts";
 import { answerWithModel, ifInnocent } from "./grounded/answer-with-model.ts";
 import { streamText } from "./grounded/stream-text.ts";
 import type { ChatTool, LanguageModel } from "./models/language-model.ts";
 import { ModelError } from "./models/model-error.ts";
 import { quoteAnswer } from "./quote-answer.ts";
-import { replyToSmallTalk } from "./small-talk.ts";
-
-const SMALL_TALK_CONFIDENCE = 0.95;
+import { classifyMessage } from "./talk/classify-message.ts";
+import { isForPerson, replyToTalk, whyOfTalk } from "./talk/reply-to-talk.ts";
 
 /** What a search without knowledge bases finds. */
 const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
-
-const SMALL_TALK_NAMES = {
-  greeting: "a greeting",
-  thanks: "thanks",
-  goodbye: "a goodbye",
-  help: "a call for help that does not say with what",
-} as const;
 
 /** What came of a call of a tool: `text` says what it was called with and is data, written by others. */
 export interface CallResult {
@@ -45,8 +36,8 @@ export interface AnswerModel {
 /**
  * Answers a question from the agent's knowledge bases: with a language model where there is one, grounded in passages;
  * else, and whenever the model gives no usable answer in time, in the documents' own words. An agent with a fixed reply
- * answers that to anything; who asks for a person gets no answer but `needsPerson`; a mere greeting, thanks or goodbye
- * is answered in its language. `text` is null when nothing relevant was found. `history` is what was said in the chat
+ * answers that to anything; who asks for a person, complains or tells a person something gets no answer but `needsPerson`;
+ * small talk and questions about the assistant are answered in their language. `text` is null when nothing relevant was found. `history` is what was said in the chat
  * before the question, oldest first: with it "And on Windows?" is understood, and "Why?" is not answered with what was
  * said already; ten utterances are plenty. `language` is that of the chat (ISO 639-1), for words that several languages
  * share. Only the agent's own knowledge bases are searched.
@@ -62,20 +53,19 @@ export async function answerQuestion(question: {
   const { agent, text, history = [], model = null } = question;
   const language = question.language ?? undefined;
   // Whoever writes a fixed reply may use Markdown, as in an answer.
-  const asked = asksForPerson(text) ? { needsPerson: true as const } : {};
+  const author = history.findLast((message) => message.author !== "customer")?.author;
+  const said = classifyMessage(text, {
+    language,
+    isAfterAnswer: author === "agent" || author === "system",
+    isAfterOperator: author === "operator",
+  });
+  const asked = said.kind === "person" ? { needsPerson: true as const } : {};
   if (agent.fixedReply !== null) {
     return { ...plainAnswer(agent.fixedReply, 1, "The agent has a fixed reply.", true), ...asked };
   }
-  if (asked.needsPerson) return { ...plainAnswer(null, 0, "The customer asks for a person.", false), ...asked };
-  const smallTalk = replyToSmallTalk(text, { language });
-  if (smallTalk !== null) {
-    return plainAnswer(
-      smallTalk.text,
-      SMALL_TALK_CONFIDENCE,
-      `The message is nothing but ${SMALL_TALK_NAMES[smallTalk.topic]}.`,
-      false,
-    );
-  }
+  if (isForPerson(said.kind)) return { ...plainAnswer(null, 0, whyOfTalk(said.kind), false), needsPerson: true };
+  const talk = replyToTalk(said, { language, agents: [agent] });
+  if (talk !== null) return talk;
   const hasTools = model !== null && (model.tools ?? []).length > 0;
   if (agent.kbIds.length === 0 && !hasTools) {
     return plainAnswer(null, 0, `The agent ${agent.name} has no knowledge base to answer from.`, false);

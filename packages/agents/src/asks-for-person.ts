@@ -2,8 +2,8 @@ import { stopWords } from "@svc/text";
 import { lazily } from "./lazily.ts";
 import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
-import { PERSON_PHRASES, UNSPACED_LANGUAGES } from "./person-phrases.ts";
 import { withoutCourtesies } from "./question-of.ts";
+import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 
 const GAP_WORDS = 3;
 const WANTED_GAP_WORDS = 1;
@@ -11,26 +11,25 @@ const WANTED_GAP_WORDS = 1;
 /** Whoever asks for a person says so in a few words; of a longer text the beginning and the end are read. */
 const MAX_READ_CHARS = 2_000;
 
-const KIND_WORDS = `please, pls, plz, bitte, svp, s'il vous plaît, por favor, per favore, prego, alsjeblieft, alstublieft, graag, tack, tak, takk, kiitos,
-  пожалуйста, будь ласка, proszę, prosím, vă rog, kérem, lütfen, παρακαλώ, tolong, vui lòng, من فضلك, בבקשה, لطفا, कृपया, お願いします, 请, 부탁합니다, ครับ, ค่ะ`;
+/** What languages say of people who help. */
+const personTalk = lazily(() =>
+  [...talkByLanguage()].flatMap(([language, { person }]) => (person === undefined ? [] : [{ language, ...person }])),
+);
 
 const personNames = lazily(
-  (): ReadonlySet<string> => new Set(Object.values(PERSON_PHRASES).flatMap(({ persons }) => phrasesOf(persons))),
+  (): ReadonlySet<string> => new Set(personTalk().flatMap(({ persons }) => phrasesOf(persons))),
 );
-const KIND = matchWording([KIND_WORDS], { gap: 0, isUnspaced: false });
+const kindWords = lazily(() => sharedTalk().courtesies?.kind ?? []);
+const kindMatcher = lazily(() => matchWording([kindWords()], { gap: 0, isUnspaced: false }));
 
-/** What is said behind whoever is wanted, beside words that say nothing by themselves. */
-const SOON =
-  "now, right, asap, immediately, urgently, today, jetzt, sofort, dringend, heute, maintenant, ahora, adesso, agora, nu";
 const personWords = lazily(
   (): ReadonlySet<string> =>
-    new Set([
-      ...phrasesOf(SOON),
-      ...phrasesOf(KIND_WORDS).flatMap((phrase) => phrase.split(" ")),
-      ...Object.values(PERSON_PHRASES).flatMap(({ asks, persons }) =>
-        [...phrasesOf(persons), ...phrasesOf(asks[0]?.[1] ?? "")].flatMap((phrase) => phrase.split(" ")),
-      ),
-    ]),
+    new Set(
+      [
+        ...phrasesOf([...kindWords(), ...(sharedTalk().courtesies?.soon ?? [])]),
+        ...personTalk().flatMap(({ asks, persons }) => phrasesOf([...persons, ...(asks[0]?.[1] ?? [])])),
+      ].flatMap((phrase) => phrase.split(" ")),
+    ),
 );
 
 /** Who needs "a manager role" wants something else: behind whoever is wanted stands no word that says more. */
@@ -46,37 +45,39 @@ function wantedAlone(match: WordingMatcher, language: string): WordingMatcher {
   };
 }
 
-const MATCHERS: readonly WordingMatcher[] = Object.entries(PERSON_PHRASES).flatMap(([language, { asks, wants }]) => {
-  const isUnspaced = UNSPACED_LANGUAGES.has(language);
-  const anyOrder = asks.flatMap((wording) => (wording.length > 1 ? [wording, wording.toReversed()] : [wording]));
-  const persons = asks[0]?.[1];
-  return [
-    ...anyOrder.map((wording) => matchWording(wording, { gap: GAP_WORDS, isUnspaced })),
-    ...(persons === undefined || wants === ""
-      ? []
-      : [
-          wantedAlone(
-            matchWording([wants, persons], { gap: WANTED_GAP_WORDS, isUnspaced }),
-            isUnspaced ? "" : language,
-          ),
-        ]),
-  ];
-});
+const matchers = lazily((): readonly WordingMatcher[] =>
+  personTalk().flatMap(({ language, asks, wants }) => {
+    const isUnspaced = JOINED_LANGUAGES.has(language);
+    const anyOrder = asks.flatMap((wording) => (wording.length > 1 ? [wording, wording.toReversed()] : [wording]));
+    const persons = asks[0]?.[1];
+    return [
+      ...anyOrder.map((wording) => matchWording(wording, { gap: GAP_WORDS, isUnspaced })),
+      ...(persons === undefined || wants.length === 0
+        ? []
+        : [
+            wantedAlone(
+              matchWording([wants, persons], { gap: WANTED_GAP_WORDS, isUnspaced }),
+              isUnspaced ? "" : language,
+            ),
+          ]),
+    ];
+  }),
+);
 
-/** True when a message asks for a person ("talk to a human", "agent please"), in one of the languages of `PERSON_PHRASES`. */
+/** True when a message asks for a person ("talk to a human", "agent please"), in one of the languages of `data/talk`. */
 export function asksForPerson(message: string): boolean {
   const text = ends(message);
   const words = foldWords(text);
   if (namesPerson(text, words)) return true;
-  const found = MATCHERS.map((match) => match(words)).find((place) => place !== null) ?? null;
+  const found =
+    matchers()
+      .map((match) => match(words))
+      .find((place) => place !== null) ?? null;
   // Who asks whether it takes a person would rather have it without one.
   return found !== null && !reluctant().some((phrase) => words.slice(0, found.start).trimEnd().endsWith(phrase));
 }
 
-const reluctant = lazily(() =>
-  phrasesOf(`do i have to, do i need to, do we have to, do we need to, should i, must i, without having to, without,
-  muss ich, müssen wir, ohne, dois je, tengo que, devo, moet ik`),
-);
+const reluctant = lazily(() => phrasesOf(sharedTalk().courtesies?.reluctant ?? []));
 
 /** A message with more words says more than whom it wants. */
 const MAX_NAMING_WORDS = 12;
@@ -97,7 +98,7 @@ function ends(text: string): string {
 }
 
 function withoutKindWords(words: string): string {
-  const kind = KIND(words);
+  const kind = kindMatcher()(words);
   if (kind === null) return words;
   return `${words.slice(0, kind.start).trim()} ${words.slice(kind.end).trim()}`.trim();
 }

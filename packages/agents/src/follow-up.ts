@@ -1,11 +1,10 @@
-import { detectLanguage, questionWords, stopWords, tokenize } from "@svc/text";
+import { detectLanguage, isSameWord, questionWords, stopWords, tokenize } from "@svc/text";
 import type { Token } from "@svc/text";
 import type { HistoryMessage } from "./answer.ts";
-import { EMPTY_PRONOUN_PHRASES, FOLLOW_UP_WORDS } from "./follow-up-words.ts";
-import type { FollowUpWords } from "./follow-up-words.ts";
-import { isSameWord } from "@svc/text";
 import { questionOf } from "./question-of.ts";
-import { replyToSmallTalk } from "./small-talk.ts";
+import { classifyMessage } from "./talk/classify-message.ts";
+import { sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
+import type { Talk } from "./talk/read-talk.ts";
 
 /** What a message asks together with what was said before. */
 export interface FollowUp {
@@ -47,7 +46,9 @@ const MAX_EARLIER_WORDS = 24;
  */
 export function readFollowUp(text: string, history: readonly HistoryMessage[], language?: string): FollowUp | null {
   const asked = history
-    .filter((message) => message.author === "customer" && replyToSmallTalk(message.text, { language }) === null)
+    .filter(
+      (message) => message.author === "customer" && classifyMessage(message.text, { language }).kind === "question",
+    )
     .slice(-MAX_LOOK_BACK)
     .map((message) => questionOf(message.text.slice(0, MAX_EARLIER_CHARS)).slice(0, 1_000));
   const [first, ...later] = asked;
@@ -74,24 +75,29 @@ interface Lexicon {
   hasCapitalNouns: boolean;
 }
 
-const NO_WORDS: FollowUpWords = { beginnings: "", phrases: "", pronouns: "", articles: "", more: "" };
+const NO_WORDS: NonNullable<Talk["followUp"]> = {
+  beginnings: [],
+  phrases: [],
+  pronouns: [],
+  articles: [],
+  more: [],
+  requests: [],
+};
 
 const lexicons = new Map<string, Lexicon>();
 
 function lexiconOf(language: string): Lexicon {
   const known = lexicons.get(language);
   if (known !== undefined) return known;
-  const words = FOLLOW_UP_WORDS[language] ?? NO_WORDS;
-  const setOf = (list: string): ReadonlySet<string> => new Set(termsOf(list));
+  const own = talkByLanguage().get(language)?.followUp;
+  const words = own ?? NO_WORDS;
+  const setOf = (list: readonly string[]): ReadonlySet<string> => new Set(list.flatMap(termsOf));
   const stops = stopWords(language);
   const beginnings = setOf(words.beginnings);
   const pronouns = setOf(words.pronouns);
   const articles = setOf(words.articles);
   const more = setOf(words.more);
-  const phrases = words.phrases
-    .split(",")
-    .map(termsOf)
-    .filter((phrase) => phrase.length > 0);
+  const phrases = words.phrases.map(termsOf).filter((phrase) => phrase.length > 0);
   const grammar = [beginnings, pronouns, articles, stops, questionWords(language)];
   const lexicon: Lexicon = {
     beginnings,
@@ -99,13 +105,13 @@ function lexiconOf(language: string): Lexicon {
     pronouns,
     articles,
     more,
-    requests: setOf(words.requests ?? ""),
+    requests: setOf(words.requests),
     questionWords: questionWords(language),
     hasStopWords: stops.size > 0,
     isTopic: (term) => !grammar.some((set) => set.has(term)),
     hasCapitalNouns: language === "de",
   };
-  if (Object.hasOwn(FOLLOW_UP_WORDS, language)) lexicons.set(language, lexicon);
+  if (own !== undefined) lexicons.set(language, lexicon);
   return lexicon;
 }
 
@@ -133,7 +139,7 @@ function goOn(text: string, topic: string, lexicon: Lexicon): FollowUp | null {
 
 function hasPronoun(terms: readonly string[], lexicon: Lexicon): boolean {
   const text = ` ${terms.join(" ")} `;
-  if (EMPTY_PRONOUN_PHRASES.some((phrase) => text.includes(` ${phrase} `))) return false;
+  if ((sharedTalk().emptyPronouns ?? []).some((phrase) => text.includes(` ${phrase} `))) return false;
   return terms.some((_, place) => isPronoun(terms, place, lexicon));
 }
 

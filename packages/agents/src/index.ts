@@ -16,6 +16,17 @@ export { summarizeNotes } from "./notes/summarize-notes.ts";
 export { questionAsWritten, questionOf, withoutCourtesies } from "./question-of.ts";
 export { sendsAnswer } from "./sends-answer.ts";
 export type { SendingChoice } from "./sends-answer.ts";
+export { classifyMessage } from "./talk/classify-message.ts";
+export type { MessageClass, MessageContext, MessageKind } from "./talk/classify-message.ts";
+export {
+  automaticText,
+  automaticTextLanguages,
+  isForPerson,
+  needsNoReply,
+  replyToTalk,
+  whyOfTalk,
+} from "./talk/reply-to-talk.ts";
+export type { AutomaticText } from "./talk/reply-to-talk.ts";
 export type { CallableTool, OpenedTool, ToolOutcome } from "./tools/callable-tool.ts";
 export { findSchemaFault } from "./tools/check-arguments.ts";
 export { createToolOpener } from "./tools/create-tool-opener.ts";

@@ -1,6 +1,8 @@
 import { foldAccents, tokenize } from "@svc/text";
 import { lazily } from "./lazily.ts";
-import type { Wording } from "./person-phrases.ts";
+
+/** A way to say something: lists of phrases, one after the other with a few words between them. */
+export type Wording = readonly (readonly string[])[];
 
 /** Where a wording stands in folded words. */
 export interface WordingMatch {
@@ -22,11 +24,8 @@ export function foldWords(text: string): string {
 }
 
 /** The phrases of a list, folded. */
-export function phrasesOf(list: string): string[] {
-  return list
-    .split(",")
-    .map(foldWords)
-    .filter((phrase) => phrase !== "");
+export function phrasesOf(list: readonly string[]): string[] {
+  return list.map(foldWords).filter((phrase) => phrase !== "");
 }
 
 /**

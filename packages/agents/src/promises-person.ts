@@ -2,7 +2,7 @@ import { splitSentences } from "@svc/text";
 import { lazily } from "./lazily.ts";
 import { foldWords, matchWording, phrasesOf } from "./match-wording.ts";
 import type { WordingMatcher } from "./match-wording.ts";
-import { NEGATIONS, PERSON_PHRASES, UNSPACED_LANGUAGES } from "./person-phrases.ts";
+import { JOINED_LANGUAGES, sharedTalk, talkByLanguage } from "./talk/read-talk.ts";
 
 /** So many words may stand between who helps and what is done. */
 const GAP_WORDS = 4;
@@ -20,22 +20,27 @@ interface Promising {
   isUnspaced: boolean;
 }
 
-const negating = lazily(() => new Set(phrasesOf(NEGATIONS)));
+const negating = lazily(() => new Set(phrasesOf(sharedTalk().negations ?? [])));
 
-const LANGUAGES: readonly Promising[] = Object.entries(PERSON_PHRASES).map(([language, { promises, conditions }]) => {
-  const isUnspaced = UNSPACED_LANGUAGES.has(language);
-  return {
-    matchers: promises.map((wording) => ({
-      match: matchWording(wording, { gap: GAP_WORDS, isUnspaced }),
-      canBeNegated: wording.length > 1,
-    })),
-    conditions: matchWording([conditions], { gap: 0, isUnspaced }),
-    isUnspaced,
-  };
-});
+const languages = lazily((): readonly Promising[] =>
+  [...talkByLanguage()].flatMap(([language, { person }]) => {
+    if (person === undefined) return [];
+    const isUnspaced = JOINED_LANGUAGES.has(language);
+    return [
+      {
+        matchers: person.promises.map((wording) => ({
+          match: matchWording(wording, { gap: GAP_WORDS, isUnspaced }),
+          canBeNegated: wording.length > 1,
+        })),
+        conditions: matchWording([person.conditions], { gap: 0, isUnspaced }),
+        isUnspaced,
+      },
+    ];
+  }),
+);
 
 /**
- * True when a text promises that a person will look, call or write, in one of the languages of `PERSON_PHRASES`. What
+ * True when a text promises that a person will look, call or write, in one of the languages of `data/talk`. What
  * only describes ("our team is there on weekdays"), denies it ("we will never call you"), asks or depends on something
  * that the customer may do ("if you send us the form, a colleague will call") promises nothing.
  */
@@ -47,7 +52,7 @@ export function promisesPerson(text: string): boolean {
 }
 
 function isPromise(words: string): boolean {
-  return LANGUAGES.some(({ matchers, conditions, isUnspaced }) =>
+  return languages().some(({ matchers, conditions, isUnspaced }) =>
     matchers.some(({ match, canBeNegated }) => {
       const found = match(words);
       if (found === null) return false;

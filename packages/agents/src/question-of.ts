@@ -1,7 +1,8 @@
 import { detectLanguage, foldAccents, questionWords, splitSentences, stopWords, tokenize } from "@svc/text";
-import { ADDRESSED, CLOSINGS, LEAD_INS, PLEASE, SALUTATIONS } from "./courtesy-phrases.ts";
 import { lazily } from "./lazily.ts";
-import { replyToSmallTalk } from "./small-talk.ts";
+import { isSmallTalk as isTalk, smallTalkOf } from "./talk/find-talk.ts";
+import { sharedTalk } from "./talk/read-talk.ts";
+import type { Talk } from "./talk/read-talk.ts";
 
 /** Courtesies stand among the first and the last of so many sentences. */
 const EDGE_SENTENCES = 20;
@@ -24,11 +25,11 @@ const MIN_TELLING_WORDS = 3;
 /** The language of a message shows in its beginning. */
 const MAX_DETECTED_CHARS = 1_000;
 
-const salutationPhrases = lazily(() => phraseSet(SALUTATIONS));
-const addressedWords = lazily(() => phraseSet(ADDRESSED));
-const closingPhrases = lazily(() => phraseSet(CLOSINGS));
-const leadInPhrases = lazily(() => phraseSet(LEAD_INS));
-const pleasePhrases = lazily(() => phraseSet(PLEASE));
+const salutationPhrases = lazily(() => phraseSet("salutations"));
+const addressedWords = lazily(() => phraseSet("addressed"));
+const closingPhrases = lazily(() => phraseSet("closings"));
+const leadInPhrases = lazily(() => phraseSet("leadIns"));
+const pleasePhrases = lazily(() => phraseSet("please"));
 
 /**
  * What a message asks, without the courtesies around it: salutation, thanks, closing and signature, "could you please tell
@@ -172,7 +173,7 @@ function withoutSalutation(sentence: string): string {
 }
 
 function isGreeting(text: string): boolean {
-  return replyToSmallTalk(text)?.topic === "greeting";
+  return smallTalkOf(text) === "greeting";
 }
 
 const MAX_SMALL_TALK_CHARS = 100;
@@ -180,7 +181,7 @@ const MAX_SMALL_TALK_CHARS = 100;
 function isSmallTalk(sentence: string): boolean {
   const text = sentence.trim();
   if (text.length > MAX_SMALL_TALK_CHARS) return false;
-  return tokenize(text).length === 0 || replyToSmallTalk(text) !== null;
+  return tokenize(text).length === 0 || isTalk(text);
 }
 
 /** Leads and kind words are cut out of a sentence, and what they leave of punctuation at its beginning. */
@@ -266,8 +267,8 @@ function joined(tokens: readonly { term: string }[]): string {
   return tokens.map(({ term }) => foldAccents(term)).join(" ");
 }
 
-function phraseSet(list: string): PhraseSet {
-  const phrases = list.split(",").map((phrase) => tokenize(phrase));
+function phraseSet(name: keyof NonNullable<Talk["courtesies"]>): PhraseSet {
+  const phrases = (sharedTalk().courtesies?.[name] ?? []).map((phrase) => tokenize(phrase));
   const known = new Set(phrases.map(joined));
   return { has: (phrase) => known.has(phrase), longest: Math.max(...phrases.map(({ length }) => length)) };
 }

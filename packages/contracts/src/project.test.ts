@@ -58,6 +58,7 @@ describe("a new project", () => {
 
   test.each<[field: string, values: unknown[]]>([
     ["name", [undefined, null, 1, "", []]],
+    ["handoffTexts", [null, 1, [], "de"]],
     ["handoffText", [null, 1, [], "a\u0000", "\ud800", "x".repeat(5_001)]],
     ["greeting", [null, 1, [], "a\u0000", "\ud800", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, 1, "true", []]],
@@ -67,6 +68,14 @@ describe("a new project", () => {
       expect({ value, faults: faultsOf({ name: "a", [field]: value }) }).toEqual({ value, faults: [field] });
     }
   });
+
+  test.each([{ german: "a" }, { DE: "a" }, { de: "" }, { de: 1 }, { de: "x".repeat(5_001) }])(
+    "is refused for the hand-off texts %#, with the language that is wrong",
+    (handoffTexts) => {
+      const [language = ""] = Object.keys(handoffTexts);
+      expect(faultsOf({ name: "a", handoffTexts })).toEqual([`handoffTexts.${language}`]);
+    },
+  );
 
   test("may have limits for language models, each by itself, and is refused for bad ones by their names", () => {
     for (const modelLimits of [{}, { concurrency: 1 }, { concurrency: null, tokensPerDay: 1_000_000_000_000 }]) {

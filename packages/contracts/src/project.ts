@@ -6,6 +6,8 @@ import { textUpTo } from "./well-formed.ts";
 export const PROJECT_LIMITS = {
   /** Characters (Unicode code points) of the hand-off text. */
   handoffTextMaxChars: 5_000,
+  /** Languages that a project has hand-off texts of its own for. */
+  handoffTextsMax: 100,
   /** Characters of the greeting of the messenger. */
   greetingMaxChars: 4_000,
   /** Days that something may be kept: about a hundred years. */
@@ -20,6 +22,8 @@ export const PROJECT_LIMITS = {
 export const projectNameSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
   error: "1 to 63 characters of a-z, 0-9 and -, the first a letter or digit",
 });
+
+const languageSchema = z.string().regex(/^[a-z]{2}$/, { error: "a language as ISO 639-1, such as `de`" });
 
 const retentionDaysSchema = z.int().min(1).max(PROJECT_LIMITS.retentionMaxDays).nullable();
 
@@ -38,7 +42,18 @@ const modelLimitsSchema = z.strictObject({
 const projectSettings = {
   handoffText: textUpTo(PROJECT_LIMITS.handoffTextMaxChars)
     .optional()
-    .describe("What a customer reads when a person has to answer; may be empty. The service's own text at first."),
+    .describe(
+      "What a customer reads when a person has to answer. Empty: nothing, in no language. The service's own text at first. A customer who writes in another language than this text reads that of `handoffTexts`, or the service's own, where there is one in that language.",
+    ),
+  handoffTexts: z
+    .record(languageSchema, textUpTo(PROJECT_LIMITS.handoffTextMaxChars).min(1))
+    .refine((texts) => Object.keys(texts).length <= PROJECT_LIMITS.handoffTextsMax, {
+      error: `at most ${PROJECT_LIMITS.handoffTextsMax} languages`,
+    })
+    .optional()
+    .describe(
+      "The hand-off text by language (ISO 639-1), such as `de`. Replaces all that were set before; none at first.",
+    ),
   greeting: textUpTo(PROJECT_LIMITS.greetingMaxChars)
     .optional()
     .describe(
@@ -97,6 +112,7 @@ export const projectItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
   handoffText: z.string(),
+  handoffTexts: z.record(z.string(), z.string()),
   greeting: z.string(),
   tablesAsXlsx: z.boolean(),
   retentionDays: z.int().nullable(),

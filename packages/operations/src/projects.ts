@@ -22,11 +22,11 @@ import { staleVersion } from "./stale-version.ts";
 import { nextWebhookSecret, storeWebhookSecret } from "./webhook-secret.ts";
 
 function asItem({ createdAt, ...project }: Project): ProjectItem {
-  const { id, name, handoffText, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits, version } =
-    project;
+  const { id, name, handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays } = project;
+  const { modelLimits, version } = project;
   const { webhookSecret, previousWebhookSecret: previous } = project;
   const isOver = previous === null || Date.parse(previous.until) <= Date.now();
-  const settings = { handoffText, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits };
+  const settings = { handoffText, handoffTexts, greeting, tablesAsXlsx, retentionDays, fileRetentionDays, modelLimits };
   const secrets = {
     webhookSecret: webhookSecret === null ? null : MASKED_SECRET,
     previousWebhookSecretUntil: isOver ? null : previous.until,

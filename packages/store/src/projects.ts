@@ -20,6 +20,8 @@ export interface Project extends WebhookSecrets {
   name: string;
   /** What a customer reads when a person has to answer; may be empty. */
   handoffText: string;
+  /** The same by language (ISO 639-1), where the project has one of its own. */
+  handoffTexts: Readonly<Record<string, string>>;
   /** What a customer of the messenger reads who starts the bot; empty: the service's own text. */
   greeting: string;
   /** Each Markdown table of an answer also comes as an XLSX file. */
@@ -36,6 +38,7 @@ export interface Project extends WebhookSecrets {
 export interface NewProject {
   name: string;
   handoffText?: string | undefined;
+  handoffTexts?: Readonly<Record<string, string>> | undefined;
   greeting?: string | undefined;
   tablesAsXlsx?: boolean | undefined;
   retentionDays?: number | null | undefined;
@@ -71,6 +74,7 @@ interface ProjectRow {
   id: string;
   name: string;
   handoff_text: string;
+  handoff_texts: Record<string, string>;
   greeting: string;
   tables_as_xlsx: boolean;
   retention_days: number | null;
@@ -89,7 +93,7 @@ const secretColumn = (column: string, setting: string) =>
 
 const SECRETS = `${secretColumn("webhook_secret", "webhookSecret")}, ${secretColumn("previous_webhook_secret", "previousWebhookSecret")}`;
 
-const COLUMNS = `${SECRETS}, id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
+const COLUMNS = `${SECRETS}, id, name, handoff_text, handoff_texts, greeting, tables_as_xlsx, retention_days, file_retention_days, model_concurrency, model_tokens_per_day, created_at, version`;
 
 /** What a deleted project is called until it is gone: no name that can be asked for has a space. */
 const DELETED_PREFIX = "deleted ";
@@ -137,8 +141,8 @@ export function projectsTable(db: Db) {
     const rows = await db.query<ProjectRow>(
       `INSERT INTO projects (
          id, name, handoff_text, greeting, tables_as_xlsx, retention_days, file_retention_days,
-         model_concurrency, model_tokens_per_day
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+         model_concurrency, model_tokens_per_day, handoff_texts
+       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        ON CONFLICT (name) DO NOTHING RETURNING ${COLUMNS}`,
       [
         newId(),
@@ -150,6 +154,7 @@ export function projectsTable(db: Db) {
         project.fileRetentionDays === undefined ? DEFAULT_FILE_RETENTION_DAYS : project.fileRetentionDays,
         project.modelLimits?.concurrency === undefined ? DEFAULT_CONCURRENCY : project.modelLimits.concurrency,
         project.modelLimits?.tokensPerDay ?? null,
+        JSON.stringify(project.handoffTexts ?? {}),
       ],
     );
     const row = rows[0];
@@ -225,6 +230,7 @@ export function projectsTable(db: Db) {
       const columns = {
         name: change.name,
         handoff_text: change.handoffText,
+        handoff_texts: change.handoffTexts === undefined ? undefined : JSON.stringify(change.handoffTexts),
         greeting: change.greeting,
         tables_as_xlsx: change.tablesAsXlsx,
         retention_days: change.retentionDays,
@@ -282,7 +288,7 @@ export function projectsTable(db: Db) {
         ]);
         if (widget.length > 0) return "in_use";
         await tx.query(
-          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', greeting = '',
+          `UPDATE projects SET deleted_at = now(), purge_at = now(), name = '${DELETED_PREFIX}' || id, handoff_text = '', handoff_texts = '{}', greeting = '',
              webhook_secret = NULL, previous_webhook_secret = NULL
            WHERE id = $1`,
           [id],
@@ -329,6 +335,7 @@ function asProject(row: ProjectRow): Project {
     id: asProjectId(row.id),
     name: row.name,
     handoffText: row.handoff_text,
+    handoffTexts: row.handoff_texts,
     greeting: row.greeting,
     tablesAsXlsx: row.tables_as_xlsx,
     retentionDays: row.retention_days,

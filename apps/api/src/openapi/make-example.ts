@@ -65,6 +65,7 @@ const BY_NAME: Record<string, unknown> = {
   purpose: "answer",
   greeting: "Hello! How can we help?",
   handoffText: "A person will answer you soon.",
+  handoffTexts: { de: "Ein Mensch antwortet Ihnen bald." },
   fixedReply: "We are closed until Monday.",
   description: "Questions about opening hours and delivery.",
   instructions: "Answer in two sentences.",

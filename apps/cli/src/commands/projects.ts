@@ -19,6 +19,12 @@ function parseModelLimit(text: string): number | "any" {
   throw new InvalidArgumentError("A number is needed, or any.");
 }
 
+function parseHandoffIn(given: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, language = "", text = ""] = /^([a-z]{2})=(.*)$/s.exec(given) ?? [];
+  if (language === "") throw new InvalidArgumentError('A language and its text are needed, such as de="…".');
+  return { ...before, [language]: text.trim() };
+}
+
 /** The options that say what a project is like. */
 function addSettings(command: Command): Command {
   return command
@@ -28,6 +34,12 @@ function addSettings(command: Command): Command {
       ),
     )
     .option("--handoff-file <file>", "file with that text; - for standard input")
+    .addOption(
+      new Option(
+        "--handoff-in <language=text>",
+        'the same for customers who write in that language, such as de="…"; empty: the service\'s own; repeatable',
+      ).argParser(parseHandoffIn),
+    )
     .option(
       "--greeting <text>",
       'what a customer of the messenger reads who starts the bot; "" for the service\'s own text',
@@ -105,6 +117,7 @@ with the command webhook secret.
 Examples:
   ${cli.self} projects change shop --retention 365
   ${cli.self} projects change shop --handoff-file handoff.txt --tables off
+  ${cli.self} projects change shop --handoff-in de="Ein Mensch antwortet Ihnen hier."
   ${cli.self} projects change shop --model-calls 4 --model-tokens 2000000
   ${cli.self} webhook secret --project shop --generate`,
     )

@@ -8,6 +8,8 @@ export interface ProjectOptions {
   handoffText?: string;
   /** A file with the hand-off text. */
   handoffFile?: string;
+  /** Hand-off texts by language; an empty one removes that of its language. */
+  handoffIn?: HandoffTexts;
   greeting?: string;
   tables?: "on" | "off";
   /** Days. */
@@ -18,6 +20,13 @@ export interface ProjectOptions {
   modelCalls?: number | "any";
   /** Tokens of language models a day. */
   modelTokens?: number | "any";
+}
+
+type HandoffTexts = Readonly<Record<string, string>>;
+
+/** The hand-off texts by language with those that are given; an empty one removes that of its language. */
+export function mergeHandoffTexts(before: HandoffTexts, given: HandoffTexts): Record<string, string> {
+  return Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, text]) => text !== ""));
 }
 
 const limitOf = (given: number | "any") => (given === "any" ? null : given);
@@ -35,7 +44,7 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
 
 /** What the options say of a project, but for its name. */
 export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
-  const { handoffText, handoffFile, greeting, tables, retention, fileRetention } = options;
+  const { handoffText, handoffFile, handoffIn, greeting, tables, retention, fileRetention } = options;
   const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
     handoffFile === undefined
@@ -43,6 +52,7 @@ export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<Pro
       : new TextDecoder().decode(await readInput(cli, handoffFile, input)).trimEnd();
   return {
     ...(text === undefined ? {} : { handoffText: text }),
+    ...(handoffIn === undefined ? {} : { handoffTexts: mergeHandoffTexts({}, handoffIn) }),
     ...(greeting === undefined ? {} : { greeting }),
     ...(tables === undefined ? {} : { tablesAsXlsx: tables === "on" }),
     ...(retention === undefined ? {} : { retentionDays: retention === "forever" ? null : retention }),

@@ -23,6 +23,9 @@ function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: Pro
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
+const describeHandoffs = ({ handoffTexts }: ProjectItem): [string, string][] =>
+  Object.entries(handoffTexts).map(([language, text]) => [`hand-off text (${language})`, safeLine(text, TEXT_CHARS)]);
+
 const describeGreeting = ({ greeting }: ProjectItem) =>
   greeting === "" ? "the service's own" : safeLine(greeting, TEXT_CHARS);
 
@@ -51,6 +54,7 @@ export function renderProject(project: ProjectItem): string {
     ["id", project.id],
     ["made", project.createdAt],
     ["hand-off text", describeHandoff(project)],
+    ...describeHandoffs(project),
     ["greeting", describeGreeting(project)],
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
     ["conversations kept", describeRetention(project)],

@@ -1,19 +1,26 @@
-import { sendsAnswer } from "@svc/agents";
+import { isForPerson, needsNoReply, sendsAnswer, whyOfTalk } from "@svc/agents";
 import { PERSON_PROMISED } from "@svc/contracts";
 import type { Agent } from "@svc/contracts";
+import { textForCustomer } from "../language-of.ts";
 import { chosenAgent, isSpam, move } from "../run.ts";
 import type { AgentAnswer, GateResult, Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 import { whyForPerson } from "./heed-visitor.ts";
 
-function decide(run: Run, before: { isInReview: boolean }): GateResult {
-  const { ticket, answer } = run;
+function decide(run: Run): GateResult {
+  const { ticket, answer, said } = run;
   if (isSpam(run)) return { sends: false, rejects: true, why: "this conversation is marked as spam" };
-  if (ticket?.assignee != null) return { sends: false, why: `${ticket.assignee} has this conversation` };
-  if (before.isInReview) return { sends: false, why: "a person is reviewing this conversation" };
+  if (ticket?.assignee != null) {
+    const why = `${ticket.assignee} has this conversation`;
+    return said !== null && needsNoReply(said.kind) ? { sends: false, isSilent: true, why } : { sends: false, why };
+  }
   const forPerson = whyForPerson(run);
   if (forPerson !== null) return { sends: false, why: forPerson };
   const agent = chosenAgent(run);
+  if (agent === null && said !== null && said.kind !== "question") {
+    if (isForPerson(said.kind)) return { sends: false, why: whyOfTalk(said.kind) };
+    if (answer !== null) return { sends: true, why: answer.why };
+  }
   if (agent === null) return { sends: false, why: run.triage?.why ?? "no agent fits", isGap: true };
   if (answer?.isFault === true) return { sends: false, why: answer.why };
   if (answer === null) return { sends: false, why: "no answer was found", isGap: true };
@@ -29,24 +36,33 @@ function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needs
   return reviewPolicy === "auto_if" && confidence < autoThreshold;
 }
 
+/** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
+const STILL_WAITS = "another message of this conversation waits for a person";
+
 /**
  * Decides whether the answer goes out. It is held when a person has the conversation, no agent fits, nothing was found,
  * the agent's policy asks for a review, it is not sure enough, or the customer needs a person. One that goes out all the
  * same although it promises a person leaves the conversation to a person. While a person has it, nothing is sent at
- * all; else the customer gets the project's hand-off text. What comes into a conversation that an operator has marked as
- * spam gets no answer and waits for nobody.
+ * all, and thanks and acknowledgements wait for nobody. While it only waits for one, what is sure is answered, and the
+ * conversation goes on waiting; of what is held, the customer reads that it is added. Else the customer gets the hand-off
+ * text. What comes into a conversation that an operator has marked as spam gets no answer and waits for nobody.
  */
 export async function gate(_context: StageContext, run: Run): Promise<void> {
-  const isOwned = run.ticket?.assignee != null || run.ticket?.stage === "review";
-  run.gate = decide(run, { isInReview: run.ticket?.stage === "review" });
+  const isOwned = run.ticket?.assignee != null;
+  const isInReview = run.ticket?.stage === "review";
+  run.gate = decide(run);
   move(run, "review", run.answer?.why ?? run.triage?.why ?? run.gate.why);
   if (run.gate.sends) {
     move(run, "delivering", run.gate.why);
     if (run.gate.needsPerson === true) move(run, "review", PERSON_PROMISED);
+    else if (isInReview) move(run, "review", STILL_WAITS);
   } else if (run.gate.rejects === true) {
     move(run, "done", run.gate.why);
-  } else if (!isOwned && run.project.handoffText.trim() !== "") {
-    run.replies = [{ type: "message", text: run.project.handoffText, markdown: false }];
+  } else if (run.gate.isSilent === true) {
+    if (!isInReview) move(run, "done", run.gate.why);
+  } else if (!isOwned) {
+    const text = textForCustomer(run, isInReview ? "added" : "handoff");
+    if (text !== "") run.replies = [{ type: "message", text, markdown: false }];
   }
   await Promise.resolve();
 }

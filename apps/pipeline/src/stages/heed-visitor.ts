@@ -1,3 +1,5 @@
+import { HISTORY_LIMIT, classifyMessage, isForPerson, replyToTalk, whyOfTalk } from "@svc/agents";
+import { localeOf } from "../language-of.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
@@ -12,9 +14,38 @@ export function whyForPerson({ message }: Pick<Run, "message">): string | null {
   return text.trim() === "" ? "the message has no text, only files" : null;
 }
 
-/** Leaves a message to a person, before an agent is chosen for it, where that is what it asks for. */
-export async function heedVisitor(_context: StageContext, run: Run): Promise<void> {
+/** A fixed reply is the same whatever is said: where no other agent could have the message, it answers small talk too. */
+function hasFixedReply({ agents, ticket }: Run): boolean {
+  const current = agents.find((agent) => agent.id === ticket?.agentId);
+  return current === undefined ? agents.every(isFixed) : isFixed(current);
+}
+
+const isFixed = ({ fixedReply }: Run["agents"][number]) => fixedReply !== null;
+
+/**
+ * Decides about a message that asks the documents nothing before an agent is chosen for it and anything is searched: small talk
+ * and questions about the assistant are replied to, and what a person has to see is left to a person.
+ */
+export async function heedVisitor({ store }: StageContext, run: Run): Promise<void> {
+  const { message, ticket, agents } = run;
   const why = whyForPerson(run);
-  if (why !== null) run.triage = { agentId: null, confidence: 0, why };
-  await Promise.resolve();
+  if (why !== null) {
+    run.triage = { agentId: null, confidence: 0, why };
+    return;
+  }
+  const history =
+    message.seq > 1
+      ? await store.history.listBefore(message.project, message.ticketId, message.seq, HISTORY_LIMIT)
+      : [];
+  const last = history.findLast(({ author }) => author !== "customer")?.author;
+  const language = ticket?.language ?? localeOf(message);
+  run.said = classifyMessage(message.text, {
+    language,
+    isAfterAnswer: last === "agent" || last === "system",
+    isAfterOperator: last === "operator",
+  });
+  if (run.said.kind === "question" || hasFixedReply(run)) return;
+  run.language = ticket?.language ?? run.said.language;
+  run.triage = { agentId: null, confidence: 0, why: whyOfTalk(run.said.kind) };
+  run.answer = isForPerson(run.said.kind) ? null : replyToTalk(run.said, { language, agents });
 }

@@ -1,6 +1,6 @@
 import { routeReply } from "@svc/channel-manager";
 import { QueueDownError } from "@svc/queue";
-import type { ChannelId, ReplyJob } from "@svc/contracts";
+import type { ChannelId, ReplyJob, TicketStatus } from "@svc/contracts";
 import type { NewDraft, RunOutcome } from "@svc/store";
 import { count, observe } from "@svc/telemetry";
 import { noteGap } from "../note-gap.ts";
@@ -36,27 +36,35 @@ export function draftOf({ answer }: Run, why: string): NewDraft {
 /** How a run came to its answer, or to none. */
 export const whyOf = ({ answer, triage }: Run) => answer?.why ?? triage?.why ?? "";
 
+/** What people see of a ticket after a run; `isWaiting` where a reply goes out and a person has to look all the same. */
+function statusOf({ gate, ticket }: Run, { isWaiting }: { isWaiting: boolean }): TicketStatus {
+  if (gate?.rejects === true) return "spam";
+  if (gate?.isSilent === true) return ticket?.status ?? "open";
+  return gate?.sends === true && !isWaiting ? "pending" : "open";
+}
+
 /** The outcome of a run whose stages are all done. */
 function outcomeOf(run: Run): RunOutcome {
   const { gate, answer, triage, message } = run;
   const sends = gate?.sends === true;
+  const isSilent = gate?.isSilent === true;
   const rejects = gate?.rejects === true;
-  // Whoever was promised a person must get one: the conversation waits for it, and the agent leaves it alone.
-  const waitsForPerson = sends && gate.needsPerson === true;
+  // Whoever was promised a person must get one, and whoever waits for one already: the conversation stays in review.
+  const waitsForPerson = sends && run.stage === "review";
   if (sends && !waitsForPerson) move(run, "done", "the reply is committed");
   return {
     message,
-    state: sends ? "answered" : rejects ? "rejected" : "held",
+    state: sends || isSilent ? "answered" : rejects ? "rejected" : "held",
     failure: null,
     stage: run.stage,
-    status: waitsForPerson ? "open" : sends ? "pending" : rejects ? "spam" : "open",
+    status: statusOf(run, { isWaiting: waitsForPerson }),
     agentId: triage?.agentId ?? null,
     confidence: answer?.confidence ?? triage?.confidence ?? null,
     language: run.language,
     moves: run.moves,
     trace: traceOf(run),
     replies: run.replies.map((item) => ({ item, author: sends ? "agent" : "system" })),
-    draft: sends || rejects ? null : draftOf(run, gate?.why ?? ""),
+    draft: sends || rejects || isSilent ? null : draftOf(run, gate?.why ?? ""),
   };
 }
 

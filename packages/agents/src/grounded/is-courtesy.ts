@@ -1,8 +1,7 @@
 import { foldAccents, splitSentences, tokenize } from "@svc/text";
 import { lazily } from "../lazily.ts";
-import { replyToSmallTalk } from "../small-talk.ts";
-import { HELP_WORDS, MORE_SMALL_TALK } from "../small-talk-more.ts";
-import { SMALL_TALK } from "../small-talk-phrases.ts";
+import { isSmallTalk } from "../talk/find-talk.ts";
+import { talkByLanguage } from "../talk/read-talk.ts";
 import { SAID_COURTESIES } from "./said-courtesies.ts";
 
 const wordsOf = (text: string) =>
@@ -10,10 +9,9 @@ const wordsOf = (text: string) =>
     .map(({ term }) => foldAccents(term))
     .join(" ");
 
-const REPLIES = Object.values({ ...SMALL_TALK, ...MORE_SMALL_TALK }).flatMap(({ replies }) => Object.values(replies));
 const courtesies = lazily(() => {
-  const sayings = [...REPLIES, ...Object.values(HELP_WORDS).map(({ reply }) => reply)].flatMap((reply) =>
-    splitSentences(reply).map(({ text }) => text),
+  const sayings = [...talkByLanguage().values()].flatMap(({ replies }) =>
+    Object.values(replies).flatMap((reply) => splitSentences(reply).map(({ text }) => text)),
   );
   return new Set([...SAID_COURTESIES.split(","), ...sayings].map(wordsOf));
 });
@@ -30,5 +28,5 @@ export function isCourtesy(text: string): boolean {
 
 function isPolite(sentence: string): boolean {
   const words = wordsOf(sentence);
-  return words === "" || courtesies().has(words) || replyToSmallTalk(sentence) !== null;
+  return words === "" || courtesies().has(words) || isSmallTalk(sentence);
 }

@@ -5,7 +5,7 @@ import type { ModelPart } from "../answer.ts";
 import { createFence } from "../grounded/fence.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
-import { replyToSmallTalk } from "../small-talk.ts";
+import { isSmallTalk } from "../talk/find-talk.ts";
 import type { TriageDecision } from "./decide.ts";
 
 /** The language model that may be asked whom a message is for. */
@@ -54,7 +54,7 @@ export async function chooseWithModel(
   const enabled = agents.filter((agent) => agent.enabled);
   const isClear = decision.confidence >= SURE || (decision.agentId !== null && decision.agentId === currentAgentId);
   if (adviser === null || isClear || enabled.length < 2 || enabled.length > MAX_AGENTS) return decision;
-  if (replyToSmallTalk(text) !== null) return decision;
+  if (isSmallTalk(text)) return decision;
   const { model, project, ticketId, signal } = adviser;
   const numbers = ["none", ...enabled.map((_, index) => String(index + 1))] as const;
   const schema = z.object({ agent: z.enum(numbers) });

@@ -5,7 +5,7 @@ import { useServices } from "../app/services.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Field } from "../ui/field.tsx";
+import { Field, SelectField } from "../ui/field.tsx";
 import { Switch } from "../ui/switch.tsx";
 import { TextArea } from "../ui/text-area.tsx";
 import { FormFault } from "./form-fault.tsx";
@@ -20,6 +20,9 @@ const TOKENS_PER_DAY_MAX = 1_000_000_000_000;
 const CONCURRENCY = 8;
 const FILE_RETENTION_DAYS = 90;
 
+/** Languages that the service has hand-off texts in. */
+const LANGUAGES = "ar de en es fr he it ja ko nl pl pt ru tr uk zh".split(" ");
+
 /** The number that was typed; null where nothing was. */
 const numberOf = (typed: string) => (typed === "" ? null : Number(typed));
 
@@ -33,11 +36,13 @@ export function ProjectForm({
   onSaved: (project: ProjectItem) => void;
   onClose: () => void;
 }) {
-  const { t } = useTexts();
+  const { t, language: uiLanguage } = useTexts();
   const { connection, queryClient } = useServices();
   const formId = useId();
   const [name, setName] = useState(item?.name ?? "");
   const [handoffText, setHandoffText] = useState(item?.handoffText ?? "");
+  const [handoffTexts, setHandoffTexts] = useState(item?.handoffTexts ?? {});
+  const [language, setLanguage] = useState(uiLanguage === "de" ? "en" : "de");
   const [greeting, setGreeting] = useState(item?.greeting ?? "");
   const [tablesAsXlsx, setTablesAsXlsx] = useState(item?.tablesAsXlsx ?? true);
   const [retentionDays, setRetentionDays] = useState(item?.retentionDays?.toString() ?? "");
@@ -49,11 +54,16 @@ export function ProjectForm({
   );
   const [tokensPerDay, setTokensPerDay] = useState(item?.modelLimits.tokensPerDay?.toString() ?? "");
   const { fault, isBusy, run } = useAction();
+  const languageNames = new Intl.DisplayNames(uiLanguage, { type: "language" });
+  const nameOf = (one: string) => languageNames.of(one) ?? one;
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
     const settings = {
       name: name.trim(),
+      handoffTexts: Object.fromEntries(
+        Object.entries(handoffTexts).flatMap(([key, text]) => (text.trim() === "" ? [] : [[key, text.trim()]])),
+      ),
       greeting: greeting.trim(),
       tablesAsXlsx,
       retentionDays: numberOf(retentionDays),
@@ -113,6 +123,26 @@ export function ProjectForm({
           value={handoffText}
           onChange={({ currentTarget }) => setHandoffText(currentTarget.value)}
         />
+        <div className="flex flex-col gap-2">
+          <SelectField
+            label={t("projects.handoffLanguage")}
+            value={language}
+            options={[...new Set([...LANGUAGES, ...Object.keys(handoffTexts)])].map((value) => ({
+              value,
+              label: `${nameOf(value)}${(handoffTexts[value] ?? "").trim() === "" ? "" : " ✓"}`,
+            }))}
+            onChange={({ currentTarget }) => setLanguage(currentTarget.value)}
+          />
+          <TextArea
+            label={t("projects.handoffIn", { language: nameOf(language) })}
+            hint={t("projects.handoffInHint")}
+            rows={2}
+            maxLength={5_000}
+            dir="auto"
+            value={handoffTexts[language] ?? ""}
+            onChange={({ currentTarget }) => setHandoffTexts({ ...handoffTexts, [language]: currentTarget.value })}
+          />
+        </div>
         <TextArea
           label={t("projects.greeting")}
           hint={t("messenger.greetingHint")}

@@ -1,0 +1,252 @@
+import { detectLanguage, questionWords, stopWords } from "@svc/text";
+import { compilePhrases, talkCharacters, talkTokens } from "./match-phrases.ts";
+import type { PhraseMatcher, TalkToken } from "./match-phrases.ts";
+import { DEFAULT_LANGUAGE, SHARED, isInScriptOf, talkByLanguage } from "./read-talk.ts";
+import type { TalkKind } from "./read-talk.ts";
+
+/** Talk is short; a longer message says something. */
+const MAX_CHARS = 200;
+/** A complaint may be longer, and its reasons are of any words. */
+const MAX_COMPLAINT_CHARS = 600;
+
+/** Somebody who is greeted or thanked has a name of at most so many words. */
+const MAX_NAME_WORDS = 2;
+
+/** So many words of a message that thanks may be of any kind, and no more than half of them. */
+const MAX_LOOSE_WORDS = 2;
+
+/** "ok?" with no more words than this asks back; a longer question asks something. */
+const MAX_MARKED_WORDS = 3;
+
+/** The first of these that a message says is what it is about, whatever else it says. */
+const DECIDING: readonly TalkKind[] = ["abilities", "help", "bot", "statement"];
+
+/** Of these the last one counts: "Hello, and thanks!" thanks. */
+const SOCIAL: readonly TalkKind[] = ["greeting", "praise", "solved", "thanks", "goodbye"];
+
+/** What states nothing, whatever else is said of it. */
+const BARE: ReadonlySet<string> = new Set(["greeting", "thanks", "goodbye", "help", "filler"]);
+
+/** True when a text is nothing but greetings, thanks, goodbyes or a call for help without a subject: it states nothing. */
+export function isSmallTalk(text: string): boolean {
+  return smallTalkOf(text) !== null;
+}
+
+/** Which of these a text is, or null. */
+export function smallTalkOf(text: string): TalkKind | null {
+  if (text.length > MAX_CHARS) return null;
+  const talk = findTalk(text, null);
+  return talk?.isBare === true && talk.kind !== "person" ? talk.kind : null;
+}
+
+const PLEASED = /[👍👌🙏👏😊🙂😀😁😄😃❤💙💚💛💜💖💕🥰😍🎉✅🤝💯]/u;
+const DISPLEASED = /[👎😡😠🤬😤😞😢😭💩🙄😒😩😫]/u;
+
+/** What a message without words says; null for one with words, or without anything. */
+export function readSigns(text: string): TalkKind | null {
+  const trimmed = text.trim();
+  if (trimmed === "" || trimmed.length > MAX_CHARS || /[\p{L}\p{N}]/u.test(trimmed)) return null;
+  if (DISPLEASED.test(trimmed)) return "complaint";
+  return PLEASED.test(trimmed) ? "thanks" : "help";
+}
+
+interface Lexicon {
+  match: PhraseMatcher;
+  isUnspaced: boolean;
+  isFiller: (term: string) => boolean;
+  /** True for a word that asks, or makes a message say more than its phrases. */
+  isTurn: (term: string) => boolean;
+  /** True for a word that tells of a problem or denies something, or holds digits. */
+  isProblem: (term: string) => boolean;
+}
+
+const lexicons = new Map<string, Lexicon>();
+
+/** Made when a text in its script is first read. */
+function lexiconOf(language: string): Lexicon {
+  const known = lexicons.get(language);
+  if (known !== undefined) return known;
+  const made = makeLexicon(language);
+  if (talkByLanguage().has(language)) lexicons.set(language, made);
+  return made;
+}
+
+function makeLexicon(language: string): Lexicon {
+  const own = talkByLanguage().get(language);
+  const shared = language === SHARED ? {} : (talkByLanguage().get(SHARED)?.phrases ?? {});
+  const isUnspaced = own?.isUnspaced === true;
+  const turn = own?.phrases.turn ?? [];
+  const turns = foldAll([...turn, ...questionWords(language)]);
+  const isTurn = (term: string) => turns.has(term);
+  const problems = foldAll(own?.phrases.problem ?? []);
+  const isProblem = (term: string) => problems.has(term) || /\p{N}/u.test(term);
+  // What somebody states is no statement of a problem.
+  const isBlocked = (term: string, kind: string) => isTurn(term) || (kind === "statement" && problems.has(term));
+  // Where nobody has listed what turns a message, an empty word may be just that.
+  const empty = turn.length === 0 ? new Set<string>() : foldAll(stopWords(language));
+  const { problem: _, ...ownPhrases } = own?.phrases ?? {};
+  const phrases = Object.fromEntries(
+    Object.keys({ ...ownPhrases, ...shared }).map((kind): [string, string[]] => [
+      kind,
+      [...(ownPhrases[kind as TalkKind] ?? []), ...(shared[kind as TalkKind] ?? [])],
+    ]),
+  );
+  return {
+    match: compilePhrases(phrases, { words: own?.words ?? {}, isUnspaced, isBlocked }),
+    isUnspaced,
+    isFiller: (term) => empty.has(term) && !isTurn(term),
+    isTurn,
+    isProblem,
+  };
+}
+
+/** The single words of a list, folded. */
+function foldAll(terms: Iterable<string>): Set<string> {
+  return new Set(
+    [...terms].flatMap((term) => {
+      const tokens = talkTokens(term);
+      return tokens.length === 1 ? tokens.map((token) => token.term) : [];
+    }),
+  );
+}
+
+/** What the phrases of a language find in a message. */
+interface Reading {
+  kinds: Set<string>;
+  /** True when a word that changes nothing stands first. */
+  beginsEmpty: boolean;
+  uncovered: TalkToken[];
+  /** How many empty words stand beside the phrases. */
+  emptyWords: number;
+  isTurned: boolean;
+}
+
+function read(tokens: readonly TalkToken[], { match, isFiller, isTurn }: Lexicon): Reading {
+  const reading: Reading = { kinds: new Set(), beginsEmpty: false, uncovered: [], emptyWords: 0, isTurned: false };
+  for (let place = 0; place < tokens.length;) {
+    const token = tokens[place] as TalkToken;
+    const found = match(tokens, place);
+    const end = Math.max(...found.values());
+    if (end > place) {
+      const longest = [...found.keys()].filter((kind) => found.get(kind) === end);
+      for (const kind of longest) reading.kinds.add(kind);
+      if (place === 0) reading.beginsEmpty = longest.every((kind) => kind === "filler");
+      // One phrase is read in one way, and as a turn only where it can be nothing else.
+      if (longest.every((kind) => kind === "turn" || kind === "filler") && longest.includes("turn"))
+        reading.isTurned = true;
+      place = end;
+    } else {
+      if (isTurn(token.term)) reading.isTurned = true;
+      if (isFiller(token.term)) reading.emptyWords += 1;
+      else reading.uncovered.push(token);
+      place += 1;
+    }
+  }
+  return reading;
+}
+
+/** What a message says in a language, if it is talk; `isWhole` when it says nothing else. */
+function decideIn(
+  tokens: readonly TalkToken[],
+  { language, isMarked, chars }: { language: string; isMarked: boolean; chars: number },
+): { kind: TalkKind | "person"; isWhole: boolean; isBare?: boolean } | null {
+  const lexicon = lexiconOf(language);
+  const { kinds, uncovered, emptyWords, beginsEmpty, isTurned } = read(
+    lexicon.isUnspaced ? talkCharacters(tokens) : tokens,
+    lexicon,
+  );
+  if (kinds.has("person")) return { kind: "person", isWhole: uncovered.length === 0 };
+  if (isTurned) return null;
+  const social = SOCIAL.findLast((kind) => kinds.has(kind));
+  const isNamed =
+    language !== SHARED && social !== undefined && uncovered.length <= MAX_NAME_WORDS && uncovered.every(mayBeName);
+  if (uncovered.length > 0 && !isNamed) {
+    // What made somebody angry, or solved a problem, is said in any words, and thanks with a few.
+    if (isMarked) return null;
+    if (kinds.has("complaint")) return { kind: "complaint", isWhole: false };
+    const isLoose = kinds.has("thanks") && uncovered.length <= Math.min(MAX_LOOSE_WORDS, tokens.length / 2);
+    const isPlain =
+      chars <= MAX_CHARS && !kinds.has("negation") && !uncovered.some(({ term }) => lexicon.isProblem(term));
+    return isPlain && (kinds.has("solved") || isLoose) ? { kind: "thanks", isWhole: false } : null;
+  }
+  const isDenied = kinds.has("negation") && (kinds.has("praise") || kinds.has("solved"));
+  if (isDenied || kinds.has("complaint")) return isMarked ? null : { kind: "complaint", isWhole: true };
+  if (chars > MAX_CHARS) return null;
+  const isBare = [...kinds].every((kind) => BARE.has(kind));
+  const deciding = DECIDING.find((kind) => kinds.has(kind));
+  if (deciding !== undefined) {
+    return isMarked && deciding === "statement" ? null : { kind: deciding, isWhole: true, isBare };
+  }
+  if (isMarked && (beginsEmpty || emptyWords > 0 || (!kinds.has("greeting") && tokens.length > MAX_MARKED_WORDS)))
+    return null;
+  const agrees = kinds.has("agreement") && (social === undefined || social === "praise");
+  if (social !== undefined && !agrees) return { kind: isPleased(social) ? "thanks" : social, isWhole: true, isBare };
+  return agrees ? { kind: isMarked ? "help" : "agreement", isWhole: true } : null;
+}
+
+/** English words are written with capitals in messages of any language. */
+function mayBeName({ term, isCapitalized }: TalkToken): boolean {
+  const { isTurn, isFiller } = lexiconOf(DEFAULT_LANGUAGE);
+  return isCapitalized && !isTurn(term) && !isFiller(term);
+}
+
+const isPleased = (kind: TalkKind) => kind === "praise" || kind === "solved";
+
+/** A mail address, a long number, a telephone number: in phrases it stands as `00000`. */
+const DATA = /[\w.+-]+@[\w-]+\.[\w.-]+|#?\b[A-Z]{0,4}-?\d[\d\s/-]{3,}\d\b|\+\d[\d\s/()-]{5,}\d/gu;
+
+/** What a message says that is talk. */
+export interface TalkReading {
+  /** True when it states nothing. */
+  isBare?: boolean;
+  kind: TalkKind | "person";
+  language: string | null;
+}
+
+/** What a message says if it is talk, else null. `chatLanguage` decides where several languages say the same. */
+export function findTalk(text: string, chatLanguage: string | null): TalkReading | null {
+  if (text.length > MAX_COMPLAINT_CHARS) return null;
+  const tokens = talkTokens(text.replace(DATA, " 00000 "));
+  if (tokens.length === 0) return null;
+  const marks = { isMarked: /[?？؟]/u.test(text), chars: text.trim().length };
+  const shared = decideIn(tokens, { ...marks, language: SHARED });
+  if (shared?.isWhole === true) {
+    return { ...shared, language: talkByLanguage().has(chatLanguage ?? "") ? chatLanguage : DEFAULT_LANGUAGE };
+  }
+  const readings = [...talkByLanguage().keys()].flatMap((language) => {
+    const decided =
+      language === chatLanguage || isInScriptOf(text, language) ? decideIn(tokens, { ...marks, language }) : null;
+    return decided === null ? [] : [{ ...decided, language }];
+  });
+  const whole = readings.filter(({ isWhole }) => isWhole);
+  if (whole.length > 0) return chooseReading(whole, text, chatLanguage);
+  // Other words than those of the phrases say which language it is.
+  const chosen = readings.length === 0 ? null : chooseReading(readings, text, chatLanguage);
+  return chosen !== null && isIn(text, chosen.language, chatLanguage) ? chosen : null;
+}
+
+function chooseReading<One extends TalkReading & { language: string }>(
+  readings: readonly One[],
+  text: string,
+  chatLanguage: string | null,
+): One {
+  const detected = readings.length > 1 ? detectLanguage(text).language : null;
+  const chosen =
+    readings.find(({ language }) => language === chatLanguage) ??
+    readings.find(({ language }) => language === detected) ??
+    (readings[0] as One);
+  return chosen;
+}
+
+function isIn(text: string, language: string, chatLanguage: string | null): boolean {
+  return language === chatLanguage || detectLanguage(text).language === language;
+}
+
+/** True when a text has a question mark, or a word that asks. */
+export function asksSomething(text: string, chatLanguage: string | null): boolean {
+  if (/[?？؟]/u.test(text)) return true;
+  const { language } = detectLanguage(text, chatLanguage ?? undefined);
+  const lexicon = lexiconOf(language);
+  const tokens = talkTokens(text);
+  return read(lexicon.isUnspaced ? talkCharacters(tokens) : tokens, lexicon).isTurned;
+}

@@ -1,0 +1,239 @@
+import { foldAccents, tokenize } from "@svc/text";
+
+/** A word of a message, folded; of scripts without spaces a character. */
+export interface TalkToken {
+  term: string;
+  /** True if punctuation stands before it: it begins a clause. */
+  startsClause: boolean;
+  /** Begins with a capital and goes on in small letters, as names do. */
+  isCapitalized: boolean;
+}
+
+/** A state of the matcher: what may follow, and whether a phrase ends here. */
+interface State {
+  next: Map<string, State[]>;
+  /** What a word may begin with: `enttäusch~`. */
+  prefixes: [string, State][];
+  /** What any word of the clause leads to, but a blocked one. */
+  any: State[];
+  isEnd: boolean;
+}
+
+/** The longest phrase of each kind that begins at a place: where it ends. */
+export type PhraseMatcher = (tokens: readonly TalkToken[], start: number) => Map<string, number>;
+
+const MAX_GAP_WORDS = 2;
+const MAX_TAIL_WORDS = 12;
+
+/** The words of a text as phrases are compared: without case and accents; of a letter that is repeated ("hiii") one remains. */
+export function talkTokens(text: string): TalkToken[] {
+  let before = 0;
+  return tokenize(text).map(({ term, start, end }) => {
+    const startsClause = before === 0 || /[.,;:!?…\n()。、，！？؟،–—]/u.test(text.slice(before, start));
+    before = end;
+    return { term: foldTerm(term), startsClause, isCapitalized: /^\p{Lu}\p{Ll}+$/u.test(text.slice(start, end)) };
+  });
+}
+
+const foldTerm = (term: string) =>
+  foldAccents(term)
+    .toLowerCase()
+    .replaceAll("'", "")
+    .replace(/(\p{L})\1{2,}/gu, "$1");
+
+/** The same for a script without spaces: its characters. */
+export function talkCharacters(tokens: readonly TalkToken[]): TalkToken[] {
+  return tokens.flatMap((token) =>
+    Array.from(token.term).map((term, place) => ({
+      term,
+      startsClause: place === 0 && token.startsClause,
+      isCapitalized: false,
+    })),
+  );
+}
+
+/** A part of a phrase: words, a gap, or alternatives. */
+type Part = { words: string[] } | { prefix: string } | { gap: number } | { either: Part[][]; isOptional: boolean };
+
+/**
+ * Makes the matcher of phrases by kind. In a phrase, `(a|b c)` stands for either, `[a|b]` for either or nothing, `<name>` for one
+ * of the phrases that `words` has by that name, `a~` for a word that begins with a, `*` for up to two words and `…` for up to
+ * twelve words of the same clause, of which `isBlocked` is true for none.
+ */
+export function compilePhrases(
+  phrases: Readonly<Record<string, readonly string[]>>,
+  {
+    words,
+    isUnspaced,
+    isBlocked,
+  }: {
+    words: Readonly<Record<string, readonly string[]>>;
+    isUnspaced: boolean;
+    isBlocked: (term: string, kind: string) => boolean;
+  },
+): PhraseMatcher {
+  const split = (word: string) => (isUnspaced ? Array.from(word) : [word]);
+  const classes = new Map(
+    Object.entries(words).map(([name, list]): [string, Part[][]] => [name, list.map((phrase) => parsePhrase(phrase))]),
+  );
+
+  /** Adds parts behind these states; returns where they end. */
+  function add(parts: readonly Part[], from: readonly State[]): State[] {
+    return parts.reduce<State[]>((states, part) => addPart(part, states), [...from]);
+  }
+
+  function addPart(part: Part, from: State[]): State[] {
+    if ("words" in part) {
+      return part.words.flatMap(split).reduce((states, word) => [addWord(word, states, newState())], from);
+    }
+    if ("prefix" in part) return [addPrefix(part.prefix, from)];
+    if ("gap" in part) return addGap(isUnspaced ? 2 * part.gap : part.gap, from);
+    const ends = addAlternatives(part.either, from);
+    return part.isOptional ? [...from, ...ends] : ends;
+  }
+
+  /** Alternatives that are plain words share where they end. */
+  function addAlternatives(alternatives: readonly Part[][], from: State[]): State[] {
+    const shared = newState();
+    const ends = alternatives.flatMap((parts) => {
+      const [only] = parts;
+      if (only === undefined) throw new Error("an alternative of a phrase has no words");
+      if (parts.length !== 1 || !("words" in only)) return add(parts, from);
+      const all = only.words.flatMap(split);
+      const before = all.slice(0, -1).reduce((states, word) => [addWord(word, states, newState())], from);
+      addWord(all.at(-1) ?? "", before, shared);
+      return [];
+    });
+    return [...new Set([shared, ...ends])];
+  }
+
+  function parsePhrase(phrase: string): Part[] {
+    return parseParts(phrase, (name) => classes.get(name) ?? missing(name));
+  }
+
+  const roots = Object.entries(phrases).map(([kind, list]): [string, State] => {
+    const root = newState();
+    for (const phrase of list) {
+      for (const end of add(parsePhrase(phrase), [root])) end.isEnd = end !== root;
+    }
+    return [kind, root];
+  });
+
+  return (tokens, start) => {
+    const found = new Map<string, number>();
+    for (const [kind, root] of roots) {
+      const end = longestFrom(root, tokens, start, (term) => isBlocked(term, kind));
+      if (end > start) found.set(kind, end);
+    }
+    return found;
+  };
+}
+
+function longestFrom(
+  root: State,
+  tokens: readonly TalkToken[],
+  start: number,
+  isBlocked: (term: string) => boolean,
+): number {
+  const first = tokens[start]?.term ?? "";
+  // Mostly no phrase begins here, and it costs most to find that out by going on.
+  if (root.any.length === 0 && !root.next.has(first) && !root.prefixes.some(([prefix]) => first.startsWith(prefix))) {
+    return start;
+  }
+  let longest = start;
+  let states = new Set([root]);
+  for (let place = start; place < tokens.length && states.size > 0; place += 1) {
+    const { term, startsClause } = tokens[place] as TalkToken;
+    const after = new Set<State>();
+    let isWild: boolean | undefined;
+    for (const state of states) {
+      for (const next of state.next.get(term) ?? []) after.add(next);
+      for (const [prefix, next] of state.prefixes) if (term.startsWith(prefix)) after.add(next);
+      if (state.any.length === 0) continue;
+      isWild ??= (place === start || !startsClause) && !isBlocked(term);
+      if (isWild) for (const next of state.any) after.add(next);
+    }
+    for (const state of after) if (state.isEnd) longest = place + 1;
+    states = after;
+  }
+  return longest;
+}
+
+/** Reads a phrase; `classOf` finds what `<name>` stands for. */
+function parseParts(phrase: string, classOf: (name: string) => Part[][]): Part[] {
+  let at = 0;
+
+  /** Reads alternatives up to a closing bracket, or the end. */
+  function readAlternatives(): Part[][] {
+    const alternatives: Part[][] = [[]];
+    while (at < phrase.length && !/[)\]]/.test(phrase.charAt(at))) {
+      const char = phrase.charAt(at);
+      const parts = alternatives.at(-1) ?? [];
+      if (char === "|") {
+        alternatives.push([]);
+        at += 1;
+      } else if (char === "(" || char === "[") {
+        at += 1;
+        parts.push({ either: readAlternatives(), isOptional: char === "[" });
+        if (phrase.charAt(at) !== (char === "(" ? ")" : "]")) throw new Error(`a bracket is missing in "${phrase}"`);
+        at += 1;
+      } else {
+        parts.push(...readPlain());
+      }
+    }
+    return alternatives;
+  }
+
+  function readPlain(): Part[] {
+    const plain = /^(?:<[^>]*>|[^()[\]|<]+)/.exec(phrase.slice(at))?.[0] ?? "";
+    if (plain === "") throw new Error(`a phrase cannot be read: "${phrase}"`);
+    at += plain.length;
+    if (plain.startsWith("<")) return [{ either: classOf(plain.slice(1, -1)), isOptional: false }];
+    return plain.split(/(…|\*|[^\s…*]+~)/u).flatMap((piece) => readPiece(piece));
+  }
+
+  function readPiece(piece: string): Part[] {
+    if (piece === "*") return [{ gap: MAX_GAP_WORDS }];
+    if (piece === "…") return [{ gap: MAX_TAIL_WORDS }];
+    if (piece.endsWith("~") && fold(piece).length === 1) return [{ prefix: fold(piece).join("") }];
+    const folded = fold(piece);
+    return folded.length === 0 ? [] : [{ words: folded }];
+  }
+
+  const [parts = [], ...others] = readAlternatives();
+  if (others.length > 0 || at < phrase.length) throw new Error(`a phrase has a bracket too many: "${phrase}"`);
+  return parts;
+}
+
+function newState(): State {
+  return { next: new Map(), prefixes: [], any: [], isEnd: false };
+}
+
+function addGap(max: number, from: readonly State[]): State[] {
+  const states = [...from];
+  let last = from;
+  for (let count = 0; count < max; count += 1) {
+    const state = newState();
+    for (const before of last) before.any.push(state);
+    states.push(state);
+    last = [state];
+  }
+  return states;
+}
+
+function addWord(word: string, from: readonly State[], to: State): State {
+  for (const state of from) state.next.set(word, [...(state.next.get(word) ?? []), to]);
+  return to;
+}
+
+function addPrefix(prefix: string, from: readonly State[]): State {
+  const to = newState();
+  for (const state of from) state.prefixes.push([prefix, to]);
+  return to;
+}
+
+const fold = (text: string) => tokenize(text).map(({ term }) => foldTerm(term));
+
+function missing(name: string): never {
+  throw new Error(`a phrase names <${name}>, which is not among the words`);
+}

@@ -1,0 +1,108 @@
+import type { Agent } from "@svc/contracts";
+import type { Answer } from "../answer.ts";
+import type { MessageClass, MessageKind } from "./classify-message.ts";
+import { DEFAULT_LANGUAGE, talkByLanguage } from "./read-talk.ts";
+import type { Talk } from "./read-talk.ts";
+
+/** What a message is that no document answers, in words for an operator. */
+const WHY: Record<Exclude<MessageKind, "question">, string> = {
+  person: "The customer asks for a person.",
+  greeting: "The message is nothing but a greeting.",
+  thanks: "The message is nothing but thanks.",
+  praise: "The message is nothing but thanks.",
+  solved: "The message says that the question is solved.",
+  goodbye: "The message is nothing but a goodbye.",
+  help: "The message is nothing but a call for help that does not say with what.",
+  agreement: "The message is nothing but an acknowledgement.",
+  complaint: "The customer complains, or is upset, and asks nothing.",
+  bot: "The customer asks about the assistant.",
+  abilities: "The customer asks what the assistant can do.",
+  statement: "The customer tells something, and asks nothing.",
+};
+
+/** Why a message is not answered from the documents; empty for a question. */
+export function whyOfTalk(kind: MessageKind): string {
+  return kind === "question" ? "" : WHY[kind];
+}
+
+/** True for what a person has to see, and no document answers. */
+export function isForPerson(kind: MessageKind): boolean {
+  return kind === "person" || kind === "complaint" || kind === "statement";
+}
+
+/** True for what needs no reply where a person has the conversation. */
+export function needsNoReply(kind: MessageKind): boolean {
+  return kind === "thanks" || kind === "agreement" || kind === "goodbye" || kind === "greeting";
+}
+
+/** Words of an automatic reply, beside those that the project sets. */
+export type AutomaticText = "added" | "handoff";
+
+/** An automatic text in a language, or null where there is none in it. */
+export function automaticText(name: AutomaticText, language: string): string | null {
+  return talkByLanguage().get(language)?.replies[name] ?? null;
+}
+
+/** The languages that automatic texts are in, as ISO 639-1. */
+export function automaticTextLanguages(): string[] {
+  return [...talkByLanguage()].flatMap(([language, { replies }]) => (replies.handoff === undefined ? [] : [language]));
+}
+
+const TALK_CONFIDENCE = 0.95;
+
+/** So many topics of agents are named, at most, and so many characters of each. */
+const MAX_TOPICS = 8;
+const MAX_TOPIC_CHARS = 160;
+
+/**
+ * The reply to small talk or to a question about the assistant, in its language; what the assistant can do is said in the words
+ * of the agents' names and descriptions. Null for a question, and for what a person has to see.
+ */
+export function replyToTalk(
+  { kind, language }: MessageClass,
+  {
+    language: chatLanguage,
+    agents,
+  }: { language?: string | null | undefined; agents: readonly Pick<Agent, "name" | "description">[] },
+): Answer | null {
+  if (kind === "question" || isForPerson(kind)) return null;
+  const topics = agents.slice(0, MAX_TOPICS).map(topicOf);
+  const name = REPLY_OF[kind === "abilities" && topics.length === 0 ? "bot" : kind];
+  if (name === undefined) return null;
+  const text = textIn(name, language ?? chatLanguage ?? DEFAULT_LANGUAGE);
+  return {
+    text: text.replace("{topics}", () => topics.map((topic) => `- ${topic}`).join("\n")),
+    markdown: name === "abilities",
+    sources: [],
+    confidence: TALK_CONFIDENCE,
+    why: WHY[kind],
+  };
+}
+
+const REPLY_OF: Partial<Record<MessageKind, keyof Talk["replies"]>> = {
+  greeting: "greeting",
+  thanks: "thanks",
+  praise: "thanks",
+  solved: "thanks",
+  goodbye: "goodbye",
+  help: "help",
+  agreement: "agreement",
+  bot: "bot",
+  abilities: "abilities",
+};
+
+/** Languages that have fewer texts reply as they do to thanks or to a greeting. */
+function textIn(name: keyof Talk["replies"], language: string): string {
+  const own = talkByLanguage().get(language)?.replies ?? {};
+  const fitting = name === "agreement" ? own.thanks : name === "help" ? own.greeting : undefined;
+  return own[name] ?? fitting ?? talkByLanguage().get(DEFAULT_LANGUAGE)?.replies[name] ?? "";
+}
+
+function topicOf({ name, description }: Pick<Agent, "name" | "description">): string {
+  const about = description.replaceAll(/\s+/g, " ").trim();
+  if (about === "") return name;
+  const text = `${name}: ${about}`;
+  return Array.from(text).length <= MAX_TOPIC_CHARS
+    ? text
+    : `${Array.from(text).slice(0, MAX_TOPIC_CHARS).join("").trimEnd()}…`;
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import type { Project } from "@svc/store";
+import { waitFor } from "@svc/testing";
+import { addProject } from "./support/add-project.ts";
+import { callApi } from "./support/call-api.ts";
+import { createApiClient } from "./support/create-api-client.ts";
+import type { ApiClient } from "./support/create-api-client.ts";
+import { createKbClient, documentOf } from "./support/create-kb-client.ts";
+import { createReviewClient } from "./support/create-review-client.ts";
+import type { ReviewClient } from "./support/create-review-client.ts";
+import { startProduct } from "./support/start-product.ts";
+import type { Product } from "./support/start-product.ts";
+
+const HOURS = "# Opening hours\n\nThe shop opens at nine in the morning.";
+const OWN_HANDOFF = "One of our florists will answer you here.";
+const OWN_GERMAN = "Eine Floristin antwortet Ihnen hier.";
+
+let product: Product;
+let api: ApiClient;
+let reviews: ReviewClient;
+let shop: Project;
+
+beforeAll(async () => {
+  product = await startProduct();
+  api = createApiClient(product);
+  reviews = createReviewClient(product, "shop");
+  await product.store.projects.ensure("shop");
+  const kbs = createKbClient(product, "shop");
+  const kb = await kbs.makeKb();
+  await kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text: HOURS })).id);
+  shop = await addProject(product.store, "shop", {
+    kbIds: [kb.id],
+    description: "When the shop is open, and where it is",
+    reviewPolicy: "auto_if",
+    autoThreshold: 0.3,
+  });
+});
+
+afterAll(() => product?.stop());
+
+/** Sends a message as a call of mode sync. */
+const ask = (text: string, chatId: string = randomUUID()) => api.send("shop", { text, chatId, mode: "sync" });
+
+async function countGaps(): Promise<number> {
+  const url = `${api.baseUrl()}/api/v1/admin/gaps`;
+  const { body } = await callApi(url, { key: product.adminKey, project: "shop" });
+  return (body as unknown as { items: unknown[] }).items.length;
+}
+
+describe("a message that asks the documents nothing", () => {
+  test.each([
+    ["en", "Thanks, that solved it!", "You're welcome!"],
+    ["de", "Super, vielen Dank, das hat geklappt!", "Gern geschehen!"],
+    ["fr", "Merci beaucoup pour votre aide", "Avec plaisir"],
+    ["es", "mil gracias por la ayuda", "¡De nada!"],
+    ["ja", "ありがとうございました、助かりました", "どういたしまして"],
+    ["zh", "谢谢，问题解决了", "不客气"],
+    ["ar", "شكرا جزيلا لكم", ""],
+    ["en", "are you a bot?", "I'm an automated assistant"],
+    ["de", "bist du ein Mensch oder ein Roboter?", "Ich bin ein automatischer Assistent"],
+    ["pl", "czy rozmawiam z człowiekiem?", "Jestem automatycznym asystentem"],
+    ["uk", "ви робот?", "Я автоматичний помічник"],
+  ])("is replied to in its language (%s: %s), and leaves no review and no gap", async (_language, text, beginning) => {
+    const gaps = await countGaps();
+    const answer = await ask(text);
+    expect([answer.status, answer.replies.map(({ author }) => author)]).toEqual([200, ["agent"]]);
+    expect(answer.texts[0]?.startsWith(beginning)).toBe(true);
+    expect(answer.replies[0]).toMatchObject({ sources: [] });
+    const ticket = await reviews.untilIn(String(answer.body.ticketId), "done");
+    expect(ticket).toMatchObject({ status: "pending", draft: null });
+    expect(await countGaps()).toBe(gaps);
+  });
+
+  test.each(["what can you do for me?", "Was kannst du alles?", "¿en qué puedes ayudarme?"])(
+    "%s is replied to in the words of the agents",
+    async (text) => {
+      const answer = await ask(text);
+      expect(answer.status).toBe(200);
+      expect(answer.texts[0]).toContain("- shop-agent: When the shop is open, and where it is");
+    },
+  );
+
+  test.each([
+    ["I am so disappointed with you.", "Thank you for your message."],
+    ["Ich bin wirklich sehr enttäuscht von euch.", "Vielen Dank für Ihre Nachricht."],
+    ["Je voudrais parler à un conseiller", "Merci pour votre message."],
+    ["estoy muy decepcionado con el servicio", "Gracias por su mensaje."],
+    ["Quero falar com um atendente", "Obrigado pela sua mensagem."],
+    ["אני ממש מאוכזבת", "תודה על הפנייה."],
+    ["服务太差了", "感谢您的留言。"],
+  ])("%s goes to a person, with the hand-off text in its language and no gap", async (text, beginning) => {
+    const gaps = await countGaps();
+    const answer = await ask(text);
+    expect([answer.status, answer.body.status]).toEqual([202, "in_review"]);
+    expect(answer.replies.map(({ author }) => author)).toEqual(["system"]);
+    expect(answer.texts[0]?.startsWith(beginning)).toBe(true);
+    expect(await countGaps()).toBe(gaps);
+  });
+
+  test("an acknowledgement after an answer gets a short reply, and after an operator's reply none", async () => {
+    const chatId = randomUUID();
+    const answered = await ask("When does the shop open in the morning?", chatId);
+    expect(answered.texts.join()).toMatch(/nine/);
+    const acknowledged = await ask("ok, got it", chatId);
+    expect([acknowledged.status, acknowledged.texts]).toEqual([200, [expect.stringMatching(/anything else/)]]);
+    const ticketId = String(answered.body.ticketId);
+    await reviews.decide(ticketId, "reply", { json: { text: "We also open at noon on Sundays." } });
+    await reviews.untilIn(ticketId, "done");
+    const thanks = await ask("Thanks!", chatId);
+    expect([thanks.status, thanks.replies]).toEqual([200, []]);
+    expect(await reviews.read(ticketId)).toMatchObject({ stage: "done", status: "pending", draft: null });
+    // What that person is told waits for that person.
+    await ask("the one in Main Street", chatId);
+    expect(await reviews.untilHeld(ticketId, 1)).toMatchObject({ stage: "review", status: "open" });
+  });
+});
+
+describe("a conversation that waits for a person", () => {
+  test("is answered where that is sure; what waits stays in review, and nothing is left without a reply", async () => {
+    const chatId = randomUUID();
+    const held = await ask("Do you deliver wedding bouquets to Iceland?", chatId);
+    expect(held.status).toBe(202);
+    const ticketId = String(held.body.ticketId);
+    const { draft } = await reviews.untilIn(ticketId, "review");
+
+    const answered = await ask("When does the shop open in the morning?", chatId);
+    expect([answered.status, answered.replies.map(({ author }) => author)]).toEqual([200, ["agent"]]);
+    expect(answered.texts.join()).toMatch(/nine/);
+    const waiting = await reviews.untilIn(ticketId, "review");
+    expect(waiting).toMatchObject({ status: "open", draft: { text: draft?.text, covers: draft?.covers } });
+
+    const added = await ask("Do you also wrap them in blue paper with ribbons?", chatId);
+    expect([added.status, added.texts]).toEqual([202, [expect.stringMatching(/added this to your request/)]]);
+    expect((await reviews.untilHeld(ticketId, 2)).draft?.covers).toHaveLength(2);
+
+    // Somebody has it now: the agent is silent.
+    await reviews.decide(ticketId, "takeover");
+    const silent = await ask("When does the shop open in the morning?", chatId);
+    expect([silent.status, silent.replies]).toEqual([202, []]);
+  });
+
+  test("approves the draft of what waits after another question was answered", async () => {
+    const chatId = randomUUID();
+    const { body } = await ask("Do you deliver wedding bouquets to Iceland?", chatId);
+    const ticketId = String(body.ticketId);
+    await ask("When does the shop open in the morning?", chatId);
+    const { version } = await reviews.untilIn(ticketId, "review");
+    const edited = await reviews.decide(ticketId, "edit", { json: { text: "We do." }, ifMatch: version });
+    expect(edited.status).toBe(200);
+    const done = await reviews.untilIn(ticketId, "done");
+    expect(done.messages.map(({ state }) => state)).toEqual(["answered", "answered"]);
+  });
+});
+
+test("a project's own hand-off texts count by language; an empty one sends nothing in any", async () => {
+  const change = (json: object) =>
+    callApi(`${api.baseUrl()}/api/v1/projects/${shop.id}`, { method: "PATCH", key: product.adminKey, json });
+  const changed = await change({ handoffText: OWN_HANDOFF, handoffTexts: { de: OWN_GERMAN } });
+  expect(changed.body).toMatchObject({ item: { handoffTexts: { de: OWN_GERMAN } } });
+  await untilHandoff("Can somebody call me?", OWN_HANDOFF);
+  expect((await ask("Kann ich bitte einen Mitarbeiter sprechen?")).texts).toEqual([OWN_GERMAN]);
+  expect((await ask("Chcę rozmawiać z człowiekiem")).texts[0]).toMatch(/^Dziękujemy/);
+  await change({ handoffText: "" });
+  await untilHandoff("Can somebody call me?", undefined);
+  expect((await ask("Kann ich bitte einen Mitarbeiter sprechen?")).texts).toEqual([]);
+});
+
+/** Settings are some moments old: asks until they are in use. */
+async function untilHandoff(text: string, expected: string | undefined): Promise<void> {
+  await waitFor(async () => (await ask(text)).texts[0] === expected, { what: "the hand-off text to be in use" });
+}
