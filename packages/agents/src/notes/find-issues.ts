@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
-import { capitalOf } from "./capital-of.ts";
-import { severityOf, tellsIssue } from "./issue-words.ts";
+import { dueDateOf, personOf } from "./issue-facts.ts";
+import { TITLE_MAX_CHARS, clausesOf, issueTitle, withoutRunUp } from "./issue-title.ts";
+import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
+import { expressionOf, languageWords, sourceOf } from "./language-words.ts";
 import type { NotePart } from "./note-parts.ts";
 
 /** A place in the notes: UTF-16 offsets. */
@@ -19,6 +21,10 @@ export interface NoteIssue {
   title: string;
   description: string;
   severity: IssueSeverity;
+  /** Who is to do it, where the notes name somebody. */
+  person?: string;
+  /** When it is due, as `YYYY-MM-DD`, where the notes say so. */
+  dueDate?: string;
   /** Where the notes say so, in reading order: at least one place. */
   quotes: NoteQuote[];
 }
@@ -31,27 +37,24 @@ export interface CleanPart extends NotePart {
 }
 
 /** Bounds of what is found; characters are UTF-16 units. */
-export const ISSUE_LIMITS = { issues: 50, titleMaxChars: 120, descriptionMaxChars: 4_000 } as const;
+export const ISSUE_LIMITS = { issues: 50, titleMaxChars: TITLE_MAX_CHARS, descriptionMaxChars: 4_000 } as const;
 
 /** Sentences that go on about the same: so many at most. */
 const LONGEST_ISSUE = 5;
 
-/**
- * What goes on about what was just said, in several languages. Words that may also belong to a noun ("this invoice", "das
- * Internet") do so only before a verb.
- */
-const GOES_ON =
-  /^(?:and |und |et |y |e |en )?(?:(?:it|they|he|she|because|which|since|even|only|still|again|es|sie|er|weil|elle|ça|cela|parce|eso|porque|perché|ciò|isso|omdat|ponieważ|bo|это|оно|он|она|они|потому|це|воно|він|вона|вони|тому|çünkü)(?!\p{L})|(?:this|that|these|those|das|dies|il|esto|questo|het|dat|dit)\s+(?:is|was|are|were|has|had|happens|happened|means|does|did|ist|war|sind|hat|passiert|est|était|fait|es|está|pasa|è|era|ha|heeft|gebeurt)(?!\p{L}))/iu;
+/** A sentence of so few words that stands for something named before has nothing of its own. */
+const SHORT_WORDS = 12;
 
 /**
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
  * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything, or
- * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well.
+ * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well;
+ * `today` is the day on which they were said.
  */
 export function findIssues(
   notes: string,
   parts: readonly CleanPart[],
-  alsoLanguages: readonly string[] = [],
+  { alsoLanguages, today }: { alsoLanguages: readonly string[]; today: Date },
 ): NoteIssue[] {
   const groups: CleanPart[][] = [];
   let open: CleanPart[] | null = null;
@@ -75,13 +78,19 @@ export function findIssues(
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
   return found.slice(0, ISSUE_LIMITS.issues).map((group) => {
-    const text = group.map((part) => part.text).join(" ");
+    const texts = group.map(({ text }) => text);
+    const text = texts.join(" ");
     const quotes = group.map(({ start, end }) => ({ start, end }));
+    const { language = "en", speaker = null } = group[0] ?? {};
+    const person = personOf(texts, speaker, language);
+    const dueDate = dueDateOf(clausesOf(texts, language), language, today);
     return {
       clientIssueId: idOf(quotes),
-      title: titleOf(withoutLead(group[0]?.text ?? text, group[0]?.language ?? "en")),
-      description: cut(text, ISSUE_LIMITS.descriptionMaxChars),
+      title: titleOf(issueTitle(texts, language)),
+      description: cut(speaker === null ? text : `${speaker}: ${text}`, ISSUE_LIMITS.descriptionMaxChars),
       severity: severityOf(text),
+      ...(person === null ? {} : { person }),
+      ...(dueDate === null ? {} : { dueDate }),
       quotes,
     };
   });
@@ -95,48 +104,23 @@ const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
-  TO_DO.test(mark) || tellsIssue(text, language, ...also);
+  TO_DO.test(mark) || (!isSettled(text, language) && tellsIssue(text, language, ...also));
 
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
-  if (part.kind === "item" || part.begins === "paragraph") return false;
-  if (GOES_ON.test(part.text)) return true;
-  if (tellsIssue(part.text, part.language, ...also)) return false;
+  if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
+  const { goesOn: phrases, next, refersBack } = languageWords(part.language);
+  if (isSettled(part.text, part.language)) return false;
+  if (expressionOf(`^${sourceOf(next)}`).test(part.text)) return false;
+  const said = withoutRunUp(part.text, part.language);
+  const goesOnWith = expressionOf(`^${sourceOf(phrases)}`);
+  if (goesOnWith.test(part.text) || goesOnWith.test(said)) return true;
+  if (tells(part, also)) return tokenize(said).length <= SHORT_WORDS && expressionOf(sourceOf(refersBack), "u").test(said);
   const common = stopWords(part.language);
   const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
   const known = new Set(open.flatMap(({ text }) => topicsOf(text)));
   return topicsOf(part.text).some((term) => known.has(term));
 }
-
-/** What speech begins a sentence with to go on from the one before, by language (ISO 639-1). */
-const LEADS: Readonly<Record<string, string>> = {
-  en: "so and also but",
-  de: "also und auch aber",
-  fr: "et aussi mais alors donc",
-  es: "y también pero",
-  it: "e anche ma allora",
-  pt: "e também mas então",
-  nl: "en ook maar dus",
-  pl: "i a też ale więc",
-  ru: "и а также но",
-  uk: "і й та а також але",
-  tr: "ve ayrıca ama",
-};
-
-/** A sentence without the words that join it to the one before: "So, and the lamp is broken" is "The lamp is broken". */
-function withoutLead(text: string, language: string): string {
-  const leads = LEADS[language]?.split(" ") ?? [];
-  let rest = text;
-  for (;;) {
-    const [whole = "", lead = ""] = /^(\p{L}+)(?:,\s*|\s+)(?=\S+\s+\S)/u.exec(rest) ?? [];
-    // "So far" and "so slow", "also known as": what is one with the next word stays.
-    if (!leads.includes(lead.toLowerCase()) || KEPT_LEAD.test(rest)) break;
-    rest = rest.slice(whole.length);
-  }
-  return rest === text ? text : rest.replace(/^\p{Ll}/u, (letter) => capitalOf(letter, language));
-}
-
-const KEPT_LEAD = /^(?:so (?:far|many|much|few|little|long|that|called|slow|bad)|but for|as )/iu;
 
 /** One line without its mark at the end, cut at a word. */
 export function titleOf(text: string): string {
