@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
 import { dueDateOf, personOf } from "./issue-facts.ts";
-import { TITLE_MAX_CHARS, clausesOf, issueTitle, withoutRunUp } from "./issue-title.ts";
+import { TITLE_MAX_CHARS, clausesOf, issueTitle, topicOf, withoutRunUp } from "./issue-title.ts";
 import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 import { expressionOf, languageWords, sourceOf } from "./language-words.ts";
+import { RUN_ON_WORDS } from "./note-parts.ts";
 import type { NotePart } from "./note-parts.ts";
 
 /** A place in the notes: UTF-16 offsets. */
@@ -104,18 +105,28 @@ const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
-  TO_DO.test(mark) || (!isSettled(text, language) && tellsIssue(text, language, ...also));
+  TO_DO.test(mark) || tellsIssue(unsettled(text, language), language, ...also);
+
+/** What of a sentence is not said to be settled: of one that goes on without a full stop, clauses, else all or nothing. */
+function unsettled(text: string, language: string): string {
+  if (!isSettled(text, language)) return text;
+  const clauses = tokenize(text).length > RUN_ON_WORDS ? clausesOf([text], language) : [];
+  return clauses.filter((clause) => !isSettled(clause, language)).join(", ");
+}
 
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
   if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
   const { goesOn: phrases, next, refersBack } = languageWords(part.language);
-  if (isSettled(part.text, part.language)) return false;
+  if (unsettled(part.text, part.language) === "") return false;
   if (expressionOf(`^${sourceOf(next)}`).test(part.text)) return false;
   const said = withoutRunUp(part.text, part.language);
   const goesOnWith = expressionOf(`^${sourceOf(phrases)}`);
   if (goesOnWith.test(part.text) || goesOnWith.test(said)) return true;
-  if (tells(part, also)) return tokenize(said).length <= SHORT_WORDS && expressionOf(sourceOf(refersBack), "u").test(said);
+  if (tells(part, also)) {
+    const isShort = tokenize(said).length <= SHORT_WORDS && topicOf(said, part.language) === null;
+    return isShort && expressionOf(sourceOf(refersBack), "u").test(said);
+  }
   const common = stopWords(part.language);
   const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
   const known = new Set(open.flatMap(({ text }) => topicsOf(text)));

@@ -71,10 +71,10 @@ export function dueDateOf(clauses: readonly string[], language: string, today: D
   return first === undefined ? null : written(first.date);
 }
 
-/** A text without the days at its beginning or end by which it is to be done. */
+/** A text without the days by which it is to be done, and those at its beginning or end. */
 export function withoutDue(text: string, language: string): string {
   const day = namedDays(text, language, new Date(0)).find(
-    ({ start, end }) => start === 0 || /^[\s.?!]*$/.test(text.slice(end)),
+    ({ start, end, isSure }) => isSure || start === 0 || /^[\s.?!]*$/.test(text.slice(end)),
   );
   if (day === undefined) return text;
   const rest = `${text.slice(0, day.start).trim()} ${text.slice(day.end).trim()}`.trim();
@@ -88,9 +88,9 @@ export function namedDays(text: string, language: string, today: Date): NamedDay
   const days: NamedDay[] = [];
   const calendar = calendarWords(language);
   const add = (source: string, dateOf: (groups: Record<string, string | undefined>) => Date | null, isBare = true) => {
-    const { by, on, past, ends } = due;
+    const { articles, by, on, past, ends } = due;
     const lead = `(?:(?<past>${sourceOf(past)}) |(?<by>${sourceOf(by)}) |(?<on>${sourceOf(on)}) |(?<ends>${sourceOf(ends)}) )?`;
-    const expression = expressionOf(`${lead}(?:(?:the|dem|der|den) )?(?:${source})(?![\\p{L}\\p{N}])`, "giu");
+    const expression = expressionOf(`${lead}(?:${sourceOf(articles)} )?(?:${source})(?![\\p{L}\\p{N}])`, "giu");
     for (const { 0: whole, index, groups = {} } of text.matchAll(expression)) {
       const date = groups["past"] === undefined ? dateOf(groups) : null;
       if (date === null || (!isBare && groups["by"] === undefined && groups["on"] === undefined)) continue;
@@ -115,7 +115,7 @@ export function namedDays(text: string, language: string, today: Date): NamedDay
   const wordsOf = (type: "weekday" | "month") =>
     [...calendar].flatMap(([word, one]) => (one.type === type ? [word] : [])).join("|");
   add(
-    `(?<weekday>${wordsOf("weekday")})(?:s| (?:morning|afternoon|evening|früh|mittag|abend|por la \\p{L}+))?`,
+    `(?<weekday>${wordsOf("weekday")})(?: (?:morning|afternoon|evening|früh|mittag|abend|por la \\p{L}+))?`,
     ({ weekday = "" }) => inDays(untilWeekday(calendar.get(weekday.toLowerCase())?.number ?? 0) || 7),
     false,
   );

@@ -30,9 +30,9 @@ export function severityOf(text: string): IssueSeverity {
 }
 
 /** A text without what it says of how badly something hurts. */
-export const withoutRating = (text: string): string => without(without(text, ANY_WORDS.low), ANY_WORDS.urgent);
+export const withoutRating = (text: string): string => [ANY_WORDS.low, ANY_WORDS.urgent].reduce(without, text);
 
-const without = (text: string, phrases: readonly string[]) =>
+const without = (text: string, phrases: readonly string[]): string =>
   text.replaceAll(expressionOf(sourceOf(phrases), "giu"), " ");
 
 /** In scripts of their own words may have no spaces between them. */

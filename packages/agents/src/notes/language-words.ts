@@ -36,6 +36,9 @@ export interface WordData {
   breaks?: readonly string[];
   /** Begins a clause whose subject was named before. */
   pronouns?: readonly string[];
+  /** Stands for what something is to be done with, and was named before. */
+  objects?: readonly string[];
+  articles?: readonly string[];
   /** Who is to do something, where it is nobody in particular. */
   subjects?: readonly string[];
   /** Clauses that ask for something: `what` is to be done. `{subject}` and `{who}` stand for those. */
@@ -74,6 +77,8 @@ export interface DueData {
   /** Before a day by which something is due in any case, and before one that counts only where something is to be done. */
   by: readonly string[];
   on: readonly string[];
+  /** Between such a word and the day. */
+  articles: readonly string[];
   /** Before a day that is not the one. */
   past: readonly string[];
   /** What ends on a day. */

@@ -22,7 +22,7 @@ const MARK = /^(?:[ \t]*(?:[-*+•–]|\d{1,3}[.)]|\[[ xX]?\])[ \t]+)+/u;
 const HEADING_MARK = /^#{1,6}[ \t]+/u;
 
 /** Speech without full stops is cut when it goes on for so many words, before what begins another thought. */
-const RUN_ON_WORDS = 30;
+export const RUN_ON_WORDS = 30;
 const LEAST_WORDS = 6;
 /** And in any case after so many. */
 const MOST_WORDS = 80;

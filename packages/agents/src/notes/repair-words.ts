@@ -23,7 +23,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
     links: "or,oh,ah,well,not,just,ok,okay",
     tails:
       "i want to know,let me ask,tell me,how about,that should be,that was supposed to be,it should be,it was,it is,that is,just,not,say,what i mean is",
-    fillers: "you know,like,you see,well,basically",
+    fillers: "you know,like,you see,well,basically,what's it called,what do you call it",
   },
   de: {
     pauses: "äh,ähm,öh,ähem,hm,hmm",
@@ -31,7 +31,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
       "nein,nee,quatsch,falsch,sorry,entschuldigung,pardon,moment,warte,halt,besser gesagt,beziehungsweise,ich meine,ich meinte,vielmehr,korrektur,streich das,vergiss das",
     links: "oder,ach,also,ich",
     tails: "sagen wir",
-    fillers: "tja,na ja,naja,sozusagen,halt,weißt du,wissen sie,sagen wir mal",
+    fillers: "tja,na ja,naja,sozusagen,halt,weißt du,wissen sie,sagen wir mal,wie heißt das,wie heißt es",
   },
   fr: {
     pauses: "euh,heu,hum",
@@ -43,7 +43,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
     pauses: "eh,em,ehm",
     edits: "no,perdón,perdona,espera,mejor dicho,quiero decir,quise decir,o sea,digo,corrección",
     links: "o,ah",
-    fillers: "bueno,pues,este,sabes,o sea,vamos",
+    fillers: "bueno,pues,este,sabes,o sea,vamos,cómo se llama",
     not: "no",
   },
   it: {
