@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
 import { dueDateOf, personOf } from "./issue-facts.ts";
-import { TITLE_MAX_CHARS, clausesOf, issueTitle, topicOf, withoutRunUp } from "./issue-title.ts";
+import { TITLE_MAX_CHARS, actionOf, clausesOf, issueTitle, topicOf, withoutRunUp } from "./issue-title.ts";
 import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
 import { expressionOf, languageWords, sourceOf } from "./language-words.ts";
@@ -45,6 +45,8 @@ const LONGEST_ISSUE = 5;
 
 /** A sentence of so few words that stands for something named before has nothing of its own. */
 const SHORT_WORDS = 12;
+/** A request of so few words belongs to what was said before it. */
+const FEW_WORDS = 5;
 
 /**
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
@@ -124,7 +126,14 @@ function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly stri
   const goesOnWith = expressionOf(`^${sourceOf(phrases)}`);
   if (goesOnWith.test(part.text) || goesOnWith.test(said)) return true;
   if (tells(part, also)) {
-    const isShort = tokenize(said).length <= SHORT_WORDS && topicOf(said, part.language) === null;
+    const words = tokenize(said).length;
+    const asks = (text: string, language: string) =>
+      clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
+    // "The water is empty. Somebody order bottles."
+    if (words <= FEW_WORDS && asks(said, part.language) && !open.some(({ text, language }) => asks(text, language))) {
+      return true;
+    }
+    const isShort = words <= SHORT_WORDS && topicOf(said, part.language) === null;
     return isShort && expressionOf(sourceOf(refersBack), "u").test(said);
   }
   const common = stopWords(part.language);

@@ -16,11 +16,13 @@ const NAME = "[\\p{L}\\p{M}'’-]*\\p{L}";
  * himself; null where it is nobody in particular.
  */
 export function personOf(texts: readonly string[], speaker: string | null, language: string): string | null {
-  const { asks, does, mine, titles, todo } = languageWords(language);
+  const { asks, does, mine, theirs, titles, todo } = languageWords(language);
   const person = expressionOf(`(?:(?<title>${sourceOf(titles)})\\.? )?(?<name>\\p{Lu}${NAME}(?: \\p{Lu}${NAME})?|\\p{L}${NAME})`, "gu");
   const before = expressionOf(`${sourceOf(asks)},? (?:der |die |the )?$`);
   const behind = expressionOf(`^,? ?${sourceOf(does)}`);
-  const only = texts.flatMap((text) => {
+  const isReferred = texts.some((text) => hasPhrase(text, theirs));
+  const named: string[] = [];
+  const asked = texts.flatMap((text) => {
     const lower = text === text.toLowerCase() || text.slice(1) === text.slice(1).toLowerCase();
     return [...text.matchAll(person)].flatMap(({ 0: whole, index, groups }) => {
       const name = groups?.["name"] ?? "";
@@ -30,12 +32,15 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
       const isKnown = isTitled || (isGivenName(name) && (isCapital || lower));
       const isNew = isCapital && language !== "de" && !isCommon(name, language) && !/^\p{Lu}+$/u.test(name);
       if (!isKnown && !(isNew && (head !== "" || /^ (?!\S+ be )/u.test(tail)))) return [];
+      if (isKnown) named.push(whole);
       if (behind.test(tail) || before.test(head)) return [whole];
       const isCalled = (head === "" && tail.startsWith(",")) || (/,? $/.test(head) && /^[.?!]*$/.test(tail));
       return isKnown && !isTitled && isCalled && hasPhrase(text, todo) ? [whole] : [];
     });
   });
-  return only[0] ?? (speaker !== null && texts.some((text) => hasPhrase(text, mine)) ? speaker : null);
+  if (asked[0] !== undefined) return asked[0];
+  if (speaker !== null && texts.some((text) => hasPhrase(text, mine))) return speaker;
+  return isReferred ? (named[0] ?? null) : null;
 }
 
 const isCommon = (word: string, language: string) =>

@@ -32,9 +32,15 @@ export function clausesOf(texts: readonly string[], language: string): string[] 
   return texts.flatMap((text) => text.split(between)).flatMap((clause) => splitAfterDays(trimEnd(clause.trim(), /[.?!\s]/), language));
 }
 
+/** So many words has a clause at least, of speech without commas. */
+const LEAST_WORDS = 4;
+
 /** Speech without commas begins with another thing behind a day by which something is due. */
 function splitAfterDays(clause: string, language: string): string[] {
-  const starts = dayEnds(clause, language);
+  const wordsOf = (text: string) => text.trim().split(/\s+/).length;
+  const starts = dayEnds(clause, language).filter(
+    (at) => wordsOf(clause.slice(0, at)) >= LEAST_WORDS && wordsOf(clause.slice(at)) >= LEAST_WORDS,
+  );
   const bounds = [0, ...starts, clause.length];
   return bounds.slice(1).map((end, index) => clause.slice(bounds[index], end).trim());
 }
@@ -81,10 +87,11 @@ export function issueTitle(texts: readonly string[], language: string): string {
       (withoutRating(clause) === clause ? 0 : 1) -
       (count === 0 ? 4 : 0) -
       (read.text.length > TITLE_MAX_CHARS ? 0.25 : 0) -
+      (index === 0 && !read.isAction && topicOf(clause, language) !== null ? -1 : 0) -
       index * 0.3;
     if (best === null || score > best.score) best = { title: read.text, score, isAction: read.isAction };
     toDo ??= actionOf(clause, language);
-    named = nextTopic(named, read.isAction ? null : topicOf(clause, language), clause);
+    named = nextTopic(named, read.isAction ? null : topicOf(clause, language), { clause, language });
   }
   const title = asLine(best?.title ?? texts.join(" "), language).replace(/^\p{Ll}/u, (letter) => capitalOf(letter, language));
   if (toDo === null || best === null || best.isAction || title.includes(":")) return title;
@@ -93,8 +100,13 @@ export function issueTitle(texts: readonly string[], language: string): string {
 }
 
 /** What the clause behind one is about: of two names in a row the first, as in "Mr Kelleher, the man with the bike". */
-function nextTopic(named: Topic | null, text: string | null, clause: string): Topic | null {
+function nextTopic(
+  named: Topic | null,
+  text: string | null,
+  { clause, language }: { clause: string; language: string },
+): Topic | null {
   const isAlone = text === clause;
+  if (named !== null && text === null && noteWords(clause, language)[0]?.kind === "place") return named;
   if (text === null || (isAlone && named?.isAlone === true)) return named === null ? null : { ...named, isAlone };
   return { text, isAlone };
 }
@@ -176,7 +188,7 @@ function countTopics(text: string, language: string): number {
 const breaksOf = (language: string) => `${sourceOf(languageWords(language).breaks)}(?![\\p{L}\\p{N}])`;
 
 /** What a clause asks for, as what is to be done: "somebody should call Anna back" is "call Anna back". */
-function actionOf(clause: string, language: string): string | null {
+export function actionOf(clause: string, language: string): string | null {
   const { actions = [], commits = [], subjects, titles } = languageWords(language);
   const who = `(?:(?:der |die |the )?(?:${sourceOf(titles)}\\.? )?(?<name>\\p{L}[\\p{L}'’-]+)(?: \\p{Lu}\\p{L}+)?)`;
   const fill = (pattern: string) => {

@@ -54,6 +54,8 @@ export interface WordData {
   /** Stands behind who is to do something, and before. */
   does?: readonly string[];
   asks?: readonly string[];
+  /** Who was named is to do something. */
+  theirs?: readonly string[];
   /** The speaker is to do something. */
   mine?: readonly string[];
   due?: DueData;
