@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
 import { dueDateOf, personOf } from "./issue-facts.ts";
-import { TITLE_MAX_CHARS, actionOf, clausesOf, issueTitle, topicOf, withoutRunUp } from "./issue-title.ts";
+import { TITLE_MAX_CHARS, issueTitle } from "./issue-title.ts";
 import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
-import { expressionOf, languageWords, sourceOf } from "./language-words.ts";
+import { perLanguage, sourceOf } from "./language-words.ts";
+import { actionOf, clausesOf, topicOf, withoutRunUp } from "./note-clauses.ts";
 import { RUN_ON_WORDS } from "./note-parts.ts";
 import type { NotePart } from "./note-parts.ts";
 
@@ -116,31 +117,35 @@ function unsettled(text: string, language: string): string {
   return clauses.filter((clause) => !isSettled(clause, language)).join(", ");
 }
 
+const linkWords = perLanguage(({ goesOn, next, refersBack }) => ({
+  next: new RegExp(`^${sourceOf(next)}`, "iu"),
+  goesOn: new RegExp(`^${sourceOf(goesOn)}`, "iu"),
+  refersBack: new RegExp(sourceOf(refersBack), "u"),
+}));
+
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
+  const { language, text } = part;
   if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
-  const { goesOn: phrases, next, refersBack } = languageWords(part.language);
-  if (unsettled(part.text, part.language) === "") return false;
-  if (expressionOf(`^${sourceOf(next)}`).test(part.text)) return false;
-  const said = withoutRunUp(part.text, part.language);
-  const goesOnWith = expressionOf(`^${sourceOf(phrases)}`);
-  if (goesOnWith.test(part.text) || goesOnWith.test(said)) return true;
+  const words = linkWords(language);
+  if (unsettled(text, language) === "" || words.next.test(text)) return false;
+  const said = withoutRunUp(text, language);
+  if (words.goesOn.test(text) || words.goesOn.test(said)) return true;
   if (tells(part, also)) {
-    const words = tokenize(said).length;
-    const asks = (text: string, language: string) =>
-      clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
+    const { length } = tokenize(said);
     // "The water is empty. Somebody order bottles."
-    if (words <= FEW_WORDS && asks(said, part.language) && !open.some(({ text, language }) => asks(text, language))) {
-      return true;
-    }
-    const isShort = words <= SHORT_WORDS && topicOf(said, part.language) === null;
-    return isShort && expressionOf(sourceOf(refersBack), "u").test(said);
+    if (length <= FEW_WORDS && asks(part) && !open.some(asks)) return true;
+    return length <= SHORT_WORDS && topicOf(said, language) === null && words.refersBack.test(said);
   }
-  const common = stopWords(part.language);
-  const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
-  const known = new Set(open.flatMap(({ text }) => topicsOf(text)));
-  return topicsOf(part.text).some((term) => known.has(term));
+  const common = stopWords(language);
+  const topicsOf = (one: string) => tokenize(one).flatMap(({ term }) => (common.has(term) ? [] : [term]));
+  const known = new Set(open.flatMap((one) => topicsOf(one.text)));
+  return topicsOf(text).some((term) => known.has(term));
 }
+
+/** Whether a part says what is to be done. */
+const asks = ({ text, language }: CleanPart) =>
+  clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
 
 /** One line without its mark at the end, cut at a word. */
 export function titleOf(text: string): string {

@@ -106,16 +106,25 @@ export const sourceOf = (phrases: readonly string[] | undefined): string =>
     ? NEVER
     : `(?<![\\p{L}\\p{N}])(?:${phrases.map((phrase) => phrase.replace(/(?<!\\)\.$/, "(?![\\p{L}\\p{N}])")).join("|")})`;
 
-const compiled = new Map<string, RegExp>();
+const expressions = new WeakMap<readonly string[], RegExp>();
 
-/** An expression of a source, in any case, each made once. */
-export function expressionOf(source: string, flags = "iu"): RegExp {
-  const key = `${flags}/${source}`;
-  const known = compiled.get(key) ?? new RegExp(source, flags);
-  compiled.set(key, known);
+/** Phrases as an expression, in any case. */
+export function expressionOf(phrases: readonly string[]): RegExp {
+  const known = expressions.get(phrases) ?? new RegExp(sourceOf(phrases), "iu");
+  expressions.set(phrases, known);
   return known;
 }
 
 /** Whether a text has one of these phrases. */
 export const hasPhrase = (text: string, phrases: readonly string[] | undefined): boolean =>
-  phrases !== undefined && expressionOf(sourceOf(phrases)).test(text);
+  phrases !== undefined && expressionOf(phrases).test(text);
+
+/** Makes a function of languages (ISO 639-1) of one of their words, which is called once for each. */
+export function perLanguage<Made>(make: (words: WordData, language: string) => Made): (language: string) => Made {
+  const made = new Map<string, Made>();
+  return (language) => {
+    const known = made.get(language) ?? make(languageWords(language), language);
+    made.set(language, known);
+    return known;
+  };
+}

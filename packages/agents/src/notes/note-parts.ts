@@ -1,7 +1,7 @@
 import { splitSentences } from "@svc/text";
 import { isGivenName } from "./issue-facts.ts";
-import { dayEnds } from "./issue-title.ts";
-import { expressionOf, languageWords, sourceOf } from "./language-words.ts";
+import { perLanguage, sourceOf } from "./language-words.ts";
+import { dayEnds } from "./note-clauses.ts";
 
 /** A sentence, a list item or a heading of notes; of run-on speech, a stretch that one thing is said in. */
 export interface NotePart {
@@ -95,6 +95,8 @@ function linesOf(notes: string): { text: string; start: number }[] {
   });
 }
 
+const nextThought = perLanguage(({ next }) => new RegExp(`(?<=\\s)${sourceOf(next)}(?=\\s)`, "giu"));
+
 function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const text = notes.slice(part.start, part.end);
   const starts = [...text.matchAll(/\S+/g)].map(({ index }) => index);
@@ -102,8 +104,9 @@ function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const placeOf = new Map(starts.map((start, place) => [start, place]));
   const cuts: number[] = [];
   let from = 0;
-  const next = expressionOf(`(?<=\\s)${sourceOf(languageWords(language).next)}(?=\\s)`, "giu");
-  const places = [...[...text.matchAll(next)].map(({ index }) => index), ...dayEnds(text, language)];
+  // Who dictates with commas ends sentences too.
+  const days = text.includes(",") ? [] : dayEnds(text, language);
+  const places = [...[...text.matchAll(nextThought(language))].map(({ index }) => index), ...days];
   for (const index of places.toSorted((a, b) => a - b)) {
     const place = placeOf.get(index) ?? from;
     if (place - from < LEAST_WORDS || starts.length - place < LEAST_WORDS) continue;

@@ -19,7 +19,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
   en: {
     pauses: "er,err,erm,uh,uhm,um,umm,ummm,eh,hmm",
     edits:
-      "no,nope,sorry,wait,oops,wow,actually,rather,instead,alternatively,correction,better,better yet,make that,make it,scratch that,scratch this,i mean,i meant,i meant to say,i mean to say,mean,meant,i should say,i'm sorry,excuse me,pardon me,let me rephrase,hold on,just kidding,never mind,forget that,not that,not this,or maybe",
+      "no,nope,sorry,wait,oops,wow,actually,rather,instead,alternatively,correction,better,better yet,make that,make it,scratch that,scratch this,i mean,i meant,i meant to say,i mean to say,mean,meant,i should say,i'm sorry,excuse me,pardon me,let me rephrase,hold on,hang on,just kidding,never mind,forget that,not that,not this,or maybe",
     links: "or,oh,ah,well,not,just,ok,okay",
     tails:
       "i want to know,let me ask,tell me,how about,that should be,that was supposed to be,it should be,it was,it is,that is,just,not,say,what i mean is",
