@@ -53,7 +53,7 @@ export async function evaluate({ queries }) {
   const { summarizeNotes } = await import("../../packages/agents/dist/index.js");
   const results = await forEachShown("read", queries, async ({ id, notes: marked, issues: expected, part, language, day }) => {
     const { notes, spans } = readMarks(marked);
-    const { issues } = await summarizeNotes({ notes, locale: language, day });
+    const { issues } = await summarizeNotes({ notes, locale: language, date: day });
     const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
     const rows = expected.map((wanted, place) => ({ wanted, own: found.filter((issue) => issue.expected === place) }));
     return { id, part, found, rows };

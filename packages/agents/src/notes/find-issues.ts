@@ -133,6 +133,7 @@ function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly stri
   if (words.goesOn.test(text) || words.goesOn.test(said)) return true;
   if (tells(part, also)) {
     const { length } = tokenize(said);
+    if (severityOf(text) === "urgent" && severityOf(open.map((one) => one.text).join(" ")) === "low") return false;
     // "The water is empty. Somebody order bottles."
     if (length <= FEW_WORDS && asks(part) && !open.some(asks)) return true;
     return length <= SHORT_WORDS && topicOf(said, language) === null && words.refersBack.test(said);

@@ -60,6 +60,9 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
 const isCommon = (word: string, language: string) =>
   stopWords(language).has(word.toLowerCase()) || calendarWords(language).has(word.toLowerCase());
 
+/** A day as `YYYY-MM-DD`, in UTC. */
+export const isoDay = (date: Date): string => date.toISOString().slice(0, 10);
+
 const DAY_MS = 86_400_000;
 const FRIDAY = 5;
 
@@ -194,7 +197,7 @@ export function dueDateOf(clauses: readonly string[], language: string, today: D
       : days.filter(({ isSure }) => isSure);
   });
   const first = named.find(({ isSure }) => isSure) ?? named[0];
-  return first === undefined ? null : first.date.toISOString().slice(0, 10);
+  return first === undefined ? null : isoDay(first.date);
 }
 
 /** A text without the days by which it is to be done, and those at its beginning or end. */
