@@ -48,7 +48,7 @@ const isUsable = (title, gist) =>
   !RUN_UP_WITHIN.test(title) &&
   new RegExp(gist, "iu").test(title);
 
-/** Predictions `{id, issues}` and scores: of all notes, of those that settings were chosen on, and of those kept back. */
+/** Predictions `{id, issues}` and scores: of all notes, and of each part of them. */
 export async function evaluate({ queries }) {
   const { summarizeNotes } = await import("../../packages/agents/dist/index.js");
   const results = await forEachShown("read", queries, async ({ id, notes: marked, issues: expected, part, language, day }) => {
@@ -64,7 +64,7 @@ export async function evaluate({ queries }) {
     missed: rows.filter(({ own }) => own.length === 0).map(({ wanted }) => wanted.gist),
     wrong: rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : wrongFields(first, wanted))),
   }));
-  const parts = ["tuned", "held"].map((name) => [name, scoresOf(results.filter(({ part }) => part === name))]);
+  const parts = [...new Set(queries.map(({ part }) => part))].map((name) => [name, scoresOf(results.filter(({ part }) => part === name))]);
   return { predictions, scores: { ...scoresOf(results), ...Object.fromEntries(parts) } };
 }
 

@@ -117,8 +117,8 @@ function unsettled(text: string, language: string): string {
   return clauses.filter((clause) => !isSettled(clause, language)).join(", ");
 }
 
-const linkWords = perLanguage(({ goesOn, next, refersBack }) => ({
-  next: new RegExp(`^${sourceOf(next)}`, "iu"),
+const linkWords = perLanguage(({ goesOn, next, nextSpoken = [], refersBack }) => ({
+  next: new RegExp(`^${sourceOf([...next, ...nextSpoken])}`, "iu"),
   goesOn: new RegExp(`^${sourceOf(goesOn)}`, "iu"),
   refersBack: new RegExp(sourceOf(refersBack), "u"),
 }));

@@ -35,8 +35,12 @@ export function personOf(texts: readonly string[], speaker: string | null, langu
   const named: string[] = [];
   const asked = texts.flatMap((text) => {
     const isLower = text.slice(1) === text.slice(1).toLowerCase();
-    return [...text.matchAll(person)].flatMap(({ 0: whole, index, groups }) => {
-      const name = groups?.["name"] ?? "";
+    return [...text.matchAll(person)].flatMap(({ 0: match, index: from, groups }) => {
+      // "And Tom" begins a sentence: the first word has its capital from that.
+      const [first = ""] = match.split(" ", 1);
+      const isJoined = first.length < match.length && isCommon(first, language);
+      const [whole, index] = isJoined ? [match.slice(first.length + 1), from + first.length + 1] : [match, from];
+      const name = isJoined ? whole : (groups?.["name"] ?? "");
       const isTitled = groups?.["title"] !== undefined;
       const [head, tail] = [text.slice(0, index), text.slice(index + whole.length)];
       const isCapital = /^\p{Lu}/u.test(name);
@@ -93,6 +97,7 @@ type DateOf = (today: Date, groups: Readonly<Record<string, string | undefined>>
 
 /** What names a day, and which one; `isBare` says that it does so without a word before it. */
 interface DayPattern {
+  source: string;
   expression: RegExp;
   isBare: boolean;
   dateOf: DateOf;
@@ -124,6 +129,7 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
     words.toSorted((a, b) => b.length - a.length).join("|").replaceAll("-", "[- ]");
   const lead = `(?:(?<past>${sourceOf(due.past)}) |(?<by>${sourceOf(due.by)}) |(?<on>${sourceOf(due.on)}) |(?<ends>${sourceOf(due.ends)}) )?`;
   const patternOf = (source: string, dateOf: DateOf, isBare = true): DayPattern => ({
+    source,
     expression: new RegExp(
       `${lead}(?:${sourceOf(due.articles)} )?(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`,
       "giu",
@@ -158,7 +164,10 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
       ),
     ),
   ];
-  return { by: due.by, counts: [todo, mine, due.ends], patterns };
+  // Most clauses name no day, and one expression tells so. No name of a group may stand in it twice.
+  const sources = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"));
+  const any = new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "iu");
+  return { any, counts: [todo, mine, due.ends], patterns };
 });
 
 /** A day that words name, with its place, and how surely it is when something is due. */
@@ -171,8 +180,9 @@ interface NamedDay {
 
 /** The days that a text names, with the words before them, in reading order. */
 export function namedDays(text: string, language: string, today: Date): NamedDay[] {
-  const patterns = dueWords(language)?.patterns ?? [];
-  const days = patterns.flatMap(({ expression, isBare, dateOf }) =>
+  const words = dueWords(language);
+  if (words === null || !words.any.test(text)) return [];
+  const days = words.patterns.flatMap(({ expression, isBare, dateOf }) =>
     [...text.matchAll(expression)].flatMap(({ 0: whole, index, groups = {} }): NamedDay[] => {
       const isSure = groups["by"] !== undefined;
       const date = groups["past"] === undefined ? dateOf(today, groups) : null;

@@ -20,6 +20,9 @@ import { trimEnd } from "./trim-end.ts";
 /** So long a title may be, in UTF-16 units: it fits into a line of a list. */
 export const TITLE_MAX_CHARS = 80;
 
+/** What an issue is about is said in its first clauses. */
+const MOST_CLAUSES = 12;
+
 /** What a clause says as a title, and how little that is sure to be right. */
 interface ClauseReading {
   text: string;
@@ -49,7 +52,9 @@ const titleWords = perLanguage(({ articles, due, objects, trim }) => ({
  * way to what was named before. Weights were chosen by hand on the set `notes` of the folder eval.
  */
 export function issueTitle(texts: readonly string[], language: string): string {
-  const clauses = clausesOf(texts, language).map((clause) => withoutRunUp(clause, language));
+  const clauses = clausesOf(texts, language)
+    .slice(0, MOST_CLAUSES)
+    .map((clause) => withoutRunUp(clause, language));
   let named: Topic | null = null;
   let best: (ClauseReading & { score: number }) | null = null;
   let toDo: string | null = null;
@@ -87,9 +92,12 @@ function scoreOf({ text, isAction, doubt }: ClauseReading, clause: string, langu
   );
 }
 
-/** Whether what is to be done says what with: in German a noun, which has a capital. */
-const saysWhat = (action: string, language: string) =>
-  countTopics(action, language) > 0 && (language !== "de" || /\p{Lu}/u.test(action) || !titleWords(language).object.test(action));
+/** Whether what is to be done says more than "fix that": in German with a noun, which has a capital. */
+function saysWhat(action: string, language: string): boolean {
+  const isBack = titleWords(language).object.test(action);
+  const isEnough = language === "de" ? /\p{Lu}/u.test(action) : noteWords(action, language).length > 2;
+  return countTopics(action, language) > 0 && (isEnough || !isBack);
+}
 
 /** What the clause behind one is about: of two names in a row the first, as in "Mr Kelleher, the man with the bike". */
 function nextTopic(

@@ -22,6 +22,8 @@ export interface WordData {
   goesOn: readonly string[];
   /** Begins another thought. */
   next: readonly string[];
+  /** Does so in speech that is written down without commas. */
+  nextSpoken?: readonly string[];
   /** Begins a sentence, and says nothing. */
   runUp: readonly string[];
   /** Says that a matter is settled. */

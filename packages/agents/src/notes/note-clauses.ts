@@ -10,7 +10,7 @@ const LONGEST_TOPIC = 8;
 /** So many words has a clause at least, of speech without commas. */
 const LEAST_WORDS = 4;
 
-const clauseWords = perLanguage(({ actions = [], breaks, commits = [], joins, next, runUp, subjects = [], ...words }) => {
+const clauseWords = perLanguage(({ actions = [], breaks, commits = [], joins, next, nextSpoken, runUp, subjects = [], ...words }) => {
   const ending = `${sourceOf(breaks)}(?![\\p{L}\\p{N}])`;
   const pronouns = sourceOf(words.pronouns);
   const who = `(?:(?:der |die |the )?(?:${sourceOf(words.titles)}\\.? )?(?<name>\\p{L}[\\p{L}'’-]+)(?: \\p{Lu}\\p{L}+)?)`;
@@ -21,7 +21,7 @@ const clauseWords = perLanguage(({ actions = [], breaks, commits = [], joins, ne
       .replaceAll("{who}", () => who.replace("<name>", `<name${(count += 1)}>`));
   };
   return {
-    between: new RegExp(`[,;:!?…–—]+\\s+|\\s-\\s|\\s(?=(?:${sourceOf(joins)}|${sourceOf(next)})\\s)`, "giu"),
+    between: new RegExp(`[,;:!?…–—]+\\s+|\\s-\\s|\\s(?=(?:${[joins, next, nextSpoken].map(sourceOf).join("|")})\\s)`, "giu"),
     runUp: new RegExp(`^${sourceOf(runUp)}[\\s,:]*(?=\\S)`, "iu"),
     actions: actions.map((pattern) => new RegExp(fill(pattern), "iu")),
     commits: commits.map((pattern) => new RegExp(pattern, "iu")),

@@ -95,7 +95,10 @@ function linesOf(notes: string): { text: string; start: number }[] {
   });
 }
 
-const nextThought = perLanguage(({ next }) => new RegExp(`(?<=\\s)${sourceOf(next)}(?=\\s)`, "giu"));
+const nextThought = perLanguage(({ next, nextSpoken }) => ({
+  next: new RegExp(`(?<=\\s)${sourceOf(next)}(?=\\s)`, "giu"),
+  nextSpoken: new RegExp(`(?<=\\s)${sourceOf(nextSpoken)}(?=\\s)`, "giu"),
+}));
 
 function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const text = notes.slice(part.start, part.end);
@@ -104,9 +107,11 @@ function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const placeOf = new Map(starts.map((start, place) => [start, place]));
   const cuts: number[] = [];
   let from = 0;
+  const { next, nextSpoken } = nextThought(language);
   // Who dictates with commas ends sentences too.
-  const days = text.includes(",") ? [] : dayEnds(text, language);
-  const places = [...[...text.matchAll(nextThought(language))].map(({ index }) => index), ...days];
+  const isBare = !text.includes(",");
+  const placesOf = (phrases: RegExp) => [...text.matchAll(phrases)].map(({ index }) => index);
+  const places = [...placesOf(next), ...(isBare ? [...placesOf(nextSpoken), ...dayEnds(text, language)] : [])];
   for (const index of places.toSorted((a, b) => a - b)) {
     const place = placeOf.get(index) ?? from;
     if (place - from < LEAST_WORDS || starts.length - place < LEAST_WORDS) continue;
