@@ -11,7 +11,8 @@ const TITLE_MAX_CHARS = 80;
 /** Words that begin speech, and no title; also a pronoun, which says nothing without the sentence before. */
 const RUN_UP =
   /^(?:so|and|um|uh|okay|ok|oh|also|then|right|well|hello|hi|it|it's|he|she|they|that|that's|there's|i|i'm|we're|und|also|äh|ähm|dann|ach|ja|so|das|da|die|der|es|er|sie|ich|wir|den|denen|y|e|eh|este|bueno|a ver|luego|ah|también|otra cosa|eso|lo|la|le|yo|que)(?![\p{L}'’])(?! [\p{Lu}])/iu;
-const RUN_UP_WITHIN = /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
+const RUN_UP_WITHIN =
+  /(?<![\p{L}])(?:um|uh|äh|ähm|you know|what else|was noch|no wait|no sorry|digo|ach ja)(?![\p{L}])/iu;
 
 /** The notes without their marks, and the place of each issue that they tell of. */
 function readMarks(marked) {
@@ -51,20 +52,30 @@ const isUsable = (title, gist) =>
 /** Predictions `{id, issues}` and scores: of all notes, and of each part of them. */
 export async function evaluate({ queries }) {
   const { summarizeNotes } = await import("../../packages/agents/dist/index.js");
-  const results = await forEachShown("read", queries, async ({ id, notes: marked, issues: expected, part, language, day }) => {
-    const { notes, spans } = readMarks(marked);
-    const { issues } = await summarizeNotes({ notes, locale: language, date: day });
-    const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
-    const rows = expected.map((wanted, place) => ({ wanted, own: found.filter((issue) => issue.expected === place) }));
-    return { id, part, found, rows };
-  });
+  const results = await forEachShown(
+    "read",
+    queries,
+    async ({ id, notes: marked, issues: expected, part, language, day }) => {
+      const { notes, spans } = readMarks(marked);
+      const { issues } = await summarizeNotes({ notes, locale: language, date: day });
+      const found = issues.map((issue) => ({ ...issue, expected: expectedOf(issue, spans) }));
+      const rows = expected.map((wanted, place) => ({
+        wanted,
+        own: found.filter((issue) => issue.expected === place),
+      }));
+      return { id, part, found, rows };
+    },
+  );
   const predictions = results.map(({ id, found, rows }) => ({
     id,
     issues: found.map(({ quotes: _, ...issue }) => issue),
     missed: rows.filter(({ own }) => own.length === 0).map(({ wanted }) => wanted.gist),
     wrong: rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : wrongFields(first, wanted))),
   }));
-  const parts = [...new Set(queries.map(({ part }) => part))].map((name) => [name, scoresOf(results.filter(({ part }) => part === name))]);
+  const parts = [...new Set(queries.map(({ part }) => part))].map((name) => [
+    name,
+    scoresOf(results.filter(({ part }) => part === name)),
+  ]);
   return { predictions, scores: { ...scoresOf(results), ...Object.fromEntries(parts) } };
 }
 

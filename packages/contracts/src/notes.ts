@@ -20,7 +20,9 @@ export const notesInputSchema = z.object({
   date: z.iso
     .date({ error: "a day as YYYY-MM-DD" })
     .optional()
-    .describe('The day on which they were dictated, as YYYY-MM-DD, from which "tomorrow" counts. Today in UTC by default.'),
+    .describe(
+      'The day on which they were dictated, as YYYY-MM-DD, from which "tomorrow" counts. Today in UTC by default.',
+    ),
   question: messageText(NOTES_INPUT_LIMITS.questionMaxChars)
     .optional()
     .describe("What is wanted of them: the answer then has the places that are about it."),

@@ -126,7 +126,10 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
     Number(word) ||
     Math.max(...[numbers, ordinals].map((list) => list.indexOf(word.toLowerCase().replace(" ", "-")))) + 1;
   const oneOf = (words: readonly string[]) =>
-    words.toSorted((a, b) => b.length - a.length).join("|").replaceAll("-", "[- ]");
+    words
+      .toSorted((a, b) => b.length - a.length)
+      .join("|")
+      .replaceAll("-", "[- ]");
   const lead = `(?:(?<past>${sourceOf(due.past)}) |(?<by>${sourceOf(due.by)}) |(?<on>${sourceOf(due.on)}) |(?<ends>${sourceOf(due.ends)}) )?`;
   const patternOf = (source: string, dateOf: DateOf, isBare = true): DayPattern => ({
     source,
@@ -145,7 +148,8 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
     ...NAMED_DAYS.map(([name, dateOf]) => patternOf(sourceOf(due[name]), dateOf)),
     patternOf(
       `(?<weekday>${wordsOf("weekday")})(?: (?:morning|afternoon|evening|früh|mittag|abend|por la \\p{L}+))?`,
-      (today, { weekday = "" }) => inDays(today, untilWeekday(today, calendar.get(weekday.toLowerCase())?.number ?? 0) || 7),
+      (today, { weekday = "" }) =>
+        inDays(today, untilWeekday(today, calendar.get(weekday.toLowerCase())?.number ?? 0) || 7),
       false,
     ),
     patternOf(`${day}(?: of| de)? ${months}`, dayOf),
@@ -159,8 +163,13 @@ const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, 
       false,
     ),
     ...due.inTime.map((source) =>
-      patternOf(source.replaceAll("{number}", `(?<number>\\d{1,2}|${oneOf(numbers)})`), (today, { number, unit = "" }) =>
-        inDays(today, (number === undefined ? 1 : numberOf(number)) * (UNIT_DAYS[due.units.indexOf(unit.toLowerCase())] ?? 1)),
+      patternOf(
+        source.replaceAll("{number}", `(?<number>\\d{1,2}|${oneOf(numbers)})`),
+        (today, { number, unit = "" }) =>
+          inDays(
+            today,
+            (number === undefined ? 1 : numberOf(number)) * (UNIT_DAYS[due.units.indexOf(unit.toLowerCase())] ?? 1),
+          ),
       ),
     ),
   ];

@@ -72,7 +72,8 @@ function choose(
     for (const candidate of repairCandidates(window, near, offset === 0)) {
       if (isStatement && !mayBeMeant(candidate.reading)) continue;
       if (again !== -1 && (candidate.reading.how !== "drop" || candidate.reading.from !== again)) continue;
-      const isSure = isStatement && candidate.reading.how === "drop" && isExchange(window, near, candidate.reading, language);
+      const isSure =
+        isStatement && candidate.reading.how === "drop" && isExchange(window, near, candidate.reading, language);
       const score = scoreOf(candidate) + (isSure ? SURE_SCORE : 0);
       if (best === null || score > best.score) best = { cue, reading: shift(candidate.reading, offset), score };
     }

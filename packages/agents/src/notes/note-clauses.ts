@@ -10,34 +10,39 @@ const LONGEST_TOPIC = 8;
 /** So many words has a clause at least, of speech without commas. */
 const LEAST_WORDS = 4;
 
-const clauseWords = perLanguage(({ actions = [], breaks, commits = [], joins, next, nextSpoken, runUp, subjects = [], ...words }) => {
-  const ending = `${sourceOf(breaks)}(?![\\p{L}\\p{N}])`;
-  const pronouns = sourceOf(words.pronouns);
-  const who = `(?:(?:der |die |the )?(?:${sourceOf(words.titles)}\\.? )?(?<name>\\p{L}[\\p{L}'’-]+)(?: \\p{Lu}\\p{L}+)?)`;
-  const fill = (pattern: string) => {
-    let count = 0;
-    return pattern
-      .replaceAll("{subject}", () => `(?:${subjects.join("|")})`)
-      .replaceAll("{who}", () => who.replace("<name>", `<name${(count += 1)}>`));
-  };
-  return {
-    between: new RegExp(`[,;:!?…–—]+\\s+|\\s-\\s|\\s(?=(?:${[joins, next, nextSpoken].map(sourceOf).join("|")})\\s)`, "giu"),
-    runUp: new RegExp(`^${sourceOf(runUp)}[\\s,:]*(?=\\S)`, "iu"),
-    actions: actions.map((pattern) => new RegExp(fill(pattern), "iu")),
-    commits: commits.map((pattern) => new RegExp(pattern, "iu")),
-    particle: new RegExp(`^(?<rest>.*?)(?: (?<particle>${(words.particles ?? []).join("|")}))?$`, "iu"),
-    topicEnd: new RegExp(`\\s(?=${ending})`, "iu"),
-    beginsWithVerb: new RegExp(`^${ending}`, "u"),
-    beginsWithPronoun: new RegExp(`^${pronouns}(?!\\p{L})\\s*`, "u"),
-    // "The card reader at the till it's broken": what it is about, and a pronoun for it.
-    doubled: new RegExp(`^(?<topic>\\S+ (?:\\S+ ){0,${LONGEST_TOPIC - 1}}?)(?:is |are )?(?=${pronouns}\\s)`, "u"),
-    // Behind a word that went, German has its verb first.
-    verbFirst: new RegExp(
-      `^(?<verb>${ending}) (?<subject>(?:\\p{Ll}+ ){0,3}?\\p{Lu}[\\p{L}-]+(?: \\p{Lu}[\\p{L}-]+| (?:${(words.numbers ?? []).join("|")})(?!\\p{L}))*)(?<rest>.*)$`,
-      "u",
-    ),
-  };
-});
+const clauseWords = perLanguage(
+  ({ actions = [], breaks, commits = [], joins, next, nextSpoken, runUp, subjects = [], ...words }) => {
+    const ending = `${sourceOf(breaks)}(?![\\p{L}\\p{N}])`;
+    const pronouns = sourceOf(words.pronouns);
+    const who = `(?:(?:der |die |the )?(?:${sourceOf(words.titles)}\\.? )?(?<name>\\p{L}[\\p{L}'’-]+)(?: \\p{Lu}\\p{L}+)?)`;
+    const fill = (pattern: string) => {
+      let count = 0;
+      return pattern
+        .replaceAll("{subject}", () => `(?:${subjects.join("|")})`)
+        .replaceAll("{who}", () => who.replace("<name>", `<name${(count += 1)}>`));
+    };
+    return {
+      between: new RegExp(
+        `[,;:!?…–—]+\\s+|\\s-\\s|\\s(?=(?:${[joins, next, nextSpoken].map(sourceOf).join("|")})\\s)`,
+        "giu",
+      ),
+      runUp: new RegExp(`^${sourceOf(runUp)}[\\s,:]*(?=\\S)`, "iu"),
+      actions: actions.map((pattern) => new RegExp(fill(pattern), "iu")),
+      commits: commits.map((pattern) => new RegExp(pattern, "iu")),
+      particle: new RegExp(`^(?<rest>.*?)(?: (?<particle>${(words.particles ?? []).join("|")}))?$`, "iu"),
+      topicEnd: new RegExp(`\\s(?=${ending})`, "iu"),
+      beginsWithVerb: new RegExp(`^${ending}`, "u"),
+      beginsWithPronoun: new RegExp(`^${pronouns}(?!\\p{L})\\s*`, "u"),
+      // "The card reader at the till it's broken": what it is about, and a pronoun for it.
+      doubled: new RegExp(`^(?<topic>\\S+ (?:\\S+ ){0,${LONGEST_TOPIC - 1}}?)(?:is |are )?(?=${pronouns}\\s)`, "u"),
+      // Behind a word that went, German has its verb first.
+      verbFirst: new RegExp(
+        `^(?<verb>${ending}) (?<subject>(?:\\p{Ll}+ ){0,3}?\\p{Lu}[\\p{L}-]+(?: \\p{Lu}[\\p{L}-]+| (?:${(words.numbers ?? []).join("|")})(?!\\p{L}))*)(?<rest>.*)$`,
+        "u",
+      ),
+    };
+  },
+);
 
 /** The clauses of sentences in a language (ISO 639-1). */
 export function clausesOf(texts: readonly string[], language: string): string[] {
