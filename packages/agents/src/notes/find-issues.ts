@@ -113,7 +113,7 @@ const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
 /** What of a sentence is not said to be settled: of one that goes on without a full stop, clauses, else all or nothing. */
 function unsettled(text: string, language: string): string {
   if (!isSettled(text, language)) return text;
-  const clauses = tokenize(text).length > RUN_ON_WORDS ? clausesOf([text], language) : [];
+  const clauses = text.split(/\s+/).length > RUN_ON_WORDS ? clausesOf([text], language) : [];
   return clauses.filter((clause) => !isSettled(clause, language)).join(", ");
 }
 
@@ -132,11 +132,12 @@ function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly stri
   const said = withoutRunUp(text, language);
   if (words.goesOn.test(text) || words.goesOn.test(said)) return true;
   if (tells(part, also)) {
-    const { length } = tokenize(said);
-    if (severityOf(text) === "urgent" && severityOf(open.map((one) => one.text).join(" ")) === "low") return false;
+    const { length } = said.split(/\s+/);
     // "The water is empty. Somebody order bottles."
-    if (length <= FEW_WORDS && asks(part) && !open.some(asks)) return true;
-    return length <= SHORT_WORDS && topicOf(said, language) === null && words.refersBack.test(said);
+    const isRequest = length <= FEW_WORDS && asks(part) && !open.some(asks);
+    const isBack = length <= SHORT_WORDS && words.refersBack.test(said) && topicOf(said, language) === null;
+    if (!isRequest && !isBack) return false;
+    return severityOf(text) !== "urgent" || severityOf(open.map((one) => one.text).join(" ")) !== "low";
   }
   const common = stopWords(language);
   const topicsOf = (one: string) => tokenize(one).flatMap(({ term }) => (common.has(term) ? [] : [term]));

@@ -103,10 +103,12 @@ const nextThought = perLanguage(({ next, nextSpoken }) => ({
 function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const text = notes.slice(part.start, part.end);
   const starts = [...text.matchAll(/\S+/g)].map(({ index }) => index);
-  if (starts.length <= RUN_ON_WORDS) return [part];
+  // The name of who speaks is of the length that a line may have.
+  const named = part.speaker === null ? 0 : part.mark.trim().split(/\s+/).length;
+  if (named + starts.length <= RUN_ON_WORDS) return [part];
   const placeOf = new Map(starts.map((start, place) => [start, place]));
   const cuts: number[] = [];
-  let from = 0;
+  let from = -named;
   const { next, nextSpoken } = nextThought(language);
   // Who dictates with commas ends sentences too.
   const isBare = !text.includes(",");
