@@ -70,6 +70,7 @@ export function findIssues(
     if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part, alsoLanguages)) {
       open.push(part);
     } else if (tells(part, alsoLanguages)) {
+      if (groups.length === ISSUE_LIMITS.issues) break;
       open = [part];
       groups.push(open);
     } else {
@@ -81,7 +82,7 @@ export function findIssues(
   const first = undone.find((part) => lengthOf(part) >= SAYS_ENOUGH) ?? undone.find((part) => lengthOf(part) > 0);
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
-  return found.slice(0, ISSUE_LIMITS.issues).map((group) => {
+  return found.map((group) => {
     const texts = group.map(({ text }) => text);
     const text = texts.join(" ");
     const quotes = group.map(({ start, end }) => ({ start, end }));
