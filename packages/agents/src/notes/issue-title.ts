@@ -114,17 +114,22 @@ function nextTopic(
 /** What a clause says as a title, with the name of what it goes on about. */
 function readClause(clause: string, named: Topic | null, language: string): ClauseReading {
   const action = actionOf(clause, language);
-  return action === null ? readStatement(clause, named, language) : readAction(action, named, language);
+  return action === null ? readStatement(clause, named, language) : readAction({ clause, action }, named, language);
 }
 
-function readAction(action: string, named: Topic | null, language: string): ClauseReading {
+function readAction(
+  { clause, action }: { clause: string; action: string },
+  named: Topic | null,
+  language: string,
+): ClauseReading {
   const { article, object, objects } = titleWords(language);
   const isGerman = language === "de";
-  const what = withoutDue(isGerman ? action.replace(article, "") : action, language);
+  const said = withoutRunUp(withoutDue(action, language), language);
+  const what = isGerman ? said.replace(article, "") : said;
   const hasNoNoun = isGerman && !/\p{Lu}/u.test(what) && /\p{Lu}/u.test(named?.text ?? "");
   const isBack = hasNoNoun || object.test(what);
   if (!isBack && countTopics(what, language) > 1) return { text: what, isAction: true, doubt: 0 };
-  if (named === null) return { text: what, isAction: true, doubt: isBack ? 2.5 : 1 };
+  if (named === null) return { text: isBack ? clause : what, isAction: true, doubt: isBack ? 2.5 : 1 };
   const doubt = isBack ? 1 : 0.75;
   if (isGerman) {
     const text = `${named.text.replace(article, "")} ${what.replaceAll(objects, "")}`;

@@ -121,7 +121,7 @@ function issuesOf(
           description: text,
           severity,
           // The notes have to name who it is, and a day that is past is none.
-          ...(named !== "" && findQuotePlace(named, notes) !== null ? { person: named } : {}),
+          ...(named !== "" && notes.toLowerCase().includes(named.toLowerCase()) ? { person: named } : {}),
           ...(z.iso.date().safeParse(day).success && day >= isoDay(today) ? { dueDate: day } : {}),
           quotes,
         };
