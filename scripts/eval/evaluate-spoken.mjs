@@ -68,7 +68,7 @@ export async function evaluate({ queries }) {
   );
   const predictions = results.map(({ id, found, rows }) => ({
     id,
-    issues: found.map(({ quotes: _, ...issue }) => issue),
+    issues: found,
     missed: rows.filter(({ own }) => own.length === 0).map(({ wanted }) => wanted.gist),
     wrong: rows.flatMap(({ wanted, own: [first] }) => (first === undefined ? [] : wrongFields(first, wanted))),
   }));
