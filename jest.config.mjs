@@ -8,7 +8,13 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/(packages|apps)/[^/]+/dist/"],
   extensionsToTreatAsEsm: [".ts"],
   transform: {
-    "\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } }, module: { type: "es6" } }],
+    "\\.ts$": [
+      "@swc/jest",
+      {
+        jsc: { target: "es2022", parser: { syntax: "typescript" }, experimental: { keepImportAttributes: true } },
+        module: { type: "es6" },
+      },
+    ],
   },
   // Workspaces as one file each, where `npm test` has made them: half of a small test file's time is to load them.
   resolver: "<rootDir>/scripts/resolve-bundled.mjs",

@@ -3,6 +3,8 @@
 // FOLDER has a subfolder dev with what is known (training messages, documents) and what is asked; eval/read-set.mjs says
 // which files. --queries asks what is in another file; a line of it needs only `id` and `text`. --out writes what the
 // product answered. Where the right answers are known, scores are printed. --shots keeps N messages for each agent.
+//   npm run eval -- notes
+// The set of that name in the folder eval of the project: `notes` are dictated notes with their issues.
 //   npm run eval -- FOLDER [--only NAME,NAME]
 // Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
 //   npm run eval -- claims [--out FILE]
@@ -14,14 +16,16 @@ import { parseArgs } from "node:util";
 import { evaluateSets } from "./eval/evaluate-sets.mjs";
 import { openScratchStore } from "./eval/open-scratch-store.mjs";
 import { readSet } from "./eval/read-set.mjs";
-import { prepare } from "./prepare.mjs";
+import { ROOT, prepare } from "./prepare.mjs";
 
 const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
        npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
        npm run eval -- claims [--out FILE]`;
 
 const { values, positionals } = readArguments();
-const [folder] = positionals;
+// A set of the project itself goes by its name alone.
+const own = join(ROOT, "eval", positionals[0]);
+const folder = existsSync(positionals[0]) || !existsSync(own) ? positionals[0] : own;
 const isClaims = folder === "claims";
 const isOne = isClaims || existsSync(join(folder, "dev"));
 if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
@@ -47,6 +51,7 @@ async function evaluateSet() {
     passages: () => import("./eval/evaluate-passages.mjs"),
     notes: () => import("./eval/evaluate-notes.mjs"),
     meetings: () => import("./eval/evaluate-meetings.mjs"),
+    spoken: () => import("./eval/evaluate-spoken.mjs"),
   }[set.kind]();
 
   const scratch = await openScratchStore();

@@ -16,15 +16,16 @@ export function kindOf(folder) {
   if (training !== undefined && readJsonLines(join(dev, training))[0]?.label !== undefined) return "triage";
   if (files.some(isCalled("passages.jsonl"))) return "passages";
   if (files.some(isCalled("meetings.jsonl"))) return "meetings";
+  if (files.some(isCalled("spoken.jsonl"))) return "spoken";
   if (training !== undefined && readJsonLines(join(dev, training))[0]?.fluent !== undefined) return "notes";
   return files.some(isCalled("corpus.jsonl")) ? "search" : null;
 }
 
 /**
- * A set of one of five kinds: `triage` (dev/train.jsonl, or several dev/NAME.train.jsonl: messages with their label),
+ * A set of one of six kinds: `triage` (dev/train.jsonl, or several dev/NAME.train.jsonl: messages with their label),
  * `passages` (dev/passages.jsonl: passages cut into sentences, and questions about one of them), `notes` (dev/dev.jsonl:
- * sentences with slips and without), `meetings` (dev/meetings.jsonl: what was said, with a summary), or `search`
- * (dev/corpus.jsonl: documents). Fails with what is missing.
+ * sentences with slips and without), `meetings` (dev/meetings.jsonl: what was said, with a summary), `spoken`
+ * (dev/spoken.jsonl: dictated notes with their issues marked), or `search` (dev/corpus.jsonl: documents). Fails with what is missing.
  */
 export function readSet(folder, { queries, shots }) {
   const dev = join(folder, "dev");
@@ -39,12 +40,13 @@ export function readSet(folder, { queries, shots }) {
     triage: () => ({ groups: readGroups() }),
     passages: () => ({ passages: read(find("passages.jsonl")), queries: asked() }),
     notes: () => ({ queries: readJsonLines(queries ?? join(dev, find("dev.jsonl") ?? "dev.jsonl")) }),
+    spoken: () => ({ queries: readJsonLines(queries ?? join(dev, "spoken.jsonl")) }),
     meetings: () => ({ queries: queries === undefined ? read(find("meetings.jsonl")) : readJsonLines(queries) }),
     search: () => ({ documents: read(find("corpus.jsonl")), queries: asked(), wantsAnswers: wantsAnswers() }),
   }[kind];
   if (readOfKind === undefined) {
     throw new Error(
-      `${dev} has none of train.jsonl or NAME.train.jsonl, passages.jsonl, meetings.jsonl and corpus.jsonl (or .gz).`,
+      `${dev} has none of train.jsonl or NAME.train.jsonl, passages.jsonl, meetings.jsonl, spoken.jsonl and corpus.jsonl (or .gz).`,
     );
   }
   return { kind, ...readOfKind() };

@@ -30,7 +30,7 @@ const NOTES = `# Monday round
 
 um so the the printer on the second floor has a paper jam again nothing comes out when people print
 - one customer was charged twice this month, no wait, last month, he wants a refund of the invoice
-- my badge does not open the door at the entrance, please fix that today
+- my badge does not open the door at the entrance, Tom please fix that by Thursday
 - the tap in the kitchen drips \u{1F6B0}
 lunch was great`;
 
@@ -85,7 +85,10 @@ describe("the way of dictated notes", () => {
     "%s: notes become issues, and those that are chosen wait for people in the right projects",
     async (_who, openOne) => {
       const client = await open("billing", NOTE_SCOPES, openOne);
-      const read = await ask<NotesSummaryItem>(client, "svc_summarize_notes", { notes: NOTES });
+      const read = await ask<NotesSummaryItem>(client, "svc_summarize_notes", {
+        notes: NOTES,
+        date: "2026-11-24",
+      });
       expect(read.cleanedText).toContain(
         "- One customer was charged twice last month, he wants a refund of the invoice",
       );
@@ -94,9 +97,11 @@ describe("the way of dictated notes", () => {
       expect(quoted).toEqual([
         expect.stringContaining("the the printer"),
         expect.stringContaining("one customer was charged"),
-        "my badge does not open the door at the entrance, please fix that today",
+        "my badge does not open the door at the entrance, Tom please fix that by Thursday",
         "the tap in the kitchen drips \u{1F6B0}",
       ]);
+
+      expect(read.issues[2]).toMatchObject({ person: "Tom", dueDate: "2026-11-26" });
 
       // The operator chooses three of the four.
       const chosen = read.issues.slice(0, 3).map((issue) => ({ ...issue, source: "Monday round" }));
@@ -118,7 +123,11 @@ describe("the way of dictated notes", () => {
           assignee: null,
           subject: chosen[index]?.title,
           priority: chosen[index]?.severity,
-          channel_meta: { origin: "tool-server", source: "Monday round" },
+          channel_meta: {
+            origin: "tool-server",
+            source: "Monday round",
+            ...(name === "doors" ? { person: "Tom", dueDate: "2026-11-26" } : {}),
+          },
           replies: [],
           draft: null,
         });

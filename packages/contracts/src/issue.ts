@@ -11,6 +11,7 @@ export const ISSUE_LIMITS = {
   titleMaxChars: 200,
   descriptionMaxChars: LIMITS.textMaxChars,
   sourceMaxChars: 500,
+  personMaxChars: 200,
   /** So long a call waits for triage. */
   waitMs: 20_000,
 } as const;
@@ -40,6 +41,13 @@ export const issueInputSchema = z.object({
   source: lineUpTo(ISSUE_LIMITS.sourceMaxChars, "invalid_line")
     .optional()
     .describe("Where it comes from, such as the name of a note; kept in the ticket's channel_meta."),
+  person: lineUpTo(ISSUE_LIMITS.personMaxChars, "invalid_line")
+    .optional()
+    .describe("Who is to do it, as the sender calls them; shown to operators. It assigns the ticket to nobody."),
+  dueDate: z.iso
+    .date({ error: "a day as YYYY-MM-DD" })
+    .optional()
+    .describe("The day by which it is to be done, as YYYY-MM-DD; shown to operators."),
 });
 export type IssueInput = z.infer<typeof issueInputSchema>;
 

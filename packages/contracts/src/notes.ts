@@ -17,6 +17,12 @@ export const notesInputSchema = z.object({
     .regex(LOCALE, { error: "a language tag, such as en or pt-BR" })
     .optional()
     .describe("The language (BCP 47) of notes that are too short to tell."),
+  date: z.iso
+    .date({ error: "a day as YYYY-MM-DD" })
+    .optional()
+    .describe(
+      'The day on which they were dictated, as YYYY-MM-DD, from which "tomorrow" counts. Today in UTC by default.',
+    ),
   question: messageText(NOTES_INPUT_LIMITS.questionMaxChars)
     .optional()
     .describe("What is wanted of them: the answer then has the places that are about it."),
@@ -35,6 +41,8 @@ export const noteIssueSchema = z.object({
   title: z.string(),
   description: z.string(),
   severity: ticketPrioritySchema,
+  person: z.string().optional().describe("Who is to do it, where the notes name somebody."),
+  dueDate: z.iso.date().optional().describe("The day by which it is to be done, where the notes say so."),
   quotes: z.array(notePlaceSchema).describe("Where the notes say so, in reading order."),
 });
 

@@ -35,12 +35,14 @@ const LAST_LOOK_MS = 500;
 const textOf = ({ title, description }: IssueInput) => `${title.trim()}\n\n${description}`;
 
 /** What the ticket's channel_meta says of an issue. */
-function metaOf({ clientIssueId, severity, source }: IssueInput): Record<string, unknown> {
+function metaOf({ clientIssueId, severity, source, person, dueDate }: IssueInput): Record<string, unknown> {
   return {
     origin: ISSUE_ORIGIN,
     clientIssueId,
     ...(severity === undefined ? {} : { severity }),
     ...(source === undefined ? {} : { source }),
+    ...(person === undefined ? {} : { person }),
+    ...(dueDate === undefined ? {} : { dueDate }),
   };
 }
 

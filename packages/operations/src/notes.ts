@@ -31,13 +31,14 @@ export const summarizeNotes = audited(
     options: { signal?: AbortSignal } = {},
   ): Promise<NotesSummaryItem> {
     requireScope(principal, "agents:execute");
-    const { notes, locale, question } = checkInput(notesInputSchema, input, "The notes");
+    const { notes, locale, date, question } = checkInput(notesInputSchema, input, "The notes");
     options.signal?.throwIfAborted();
     const model = models?.forAgent({ model: null }) ?? null;
     const signal = options.signal ?? new AbortController().signal;
     const read = await readNotes({
       notes,
       locale,
+      date,
       question,
       signal,
       model: model === null ? null : { model, project: principal.project, signal },

@@ -142,11 +142,11 @@ describe("the list of tools", () => {
         ["items", "nextCursor"],
       ],
       svc_summarize_notes: [
-        ["locale", "notes"],
+        ["date", "locale", "notes"],
         ["cleanedText", "issues", "summary"],
       ],
       svc_submit_issue: [
-        ["clientIssueId", "description", "severity", "source", "title"],
+        ["clientIssueId", "description", "dueDate", "person", "severity", "source", "title"],
         ["agentId", "confidence", "created", "project", "reason", "stage", "ticketId"],
       ],
     });
@@ -254,12 +254,20 @@ describe("bad arguments", () => {
     ["svc_list_tickets", { cursor: "nonsense" }, ["/cursor"]],
     ["svc_summarize_notes", { notes: "" }, ["/notes"]],
     ["svc_summarize_notes", { notes: "x".repeat(50_001) }, ["/notes"]],
-    ["svc_summarize_notes", { notes: "a\u0000b", locale: 5 }, ["/notes", "/locale"]],
+    ["svc_summarize_notes", { notes: "a\u0000b", locale: 5, date: "today" }, ["/notes", "/locale", "/date"]],
     ["svc_submit_issue", {}, ["/clientIssueId", "/title", "/description"]],
     [
       "svc_submit_issue",
-      { clientIssueId: "", title: "two\nlines", description: " ", severity: "huge", source: 1 },
-      ["/clientIssueId", "/title", "/description", "/severity", "/source"],
+      {
+        clientIssueId: "",
+        title: "two\nlines",
+        description: " ",
+        severity: "huge",
+        source: 1,
+        person: "",
+        dueDate: "2026-02-30",
+      },
+      ["/clientIssueId", "/title", "/description", "/severity", "/source", "/person", "/dueDate"],
     ],
   ] as const)("of %s are told all at once: case %#", async (name, args, pointers) => {
     const result = await call(name, args);

@@ -47,7 +47,14 @@ const task: TicketDetail = {
   channelId: "api",
   customer: null,
   origin: "tool-server",
-  channel_meta: { origin: "tool-server", clientIssueId: "7", source: "Standup 23 Nov", severity: "high" },
+  channel_meta: {
+    origin: "tool-server",
+    clientIssueId: "7",
+    source: "Standup 23 Nov",
+    severity: "high",
+    person: "Aoife",
+    dueDate: "2026-11-26",
+  },
 };
 
 describe("a ticket in the terminal", () => {
@@ -56,8 +63,10 @@ describe("a ticket in the terminal", () => {
     expect(renderTickets([ticket], terminal, Date.parse(AT))).toContain("Jonas Weber");
   });
 
-  test("shows origin, source and severity of a submitted issue, and of nothing else", () => {
-    expect(renderTicket(task, paint)).toMatch(/origin\s+tool-server\s+source\s+Standup 23 Nov\s+severity\s+high/);
+  test("shows origin, source, severity, person and due day of a submitted issue, and of nothing else", () => {
+    expect(renderTicket(task, paint)).toMatch(
+      /origin\s+tool-server\s+source\s+Standup 23 Nov\s+severity\s+high\s+person\s+Aoife\s+dueDate\s+2026-11-26/,
+    );
     expect(renderTickets([task], terminal, Date.parse(AT))).toContain("task");
     expect(renderTicket({ ...task, origin: null }, paint)).not.toContain("Standup");
   });

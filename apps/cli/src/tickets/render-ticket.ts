@@ -12,7 +12,7 @@ const LINE_CHARS = 300;
 const KIB = 1024;
 
 /** Names of `channel_meta` that a submitted issue is shown with. */
-const ISSUE_FACTS = ["source", "severity"] as const;
+const ISSUE_FACTS = ["source", "severity", "person", "dueDate"] as const;
 
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { stopWords, tokenize } from "@svc/text";
-import { capitalOf } from "./capital-of.ts";
-import { severityOf, tellsIssue } from "./issue-words.ts";
+import { dueDateOf, personOf } from "./issue-facts.ts";
+import { TITLE_MAX_CHARS, issueTitle } from "./issue-title.ts";
+import { isSettled, severityOf, tellsIssue } from "./issue-words.ts";
 import type { IssueSeverity } from "./issue-words.ts";
+import { perLanguage, sourceOf } from "./language-words.ts";
+import { actionOf, clausesOf, topicOf, withoutRunUp } from "./note-clauses.ts";
+import { RUN_ON_WORDS } from "./note-parts.ts";
 import type { NotePart } from "./note-parts.ts";
 
 /** A place in the notes: UTF-16 offsets. */
@@ -19,6 +23,10 @@ export interface NoteIssue {
   title: string;
   description: string;
   severity: IssueSeverity;
+  /** Who is to do it, where the notes name somebody. */
+  person?: string;
+  /** When it is due, as `YYYY-MM-DD`, where the notes say so. */
+  dueDate?: string;
   /** Where the notes say so, in reading order: at least one place. */
   quotes: NoteQuote[];
 }
@@ -31,27 +39,26 @@ export interface CleanPart extends NotePart {
 }
 
 /** Bounds of what is found; characters are UTF-16 units. */
-export const ISSUE_LIMITS = { issues: 50, titleMaxChars: 120, descriptionMaxChars: 4_000 } as const;
+export const ISSUE_LIMITS = { issues: 50, titleMaxChars: TITLE_MAX_CHARS, descriptionMaxChars: 4_000 } as const;
 
 /** Sentences that go on about the same: so many at most. */
 const LONGEST_ISSUE = 5;
 
-/**
- * What goes on about what was just said, in several languages. Words that may also belong to a noun ("this invoice", "das
- * Internet") do so only before a verb.
- */
-const GOES_ON =
-  /^(?:and |und |et |y |e |en )?(?:(?:it|they|he|she|because|which|since|even|only|still|again|es|sie|er|weil|elle|ça|cela|parce|eso|porque|perché|ciò|isso|omdat|ponieważ|bo|это|оно|он|она|они|потому|це|воно|він|вона|вони|тому|çünkü)(?!\p{L})|(?:this|that|these|those|das|dies|il|esto|questo|het|dat|dit)\s+(?:is|was|are|were|has|had|happens|happened|means|does|did|ist|war|sind|hat|passiert|est|était|fait|es|está|pasa|è|era|ha|heeft|gebeurt)(?!\p{L}))/iu;
+/** A sentence of so few words that stands for something named before has nothing of its own. */
+const SHORT_WORDS = 12;
+/** A request of so few words belongs to what was said before it. */
+const FEW_WORDS = 5;
 
 /**
  * The issues that notes tell of, without a model: each sentence or list item with words of trouble or of something to do,
  * and the sentences behind it that go on about it. Where nothing has such words, the first sentence that says anything, or
- * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well.
+ * else the first of a single word or two. `alsoLanguages` (ISO 639-1) are those that the parts may be in just as well;
+ * `today` is the day on which they were said.
  */
 export function findIssues(
   notes: string,
   parts: readonly CleanPart[],
-  alsoLanguages: readonly string[] = [],
+  { alsoLanguages, today }: { alsoLanguages: readonly string[]; today: Date },
 ): NoteIssue[] {
   const groups: CleanPart[][] = [];
   let open: CleanPart[] | null = null;
@@ -63,6 +70,7 @@ export function findIssues(
     if (open !== null && open.length < LONGEST_ISSUE && goesOn(open, part, alsoLanguages)) {
       open.push(part);
     } else if (tells(part, alsoLanguages)) {
+      if (groups.length === ISSUE_LIMITS.issues) break;
       open = [part];
       groups.push(open);
     } else {
@@ -74,14 +82,20 @@ export function findIssues(
   const first = undone.find((part) => lengthOf(part) >= SAYS_ENOUGH) ?? undone.find((part) => lengthOf(part) > 0);
   const found = groups.length > 0 ? groups : first === undefined ? [] : [[first]];
   const idOf = createIssueIds(notes, parts);
-  return found.slice(0, ISSUE_LIMITS.issues).map((group) => {
-    const text = group.map((part) => part.text).join(" ");
+  return found.map((group) => {
+    const texts = group.map(({ text }) => text);
+    const text = texts.join(" ");
     const quotes = group.map(({ start, end }) => ({ start, end }));
+    const { language = "en", speaker = null } = group[0] ?? {};
+    const person = personOf(texts, speaker, language);
+    const dueDate = dueDateOf(clausesOf(texts, language), language, today);
     return {
       clientIssueId: idOf(quotes),
-      title: titleOf(withoutLead(group[0]?.text ?? text, group[0]?.language ?? "en")),
-      description: cut(text, ISSUE_LIMITS.descriptionMaxChars),
+      title: titleOf(issueTitle(texts, language)),
+      description: cut(speaker === null ? text : `${speaker}: ${text}`, ISSUE_LIMITS.descriptionMaxChars),
       severity: severityOf(text),
+      ...(person === null ? {} : { person }),
+      ...(dueDate === null ? {} : { dueDate }),
       quotes,
     };
   });
@@ -95,48 +109,46 @@ const DONE = /\[[xX]\]/;
 const TO_DO = /\[ ?\]/;
 
 const tells = ({ mark, text, language }: CleanPart, also: readonly string[]) =>
-  TO_DO.test(mark) || tellsIssue(text, language, ...also);
+  TO_DO.test(mark) || tellsIssue(unsettled(text, language), language, ...also);
+
+/** What of a sentence is not said to be settled: of one that goes on without a full stop, clauses, else all or nothing. */
+function unsettled(text: string, language: string): string {
+  if (!isSettled(text, language)) return text;
+  const clauses = text.split(/\s+/).length > RUN_ON_WORDS ? clausesOf([text], language) : [];
+  return clauses.filter((clause) => !isSettled(clause, language)).join(", ");
+}
+
+const linkWords = perLanguage(({ goesOn, next, nextSpoken = [], refersBack }) => ({
+  next: new RegExp(`^${sourceOf([...next, ...nextSpoken])}`, "iu"),
+  goesOn: new RegExp(`^${sourceOf(goesOn)}`, "iu"),
+  refersBack: new RegExp(sourceOf(refersBack), "u"),
+}));
 
 /** Whether a part goes on about the same as those before it, in the same paragraph. */
 function goesOn(open: readonly CleanPart[], part: CleanPart, also: readonly string[]): boolean {
-  if (part.kind === "item" || part.begins === "paragraph") return false;
-  if (GOES_ON.test(part.text)) return true;
-  if (tellsIssue(part.text, part.language, ...also)) return false;
-  const common = stopWords(part.language);
-  const topicsOf = (text: string) => tokenize(text).flatMap(({ term }) => (common.has(term) ? [] : [term]));
-  const known = new Set(open.flatMap(({ text }) => topicsOf(text)));
-  return topicsOf(part.text).some((term) => known.has(term));
-}
-
-/** What speech begins a sentence with to go on from the one before, by language (ISO 639-1). */
-const LEADS: Readonly<Record<string, string>> = {
-  en: "so and also but",
-  de: "also und auch aber",
-  fr: "et aussi mais alors donc",
-  es: "y también pero",
-  it: "e anche ma allora",
-  pt: "e também mas então",
-  nl: "en ook maar dus",
-  pl: "i a też ale więc",
-  ru: "и а также но",
-  uk: "і й та а також але",
-  tr: "ve ayrıca ama",
-};
-
-/** A sentence without the words that join it to the one before: "So, and the lamp is broken" is "The lamp is broken". */
-function withoutLead(text: string, language: string): string {
-  const leads = LEADS[language]?.split(" ") ?? [];
-  let rest = text;
-  for (;;) {
-    const [whole = "", lead = ""] = /^(\p{L}+)(?:,\s*|\s+)(?=\S+\s+\S)/u.exec(rest) ?? [];
-    // "So far" and "so slow", "also known as": what is one with the next word stays.
-    if (!leads.includes(lead.toLowerCase()) || KEPT_LEAD.test(rest)) break;
-    rest = rest.slice(whole.length);
+  const { language, text } = part;
+  if (part.kind === "item" || part.begins === "paragraph" || part.speaker !== open[0]?.speaker) return false;
+  const words = linkWords(language);
+  if (unsettled(text, language) === "" || words.next.test(text)) return false;
+  const said = withoutRunUp(text, language);
+  if (words.goesOn.test(text) || words.goesOn.test(said)) return true;
+  if (tells(part, also)) {
+    const { length } = said.split(/\s+/);
+    // "The water is empty. Somebody order bottles."
+    const isRequest = length <= FEW_WORDS && asks(part) && !open.some(asks);
+    const isBack = length <= SHORT_WORDS && words.refersBack.test(said) && topicOf(said, language) === null;
+    if (!isRequest && !isBack) return false;
+    return severityOf(text) !== "urgent" || severityOf(open.map((one) => one.text).join(" ")) !== "low";
   }
-  return rest === text ? text : rest.replace(/^\p{Ll}/u, (letter) => capitalOf(letter, language));
+  const common = stopWords(language);
+  const topicsOf = (one: string) => tokenize(one).flatMap(({ term }) => (common.has(term) ? [] : [term]));
+  const known = new Set(open.flatMap((one) => topicsOf(one.text)));
+  return topicsOf(text).some((term) => known.has(term));
 }
 
-const KEPT_LEAD = /^(?:so (?:far|many|much|few|little|long|that|called|slow|bad)|but for|as )/iu;
+/** Whether a part says what is to be done. */
+const asks = ({ text, language }: CleanPart) =>
+  clausesOf([text], language).some((clause) => actionOf(withoutRunUp(clause, language), language) !== null);
 
 /** One line without its mark at the end, cut at a word. */
 export function titleOf(text: string): string {

@@ -69,7 +69,9 @@ const within = (count: number, most: number) => Math.max(1, Math.min(most, Math.
 function passagesOf(parts: readonly CleanPart[]): Passage[] {
   const passages: Passage[] = [];
   let words = 0;
-  for (const { start, end, text, begins } of parts) {
+  for (const { start, end, text: said, mark, begins } of parts) {
+    // Who says it may be asked for.
+    const text = `${mark}${said}`;
     const count = text.split(/\s+/).length;
     const last = passages.at(-1);
     words += count;

@@ -110,7 +110,7 @@ const isLike = (words: readonly NoteWord[], cue: RepairCue, language: string) =>
   beginsAgain(words, cue);
 
 /** Two numbers, or two days or months. */
-function isSameKind(before: NoteWord | undefined, behind: NoteWord | undefined, language: string): boolean {
+export function isSameKind(before: NoteWord | undefined, behind: NoteWord | undefined, language: string): boolean {
   if (before === undefined || behind === undefined) return false;
   if (before.kind === "number" && behind.kind === "number") return true;
   const dates = calendarWords(language);
@@ -142,7 +142,9 @@ interface Exchange {
 
 /** Whether as much is denied afterwards as was meant: no "not" is lost, put in by chance, or left where it denies the new. */
 function keepsMeaning({ words, from, to, put, isNegation }: Exchange): boolean {
-  if (words.slice(Math.max(0, from - NEAR), from).some(isNegation)) return false;
+  // What a pause divides from it does not deny it.
+  const pause = words.slice(0, from + 1).findLastIndex(({ isSetOff }) => isSetOff);
+  if (words.slice(Math.max(0, pause, from - NEAR), from).some(isNegation)) return false;
   const dropped = words.slice(from, to);
   const near = put.slice(0, dropped.length + NEAR);
   const denied = dropped.filter(isNegation).length;

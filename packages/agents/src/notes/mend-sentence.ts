@@ -1,4 +1,4 @@
-import { readingTest } from "./may-be-meant.ts";
+import { isSameKind, readingTest } from "./may-be-meant.ts";
 import { noteWords } from "./note-words.ts";
 import type { NoteWord } from "./note-words.ts";
 import { repairCandidates } from "./repair-candidates.ts";
@@ -14,6 +14,9 @@ const MAX_ROUNDS = 4;
 /** What is said before and behind a correction decides; of what goes on for longer, so many words are looked at. */
 const WINDOW_BEFORE = 40;
 const WINDOW_AFTER = 40;
+
+/** More than any sum of weights: this reading is the one. */
+const SURE_SCORE = 100;
 
 /** What takes back all that was said. */
 const TAKES_ALL_BACK = new Set("scratch forget rephrase mind streich vergiss vergeet".split(" "));
@@ -69,11 +72,27 @@ function choose(
     for (const candidate of repairCandidates(window, near, offset === 0)) {
       if (isStatement && !mayBeMeant(candidate.reading)) continue;
       if (again !== -1 && (candidate.reading.how !== "drop" || candidate.reading.from !== again)) continue;
-      const score = scoreOf(candidate);
+      const isSure =
+        isStatement && candidate.reading.how === "drop" && isExchange(window, near, candidate.reading, language);
+      const score = scoreOf(candidate) + (isSure ? SURE_SCORE : 0);
       if (best === null || score > best.score) best = { cue, reading: shift(candidate.reading, offset), score };
     }
   }
   return best === null || best.reading.how === "keep" ? null : best;
+}
+
+/** "Ten, no, twelve tables": a number or day set off from the one that takes its place. */
+function isExchange(
+  words: readonly NoteWord[],
+  { from, to }: RepairCue,
+  reading: { from: number },
+  language: string,
+): boolean {
+  const [before, behind] = [words[from - 1], words[to]];
+  const isSetOff = words[from]?.isSetOff === true && behind?.isSetOff === true;
+  // "Eight to four, no, eight to five" says more than the last number again.
+  const isLonger = words[from - 2] !== undefined && words[from - 2]?.word === words[to + 1]?.word;
+  return reading.from === from - 1 && isSetOff && !isLonger && isSameKind(before, behind, language);
 }
 
 /** A question begins with a word that asks, or with a verb, and ends in a question mark: "When they call, no one answers." */

@@ -3,7 +3,7 @@ import type { NoteWord } from "./note-words.ts";
 /** The words that turn round what is said, by language (ISO 639-1). */
 const NEGATIONS: Readonly<Record<string, string>> = {
   en: "no not never nor none nobody nothing nowhere neither without cannot cant dont wont doesnt didnt isnt arent wasnt hardly barely",
-  de: "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden nichts ohne weder noch kaum nein",
+  de: "nicht kein keine keinen keinem keiner keines nie niemals niemand niemanden nichts ohne weder kaum nein",
   fr: "ne pas jamais rien personne aucun aucune sans ni plus non",
   es: "no ni nunca jamás nada nadie ningún ninguna ninguno sin tampoco",
   it: "non né mai niente nulla nessun nessuno nessuna senza no",

@@ -1,4 +1,7 @@
 import { splitSentences } from "@svc/text";
+import { isGivenName } from "./issue-facts.ts";
+import { perLanguage, sourceOf } from "./language-words.ts";
+import { dayEnds } from "./note-clauses.ts";
 
 /** A sentence, a list item or a heading of notes; of run-on speech, a stretch that one thing is said in. */
 export interface NotePart {
@@ -6,8 +9,10 @@ export interface NotePart {
   start: number;
   /** Offset behind its last one. */
   end: number;
-  /** `- `, `1. ` or `## `, where it has one. */
+  /** `- `, `1. `, `## ` or `Anna: `, where it has one. */
   mark: string;
+  /** Who says it, where a name with a colon stands before it or before what it goes on from. */
+  speaker: string | null;
   kind: "sentence" | "item" | "heading";
   /** Whether it goes on in the line of the part before it, with or without a space, begins a line, or a paragraph. */
   begins: "nothing" | "word" | "line" | "paragraph";
@@ -17,39 +22,61 @@ const MARK = /^(?:[ \t]*(?:[-*+•–]|\d{1,3}[.)]|\[[ xX]?\])[ \t]+)+/u;
 const HEADING_MARK = /^#{1,6}[ \t]+/u;
 
 /** Speech without full stops is cut when it goes on for so many words, before what begins another thought. */
-const RUN_ON_WORDS = 30;
+export const RUN_ON_WORDS = 30;
 const LEAST_WORDS = 6;
 /** And in any case after so many. */
 const MOST_WORDS = 80;
 
-/** What begins another thought, in several languages: also "second the invoice", and not "on the second floor". */
-const NEXT_THOUGHT =
-  /(?<=\s)(?:(?<!(?:^|\s)(?:the|a|an|this|that|my|our|his|her|their|your|every|each|on|in|at|for|of)\s)(?:first|second|third|fourth)(?=\s+(?:the|a|an|i|we|they|he|she|it|there|my|our|some)\s)|oh and|oh also|anyway|by the way|number (?:one|two|three|four)|erstens|zweitens|drittens|übrigens|d'abord|premièrement|deuxièmement|primero|segundo|por cierto|per primo|poi|ten eerste|ten tweede|trouwens|and then|and also|also|another|next|then|secondly|thirdly|first of all|apart from that|besides|so then|okay so|ok so|und dann|außerdem|ausserdem|als nächstes|dann noch|et puis|ensuite|aussi|y luego|y también|además|e poi|inoltre|e depois|também|en dan|ook|verder|poza tym|potem|następnie|a także|кроме того|потом|затем|а также|крім того|потім|а також|ayrıca|sonra)(?=\s)/giu;
+/** A name before what somebody says, in the transcript of a talk. */
+const LABEL =
+  /^(?:\[?\d{1,2}(?::\d{2}){1,2}\]?[ \t]+)?\*{0,2}(?<name>\p{Lu}[\p{L}\p{M}\p{N}'’.-]*(?: [\p{Lu}\p{N}][\p{L}\p{M}\p{N}'’.-]*){0,2})(?: \([^()\n]{1,40}\))?\*{0,2}:\*{0,2}[ \t]+/u;
 
-/** The parts of notes, in reading order; together they hold all of the notes but white space and marks. */
-export function noteParts(notes: string): NotePart[] {
+/**
+ * The parts of notes in a language (ISO 639-1), in reading order; together they hold all of the notes but white space and
+ * marks.
+ */
+export function noteParts(notes: string, language: string): NotePart[] {
   const parts: NotePart[] = [];
+  const isSpeaker = speakerTest(notes);
   let before = 0;
+  let speaker: string | null = null;
   for (const line of linesOf(notes)) {
     for (const { start, end, kind } of splitSentences(line.text)) {
       const from = line.start + start;
       const text = notes.slice(from, line.start + end);
-      const mark = (start === 0 ? (HEADING_MARK.exec(text)?.[0] ?? MARK.exec(text)?.[0]) : undefined) ?? "";
       const begins = parts.length === 0 ? "paragraph" : beginsOf(notes.slice(before, from));
-      const isHeading = kind === "heading" || mark.startsWith("#");
+      const label = LABEL.exec(text);
+      const name = label?.groups?.["name"] ?? "";
+      const isSaid = label !== null && isSpeaker(name);
+      const listMark = start === 0 ? (HEADING_MARK.exec(text)?.[0] ?? MARK.exec(text)?.[0]) : undefined;
+      const mark = isSaid ? label[0] : (listMark ?? "");
+      const isHeading = !isSaid && (kind === "heading" || mark.startsWith("#"));
+      if (isSaid) speaker = name;
+      else if (begins === "paragraph" || mark !== "") speaker = null;
       const body = { start: from + mark.length, end: line.start + end };
       before = body.end;
       if (body.start >= body.end) continue;
       const whole: NotePart = {
         ...body,
         mark,
+        speaker,
         begins,
-        kind: isHeading ? "heading" : mark === "" ? "sentence" : "item",
+        kind: isHeading ? "heading" : mark === "" || isSaid ? "sentence" : "item",
       };
-      parts.push(...cutRunOn(notes, whole));
+      parts.push(...cutRunOn(notes, whole, language));
     }
   }
   return parts;
+}
+
+/** Makes the function that tells a name before what somebody says from "Important:": it is known, or stands there again. */
+function speakerTest(notes: string): (name: string) => boolean {
+  const counts = new Map<string, number>();
+  for (const line of notes.split("\n")) {
+    const name = LABEL.exec(line.trim())?.groups?.["name"];
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return (name) => (counts.get(name) ?? 0) > 1 || isGivenName(name);
 }
 
 function beginsOf(gap: string): NotePart["begins"] {
@@ -68,14 +95,26 @@ function linesOf(notes: string): { text: string; start: number }[] {
   });
 }
 
-function cutRunOn(notes: string, part: NotePart): NotePart[] {
+const nextThought = perLanguage(({ next, nextSpoken }) => ({
+  next: new RegExp(`(?<=\\s)${sourceOf(next)}(?=\\s)`, "giu"),
+  nextSpoken: new RegExp(`(?<=\\s)${sourceOf(nextSpoken)}(?=\\s)`, "giu"),
+}));
+
+function cutRunOn(notes: string, part: NotePart, language: string): NotePart[] {
   const text = notes.slice(part.start, part.end);
   const starts = [...text.matchAll(/\S+/g)].map(({ index }) => index);
-  if (starts.length <= RUN_ON_WORDS) return [part];
+  // The name of who speaks is of the length that a line may have.
+  const named = part.speaker === null ? 0 : part.mark.trim().split(/\s+/).length;
+  if (named + starts.length <= RUN_ON_WORDS) return [part];
   const placeOf = new Map(starts.map((start, place) => [start, place]));
   const cuts: number[] = [];
-  let from = 0;
-  for (const { index } of text.matchAll(NEXT_THOUGHT)) {
+  let from = -named;
+  const { next, nextSpoken } = nextThought(language);
+  // Who dictates with commas ends sentences too.
+  const isBare = !text.includes(",");
+  const placesOf = (phrases: RegExp) => [...text.matchAll(phrases)].map(({ index }) => index);
+  const places = [...placesOf(next), ...(isBare ? [...placesOf(nextSpoken), ...dayEnds(text, language)] : [])];
+  for (const index of places.toSorted((a, b) => a - b)) {
     const place = placeOf.get(index) ?? from;
     if (place - from < LEAST_WORDS || starts.length - place < LEAST_WORDS) continue;
     cuts.push(index);

@@ -19,11 +19,11 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
   en: {
     pauses: "er,err,erm,uh,uhm,um,umm,ummm,eh,hmm",
     edits:
-      "no,nope,sorry,wait,oops,wow,actually,rather,instead,alternatively,correction,better,better yet,make that,make it,scratch that,scratch this,i mean,i meant,i meant to say,i mean to say,mean,meant,i should say,i'm sorry,excuse me,pardon me,let me rephrase,hold on,just kidding,never mind,forget that,not that,not this,or maybe",
+      "no,nope,sorry,wait,oops,wow,actually,rather,instead,alternatively,correction,better,better yet,make that,make it,scratch that,scratch this,i mean,i meant,i meant to say,i mean to say,mean,meant,i should say,i'm sorry,excuse me,pardon me,let me rephrase,hold on,hang on,just kidding,never mind,forget that,not that,not this,or maybe",
     links: "or,oh,ah,well,not,just,ok,okay",
     tails:
       "i want to know,let me ask,tell me,how about,that should be,that was supposed to be,it should be,it was,it is,that is,just,not,say,what i mean is",
-    fillers: "you know,like,you see,well,basically",
+    fillers: "you know,like,you see,well,basically,what's it called,what do you call it",
   },
   de: {
     pauses: "äh,ähm,öh,ähem,hm,hmm",
@@ -31,7 +31,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
       "nein,nee,quatsch,falsch,sorry,entschuldigung,pardon,moment,warte,halt,besser gesagt,beziehungsweise,ich meine,ich meinte,vielmehr,korrektur,streich das,vergiss das",
     links: "oder,ach,also,ich",
     tails: "sagen wir",
-    fillers: "tja,na ja,naja,sozusagen,halt,weißt du,wissen sie,sagen wir mal",
+    fillers: "tja,na ja,naja,sozusagen,halt,weißt du,wissen sie,sagen wir mal,wie heißt das,wie heißt es",
   },
   fr: {
     pauses: "euh,heu,hum",
@@ -43,7 +43,7 @@ export const REPAIR_WORDS: Readonly<Record<string, RepairWords>> = {
     pauses: "eh,em,ehm",
     edits: "no,perdón,perdona,espera,mejor dicho,quiero decir,quise decir,o sea,digo,corrección",
     links: "o,ah",
-    fillers: "bueno,pues,este,sabes,o sea,vamos",
+    fillers: "bueno,pues,este,sabes,o sea,vamos,cómo se llama",
     not: "no",
   },
   it: {

@@ -44,7 +44,7 @@ The coffee was nice.`);
     expect(issues.map(({ title }) => title)).toEqual([
       "The printer on the second floor is jammed again",
       "Customer wants a copy of the April invoice",
-      "I went there and the heating does not work, they need it by Thursday",
+      "I went there and the heating does not work",
     ]);
     expect(issues.map((issue) => quotesOf(NOTES, issue))).toEqual([
       ["um the printer on the second floor is jammed again"],
@@ -63,8 +63,8 @@ The coffee was nice.`);
     const { issues } = await summarizeNotes({ notes });
     expect(issues.map(({ title, severity }) => [title, severity])).toEqual([
       ["The till crashes", "high"],
-      ["Not urgent: a typo on the invoice", "low"],
-      ["We need it immediately", "urgent"],
+      ["A typo on the invoice", "low"],
+      ["We need it", "urgent"],
     ]);
     expect((await summarizeNotes({ notes: "The coffee was nice." })).issues.map(({ title }) => title)).toEqual([
       "The coffee was nice",
@@ -79,6 +79,80 @@ The coffee was nice.`);
     expect(await idsOf(`The weather was fine.\n\n${NOTES}`)).toEqual(ids);
     const twice = await idsOf("- The lamp is broken\n- The lamp is broken");
     expect(new Set(twice).size).toBe(2);
+  });
+
+  test.each([
+    [
+      "okay so um first thing the card reader at the second till it's still rebooting, somebody needs to look at that",
+      { title: "The card reader at the second till is still rebooting" },
+    ],
+    [
+      "And then um the helmets in size M we're nearly out so Aoife please order twenty, no make that thirty, before Thursday.",
+      { title: "The helmets in size M are nearly out: order thirty", person: "Aoife", dueDate: "2026-11-26" },
+    ],
+    ["I'll call the supplier tomorrow.", { title: "Call the supplier", severity: "normal", dueDate: "2026-11-25" }],
+    [
+      "Maybe at some point we think about longer opening hours but that's nothing urgent.",
+      { title: "Longer opening hours", severity: "low" },
+    ],
+    [
+      "The leak is on floor two, no wait, floor three, that's a safety thing.",
+      { title: "The leak is on floor three", severity: "urgent" },
+    ],
+    [
+      "Also die Haustür, die schließt nicht mehr richtig, der Herr Yilmaz soll sich das bis Mittwoch anschauen.",
+      { title: "Die Haustür schließt nicht mehr richtig", person: "Herr Yilmaz", dueDate: "2026-11-25" },
+    ],
+    [
+      "Ich mach am Donnerstag noch das Angebot für die Stadtwerke fertig.",
+      { title: "Angebot für die Stadtwerke fertigmachen", dueDate: "2026-11-26" },
+    ],
+    [
+      "Bueno, nos quedan dos botellas de aceite, Lucía, por favor, pide diez cajas antes del viernes.",
+      { title: "Nos quedan dos botellas de aceite", person: "Lucía", dueDate: "2026-11-27" },
+    ],
+    [
+      "Y cuando haya tiempo, sin prisa, podríamos cambiar las cartas.",
+      { title: "Cambiar las cartas", severity: "low" },
+    ],
+  ])("%j is an issue with a title, and with who is to do it and by when", async (notes, wanted) => {
+    const { issues } = await summarizeNotes({ notes, date: "2026-11-24" });
+    expect(issues).toEqual([expect.objectContaining(wanted)]);
+  });
+
+  test("what is settled, praised or only begins and ends the notes is no issue", async () => {
+    const notes =
+      "Okay, quick memo. The door of room 4 does not close. The coffee machine was broken but that got fixed yesterday. The new display looks great. Okay that's it, bye.";
+    const { issues } = await summarizeNotes({ notes });
+    expect(issues.map((issue) => quotesOf(notes, issue))).toEqual([["The door of room 4 does not close."]]);
+  });
+
+  test("who speaks stays in front of what is said, and is who does what he commits himself to", async () => {
+    const notes =
+      "Priya: No blockers. I'll fix the date format in the export today.\nTom: No, the build fails again. Priya, can you ask Ines for the keys?\nIn the kitchen: the tap drips.";
+    const { cleanedText, issues } = await summarizeNotes({ notes, date: "2026-11-24" });
+    expect(cleanedText).toContain("Priya: No blockers.");
+    expect(cleanedText).toContain("\nTom: No, the build fails again.");
+    expect(issues.map(({ title, description, person }) => [title, description.split(":")[0], person])).toEqual([
+      ["Fix the date format in the export", "Priya", "Priya"],
+      ["The build fails again", "Tom", undefined],
+      ["Ask Ines for the keys", "Tom", "Priya"],
+      expect.anything(),
+    ]);
+  });
+
+  test.each([
+    ["by the end of the week", "2026-11-27"],
+    ["by next Monday", "2026-11-30"],
+    ["by the third of December", "2026-12-03"],
+    ["in two weeks", "2026-12-08"],
+    ["before the weekend", "2026-11-27"],
+    ["this afternoon", "2026-11-24"],
+    ["every Thursday", undefined],
+  ])("what has to be done %s is due on %s", async (when, dueDate) => {
+    const notes = `Please call the plumber about the shower ${when}.`;
+    const { issues } = await summarizeNotes({ notes, date: "2026-11-24" });
+    expect(issues[0]?.dueDate).toBe(dueDate);
   });
 
   test.each([
@@ -204,6 +278,21 @@ describe("with a model", () => {
     // An empty cleaned text is none.
     expect(read.cleanedText).toContain("- Customer wants a copy of the April invoice");
     expect(asked[0]?.caller).toMatchObject({ purpose: "notes", ticketId: null });
+  });
+
+  test("a person whom the notes name and a day to come are taken, and no others", async () => {
+    const notes = "Tom please fix the lamp in the hall by Thursday.";
+    const readWith = async (more: object) => {
+      const quotes = ["fix the lamp in the hall"];
+      const { model, asked } = modelOf(() =>
+        Promise.resolve({ cleanedText: "", summary: "The lamp.", issues: [{ ...issue, quotes, ...more }] }),
+      );
+      const { issues } = await summarizeNotes({ notes, date: "2026-11-24", model });
+      return [issues[0]?.person, issues[0]?.dueDate, asked[0]?.messages[0]?.text.includes("November 24, 2026")];
+    };
+    expect(await readWith({ person: "Tom", dueDate: "2026-11-26" })).toEqual(["Tom", "2026-11-26", true]);
+    expect(await readWith({ person: "Mallory", dueDate: "2026-11-23" })).toEqual([undefined, undefined, true]);
+    expect(await readWith({ person: null, dueDate: "Thursday" })).toEqual([undefined, undefined, true]);
   });
 
   test("a cleaned text with other words than the notes is not taken", async () => {

@@ -27,17 +27,19 @@ const MAX_CUES = 300;
  * that they tell of, each with its places in the notes. With a model it reads better; whenever that gives no usable answer
  * in time, and without one, it is done by rules and statistics. Of longer notes the first 200,000 UTF-16 units are looked
  * at. With a `question`, also the places that are most about it. `locale` says the language (BCP 47) where the notes are too
- * short to tell. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
+ * short to tell, `date` (`YYYY-MM-DD`) on which day they were dictated; today in UTC without one. Long notes are read in short turns, between which others have theirs; an aborted signal ends it with its reason.
  */
 export async function summarizeNotes({
   notes: given,
   locale,
+  date,
   question,
   model = null,
   signal,
 }: {
   notes: string;
   locale?: string | undefined;
+  date?: string | undefined;
   question?: string | undefined;
   model?: NotesModel | null;
   /** Ends the work where there is no model, whose own signal does it else. */
@@ -48,11 +50,11 @@ export async function summarizeNotes({
   const { language, confidence } = detectLanguage(notes, locale);
   const parts = await cleanParts(notes, language, model?.signal ?? signal);
   const isClear = confidence >= CLEAR_LANGUAGE;
-  const issues = findIssues(
-    notes,
-    parts,
-    isClear ? [] : ["en", ...(locale === undefined ? [] : [detectLanguage("", locale).language])],
-  );
+  const today = date === undefined ? new Date() : new Date(`${date}T00:00:00Z`);
+  const issues = findIssues(notes, parts, {
+    alsoLanguages: isClear ? [] : ["en", ...(locale === undefined ? [] : [detectLanguage("", locale).language])],
+    today,
+  });
   const own: NotesSummary = {
     cleanedText: joinParts(parts),
     summary: sumUp(parts, issues, language),
@@ -61,7 +63,7 @@ export async function summarizeNotes({
   };
   if (model === null || parts.length === 0) return own;
   try {
-    const { usage, ...read } = await readNotesWithModel({ notes, language, parts, own, model });
+    const { usage, ...read } = await readNotesWithModel({ notes, language, parts, own, today, model });
     return { ...own, ...read, model: { usage, fallback: null } };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
@@ -77,7 +79,7 @@ async function cleanParts(notes: string, language: string, signal: AbortSignal |
   const languageOf = partLanguages(language);
   const pause = createPause(signal);
   const parts: CleanPart[] = [];
-  for (const part of noteParts(notes)) {
+  for (const part of noteParts(notes, language)) {
     await pause();
     const said = notes.slice(part.start, part.end);
     const own = languageOf(said);

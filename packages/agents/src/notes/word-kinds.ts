@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, Partial<Record<WordKind, string>>>> = {
     person: "it they he she we you i them him us me one there",
     not: "not never",
     number:
-      "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million first second third fourth fifth",
+      "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million first second third fourth fifth",
   },
   de: {
     article:
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, Partial<Record<WordKind, string>>>> = {
     person: "er sie es wir ich du ihn ihm ihnen mir mich uns",
     not: "nicht nie",
     number:
-      "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig hundert tausend erste zweite dritte ersten zweiten dritten",
+      "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert zweihundert dreihundert tausend erste zweite dritte ersten zweiten dritten",
   },
   fr: {
     article: "le la les un une des mon ma mes son sa ses notre nos votre vos leur leurs ce cette ces",
@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<string, Partial<Record<WordKind, string>>>> = {
     and: "y o pero porque",
     person: "él ella ellos ellas yo tú nosotros usted ustedes le les",
     number:
-      "dos tres cuatro cinco seis siete ocho nueve diez once doce veinte treinta cuarenta cincuenta cien mil primer primero segundo tercero",
+      "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien doscientos doscientas trescientos trescientas quinientos quinientas mil primer primero segundo tercero",
   },
   it: {
     article: "il lo la i gli le un uno una mio mia suo sua nostro nostra questo questa",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import { createTexts } from "../i18n/create-texts.ts";
 import { en } from "../i18n/en.ts";
-import { customerName, otherMeta, snippetOf, taskText } from "./describe-ticket.ts";
+import { customerName, isOverdue, otherMeta, snippetOf, taskDue, taskPerson, taskText } from "./describe-ticket.ts";
 
 const { t } = createTexts("en", en);
 const ME = "operator:1";
@@ -67,6 +67,27 @@ test("a task's message shows its description once", () => {
   expect(taskText("Another title\n\nMore.", "Export fails")).toBe("Another title\n\nMore.");
 });
 
+describe("a task", () => {
+  const task = (meta: Record<string, unknown>) => ({ channel_meta: meta, status: "open" }) as const;
+
+  test("says who is to do it and by when, the same day in every time zone", () => {
+    const { day } = createTexts("en", en);
+    expect(taskPerson(task({ person: "Aoife" }))).toBe("Aoife");
+    expect(day(taskDue(task({ dueDate: "2026-11-26" })) ?? "")).toBe("Thu, Nov 26");
+    for (const meta of [{}, { person: 5, dueDate: 5 }, { dueDate: "tomorrow" }, { dueDate: "2026-13-45" }]) {
+      expect([taskPerson(task(meta)), taskDue(task(meta))]).toEqual([null, null]);
+    }
+  });
+
+  test("is overdue from the next day on, until it is closed", () => {
+    const due = task({ dueDate: "2026-11-26" });
+    const at = (day: number) => new Date(2026, 10, day, 1).getTime();
+    expect([at(25), at(26), at(27)].map((now) => isOverdue(due, now))).toEqual([false, false, true]);
+    expect(isOverdue({ ...due, status: "resolved" }, at(27))).toBe(false);
+    expect(isOverdue(task({}), at(27))).toBe(false);
+  });
+});
+
 test("details list what came with a message, but not again what is shown as customer or task", () => {
   const customer = { name: "Jonas Weber", email: "jonas@weber.example" };
   const page = { url: "https://shop.example" };
@@ -76,6 +97,7 @@ test("details list what came with a message, but not again what is shown as cust
   expect(
     otherMeta({ ...ticket, customer, userId: "u1", channel_meta: { ...customer, userId: "u1", plan: "pro" } }),
   ).toEqual([["plan", "pro"]]);
-  const meta = { origin: "tool-server", source: "Standup", severity: "high", clientIssueId: "7" };
+  const facts = { source: "Standup", severity: "high", person: "Aoife", dueDate: "2026-11-26" };
+  const meta = { origin: "tool-server", ...facts, clientIssueId: "7" };
   expect(otherMeta({ ...ticket, origin: "tool-server", channel_meta: meta })).toEqual([["clientIssueId", "7"]]);
 });

@@ -55,7 +55,32 @@ export function taskText(text: string, subject: string): string {
   return title === description || (subject !== "" && title.startsWith(subject)) ? description : text;
 }
 
-/** The entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's source and severity. */
+/** Who is to do a task, as its sender calls them; null without one. */
+export const taskPerson = ({ channel_meta: meta }: Pick<TicketItem, "channel_meta">): string | null =>
+  typeof meta["person"] === "string" ? meta["person"] : null;
+
+/**
+ * When a task is due: noon of that day where the reader is, as a time without a zone, so that no zone makes it another
+ * day. Null without one.
+ */
+export function taskDue({ channel_meta: meta }: Pick<TicketItem, "channel_meta">): string | null {
+  const { dueDate } = meta;
+  if (typeof dueDate !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(dueDate)) return null;
+  const noon = `${dueDate}T12:00:00`;
+  return Number.isNaN(Date.parse(noon)) ? null : noon;
+}
+
+/** True from the day after the one by which a task was to be done, while it is open. */
+export function isOverdue(ticket: Pick<TicketItem, "channel_meta" | "status">, nowMs: number): boolean {
+  const due = taskDue(ticket);
+  const isClosed = ticket.status === "resolved" || ticket.status === "spam";
+  return due !== null && !isClosed && new Date(nowMs).setHours(0, 0, 0, 0) > Date.parse(due);
+}
+
+/** The names in `channel_meta` that say what a task is. */
+const TASK_FACTS: readonly string[] = ["origin", "severity", "source", "person", "dueDate"];
+
+/** The entries of `channel_meta` that are not shown as the customer's name, address and user id, or as a task's facts. */
 export function otherMeta({
   channel_meta: meta,
   customer,
@@ -66,7 +91,7 @@ export function otherMeta({
     customer !== null && (name === "name" || name === "email") && value === customer[name satisfies keyof Customer];
   const isPerson = (value: unknown) =>
     typeof value === "object" && value !== null && Object.entries(value).every(([name, part]) => isShown(name, part));
-  const ofTask = origin === null ? [] : ["origin", "severity", "source"];
+  const ofTask = origin === null ? [] : TASK_FACTS;
   return Object.entries(meta).filter(
     ([name, value]) =>
       !ofTask.includes(name) &&

@@ -1,11 +1,12 @@
-import { ArrowUp, Bot, ChevronsUp, ClipboardList, Globe, MessageCircle, Send } from "lucide-react";
+import { ArrowUp, Bot, CalendarClock, ChevronsUp, ClipboardList, Globe, MessageCircle, Send } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
 import type { ChannelId, TicketItem, TicketPriority, TicketStage, TicketStatus } from "@svc/contracts";
 import type { TextKey } from "../i18n/text-table.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Badge } from "../ui/badge.tsx";
 import type { Tone } from "../ui/badge.tsx";
-import { isTask } from "./describe-ticket.ts";
+import { useNow } from "../ui/use-now.ts";
+import { isOverdue, isTask, taskDue } from "./describe-ticket.ts";
 
 interface Channel {
   icon: LucideIcon;
@@ -81,6 +82,25 @@ export function PriorityMark({ priority }: { priority: TicketPriority }) {
   return (
     <span role="img" aria-label={label} title={label} className={priority === "urgent" ? "text-bad" : "text-warn"}>
       <Icon aria-hidden className="size-3.5" />
+    </span>
+  );
+}
+
+/** The day by which a task is to be done. */
+export function DueMark({ ticket }: { ticket: Pick<TicketItem, "channel_meta" | "status"> }) {
+  const { t, day } = useTexts();
+  const isLate = isOverdue(ticket, useNow());
+  const due = taskDue(ticket);
+  if (due === null) return null;
+  const label = t(isLate ? "task.overdue" : "task.due", { date: day(due) });
+  return (
+    <span
+      title={label}
+      className={`inline-flex shrink-0 items-center gap-1 text-2xs font-medium whitespace-nowrap ${isLate ? "text-bad" : "text-muted"}`}
+    >
+      <CalendarClock aria-hidden className="size-3.5" />
+      <span className="sr-only">{label}</span>
+      <span aria-hidden>{day(due)}</span>
     </span>
   );
 }

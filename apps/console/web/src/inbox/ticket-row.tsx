@@ -4,8 +4,8 @@ import { useTexts } from "../i18n/use-texts.ts";
 import { Ago } from "../ui/ago.tsx";
 import { Avatar } from "../ui/avatar.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
-import { customerName, isTask, snippetOf } from "./describe-ticket.ts";
-import { ChannelMark, ConfidenceMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
+import { customerName, isTask, snippetOf, taskPerson } from "./describe-ticket.ts";
+import { ChannelMark, ConfidenceMark, DueMark, PriorityMark, StateMark } from "./ticket-marks.tsx";
 
 /** A ticket in the list. */
 export function TicketRow({
@@ -40,6 +40,7 @@ export function TicketRow({
   const { confidence, id, priority, project, subject, tags, updatedAt } = ticket;
   const subjectText = subject === "" ? t("ticket.noSubject") : subject;
   const name = customerName(ticket, t);
+  const person = isTask(ticket) ? taskPerson(ticket) : null;
   const snippet = snippetOf(ticket, { me, nameOf, t });
   const isWaitingForPerson = ticket.stage === "review" || ticket.stage === "failed";
   return (
@@ -60,6 +61,12 @@ export function TicketRow({
           <span className="min-w-0 flex-1 truncate">
             {isTask(ticket) && name !== t("task.title") && `${t("task.title")} · `}
             <bdi>{name}</bdi>
+            {person !== null && (
+              <>
+                {" · "}
+                <bdi title={t("task.for", { person })}>{person}</bdi>
+              </>
+            )}
           </span>
           {tags.slice(0, 2).map((tag) => (
             <span key={tag} className="max-w-20 truncate text-2xs text-faint">
@@ -96,7 +103,7 @@ export function TicketRow({
               <StateMark ticket={ticket} />
             </span>
             <span className="flex h-5 items-center gap-1.5">
-              {!isTask(ticket) && <ConfidenceMark confidence={confidence} />}
+              {isTask(ticket) ? <DueMark ticket={ticket} /> : <ConfidenceMark confidence={confidence} />}
               {assigneeName !== null && (
                 <Avatar name={assigneeName} size="small" label={t("ticket.assignedTo", { name: assigneeName })} />
               )}

@@ -9,7 +9,7 @@ import { useServices } from "../app/services.ts";
 import { usePeople } from "../app/use-names.ts";
 import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { isTask, otherMeta } from "../inbox/describe-ticket.ts";
+import { isTask, otherMeta, taskDue, taskPerson } from "../inbox/describe-ticket.ts";
 import { StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { Badge } from "../ui/badge.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -59,15 +59,19 @@ function CustomerFacts({ ticket: { channelId, customer, userId } }: { ticket: Ti
   );
 }
 
-/** Where a task comes from, and how severe its sender finds it. */
-function TaskFacts({ ticket: { channel_meta: meta } }: { ticket: TicketDetail }) {
-  const { t } = useTexts();
+/** Where a task comes from, how severe its sender finds it, who is to do it and by when. */
+function TaskFacts({ ticket }: { ticket: TicketDetail }) {
+  const { t, day } = useTexts();
+  const { channel_meta: meta } = ticket;
+  const due = taskDue(ticket);
   const severity = severityOf(meta["severity"]);
   const { source } = meta;
   return (
     <>
       <Fact label={t("details.source")}>{typeof source === "string" ? source : "–"}</Fact>
       <Fact label={t("details.severity")}>{severity === null ? "–" : t(`priority.${severity}`)}</Fact>
+      <Fact label={t("details.person")}>{taskPerson(ticket) ?? "–"}</Fact>
+      <Fact label={t("details.due")}>{due === null ? "–" : day(due)}</Fact>
     </>
   );
 }

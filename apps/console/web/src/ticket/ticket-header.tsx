@@ -14,8 +14,8 @@ import type { TicketDetail } from "@svc/contracts";
 import type { PresenceNews } from "../api/live.ts";
 import { useRights } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
-import { customerName, isTask } from "../inbox/describe-ticket.ts";
-import { PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
+import { customerName, isTask, taskPerson } from "../inbox/describe-ticket.ts";
+import { DueMark, PriorityMark, StateMark, channelOf, severityOf } from "../inbox/ticket-marks.tsx";
 import { Avatar } from "../ui/avatar.tsx";
 import { Button } from "../ui/button.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
@@ -49,6 +49,7 @@ export function TicketHeader({
   const { icon: ChannelIcon, title: channelTitle } = channelOf(ticket);
   const name = customerName(ticket, t);
   const severity = isTask(ticket) ? severityOf(meta["severity"]) : null;
+  const person = isTask(ticket) ? taskPerson(ticket) : null;
   const isClosed = status === "resolved" || status === "spam";
   const typing = viewers.filter((viewer) => viewer.isTyping);
   return (
@@ -82,6 +83,13 @@ export function TicketHeader({
               <span className="shrink-0">{t("task.severity", { severity: t(`priority.${severity}`) })}</span>
             </>
           )}
+          {person !== null && (
+            <>
+              <span aria-hidden>·</span>
+              <bdi className="truncate">{t("task.for", { person })}</bdi>
+            </>
+          )}
+          {isTask(ticket) && <DueMark ticket={ticket} />}
         </p>
       </div>
       <div role="status" className="flex shrink-0 items-center gap-1.5">

@@ -1,0 +1,230 @@
+import { stopWords } from "@svc/text";
+import { calendarWords } from "./calendar-words.ts";
+import { ANY_WORDS, hasPhrase, perLanguage, sourceOf } from "./language-words.ts";
+import type { DueData } from "./language-words.ts";
+import { wordKinds } from "./word-kinds.ts";
+
+const NAMES: ReadonlySet<string> = new Set(ANY_WORDS.names.map((name) => name.toLowerCase()));
+
+/** True for a name that begins with a given name that is known here, in any case. */
+export const isGivenName = (name: string): boolean => NAMES.has(name.toLowerCase().split(" ")[0] ?? "");
+
+/** The rest of a name behind its first letter. */
+const NAME = "[\\p{L}\\p{M}'’-]*\\p{L}";
+
+const personWords = perLanguage(({ asks, does, mine, theirs, titles, todo }) => ({
+  person: new RegExp(
+    `(?:(?<title>${sourceOf(titles)})\\.? )?(?<name>\\p{Lu}${NAME}(?: \\p{Lu}${NAME})?|\\p{L}${NAME})`,
+    "gu",
+  ),
+  before: new RegExp(`${sourceOf(asks)},? (?:der |die |the )?$`, "iu"),
+  behind: new RegExp(`^,? ?${sourceOf(does)}`, "iu"),
+  mine,
+  theirs,
+  todo,
+}));
+
+/**
+ * Who is to do what sentences in a language (ISO 639-1) ask for: a person with a title or a known given name, or one who is
+ * written with a capital within a sentence, beside words such as "should" or "please". The speaker, where he commits
+ * himself; null where it is nobody in particular.
+ */
+export function personOf(texts: readonly string[], speaker: string | null, language: string): string | null {
+  const { before, behind, mine, person, theirs, todo } = personWords(language);
+  const kinds = wordKinds(language);
+  const named: string[] = [];
+  const asked = texts.flatMap((text) => {
+    const isLower = text.slice(1) === text.slice(1).toLowerCase();
+    return [...text.matchAll(person)].flatMap(({ 0: match, index: from, groups }) => {
+      // "And Tom" begins a sentence: the first word has its capital from that.
+      const [first = ""] = match.split(" ", 1);
+      const isJoined = first.length < match.length && isCommon(first, language);
+      const [whole, index] = isJoined ? [match.slice(first.length + 1), from + first.length + 1] : [match, from];
+      const name = isJoined ? whole : (groups?.["name"] ?? "");
+      const isTitled = groups?.["title"] !== undefined;
+      const [head, tail] = [text.slice(0, index), text.slice(index + whole.length)];
+      const isCapital = /^\p{Lu}/u.test(name);
+      const isKnown = isTitled || (isGivenName(name) && (isCapital || isLower));
+      const isNew = isCapital && language !== "de" && !isCommon(name, language) && !/^\p{Lu}+$/u.test(name);
+      // Nobody new is called with a comma, and who stands behind a preposition is not who is to do it.
+      const mayBeNew = isNew && !tail.startsWith(",") && (head !== "" || /^ (?!\S+ be )/u.test(tail));
+      const isBehindPlace = kinds.get(/(\p{L}+) $/u.exec(head)?.[1]?.toLowerCase() ?? "") === "place";
+      if (!(isKnown || mayBeNew) || isBehindPlace) return [];
+      if (isKnown) named.push(whole);
+      if (behind.test(tail) || before.test(head)) return [whole];
+      const isCalled = (head === "" && tail.startsWith(",")) || (/,? $/.test(head) && /^[.?!]*$/.test(tail));
+      return isKnown && !isTitled && isCalled && hasPhrase(text, todo) ? [whole] : [];
+    });
+  });
+  if (asked[0] !== undefined) return asked[0];
+  if (speaker !== null && texts.some((text) => hasPhrase(text, mine))) return speaker;
+  return texts.some((text) => hasPhrase(text, theirs)) ? (named[0] ?? null) : null;
+}
+
+const isCommon = (word: string, language: string) =>
+  stopWords(language).has(word.toLowerCase()) || calendarWords(language).has(word.toLowerCase());
+
+/** A day as `YYYY-MM-DD`, in UTC. */
+export const isoDay = (date: Date): string => date.toISOString().slice(0, 10);
+
+const DAY_MS = 86_400_000;
+const FRIDAY = 5;
+
+const inDays = (today: Date, count: number) => new Date(today.getTime() + count * DAY_MS);
+
+const untilWeekday = (today: Date, weekday: number) => (weekday - today.getUTCDay() + 7) % 7;
+
+const endOfMonth = (today: Date, ahead: number) =>
+  new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead + 1, 0));
+
+/** The Friday of a week; on a weekend the next week has begun. */
+const fridayOf = (today: Date, weeksAhead: number) => {
+  const isWeekend = today.getUTCDay() === 0 || today.getUTCDay() === 6;
+  return inDays(today, untilWeekday(today, FRIDAY) + 7 * (isWeekend ? weeksAhead - 1 : weeksAhead));
+};
+
+/** The next day of this number, in a month from 0 where one is named; null for one that no month has. */
+function nextDay(today: Date, day: number, month: number | undefined): Date | null {
+  for (let ahead = 0; ahead < 12; ahead += 1) {
+    const date = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + ahead, day));
+    const isRight = date.getUTCDate() === day && (month === undefined || date.getUTCMonth() === month);
+    if (isRight && date.getTime() >= today.getTime()) return date;
+  }
+  return null;
+}
+
+type DateOf = (today: Date, groups: Readonly<Record<string, string | undefined>>) => Date | null;
+
+/** What names a day, and which one; `isBare` says that it does so without a word before it. */
+interface DayPattern {
+  source: string;
+  expression: RegExp;
+  isBare: boolean;
+  dateOf: DateOf;
+}
+
+const NAMED_DAYS = [
+  ["afterTomorrow", (today) => inDays(today, 2)],
+  ["tomorrow", (today) => inDays(today, 1)],
+  ["today", (today) => today],
+  ["nextWeek", (today) => fridayOf(today, 1)],
+  ["week", (today) => fridayOf(today, 0)],
+  ["weekend", (today) => inDays(today, untilWeekday(today, FRIDAY))],
+  ["nextMonth", (today) => endOfMonth(today, 1)],
+  ["month", (today) => endOfMonth(today, 0)],
+] as const satisfies readonly (readonly [keyof DueData, DateOf])[];
+
+/** Days of each of the `units` of a language, in their order. */
+const UNIT_DAYS = [1, 7, 30];
+
+const dueWords = perLanguage(({ due, mine, numbers = [], ordinals = [], todo }, language) => {
+  if (due === undefined) return null;
+  const calendar = calendarWords(language);
+  const wordsOf = (type: "weekday" | "month") =>
+    [...calendar].flatMap(([word, one]) => (one.type === type ? [word] : [])).join("|");
+  const numberOf = (word = "") =>
+    Number(word) ||
+    Math.max(...[numbers, ordinals].map((list) => list.indexOf(word.toLowerCase().replace(" ", "-")))) + 1;
+  const oneOf = (words: readonly string[]) =>
+    words
+      .toSorted((a, b) => b.length - a.length)
+      .join("|")
+      .replaceAll("-", "[- ]");
+  const lead = `(?:(?<past>${sourceOf(due.past)}) |(?<by>${sourceOf(due.by)}) |(?<on>${sourceOf(due.on)}) |(?<ends>${sourceOf(due.ends)}) )?`;
+  const patternOf = (source: string, dateOf: DateOf, isBare = true): DayPattern => ({
+    source,
+    expression: new RegExp(
+      `${lead}(?:${sourceOf(due.articles)} )?(?<![\\p{L}\\p{N}])(?:${source})(?![\\p{L}\\p{N}])`,
+      "giu",
+    ),
+    isBare,
+    dateOf,
+  });
+  const dayOf: DateOf = (today, { day, month = "" }) =>
+    nextDay(today, numberOf(day), calendar.get(month.toLowerCase())?.number);
+  const months = `(?<month>${wordsOf("month")})`;
+  const day = `(?<day>\\d{1,2}|${oneOf([...ordinals, ...numbers])})(?:st|nd|rd|th|\\.)?`;
+  const patterns = [
+    ...NAMED_DAYS.map(([name, dateOf]) => patternOf(sourceOf(due[name]), dateOf)),
+    patternOf(
+      `(?<weekday>${wordsOf("weekday")})(?: (?:morning|afternoon|evening|früh|mittag|abend|por la \\p{L}+))?`,
+      (today, { weekday = "" }) =>
+        inDays(today, untilWeekday(today, calendar.get(weekday.toLowerCase())?.number ?? 0) || 7),
+      false,
+    ),
+    patternOf(`${day}(?: of| de)? ${months}`, dayOf),
+    patternOf(`${months} (?:the )?${day}`, dayOf),
+    patternOf("(?<day>\\d{1,2})\\.(?<number>\\d{1,2})\\.?", (today, groups) =>
+      nextDay(today, Number(groups["day"]), Number(groups["number"]) - 1),
+    ),
+    patternOf(
+      `(?<day>\\d{1,2}(?:st|nd|rd|th|\\.)|${oneOf(ordinals)})(?= ?(?:$|[,.;:!?]|\\p{Ll}+(?:$|[,.])))`,
+      dayOf,
+      false,
+    ),
+    ...due.inTime.map((source) =>
+      patternOf(
+        source.replaceAll("{number}", `(?<number>\\d{1,2}|${oneOf(numbers)})`),
+        (today, { number, unit = "" }) =>
+          inDays(
+            today,
+            (number === undefined ? 1 : numberOf(number)) * (UNIT_DAYS[due.units.indexOf(unit.toLowerCase())] ?? 1),
+          ),
+      ),
+    ),
+  ];
+  // Most clauses name no day, and one expression tells so. No name of a group may stand in it twice.
+  const sources = patterns.map(({ source }) => source.replaceAll(/\(\?<\w+>/g, "(?:"));
+  const any = new RegExp(`(?<![\\p{L}\\p{N}])(?:${sources.join("|")})(?![\\p{L}\\p{N}])`, "iu");
+  return { any, counts: [todo, mine, due.ends], patterns };
+});
+
+/** A day that words name, with its place, and how surely it is when something is due. */
+interface NamedDay {
+  date: Date;
+  start: number;
+  end: number;
+  isSure: boolean;
+}
+
+/** The days that a text names, with the words before them, in reading order. */
+export function namedDays(text: string, language: string, today: Date): NamedDay[] {
+  const words = dueWords(language);
+  if (words === null || !words.any.test(text)) return [];
+  const days = words.patterns.flatMap(({ expression, isBare, dateOf }) =>
+    [...text.matchAll(expression)].flatMap(({ 0: whole, index, groups = {} }): NamedDay[] => {
+      const isSure = groups["by"] !== undefined;
+      const date = groups["past"] === undefined ? dateOf(today, groups) : null;
+      if (date === null || !(isBare || isSure || groups["on"] !== undefined)) return [];
+      return [{ date, start: index, end: index + whole.length, isSure }];
+    }),
+  );
+  return days.toSorted((a, b) => a.start - b.start || b.end - a.end);
+}
+
+/**
+ * When what clauses in a language (ISO 639-1) ask for is due, as `YYYY-MM-DD`, from the day on which they were said: "by
+ * Thursday", "tomorrow", "before the end of the week" (Friday). A day without such a word counts where something is to be
+ * done or ends. Null where none is named.
+ */
+export function dueDateOf(clauses: readonly string[], language: string, today: Date): string | null {
+  const counts = dueWords(language)?.counts ?? [];
+  const named = clauses.flatMap((text) => {
+    const days = namedDays(text, language, today);
+    return days.length > 0 && counts.some((phrases) => hasPhrase(text, phrases))
+      ? days
+      : days.filter(({ isSure }) => isSure);
+  });
+  const first = named.find(({ isSure }) => isSure) ?? named[0];
+  return first === undefined ? null : isoDay(first.date);
+}
+
+/** A text without the days by which it is to be done, and those at its beginning or end. */
+export function withoutDue(text: string, language: string): string {
+  const day = namedDays(text, language, new Date(0)).find(
+    ({ start, end, isSure }) => isSure || start === 0 || /^[\s.?!]*$/.test(text.slice(end)),
+  );
+  if (day === undefined) return text;
+  const rest = `${text.slice(0, day.start).trim()} ${text.slice(day.end).trim()}`.trim();
+  return /\p{L}+\s+\p{L}+/u.test(rest) ? rest : text;
+}

@@ -1,0 +1,163 @@
+import { isGivenName, namedDays, withoutDue } from "./issue-facts.ts";
+import { ANY_WORDS, hasPhrase, languageWords, perLanguage, sourceOf } from "./language-words.ts";
+import { noteWords } from "./note-words.ts";
+import { topicTest } from "./topic-words.ts";
+import { trimEnd } from "./trim-end.ts";
+
+/** What a clause is about is named in so many words at most. */
+const LONGEST_TOPIC = 8;
+
+/** So many words has a clause at least, of speech without commas. */
+const LEAST_WORDS = 4;
+
+const clauseWords = perLanguage(
+  ({ actions = [], breaks, commits = [], joins, next, nextSpoken, runUp, subjects = [], ...words }) => {
+    const ending = `${sourceOf(breaks)}(?![\\p{L}\\p{N}])`;
+    const pronouns = sourceOf(words.pronouns);
+    const who = `(?:(?:der |die |the )?(?:${sourceOf(words.titles)}\\.? )?(?<name>\\p{L}[\\p{L}'’-]+)(?: \\p{Lu}\\p{L}+)?)`;
+    const fill = (pattern: string) => {
+      let count = 0;
+      return pattern
+        .replaceAll("{subject}", () => `(?:${subjects.join("|")})`)
+        .replaceAll("{who}", () => who.replace("<name>", `<name${(count += 1)}>`));
+    };
+    return {
+      between: new RegExp(
+        `[,;:!?…–—]+\\s+|\\s-\\s|\\s(?=(?:${[joins, next, nextSpoken].map(sourceOf).join("|")})\\s)`,
+        "giu",
+      ),
+      runUp: new RegExp(`^${sourceOf(runUp)}[\\s,:]*(?=\\S)`, "iu"),
+      actions: actions.map((pattern) => new RegExp(fill(pattern), "iu")),
+      commits: commits.map((pattern) => new RegExp(pattern, "iu")),
+      particle: new RegExp(`^(?<rest>.*?)(?: (?<particle>${(words.particles ?? []).join("|")}))?$`, "iu"),
+      topicEnd: new RegExp(`\\s(?=${ending})`, "iu"),
+      beginsWithVerb: new RegExp(`^${ending}`, "u"),
+      beginsWithPronoun: new RegExp(`^${pronouns}(?!\\p{L})\\s*`, "u"),
+      // "The card reader at the till it's broken": what it is about, and a pronoun for it.
+      doubled: new RegExp(`^(?<topic>\\S+ (?:\\S+ ){0,${LONGEST_TOPIC - 1}}?)(?:is |are )?(?=${pronouns}\\s)`, "u"),
+      // Behind a word that went, German has its verb first.
+      verbFirst: new RegExp(
+        `^(?<verb>${ending}) (?<subject>(?:\\p{Ll}+ ){0,3}?\\p{Lu}[\\p{L}-]+(?: \\p{Lu}[\\p{L}-]+| (?:${(words.numbers ?? []).join("|")})(?!\\p{L}))*)(?<rest>.*)$`,
+        "u",
+      ),
+    };
+  },
+);
+
+/** The clauses of sentences in a language (ISO 639-1). */
+export function clausesOf(texts: readonly string[], language: string): string[] {
+  const { between } = clauseWords(language);
+  return texts
+    .flatMap((text) => text.split(between))
+    .flatMap((clause) => splitAfterDays(trimEnd(clause.trim(), /[.?!\s]/), language));
+}
+
+/** Speech without commas begins with another thing behind a day by which something is due. */
+function splitAfterDays(clause: string, language: string): string[] {
+  const wordsOf = (text: string) => text.trim().split(/\s+/).length;
+  const starts = dayEnds(clause, language).filter(
+    (at) => wordsOf(clause.slice(0, at)) >= LEAST_WORDS && wordsOf(clause.slice(at)) >= LEAST_WORDS,
+  );
+  const bounds = [0, ...starts, clause.length];
+  return bounds.slice(1).map((end, index) => clause.slice(bounds[index], end).trim());
+}
+
+/** Where a text goes on behind a day with another clause. */
+export function dayEnds(text: string, language: string): number[] {
+  const days = namedDays(text, language, new Date(0));
+  const words = days.length === 0 ? [] : noteWords(text, language);
+  return days.flatMap(({ end }) => {
+    const next = words.find(({ start }) => start >= end);
+    return next !== undefined && ["article", "person", "and"].includes(next.kind) ? [next.start] : [];
+  });
+}
+
+/**
+ * A text without what speech begins it with, as far as a word stays: "So, and the lamp is broken" is "the lamp is broken".
+ */
+export function withoutRunUp(text: string, language: string): string {
+  const { runUp } = clauseWords(language);
+  let rest = text;
+  for (;;) {
+    const next = rest.replace(runUp, "");
+    if (next === rest) return rest;
+    rest = next;
+  }
+}
+
+/** A text that goes on in a line: with a small letter. */
+export const withoutCapital = (text: string): string =>
+  text.replace(/^\p{Lu}(?=\p{Ll})/u, (letter) => letter.toLowerCase());
+
+/** A German clause with its subject first: "ist die Tür verklemmt", behind a word that went, is "die Tür ist verklemmt". */
+export const uninverted = (clause: string, language: string): string =>
+  language === "de"
+    ? withoutCapital(clause).replace(clauseWords(language).verbFirst, "$<subject> $<verb>$<rest>")
+    : clause;
+
+/** What a clause names before its verb: "the fire door at the back". Null where it begins with a verb or a pronoun. */
+export function topicOf(clause: string, language: string): string | null {
+  const { beginsWithPronoun, beginsWithVerb, topicEnd } = clauseWords(language);
+  const head = uninverted(clause, language).split(topicEnd)[0] ?? "";
+  const words = noteWords(head, language);
+  if (words.length === 0 || words.length > LONGEST_TOPIC || words[0]?.kind === "place") return null;
+  const begin = withoutCapital(head);
+  // Who writes nouns without capitals, leaves German articles and pronouns alike.
+  const isPronoun = beginsWithPronoun.test(begin) && !(language === "de" && head === head.toLowerCase());
+  const isName = !isPronoun && !beginsWithVerb.test(begin) && !hasPhrase(head, ANY_WORDS.high);
+  return isName && countTopics(head, language) > 0 ? head : null;
+}
+
+/** A clause that names its topic and goes on with a pronoun for it, in two: the card reader, it's broken. */
+export function splitDoubled(clause: string, language: string): { topic: string | null; rest: string } {
+  const match = clauseWords(language).doubled.exec(clause);
+  const topic = match?.groups?.["topic"]?.trim() ?? null;
+  return topic !== null && topicOf(topic, language) === topic
+    ? { topic, rest: clause.slice(match?.[0].length ?? 0) }
+    : { topic: null, rest: clause };
+}
+
+/** A clause without the pronoun that it begins with; null where it begins with none. */
+export function withoutPronoun(clause: string, language: string): string | null {
+  const rest = clause.replace(clauseWords(language).beginsWithPronoun, "");
+  return rest === clause ? null : rest;
+}
+
+/** Whether a clause begins with a verb, so that its subject is what was named before. */
+export const beginsWithVerb = (clause: string, language: string): boolean =>
+  clauseWords(language).beginsWithVerb.test(clause);
+
+/** How many words of a text say what it is about. */
+export function countTopics(text: string, language: string): number {
+  const isTopic = topicTest(language);
+  return noteWords(text, language).filter(({ word, kind }) => kind !== "number" && isTopic(word)).length;
+}
+
+/** What a clause asks for, as what is to be done: "somebody should call Anna back" is "call Anna back". */
+export function actionOf(clause: string, language: string): string | null {
+  const { actions, commits } = clauseWords(language);
+  for (const pattern of actions) {
+    const groups = pattern.exec(clause)?.groups;
+    if (groups?.["what"] === undefined) continue;
+    const names = Object.entries(groups).flatMap(([key, name]) => (key.startsWith("name") ? [name] : []));
+    if (names.every((name: string | undefined) => name === undefined || isPersonal(name, language))) {
+      return groups["what"];
+    }
+  }
+  for (const pattern of commits) {
+    const { verb2, verb = verb2, what } = pattern.exec(clause)?.groups ?? {};
+    if (what !== undefined && verb !== undefined) return withInfinitive(what, verb, language);
+  }
+  return null;
+}
+
+/** A name is one that is known, or at least has a capital. */
+const isPersonal = (name: string, language: string) =>
+  isGivenName(name) ||
+  (language !== "de" && /^\p{Lu}\p{Ll}/u.test(name) && !hasPhrase(name, languageWords(language).runUp));
+
+/** "Anna morgen an" with the verb "ruf" is "Anna anrufen". */
+function withInfinitive(what: string, verb: string, language: string): string {
+  const { particle = "", rest = what } = clauseWords(language).particle.exec(what)?.groups ?? {};
+  return `${withoutDue(rest, language)} ${particle}${verb}${/(?:el|er)$/.test(verb) ? "n" : "en"}`;
+}
