@@ -1,5 +1,7 @@
 import { QUEUE_COUNT_MAX, STATS_LIMITS, ServiceError, WORK_QUEUES, statsUnitOf } from "@svc/contracts";
 import type { ChannelId, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
+import { readAnswerStats } from "./answer-stats.ts";
+import type { AgentAnswerStats } from "./answer-stats.ts";
 import { sqlStateOf } from "./db.ts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
@@ -265,6 +267,13 @@ export function statsOf(db: Db) {
         models: models.map((row) => ({ model: row.model, faults: row.faults, ...asModelSums(row) })),
       };
     },
+
+    /**
+     * Returns what became of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
+     * 20 s.
+     */
+    readAnswers: (project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
+      readInTime((tx) => readAnswerStats(tx, project, query)),
 
     /** How the queues of a project are now. Rejects with unavailable, also when that takes longer than 20 s. */
     readQueues: (project: ProjectId): Promise<QueueState[]> =>
