@@ -33,6 +33,7 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
   [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
   [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
+  [/^quotes "(?<title>.+)", \d+ % sure\. It does not mention (?<words>.+)$/iu, "reason.lacks"],
   [/^quotes "(?<title>.+)", (?<share>\d+) % sure(?:\. The message goes on with an earlier one)?$/iu, "reason.quotes"],
   [/^approved$/iu, "reason.approved"],
   [/^edited$/iu, "reason.edited"],
@@ -64,6 +65,25 @@ function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => s
     return t(key, { ...names, who: nameOf(who), choice: describeChoice(choice, t) });
   }
   return reason;
+}
+
+/** Reasons that say only how confidence and threshold compare. */
+const ONLY_CONFIDENCE = /^(?:only \d+ % sure, \d+ % are asked for|\d+ % sure|quotes ".+", \d+ % sure)\.?$/iu;
+
+/**
+ * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
+ * confidence, else the place that it quotes. `why` may hold several reasons, as in `describeReason`.
+ */
+export function describeWeakDraft(
+  { why, place }: { why: string; place: string | undefined },
+  t: Texts["t"],
+  nameOf: (actor: string) => string,
+): string {
+  const whole = describeOne(why, t, nameOf);
+  const parts = whole === why ? why.split("; ").filter((part) => !ONLY_CONFIDENCE.test(part.trim())) : [];
+  if (whole !== why && !ONLY_CONFIDENCE.test(why.trim())) return whole;
+  if (parts.length > 0) return describeReason(parts.join("; "), t, nameOf);
+  return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
 }
 
 /**

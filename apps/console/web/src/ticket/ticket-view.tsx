@@ -72,7 +72,8 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const hasDraftText = draft !== null && draft.text.trim() !== "";
   const canApprove = hasDraftText && !draft.isStale;
   const { data: agents = [] } = useQuery(agentsQuery(connection, ticket.project));
-  const threshold = agents.find((agent) => agent.id === ticket.agentId)?.autoThreshold ?? WEAK_BELOW;
+  const agent = agents.find(({ id: known }) => known === ticket.agentId);
+  const threshold = agent?.autoThreshold ?? WEAK_BELOW;
   const isWeak = hasDraftText && draft.confidence !== null && draft.confidence < threshold;
 
   const compose = (next: ComposeMode) => {
@@ -268,12 +269,13 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
               <ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />
               {draft !== null && (
                 <DraftCard
-                  ticket={ticket}
+                  key={draft.createdAt}
+                  agent={agent?.name}
+                  threshold={isWeak ? threshold : null}
                   draft={draft}
                   mayWrite={mayWrite}
                   busy={actions.busy}
                   canApprove={canApprove}
-                  isWeak={isWeak}
                   onApprove={askToApprove}
                   onEdit={() => compose("edit")}
                   onWrite={() => compose("reply")}
@@ -328,6 +330,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
       <TicketDialogs
         dialog={dialog}
         ticket={ticket}
+        threshold={threshold}
         onClose={() => setDialog(null)}
         onAssign={assign}
         onReject={reject}
