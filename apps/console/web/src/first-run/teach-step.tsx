@@ -33,6 +33,7 @@ export function TeachStep({ number }: { number: number }) {
   const [busy, setBusy] = useState<SourceKind | null>(null);
   const { handlers, isOver } = useFileDrop(true, (dropped) => queue.add(dropped));
   const kb = ownKb(kbs.data ?? []);
+  const isDone = kbs.data === undefined ? undefined : isTaught(kbs.data);
   const isReading = kb?.status === "ingesting";
 
   async function open(kind: SourceKind) {
@@ -49,8 +50,8 @@ export function TeachStep({ number }: { number: number }) {
     <Step
       number={number}
       title={t("firstRun.teach")}
-      text={t("firstRun.teachText")}
-      isDone={kbs.data === undefined ? undefined : isTaught(kbs.data)}
+      text={isDone === false ? `${t("firstRun.teachText")} ${t("firstRun.onlyGuide")}` : t("firstRun.teachText")}
+      isDone={isDone}
       done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb?.documents ?? 0 })}
     >
       <div

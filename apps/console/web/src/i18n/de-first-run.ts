@@ -3,8 +3,7 @@ import type { TableLike } from "./text-table.ts";
 
 /** Texts of the guide for a first administrator, in German. */
 export const deFirstRun: TableLike<typeof enFirstRun> = {
-  "firstRun.text":
-    "Von der frischen Installation zur ersten richtigen Antwort. Das dauert ein paar Minuten.",
+  "firstRun.text": "Von der frischen Installation zur ersten richtigen Antwort. Das dauert ein paar Minuten.",
   "firstRun.leave": "Zum Posteingang",
   "firstRun.open": "Noch nicht erledigt",
   "firstRun.kbName": "Wissen",
@@ -12,7 +11,8 @@ export const deFirstRun: TableLike<typeof enFirstRun> = {
     "{agent} antwortet jetzt aus Ihren Dokumenten und nicht mehr aus der Anleitung dieses Dienstes.",
   "firstRun.teach": "Bringen Sie ihm bei, was Ihre Kunden fragen",
   "firstRun.teachText":
-    "Legen Sie Dateien hier ab, oder fügen Sie eine Seite Ihrer Website hinzu. Antworten zitieren daraus. Bisher kennt er nur die Anleitung dieses Produkts.",
+    "Legen Sie Dateien hier ab, oder fügen Sie eine Seite Ihrer Website hinzu. Antworten zitieren daraus.",
+  "firstRun.onlyGuide": "Bisher kennt er nur die Anleitung dieses Produkts.",
   "firstRun.reading": {
     one: "{n} Dokument ist da; es wird gelesen.",
     other: "{n} Dokumente sind da; sie werden gelesen.",
@@ -46,6 +46,7 @@ export const deFirstRun: TableLike<typeof enFirstRun> = {
   "firstRun.answerHint":
     "Wählen Sie oben eine Stelle, oder schreiben Sie selbst. Das wird als Artikel gespeichert, der diese Frage beantwortet.",
   "firstRun.teachNow": "Speichern und noch einmal fragen",
-  "firstRun.articleReading": "Der Artikel ist gespeichert und wird gelesen. Danach wird die Frage noch einmal gestellt.",
+  "firstRun.articleReading":
+    "Der Artikel ist gespeichert und wird gelesen. Danach wird die Frage noch einmal gestellt.",
   "firstRun.articleFailed": "Der Artikel konnte nicht gelesen werden. Unter Wissen steht, warum.",
 };

@@ -6,8 +6,8 @@ export const enFirstRun = {
   "firstRun.kbName": "Knowledge",
   "firstRun.guideLeft": "{agent} answers from your documents now, and no longer from the guide of this service.",
   "firstRun.teach": "Teach it what your customers ask",
-  "firstRun.teachText":
-    "Drop files here, or add a page of your site: answers quote them. So far it only knows this product's own guide.",
+  "firstRun.teachText": "Drop files here, or add a page of your site. Answers quote them.",
+  "firstRun.onlyGuide": "So far it only knows this product's own guide.",
   "firstRun.reading": {
     one: "{n} document is there; it is being read.",
     other: "{n} documents are there; they are being read.",
@@ -19,14 +19,14 @@ export const enFirstRun = {
     "A chat on your site, Telegram, or your own programs by the HTTP API. One is enough to begin with.",
   "firstRun.channelDone": "People can write to you.",
   "firstRun.test": "Send a test message",
-  "firstRun.testText": "Write as a customer would. It is handled like any customer message, and the answer appears here.",
+  "firstRun.testText":
+    "Write as a customer would. It is handled like any customer message, and the answer appears here.",
   "firstRun.message": "Message",
   "firstRun.messageHint": "For example: How do I reset my password?",
   "firstRun.send": "Send",
   "firstRun.tested": "The answer was right. You are ready.",
   "firstRun.held": "The agent would not send this by itself (confidence {share}):",
-  "firstRun.unanswered":
-    "The agent found no answer, and the message waits for a person. Write the right answer below.",
+  "firstRun.unanswered": "The agent found no answer, and the message waits for a person. Write the right answer below.",
   "firstRun.failed": "The message could not be worked on. Its ticket says why.",
   "firstRun.openTicket": "Open the ticket",
   "firstRun.wasRight": "Was this answer right?",
@@ -37,7 +37,8 @@ export const enFirstRun = {
   "firstRun.agentHint": "Similar messages go to this agent from now on.",
   "firstRun.passages": "Passages in your documents",
   "firstRun.answer": "The right answer",
-  "firstRun.answerHint": "Pick a passage above or write your own. It is saved as an article that answers this question.",
+  "firstRun.answerHint":
+    "Pick a passage above or write your own. It is saved as an article that answers this question.",
   "firstRun.teachNow": "Save and ask again",
   "firstRun.articleReading": "The article is saved and being read. Then the question is asked again.",
   "firstRun.articleFailed": "The article could not be read. Knowledge shows why.",

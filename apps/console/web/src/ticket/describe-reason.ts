@@ -16,6 +16,8 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the agent answers by itself \((?<share>\d+) % sure\)$/iu, "reason.byItself"],
   [/^the agent's answers are always reviewed$/iu, "reason.always"],
   [/^(?<share>\d+) % sure$/iu, "reason.sure"],
+  [/^confidence (?<share>\d+) % \(threshold (?<asked>\d+) %\)$/iu, "reason.unsure"],
+  // As earlier versions wrote it.
   [/^only (?<share>\d+) % sure, (?<asked>\d+) % are asked for$/iu, "reason.unsure"],
   [/^the answer promises that a person will look$/iu, "reason.promises"],
   [/^a person was promised or asked for$/iu, "reason.promised"],
@@ -33,7 +35,10 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
   [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
   [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
-  [/^quotes "(?<title>.+)", \d+ % sure\. It does not mention (?<words>.+)$/iu, "reason.lacks"],
+  [
+    /^quotes "(?<title>.+)", \d+ % sure\. It does not mention (?<words>"[^"]+"(?:, "[^"]+")*)(?:\. The message goes on with an earlier one)?$/iu,
+    "reason.lacks",
+  ],
   [/^quotes "(?<title>.+)", (?<share>\d+) % sure(?:\. The message goes on with an earlier one)?$/iu, "reason.quotes"],
   [/^approved$/iu, "reason.approved"],
   [/^edited$/iu, "reason.edited"],
@@ -61,28 +66,31 @@ function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => s
   for (const [pattern, key] of REASONS) {
     const found = pattern.exec(bare);
     if (found === null) continue;
-    const { choice = "", who = "", ...names } = found.groups ?? {};
-    return t(key, { ...names, who: nameOf(who), choice: describeChoice(choice, t) });
+    const { choice = "", who = "", words = "", ...names } = found.groups ?? {};
+    const quoted = words.replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }));
+    return t(key, { ...names, words: quoted, who: nameOf(who), choice: describeChoice(choice, t) });
   }
   return reason;
 }
 
-/** Reasons that say only how confidence and threshold compare. */
-const ONLY_CONFIDENCE = /^(?:only \d+ % sure, \d+ % are asked for|\d+ % sure|quotes ".+", \d+ % sure)\.?$/iu;
+/** How confidence and threshold compare, before the reason of the confidence. */
+const COMPARED = /(?:confidence \d+ % \(threshold \d+ %\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
+/** A reason that says where the answer stands and how sure it is, and no more. */
+const ONLY_PLACE = /^quotes ".+", \d+ % sure(?:\. The message goes on with an earlier one)?\.?$/iu;
 
 /**
  * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
- * confidence, else the place that it quotes. `why` may hold several reasons, as in `describeReason`.
+ * confidence, else the place that it quotes.
  */
 export function describeWeakDraft(
   { why, place }: { why: string; place: string | undefined },
   t: Texts["t"],
   nameOf: (actor: string) => string,
 ): string {
-  const whole = describeOne(why, t, nameOf);
-  const parts = whole === why ? why.split("; ").filter((part) => !ONLY_CONFIDENCE.test(part.trim())) : [];
-  if (whole !== why && !ONLY_CONFIDENCE.test(why.trim())) return whole;
-  if (parts.length > 0) return describeReason(parts.join("; "), t, nameOf);
+  const reason = why.replaceAll(COMPARED, "").trim();
+  if (reason !== "" && !(ONLY_PLACE.test(reason) && !reason.includes("does not mention"))) {
+    return describeReason(reason, t, nameOf);
+  }
   return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
 }
 

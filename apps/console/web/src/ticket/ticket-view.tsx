@@ -259,7 +259,6 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
             className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
           >
             <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
-              <div className="flex-1" />
               {hasMore && (
                 <Button look="quiet" size="small" isBusy={isLoading} onClick={showOlder} className="mb-3 self-center">
                   {t("ticket.older")}
