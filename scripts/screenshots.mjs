@@ -61,7 +61,7 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   teach: {
     path: `/${project}/start`,
     async act(page) {
-      await page.getByLabel(words.message).fill("How long may I fly?");
+      await page.getByRole("textbox", { name: words.message }).fill("How long may I fly?");
       await page.keyboard.press("Control+Enter");
       await page.getByRole("button", { name: words.wrong, exact: true }).click();
       await page.locator("form button[type=submit]").last().scrollIntoViewIfNeeded();

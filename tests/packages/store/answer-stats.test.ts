@@ -80,6 +80,15 @@ describe("the outcome of an answer", () => {
     ]);
   });
 
+  test("is a bad rating from a score of 2 down", async () => {
+    const own = await db.newProject();
+    for (const score of [1, 2, 3, 5]) {
+      const ticketId = await plant(own, ["sent"]);
+      expect(await db.store.visitors.rate(own, ticketId, { score, comment: null })).toBe(true);
+    }
+    expect(await read(own)).toMatchObject([{ answers: 4, accepted: 2, ratedBadly: 2 }]);
+  });
+
   test("counts at the confidence that the answer had, rounded down to whole percents", async () => {
     for (const [confidence, steps] of [
       [0.29, ["sent"]],

@@ -100,7 +100,7 @@ export function CorrectAnswer({
   return (
     <form
       onSubmit={(event) => void submit(event)}
-      className="flex animate-appear flex-col gap-3.5 rounded-lg border border-line bg-surface p-3.5"
+      className="flex animate-appear flex-col gap-3.5 rounded-lg border border-line bg-surface p-3.5 max-sm:p-2.5"
     >
       {enabled.length > 1 && (
         <SelectField
@@ -118,7 +118,7 @@ export function CorrectAnswer({
       {passages.length > 0 && (
         <section aria-label={t("firstRun.passages")}>
           <h3 className="mb-1 text-sm font-medium">{t("firstRun.passages")}</h3>
-          <ul className="grid gap-1.5 sm:grid-cols-2">
+          <ul className="grid grid-cols-1 gap-1.5 sm:grid-cols-2">
             {passages.map(({ chunkId, headingPath, text, title }) => (
               <li key={chunkId}>
                 <button
@@ -128,9 +128,9 @@ export function CorrectAnswer({
                     setAnswer(text);
                     field.current?.focus();
                   }}
-                  className="block size-full rounded-md border border-line bg-surface p-2 text-left hover:border-edge aria-pressed:border-accent aria-pressed:bg-accent-soft"
+                  className="flex size-full flex-col rounded-md border border-line bg-surface p-2 text-left hover:border-edge aria-pressed:border-accent aria-pressed:bg-accent-soft"
                 >
-                  <span dir="auto" className="block truncate text-xs font-medium">
+                  <span dir="auto" className="w-full truncate text-xs font-medium">
                     {[title, ...headingPath.filter((heading) => heading !== title)].join(" › ")}
                   </span>
                   <span dir="auto" className="mt-0.5 line-clamp-3 text-xs text-muted">

@@ -45,7 +45,7 @@ export const deFirstRun: TableLike<typeof enFirstRun> = {
   "firstRun.answer": "Die richtige Antwort",
   "firstRun.answerHint":
     "Wählen Sie oben eine Stelle, oder schreiben Sie selbst. Das wird als Artikel gespeichert, der diese Frage beantwortet.",
-  "firstRun.teachNow": "Speichern und noch einmal fragen",
+  "firstRun.teachNow": "Speichern und neu fragen",
   "firstRun.articleReading":
     "Der Artikel ist gespeichert und wird gelesen. Danach wird die Frage noch einmal gestellt.",
   "firstRun.articleFailed": "Der Artikel konnte nicht gelesen werden. Unter Wissen steht, warum.",

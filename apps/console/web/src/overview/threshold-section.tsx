@@ -128,7 +128,7 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
             accepted: shareText(result.accepted),
           })}
           onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}
-          className="m-0 block h-6 w-full cursor-ew-resize accent-accent"
+          className="m-0 block h-6 w-full cursor-ew-resize rounded-md accent-accent -outline-offset-1"
         />
         <div aria-hidden className="flex justify-between text-2xs text-faint tabular-nums">
           {[0, 0.25, 0.5, 0.75, 1].map((share) => (
