@@ -112,7 +112,7 @@ export function CorrectAnswer({
             ...(agent === undefined ? [{ value: "", label: t("reroute.noAgent") }] : []),
             ...enabled.map(({ id, name }) => ({ value: id, label: name })),
           ]}
-          className="sm:max-w-64"
+          className="sm:max-w-80"
         />
       )}
       {passages.length > 0 && (
