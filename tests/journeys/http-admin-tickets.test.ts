@@ -12,7 +12,7 @@ import type {
   TicketItem,
 } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type { Project } from "@svc/store";
+import type { NewAgent, Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -613,8 +613,8 @@ describe("statistics", () => {
       return figures.agents;
     };
     expect(await answers()).toEqual([]);
-    const settings = { kbIds: [kb.id], reviewPolicy: "auto_if", autoThreshold: 0 } as const;
-    const agent = await product.store.agents.insert(project.id, { name: "Shipping", ...settings });
+    const settings: NewAgent = { name: "Shipping", kbIds: [kb.id], reviewPolicy: "auto_if", autoThreshold: 0 };
+    const agent = await product.store.agents.insert(project.id, settings);
     const ask = (message: string, chatId: string = newId()) => converse(message, { project: "answered", chatId });
     const chatId = newId();
     await waitFor(

@@ -35,6 +35,6 @@ test("one agent is shown with what each threshold would have sent", () => {
 
 test("several agents are compared without thresholds, and one that was deleted is named by its id", () => {
   const shown = render([AGENT, { ...AGENT, name: null, reviewPolicy: null, autoThreshold: null }]);
-  expect(shown).toMatch(/\n01890a5d-ac96-774b-bcce-b302099a8057 \(dele\S* +- +10/);
+  expect(shown).toMatch(/\n01890a5d-ac96-774b-bcce-b302099a8057 \(d\S* +- +10/);
   expect(shown).not.toContain("THRESHOLD OF");
 });
