@@ -30,7 +30,10 @@ export function addStats(program: Command, cli: Cli): void {
     });
   withOptions(stats.command("answers"))
     .description("what became of the agents' answers, and what other thresholds would have sent")
-    .addHelpText("after", `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`)
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`,
+    )
     .action(async (_: unknown, command: Command) => {
       const { runAnswerStats } = await import("../stats/run-stats.ts");
       // Both commands know these options: the parent gets what is given before and after the name of this one.

@@ -113,7 +113,9 @@ function Outcome({
             {hasDraft ? t("firstRun.held", { share: percent(draft.confidence ?? 0) }) : t("firstRun.unanswered")}
           </p>
           {hasDraft && (
-            <div className="mt-2">{draft.markdown ? <Markdown text={draft.text} /> : <PlainText text={draft.text} />}</div>
+            <div className="mt-2">
+              {draft.markdown ? <Markdown text={draft.text} /> : <PlainText text={draft.text} />}
+            </div>
           )}
         </div>
       )}

@@ -101,8 +101,7 @@ export const deOverview: TableLike<typeof enOverview> = {
   },
   "answers.policyReview":
     "Alle Antworten dieses Agenten werden geprüft. Die Schwelle wirkt, wenn seine Regel „{policy}“ lautet.",
-  "answers.policyAuto":
-    "Dieser Agent sendet alle Antworten. Die Schwelle wirkt, wenn seine Regel „{policy}“ lautet.",
+  "answers.policyAuto": "Dieser Agent sendet alle Antworten. Die Schwelle wirkt, wenn seine Regel „{policy}“ lautet.",
   "overview.unanswered": "Gefragt und nicht beantwortet",
   "overview.unansweredText": "Was Kunden am häufigsten fragten und worauf das Wissen keine gute Antwort hat.",
   "overview.noneUnanswered": "Keine solche Frage in dieser Zeit.",

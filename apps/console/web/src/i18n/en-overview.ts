@@ -95,8 +95,7 @@ export const enOverview = {
   },
   "answers.policyReview":
     "All answers of this agent are reviewed. The threshold takes effect when its policy is “{policy}”.",
-  "answers.policyAuto":
-    "This agent sends all answers. The threshold takes effect when its policy is “{policy}”.",
+  "answers.policyAuto": "This agent sends all answers. The threshold takes effect when its policy is “{policy}”.",
   "overview.unanswered": "Asked and not answered",
   "overview.unansweredText": "What customers asked most, and the knowledge has no good answer to.",
   "overview.noneUnanswered": "No such question in this time.",

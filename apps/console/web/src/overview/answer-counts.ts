@@ -64,7 +64,8 @@ export function histogramOf({ byConfidence }: AgentAnswers): number[][] {
   const bins = Array.from({ length: 100 / BIN_PERCENT }, () => OUTCOMES.map(() => 0));
   for (const counts of byConfidence) {
     const bin = bins[Math.min(Math.floor(counts.percent / BIN_PERCENT), bins.length - 1)];
-    for (const [index, value] of outcomeValues(counts).entries()) if (bin !== undefined) bin[index] = (bin[index] ?? 0) + value;
+    for (const [index, value] of outcomeValues(counts).entries())
+      if (bin !== undefined) bin[index] = (bin[index] ?? 0) + value;
   }
   return bins;
 }

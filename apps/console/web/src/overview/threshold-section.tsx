@@ -89,12 +89,16 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
   const result = resultAt(agent, threshold);
   const now = resultAt(agent, present);
   const shareText = (share: number | null) => (share === null ? "–" : percent(share));
-  const nowText = (share: number | null) => t("answers.now", { share: shareText(share), threshold: percent(present / 100) });
+  const nowText = (share: number | null) =>
+    t("answers.now", { share: shareText(share), threshold: percent(present / 100) });
 
   async function save(percentage: number, undo: number | null) {
     setBusy(true);
     try {
-      const { version } = await queryClient.fetchQuery({ ...agentQuery(connection, project, agent.agentId), staleTime: 0 });
+      const { version } = await queryClient.fetchQuery({
+        ...agentQuery(connection, project, agent.agentId),
+        staleTime: 0,
+      });
       await changeAgent(connection, { project, id: agent.agentId, version }, { autoThreshold: percentage / 100 });
       for (const key of ["answer-stats", "agents", "agent"]) {
         await queryClient.invalidateQueries({ queryKey: [key, project] });
@@ -174,7 +178,9 @@ function Threshold({ agent }: { agent: AgentAnswers & { name: string } }) {
             {t("answers.reset")}
           </Button>
         )}
-        {result.undecided > 0 && <p className="text-xs text-muted">{t("answers.undecidedText", { n: result.undecided })}</p>}
+        {result.undecided > 0 && (
+          <p className="text-xs text-muted">{t("answers.undecidedText", { n: result.undecided })}</p>
+        )}
       </div>
     </div>
   );

@@ -135,7 +135,10 @@ export function DraftCard({
             onClick={() => setUnfolded(!isUnfolded)}
             className="mt-1.5 flex max-w-full items-center gap-1 rounded-sm text-xs font-medium text-muted hover:text-ink"
           >
-            <ChevronDown aria-hidden className={`size-3.5 shrink-0 transition-transform ${isUnfolded ? "" : "-rotate-90"}`} />
+            <ChevronDown
+              aria-hidden
+              className={`size-3.5 shrink-0 transition-transform ${isUnfolded ? "" : "-rotate-90"}`}
+            />
             {t(isUnfolded ? "draft.fold" : "draft.unfold")}
           </button>
         </div>
