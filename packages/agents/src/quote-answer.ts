@@ -4,7 +4,6 @@ import type { Answer, HistoryMessage, Passage, Search, SearchResult } from "./an
 import { readFollowUp } from "./follow-up.ts";
 import { asksForSteps } from "./asks-for-steps.ts";
 import { holdsPart, holdsWord } from "./holds-word.ts";
-import { missingNames } from "./missing-names.ts";
 import { readNaming } from "./naming-words.ts";
 import type { Naming } from "./naming-words.ts";
 import { pickQuotes } from "./pick-quotes.ts";
@@ -114,14 +113,12 @@ export async function quoteAnswer({
       `The best passage, in "${best.passage.title}", has too little of the question (${percent} %).`,
     );
   }
-  const { title, headingPath } = best.passage;
-  const lacks = describeMissing(asked, [title, ...headingPath, ...best.passages.map(({ text: held }) => held)]);
   return {
     text: best.picked.text,
     markdown: best.passage.markdown,
     sources: best.picked.quotes.map(({ text: quote, part }) => sourceOf(best.passages[part] ?? best.passage, quote)),
     confidence,
-    why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.${lacks}${followUp === null ? "" : GOES_ON}`,
+    why: `Quotes "${placeOf(best.passage)}", ${percent} % sure.${followUp === null ? "" : GOES_ON}`,
   };
 }
 
@@ -260,11 +257,6 @@ function topicShare({ title, headingPath }: Passage, words: readonly { word: str
 /** Title and headings of a passage; a first heading that is the title is not said twice. */
 function placeOf({ title, headingPath }: Passage): string {
   return [title, ...(headingPath[0] === title ? headingPath.slice(1) : headingPath)].join(" › ");
-}
-
-function describeMissing(question: string, texts: readonly string[]): string {
-  const names = missingNames(question.slice(0, MAX_NAMING_CHARS), texts).map((name) => `"${name}"`);
-  return names.length === 0 ? "" : ` It does not mention ${names.join(", ")}.`;
 }
 
 function quoteWords({ words }: SearchResult): string {

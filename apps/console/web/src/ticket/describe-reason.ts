@@ -34,12 +34,19 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
   [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
-  [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
   [
-    /^quotes "(?<title>.+)", \d+ % sure\. It does not mention (?<words>"[^"]+"(?:, "[^"]+")*)(?:\. The message goes on with an earlier one)?$/iu,
+    /^(?:quotes|the best passage, in) "(?<title>.+)", .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
     "reason.lacks",
   ],
-  [/^quotes "(?<title>.+)", (?<share>\d+) % sure(?:\. The message goes on with an earlier one)?$/iu, "reason.quotes"],
+  [
+    /^(?:quotes|the best passage, in) ".+", .+ The documents are in another language than the question$/iu,
+    "reason.language",
+  ],
+  [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
+  [
+    /^quotes "(?<title>.+)", (?:confidence )?(?<share>\d+) %(?: sure)?(?:\. The message (?:goes|follows) on .+ an earlier one)?$/iu,
+    "reason.quotes",
+  ],
   [/^approved$/iu, "reason.approved"],
   [/^edited$/iu, "reason.edited"],
   [/^a new draft is asked for$/iu, "reason.redraft"],
@@ -76,7 +83,7 @@ function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => s
 /** How confidence and threshold compare, before the reason of the confidence. */
 const COMPARED = /(?:confidence \d+ % \(threshold \d+ %\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
 /** A reason that says where the answer stands and how sure it is, and no more. */
-const ONLY_PLACE = /^quotes ".+", \d+ % sure(?:\. The message goes on with an earlier one)?\.?$/iu;
+const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ %(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
 
 /**
  * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
@@ -88,9 +95,7 @@ export function describeWeakDraft(
   nameOf: (actor: string) => string,
 ): string {
   const reason = why.replaceAll(COMPARED, "").trim();
-  if (reason !== "" && !(ONLY_PLACE.test(reason) && !reason.includes("does not mention"))) {
-    return describeReason(reason, t, nameOf);
-  }
+  if (reason !== "" && !ONLY_PLACE.test(reason)) return describeReason(reason, t, nameOf);
   return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
 }
 
