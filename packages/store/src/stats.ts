@@ -121,6 +121,8 @@ const QUEUES = {
 } as const satisfies Record<WorkQueue, string>;
 
 const STATEMENT_LIMIT_SECONDS = 20;
+/** Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. */
+const WORK_MEMORY = "64MB";
 const QUERY_CANCELED = "57014";
 const INVALID_PARAMETER_VALUE = "22023";
 
@@ -213,6 +215,8 @@ export function statsOf(db: Db) {
       return await db.transaction(async (tx) => {
         await tx.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
         await tx.query(`SET LOCAL statement_timeout = '${STATEMENT_LIMIT_SECONDS}s'`);
+        // A process reads one set of figures at a time, so that this much for sorts and joins is used once.
+        await tx.query(`SET LOCAL work_mem = '${WORK_MEMORY}'`);
         return work(tx);
       });
     } catch (error) {
