@@ -19,6 +19,7 @@ const LONGEST = [
   "tests/journeys/console-browser-access.test.ts",
   "tests/journeys/widget-browser-access.test.ts",
   "tests/journeys/console-browser-tasks.test.ts",
+  "tests/journeys/console-browser-trust.test.ts",
   "tests/journeys/console-http.test.ts",
   "tests/journeys/durability-crash.test.ts",
   "tests/journeys/durability-pipeline.test.ts",

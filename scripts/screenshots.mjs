@@ -37,6 +37,9 @@ const WORDS = {
     trace: "Trace",
     question: "Ask as a customer would",
     found: "Found",
+    threshold: "Confidence threshold",
+    message: "Message",
+    wrong: "No",
   },
   de: {
     locale: "de-DE",
@@ -46,12 +49,24 @@ const WORDS = {
     trace: "Spur",
     question: "Fragen Sie wie ein Kunde",
     found: "Gefunden",
+    threshold: "Konfidenzschwelle",
+    message: "Nachricht",
+    wrong: "Nein",
   },
 };
 
 /** The pages by their names; `act` does what has to be done on one before its picture is taken. */
 const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   start: { path: `/${project}/start` },
+  teach: {
+    path: `/${project}/start`,
+    async act(page) {
+      await page.getByRole("textbox", { name: words.message }).fill("How long may I fly?");
+      await page.keyboard.press("Control+Enter");
+      await page.getByRole("button", { name: words.wrong, exact: true }).click();
+      await page.locator("form button[type=submit]").last().scrollIntoViewIfNeeded();
+    },
+  },
   inbox: { path: `/${project}/inbox/review` },
   ticket: { path: `/${project}/inbox/review/${ticketId}` },
   task: { path: `/${project}/inbox/shared/${taskId}` },
@@ -107,6 +122,14 @@ const pagesOf = ({ project, ticketId, taskId, kbId, agentId }, words) => ({
   telegram: { path: `/${project}/integrations/messenger` },
   tools: { path: `/${project}/integrations/tool-server` },
   overview: { path: `/${project}/overview` },
+  answers: {
+    path: `/${project}/overview`,
+    async act(page) {
+      const slider = page.getByRole("slider", { name: words.threshold });
+      await slider.fill("75");
+      await slider.evaluate((input) => input.scrollIntoView({ block: "center" }));
+    },
+  },
   "admin-keys": { path: `/${project}/administration/keys` },
   "admin-operators": { path: `/${project}/administration/operators` },
   "admin-projects": { path: `/${project}/administration/projects` },

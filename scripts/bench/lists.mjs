@@ -130,10 +130,12 @@ export async function seedTickets(client, project, ticketCount) {
       [json, project],
     );
     await client.query(
-      `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data)
+      `INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, at, moves, data, answer_step,
+         answer_confidence, answer_agent_id)
        SELECT id, $2, gen_random_uuid(), 'pipeline', created_at, '[]',
-         jsonb_build_object('gate', jsonb_build_object('sends', stage = 'done')) ${given}
-       CROSS JOIN generate_series(1, 2) n`,
+         jsonb_build_object('gate', jsonb_build_object('sends', stage = 'done')), (ARRAY['held', 'edit', 'sent'])[n],
+         ('x' || left(md5(id::text), 6))::bit(24)::int / 16777215.0, agent_id ${given}
+       CROSS JOIN generate_series(1, 3) n`,
       [json, project],
     );
     await client.query("COMMIT");
@@ -275,7 +277,8 @@ export async function measureLists({ url, databaseUrl }, { key, tickets, runs, s
       const times = `p50 ${p50.toFixed(1).padStart(5)} ms  p99 ${p99.toFixed(1).padStart(5)} ms`;
       printFigure(name, `${times}  ${perSecond.toFixed(0).padStart(5)}/s`, { bad });
     }
-    for (const path of ["/api/v1/admin/stats", "/api/v1/admin/stats?channelId=api"]) {
+    const stats = "/api/v1/admin/stats";
+    for (const path of [stats, `${stats}?channelId=api`, `${stats}/answers`, `${stats}/answers?channelId=api`]) {
       const request = { url, path, method: "GET", headers, body: "", connections: 1 };
       const { p50, p99 } = await quietestRun(request, { runs, seconds });
       printFigure(path, `p50 ${p50.toFixed(0)} ms  p99 ${p99.toFixed(0)} ms`);

@@ -164,7 +164,12 @@ const EARLIER = Array.from({ length: OLDEST_DAY - 4 }, (_, index) => OLDEST_DAY 
       OFTEN[number % OFTEN.length],
       hours,
       channel,
-      { resolve: true },
+      // What operators do with a draft, and now and then a bad rating.
+      {
+        draft: ["approve", "approve", "edit", "approve", "reject"][number % 5],
+        isBad: number % 11 === 4,
+        resolve: true,
+      },
     ];
   }),
 );
@@ -292,6 +297,22 @@ export async function plantShop(product) {
     const read = async () => (await call("GET", `/admin/tickets/${ticketId}`)).item;
     await until(`the answer to ${name}`, async () => ["done", "review"].includes((await read()).stage));
     const decide = (action, json) => call("POST", `/admin/tickets/${ticketId}/${action}`, json);
+    if (more.draft !== undefined && (await read()).draft?.text) {
+      await product.call("POST", `/admin/tickets/${ticketId}/${more.draft}`, {
+        project: PROJECT,
+        json: more.draft === "edit" ? { text: "It takes three to six days." } : {},
+        headers: { "if-match": `"${(await read()).version}"` },
+      });
+      await until(`the reply to ${name}`, async () => (await read()).stage === "done");
+    }
+    if (more.isBad === true) {
+      await query(
+        databaseUrl,
+        `INSERT INTO ticket_events (ticket_id, project_id, actor, data, answer_step)
+         VALUES ($1, $2, 'visitor', '{"decision":"rate","score":2}', 'badRating')`,
+        [ticketId, project.id],
+      );
+    }
     if (more.note !== undefined) await decide("note", { text: more.note });
     if (more.reply !== undefined) await decide("reply", { text: more.reply });
     if (more.assign !== undefined) await decide("assign", { assignee: `operator:${ids[more.assign]}` });

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createClient } from "@svc/client";
 import type { Client } from "@svc/client";
-import type { DeliveryItem, ProjectItem, ReplyItem, Stats, TicketDetail, TicketItem } from "@svc/contracts";
+import type {
+  AnswerStats,
+  DeliveryItem,
+  ProjectItem,
+  ReplyItem,
+  Stats,
+  TicketDetail,
+  TicketItem,
+} from "@svc/contracts";
 import { createTestDatabase, createTestQueueBackend, startWebhookReceiver, waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import { SECRET_KEY, startProduct } from "./support/start-product.ts";
@@ -327,6 +335,15 @@ describe("svc stats and svc deliveries", () => {
     expect(stdout).toMatch(/\nAGENT +MESSAGES/);
     expect(stdout).not.toMatch(OBEYED);
     expect((await svc("stats", "--from", "yesterday")).stderr).toContain("/from");
+  });
+
+  test("tell what became of answers, of the project and the time that are given", async () => {
+    const options = ["--project", "desk", "--from", "2026-11-01", "--to", "2026-11-02"];
+    const stats = await jsonOf<AnswerStats & { project: string }>("stats", "answers", ...options);
+    expect(stats).toMatchObject({ project: "desk", from: "2026-11-01T00:00:00.000Z", agents: [] });
+    const { stdout } = await svc("stats", "answers", ...options);
+    expect(stdout).toContain("No agent has answered from 2026-11-01T00:00:00.000Z to 2026-11-02T00:00:00.000Z.");
+    expect((await svc("stats", "answers", "--from", "yesterday")).stderr).toContain("/from");
   });
 
   test("tell every try of a callback", async () => {

@@ -187,7 +187,7 @@ describeInBrowser("everyone can use the console", () => {
       });
       const page = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
       await draftOn(page).getByText("You can send it back").waitFor();
-      for (const name of ["Approve and send", "Edit", "Give no answer", "Resolve", "Send"]) {
+      for (const name of ["Approve and send", "Edit", "Dismiss", "Resolve", "Send"]) {
         expect(await button(page, name).count()).toBe(0);
       }
       expect(await page.getByRole("textbox", { name: "Reply" }).count()).toBe(0);

@@ -167,7 +167,9 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await trial.getByLabel("Message").fill("When do you open?");
       await page.keyboard.press("Control+Enter");
       await trial.getByText("We open at nine.").waitFor();
-      await trial.getByText("A message was answered. You are ready.").waitFor();
+      expect(await trial.getByText("Not done yet").count()).toBe(1);
+      await button(page, "Yes").click();
+      await trial.getByText("The answer was right. You are ready.").waitFor();
       await page.goto(`${ground.line.url}/`);
       await page.waitForURL("**/fresh/inbox/review");
       const { body } = await admin("fresh", "/tickets");

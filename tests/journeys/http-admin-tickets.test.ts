@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { issueKey } from "@svc/auth";
-import { TICKET_LIMITS, statsSchema, ticketDetailSchema, ticketItemSchema } from "@svc/contracts";
+import { TICKET_LIMITS, answerStatsSchema, statsSchema, ticketDetailSchema, ticketItemSchema } from "@svc/contracts";
 import type {
+  AnswerStats,
   QueueHealth,
   Scope,
   SentTestMessage,
@@ -11,7 +12,7 @@ import type {
   TicketItem,
 } from "@svc/contracts";
 import { newId, ticketIdOf } from "@svc/store";
-import type { Project } from "@svc/store";
+import type { NewAgent, Project } from "@svc/store";
 import { waitFor } from "@svc/testing";
 import { addProject } from "./support/add-project.ts";
 import type { ApiAnswer } from "./support/api-answer.ts";
@@ -19,7 +20,7 @@ import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { createApiClient } from "./support/create-api-client.ts";
 import type { ApiClient } from "./support/create-api-client.ts";
-import { cursorOf } from "./support/create-kb-client.ts";
+import { createKbClient, cursorOf, documentOf } from "./support/create-kb-client.ts";
 import { expectProblem } from "./support/expect-problem.ts";
 import { holdChat } from "./support/hold-chat.ts";
 import { NAUGHTY_STRINGS } from "./support/naughty-strings.ts";
@@ -596,6 +597,52 @@ describe("statistics", () => {
     await waitFor(async () => messagesOf(await stats("")) === read.messages + 1, {
       what: "the ticket to count",
     });
+  });
+
+  test("200: say what became of answers, sent and held, and leave out greetings and fixed replies", async () => {
+    const { project } = await product.store.projects.ensure("answered");
+    const kbs = createKbClient(product, "answered");
+    const kb = await kbs.makeKb();
+    const text = "# Shipping\n\nWe ship parcels to Iceland within ten days.\n";
+    await kbs.settled(kb.id, documentOf(await kbs.add(kb.id, { text, title: "Shipping", key: "shipping" })).id);
+    const answers = async (query = "") => {
+      const { status, body } = await stats(`/answers${query}`, { project: "answered" });
+      expect(status).toBe(200);
+      const { ok: _, ...figures } = body as unknown as AnswerStats & { ok: boolean };
+      expect(answerStatsSchema.strict().parse(figures)).toEqual(figures);
+      return figures.agents;
+    };
+    expect(await answers()).toEqual([]);
+    const settings: NewAgent = { name: "Shipping", kbIds: [kb.id], reviewPolicy: "auto_if", autoThreshold: 0 };
+    const agent = await product.store.agents.insert(project.id, settings);
+    const ask = (message: string, chatId: string = newId()) => converse(message, { project: "answered", chatId });
+    const chatId = newId();
+    await waitFor(
+      async () =>
+        itemOf(await call(`/${await ask("Do you ship parcels to Iceland?")}`, { project: "answered" })).stage ===
+        "done",
+      {
+        what: "the agent to answer by itself",
+      },
+    );
+    await ask("Hello!");
+    await ask("Do you ship parcels to Iceland?", chatId);
+    await ask("I want to talk to a human.", chatId);
+    const [found] = await waitFor(
+      async () => {
+        const agents = await answers();
+        return agents[0]?.askedPerson === 1 && agents;
+      },
+      { what: "the figures" },
+    );
+    expect(found).toMatchObject({ agentId: agent.id, name: "Shipping", reviewPolicy: "auto_if", autoThreshold: 0 });
+    expect(found?.automatic).toBe(found?.answers);
+    expect(found?.accepted).toBe((found?.answers ?? 0) - 1);
+    expect(await answers(`?agentId=${newId()}`)).toEqual([]);
+    expect(await answers("?to=2026-01-01")).toEqual([]);
+    const key = await keyOf(north, ["kb:*"]);
+    expectProblem(await stats("/answers", { key, project: "north" }), "insufficient_scope");
+    expectProblem(await stats("/answers?from=x&agentId=y"), "invalid_request", ["/from", "/agentId"]);
   });
 
   test("200: say what waits in each queue, since when, and what was given up", async () => {

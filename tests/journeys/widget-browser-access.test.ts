@@ -77,6 +77,8 @@ describeInBrowser("everyone can use the widget", () => {
         await expectNone("rating");
         await widget.part("person").click();
         await widget.panel.getByText("A person will answer you here.").waitFor();
+        // Nobody is asked how it was while a person is yet to answer.
+        await widget.part("rating").waitFor({ state: "detached" });
         await expectNone("waiting for a person");
         ground.line.goAway();
         await widget.write("I am offline");

@@ -12,14 +12,14 @@ export interface SendingChoice {
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
-/** What an agent's policy says about an answer of this confidence. */
-const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number) => SendingChoice> = {
+/** What an agent's policy says about an answer of this confidence; `why` says how the agent came to it. */
+const POLICIES: Record<ReviewPolicy, (threshold: number, confidence: number, why: string) => SendingChoice> = {
   auto: (_threshold, confidence) => ({ sends: true, why: `the agent answers by itself (${percent(confidence)} sure)` }),
   review: () => ({ sends: false, why: "the agent's answers are always reviewed" }),
-  auto_if: (threshold, confidence) =>
+  auto_if: (threshold, confidence, why) =>
     confidence >= threshold
       ? { sends: true, why: `${percent(confidence)} sure` }
-      : { sends: false, why: `only ${percent(confidence)} sure, ${percent(threshold)} are asked for` },
+      : { sends: false, why: `confidence ${percent(confidence)} (threshold ${percent(threshold)}); ${why}` },
 };
 
 /**
@@ -33,7 +33,7 @@ export function sendsAnswer(
 ): SendingChoice {
   if (text === null) return { sends: false, why };
   if (model?.mustReview === true) return { sends: false, why };
-  const choice = POLICIES[reviewPolicy](autoThreshold, confidence);
+  const choice = POLICIES[reviewPolicy](autoThreshold, confidence, why);
   if (!choice.sends) return choice;
   if (needsPerson === true) {
     return fixedReply === null ? { sends: false, why } : { ...choice, why: `${choice.why}; ${ASKED}`, needsPerson };

@@ -34,6 +34,7 @@ export const OPERATIONS = {
   exportPersonalData: "POST /api/v1/admin/privacy/export",
   followPull: "GET /api/v1/admin/models/{catalogId}/pull",
   getAgent: "GET /api/v1/admin/agents/{id}",
+  getAnswerStats: "GET /api/v1/admin/stats/answers",
   getCannedReply: "GET /api/v1/admin/canned-replies/{id}",
   getChannel: "GET /api/v1/admin/channels/{id}",
   getDelivery: "GET /api/v1/admin/deliveries/{id}",

@@ -389,6 +389,8 @@ export { TEST_MESSAGE_MAX_CHARS, TEST_ORIGIN, testMessageSchema } from "./test-m
 export type { SentTestMessage, TestMessageInput } from "./test-message.ts";
 export { QUEUE_COUNT_MAX, WORK_QUEUES, queueHealthSchema } from "./queue-health.ts";
 export type { QueueHealth, WorkQueue } from "./queue-health.ts";
+export { answerCountsSchema, answerStatsSchema, sumAnswerCounts } from "./answer-stats.ts";
+export type { AnswerCounts, AnswerStats } from "./answer-stats.ts";
 export { STATS_LIMITS, STATS_UNITS, statsInputSchema, statsSchema, statsUnitOf } from "./stats.ts";
 export type { Stats, StatsInput, StatsQuery, StatsUnit } from "./stats.ts";
 export { acceptedEventSchema, deltaEventSchema, typingEventSchema } from "./stream-events.ts";

@@ -96,7 +96,7 @@ export { addReplyFile } from "./operator-files.ts";
 export type { HandedInFile } from "./operator-files.ts";
 export { testMessenger } from "./messenger-test.ts";
 export { sendTestMessage } from "./test-messages.ts";
-export { getQueues, getStats } from "./stats.ts";
+export { getAnswerStats, getQueues, getStats } from "./stats.ts";
 export { getTicketHistory } from "./ticket-history.ts";
 export { countTickets, getTicket, getTicketFile, listTickets, updateTicket } from "./tickets.ts";
 export { decideToolCall, getToolCall, listToolCalls } from "./tool-calls.ts";

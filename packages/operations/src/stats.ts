@@ -1,7 +1,7 @@
 import { requireScope } from "@svc/auth";
 import type { Principal } from "@svc/auth";
 import { statsInputSchema } from "@svc/contracts";
-import type { QueueHealth, Stats, StatsInput } from "@svc/contracts";
+import type { AnswerStats, QueueHealth, Stats, StatsInput } from "@svc/contracts";
 import { usedShareOf } from "@svc/store";
 import type { Store } from "@svc/store";
 import { checkInput } from "./check-input.ts";
@@ -31,6 +31,21 @@ export async function getStats({ store }: { store: Store }, principal: Principal
       usedShare: Math.round(usedShareOf(usage, limits) * 1_000) / 1_000,
     },
   };
+}
+
+/**
+ * Returns what became of the answers that the agents of the principal's project wrote in a span of time, by agent and by
+ * confidence. Scope tickets:read. Throws invalid_request with every error of the input.
+ */
+export async function getAnswerStats(
+  { store }: { store: Store },
+  principal: Principal,
+  input: StatsInput,
+): Promise<AnswerStats> {
+  requireScope(principal, "tickets:read");
+  const query = checkInput(statsInputSchema(new Date()), input, "The query");
+  const agents = await store.stats.readAnswers(principal.project, query);
+  return { from: query.from.toISOString(), to: query.to.toISOString(), agents };
 }
 
 /** What waits in the queues of the principal's project, since when, and what was given up. Scope tickets:read. */

@@ -1,4 +1,5 @@
 import type { ReviewAction } from "@svc/contracts";
+import type { AnswerStep } from "./answer-stats.ts";
 import { dropBeforeClosing, isClosed, keepBeforeClosing, restoreClosed } from "./close-ticket.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
@@ -173,6 +174,21 @@ async function teach(tx: Db, { ticket, waiting, newest }: ReviewState, decision:
   }
 }
 
+/** What actions mean for the draft that waits. */
+const ANSWER_STEPS: { [Action in ReviewAction]?: AnswerStep } = {
+  approve: "approve",
+  edit: "edit",
+  reject: "reject",
+  reply: "reject",
+  resolve: "reject",
+};
+
+/** The step of an agent's answer that a decision is. To spam no answer would have been right. */
+function stepOf({ action, ticket }: Decision): { step: AnswerStep } | null {
+  const step = ticket.status === "spam" ? undefined : ANSWER_STEPS[action];
+  return step === undefined ? null : { step };
+}
+
 /** Makes all true that a decision changes; what it is about is locked. */
 export async function applyDecision(
   tx: Db,
@@ -224,6 +240,7 @@ export async function applyDecision(
     actor,
     moves: before.stage === after.stage ? [] : [move],
     data: { decision: action, ...data },
+    answer: stepOf(decision),
   });
   await teach(tx, state, decision);
   if (changed === undefined) throw new Error(`ticket ${before.id} is not there although it is locked`);

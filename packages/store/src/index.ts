@@ -1,3 +1,4 @@
+export type { AgentAnswerStats, AnswerStep } from "./answer-stats.ts";
 export type { AgentChange, AgentOutcome, NewAgent, StoredTool } from "./agents.ts";
 export type { ApiKeyRecord, NewApiKey } from "./api-keys.ts";
 export type {

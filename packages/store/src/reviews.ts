@@ -56,6 +56,8 @@ export interface DraftOutcome {
   moves: StageMove[];
   /** What the stages found and how long they took. */
   trace: object;
+  /** Whether the draft counts as an answer of the agent in the statistics. */
+  answerStep: "held" | null;
 }
 
 /** A decision whose job has to be published again. */
@@ -439,6 +441,10 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
           actor: "pipeline",
           moves: outcome.moves,
           data: { review: review.reviewId, ...outcome.trace },
+          answer:
+            outcome.answerStep === null
+              ? null
+              : { step: outcome.answerStep, confidence: outcome.confidence ?? 0, agentId: outcome.agentId },
         });
         return true;
       });

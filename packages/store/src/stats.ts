@@ -1,5 +1,7 @@
 import { QUEUE_COUNT_MAX, STATS_LIMITS, ServiceError, WORK_QUEUES, statsUnitOf } from "@svc/contracts";
 import type { ChannelId, StatsQuery, StatsUnit, WorkQueue } from "@svc/contracts";
+import { readAnswerStats } from "./answer-stats.ts";
+import type { AgentAnswerStats } from "./answer-stats.ts";
 import { sqlStateOf } from "./db.ts";
 import type { Db } from "./db.ts";
 import type { ProjectId } from "./ids.ts";
@@ -119,6 +121,8 @@ const QUEUES = {
 } as const satisfies Record<WorkQueue, string>;
 
 const STATEMENT_LIMIT_SECONDS = 20;
+/** Enough to sort and join the answers of 100,000 tickets without files; PostgreSQL's default is 4 MB. */
+const WORK_MEMORY = "64MB";
 const QUERY_CANCELED = "57014";
 const INVALID_PARAMETER_VALUE = "22023";
 
@@ -211,6 +215,8 @@ export function statsOf(db: Db) {
       return await db.transaction(async (tx) => {
         await tx.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
         await tx.query(`SET LOCAL statement_timeout = '${STATEMENT_LIMIT_SECONDS}s'`);
+        // A process reads one set of figures at a time, so that this much for sorts and joins is used once.
+        await tx.query(`SET LOCAL work_mem = '${WORK_MEMORY}'`);
         return work(tx);
       });
     } catch (error) {
@@ -265,6 +271,13 @@ export function statsOf(db: Db) {
         models: models.map((row) => ({ model: row.model, faults: row.faults, ...asModelSums(row) })),
       };
     },
+
+    /**
+     * Returns what became of the agents' answers in a span of time. Rejects with unavailable, also if it takes longer than
+     * 20 s.
+     */
+    readAnswers: (project: ProjectId, query: StatsQuery): Promise<AgentAnswerStats[]> =>
+      readInTime((tx) => readAnswerStats(tx, project, query)),
 
     /** How the queues of a project are now. Rejects with unavailable, also when that takes longer than 20 s. */
     readQueues: (project: ProjectId): Promise<QueueState[]> =>

@@ -1,5 +1,6 @@
 import { PUSHING_CHANNELS, withoutBidiControls } from "@svc/contracts";
 import type { ChannelId, ReplyAuthor, ReplyDraft, StageMove, TicketStage, TicketStatus } from "@svc/contracts";
+import type { AnswerStep } from "./answer-stats.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
 import { addDraft } from "./drafts.ts";
@@ -47,6 +48,8 @@ export interface RunOutcome {
   moves: StageMove[];
   /** What the stages found and how long they took, for the trace on the ticket. */
   trace: object;
+  /** What the run means for an agent's answer of this agent and confidence; absent where it means nothing. */
+  answerStep?: AnswerStep | null;
   replies: NewReply[];
   draft: NewDraft | null;
   /** Where triage has sent a submitted issue; absent for any other message, and where it stays as it is. */
@@ -150,9 +153,9 @@ export function ticketsTable(db: Db, leases: Db) {
   const FINISH = `
     WITH run AS (
       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[],
-        $8::text[], $9::uuid[], $10::real[], $11::text[], $12::jsonb[], $13::jsonb[], $14::integer[], $15::boolean[])
+        $8::text[], $9::uuid[], $10::real[], $11::text[], $12::jsonb[], $13::jsonb[], $14::integer[], $15::boolean[], $27::text[])
         AS r (project_id, ticket_id, message_id, lease_id, state, failure, stage, status, agent_id, confidence,
-          language, moves, trace, reply_count, is_first_reply)
+          language, moves, trace, reply_count, is_first_reply, answer_step)
     ), mine AS MATERIALIZED (
       SELECT c.ticket_id, c.lease_id FROM chats c
       JOIN run r ON r.ticket_id = c.ticket_id AND r.project_id = c.project_id AND r.lease_id = c.lease_id
@@ -187,10 +190,12 @@ export function ticketsTable(db: Db, leases: Db) {
         first_reply_at = CASE WHEN t.first_reply_at IS NULL AND r.is_first_reply THEN now() ELSE t.first_reply_at END
       FROM run r JOIN rest USING (lease_id) WHERE t.id = r.ticket_id
     ), event AS (
-      INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data)
+      INSERT INTO ticket_events (ticket_id, project_id, message_id, actor, moves, data, answer_step, answer_confidence,
+        answer_agent_id)
       SELECT r.ticket_id, r.project_id, r.message_id, 'pipeline',
         CASE WHEN rest.is_failed AND r.moves <> '[]'
-          THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '${STILL_FAILED}') ELSE r.moves END, r.trace
+          THEN jsonb_set(r.moves, '{-1}', (r.moves -> -1) || '${STILL_FAILED}') ELSE r.moves END, r.trace, r.answer_step, CASE WHEN r.answer_step IS NOT NULL THEN r.confidence END,
+        CASE WHEN r.answer_step IS NOT NULL THEN r.agent_id END
       FROM run r JOIN rest USING (lease_id)
     ), reply AS (
       INSERT INTO replies (id, project_id, ticket_id, seq, in_reply_to, author, type, text, markdown, sources, filename,
@@ -241,6 +246,7 @@ export function ticketsTable(db: Db, leases: Db) {
       replies.map(({ item }) => (item.type === "attachment" ? item.filename : null)),
       replies.map(({ item }) => (item.type === "attachment" ? item.mime : null)),
       replies.map(({ item }) => (item.type === "attachment" ? item.content : null)),
+      sorted.map((run) => run.answerStep ?? null),
     ]);
     const finished = new Map(rows.map((row) => [row.lease_id, row]));
     return runs.map((run) => {

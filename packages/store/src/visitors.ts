@@ -1,5 +1,6 @@
 import { WIDGET_LIMITS } from "@svc/contracts";
 import type { ReplyAuthor, Source, WidgetFile } from "@svc/contracts";
+import { BAD_RATING_MAX_SCORE } from "./answer-stats.ts";
 import { createBatcher } from "./batcher.ts";
 import type { Db } from "./db.ts";
 import { newId } from "./ids.ts";
@@ -177,9 +178,11 @@ export function visitorsTable(db: Db) {
       WHERE v.score IS DISTINCT FROM excluded.score OR v.comment IS DISTINCT FROM excluded.comment
       RETURNING ticket_id, project_id
     ), event AS (
-      INSERT INTO ticket_events (ticket_id, project_id, actor, data)
+      INSERT INTO ticket_events (ticket_id, project_id, actor, data, answer_step)
       SELECT ticket_id, project_id, 'visitor',
-        jsonb_strip_nulls(jsonb_build_object('decision', 'rate', 'score', $3::integer, 'comment', $4::text)) FROM rated
+        jsonb_strip_nulls(jsonb_build_object('decision', 'rate', 'score', $3::integer, 'comment', $4::text)),
+        CASE WHEN $3::integer <= ${BAD_RATING_MAX_SCORE} THEN 'badRating' END
+      FROM rated
     )
     SELECT id FROM ticket`;
 

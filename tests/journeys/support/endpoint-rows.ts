@@ -112,6 +112,7 @@ export const ENDPOINT_ROWS = {
   retryTicket: { target: "failedTicket" },
   sendTestMessage: {},
   getStats: {},
+  getAnswerStats: {},
   getQueues: {},
   listAuditEvents: {},
   verifyAudit: {},

@@ -10,21 +10,33 @@ const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
 
 /** `svc stats`: how much came in, and how it was answered. */
 export function addStats(program: Command, cli: Cli): void {
-  program
-    .command("stats")
+  const withOptions = (command: Command) =>
+    command
+      .option("--from <time>", "from this day or time on (UTC; default: 30 days before the end)")
+      .option("--to <time>", "before this day or time (UTC; default: now)")
+      .addOption(new Option("--channel <channel>", "only what came in there").choices(CHANNELS))
+      .option("--agent <name>", "only tickets of an agent")
+      .addOption(projectOption())
+      .addOption(jsonOption());
+  const stats = withOptions(program.command("stats"))
     .description("figures of a project: how much came in, and how it was answered")
-    .option("--from <time>", "from this day or time on (UTC; default: 30 days before the end)")
-    .option("--to <time>", "before this day or time (UTC; default: now)")
-    .addOption(new Option("--channel <channel>", "only what came in there").choices(CHANNELS))
-    .option("--agent <name>", "only tickets of an agent")
-    .addOption(projectOption())
-    .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json`,
+      `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json\n  ${cli.self} stats answers --agent support`,
     )
     .action(async (options: StatsOptions) => {
       const { runStats } = await import("../stats/run-stats.ts");
       await runStats(cli, options);
+    });
+  withOptions(stats.command("answers"))
+    .description("what became of the agents' answers, and what other thresholds would have sent")
+    .addHelpText(
+      "after",
+      `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`,
+    )
+    .action(async (_: unknown, command: Command) => {
+      const { runAnswerStats } = await import("../stats/run-stats.ts");
+      // Both commands know these options: the parent gets what is given before and after the name of this one.
+      await runAnswerStats(cli, command.optsWithGlobals<StatsOptions>());
     });
 }

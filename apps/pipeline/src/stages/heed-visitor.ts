@@ -3,6 +3,9 @@ import { localeOf } from "../language-of.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 
+/** Why a message of a visitor who asks for a person goes to one. */
+export const WANTS_PERSON = "the visitor asks for a person";
+
 /**
  * Why no agent is to answer a message, whatever it could say: its visitor asks for a person, or has sent nothing but
  * files, which no agent reads. Null for every other message.
@@ -10,7 +13,7 @@ import type { StageContext } from "../stage-context.ts";
 export function whyForPerson({ message }: Pick<Run, "message">): string | null {
   const { channelId, channelMeta, text } = message;
   // On other channels the meta is the sender's own, and may mean anything.
-  if (channelId === "widget" && channelMeta["wantsPerson"] === true) return "the visitor asks for a person";
+  if (channelId === "widget" && channelMeta["wantsPerson"] === true) return WANTS_PERSON;
   return text.trim() === "" ? "the message has no text, only files" : null;
 }
 

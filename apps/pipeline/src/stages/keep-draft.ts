@@ -2,7 +2,7 @@ import { joinDrafts } from "@svc/store";
 import { move } from "../run.ts";
 import type { ReviewRun } from "../reviews/review-run.ts";
 import type { StageContext } from "../stage-context.ts";
-import { draftOf, traceOf, whyOf } from "./send-reply.ts";
+import { draftOf, isCountedAnswer, traceOf, whyOf } from "./send-reply.ts";
 
 /** Puts what the agent found now in the place of the former draft; the ticket waits for a person again. */
 export async function keepDraft({ store, log }: StageContext, run: ReviewRun): Promise<void> {
@@ -15,6 +15,7 @@ export async function keepDraft({ store, log }: StageContext, run: ReviewRun): P
     language: run.language,
     moves: run.moves,
     trace: traceOf(run),
+    answerStep: isCountedAnswer(run) ? "held" : null,
   });
   if (!isKept) log.debug({ ticketId: review.ticketId }, "another worker has taken this decision over; its run counts");
 }

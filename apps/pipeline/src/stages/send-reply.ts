@@ -7,6 +7,7 @@ import { noteGap } from "../note-gap.ts";
 import { move } from "../run.ts";
 import type { Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
+import { WANTS_PERSON, whyForPerson } from "./heed-visitor.ts";
 
 /** What a run found, for the trace on its ticket. */
 export function traceOf({ triage, gate, stageMs, message, passages, answer }: Run): object {
@@ -43,6 +44,22 @@ function statusOf({ gate, ticket }: Run, { isWaiting }: { isWaiting: boolean }):
   return gate?.sends === true && !isWaiting ? "pending" : "open";
 }
 
+/** True when an agent has answered from what it knows: greetings and fixed replies say nothing about its confidence. */
+export function isCountedAnswer({ answer, triage }: Run): boolean {
+  if (triage?.agentId == null || answer === null || answer.text === null) return false;
+  return answer.sources.length > 0 || answer.model !== undefined;
+}
+
+/** What a run means for the statistics of answers. A draft in a conversation that a person has is nobody's to decide. */
+function answerStepOf(run: Run): "sent" | "held" | "person" | null {
+  const { answer, gate, ticket } = run;
+  const asksForPerson = answer?.needsPerson === true && answer.text === null;
+  if (asksForPerson || whyForPerson(run) === WANTS_PERSON) return "person";
+  if (!isCountedAnswer(run) || gate?.rejects === true) return null;
+  if (gate?.sends === true) return "sent";
+  return ticket?.assignee == null ? "held" : null;
+}
+
 /** The outcome of a run whose stages are all done. */
 function outcomeOf(run: Run): RunOutcome {
   const { gate, answer, triage, message } = run;
@@ -63,6 +80,7 @@ function outcomeOf(run: Run): RunOutcome {
     language: run.language,
     moves: run.moves,
     trace: traceOf(run),
+    answerStep: answerStepOf(run),
     replies: run.replies.map((item) => ({ item, author: sends ? "agent" : "system" })),
     draft: sends || rejects || isSilent ? null : draftOf(run, gate?.why ?? ""),
   };

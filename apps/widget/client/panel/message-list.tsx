@@ -22,7 +22,8 @@ export function MessageList({ context }: { context: PanelContext }) {
   const last = entries.at(-1);
   // Nothing is offered in the place of an answer to what a person has asked.
   const isOffering = conversation === "open" && (last === undefined || authorOf(last) !== "operator");
-  const isRating = state.rating === null ? ui.ratedAt > 0 || conversation === "done" : ui.ratedAt === entries.length;
+  const isAsked = conversation === "done" || (ui.ratedAt > 0 && isOffering);
+  const isRating = state.rating === null ? isAsked : ui.ratedAt === entries.length;
   return (
     <>
       <ol>

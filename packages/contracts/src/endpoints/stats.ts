@@ -1,8 +1,15 @@
 import { z } from "zod";
 import { channelIdSchema } from "../incoming-message.ts";
 import { queueHealthSchema } from "../queue-health.ts";
+import { answerStatsSchema } from "../answer-stats.ts";
 import { statsSchema } from "../stats.ts";
 import type { Endpoint } from "./endpoint.ts";
+
+const SPAN_QUERY = {
+  from: z.string().optional().describe("From this time on: RFC 3339, or a day (UTC)."),
+  to: z.string().optional().describe("Before this time; now where absent."),
+  channelId: channelIdSchema.optional(),
+};
 
 /** Statistics. */
 export const statsEndpoints = {
@@ -14,9 +21,7 @@ export const statsEndpoints = {
     description: "The last 30 days where no time is given; at most 366 days.",
     scope: "tickets:read",
     query: z.object({
-      from: z.string().optional().describe("From this time on: RFC 3339, or a day (UTC)."),
-      to: z.string().optional().describe("Before this time; now where absent."),
-      channelId: channelIdSchema.optional(),
+      ...SPAN_QUERY,
       agentId: z.string().optional().describe("Only tickets that this agent has."),
       timeZone: z
         .string()
@@ -27,6 +32,25 @@ export const statsEndpoints = {
       { status: 200, when: "The figures.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
     ],
     example: { query: { channelId: "api" } },
+  },
+  getAnswerStats: {
+    method: "GET",
+    path: "/api/v1/admin/stats/answers",
+    tag: "Statistics",
+    summary: "What became of the agents' answers",
+    description:
+      "How many answers were sent, accepted, edited or rejected, and after how many the customer asked for a person or " +
+      "rated the conversation badly, for each agent and by confidence. Shows what another threshold would have sent. " +
+      "The last 30 days if no time is given; at most 366 days. Only answers with sources or of a language model count.",
+    scope: "tickets:read",
+    query: z.object({
+      ...SPAN_QUERY,
+      agentId: z.string().optional().describe("Only answers of this agent."),
+    }),
+    answers: [
+      { status: 200, when: "The counts.", schema: z.object({ ok: z.literal(true) }).extend(answerStatsSchema.shape) },
+    ],
+    example: { query: { channelId: "widget" } },
   },
   getQueues: {
     method: "GET",

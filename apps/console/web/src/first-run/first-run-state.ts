@@ -1,26 +1,10 @@
-import { queryOptions } from "@tanstack/react-query";
-import type { ChannelItem, KbItem, KeyItem, TicketItem } from "@svc/contracts";
+import type { ChannelItem, KbItem, KeyItem } from "@svc/contracts";
 import { channelOf } from "../api/channels.ts";
 import type { Connection } from "../api/connection.ts";
 import { mayDo } from "../api/session.ts";
 import type { Session } from "../api/session.ts";
 import type { KeptTexts } from "../app/safe-storage.ts";
 import { ownKb } from "../knowledge/own-kb.ts";
-
-/** While something is done elsewhere, the guide looks for it this often. */
-const FOLLOW_MS = 3_000;
-const LOOK_COUNT = 50;
-
-/** The newest tickets: whether anything came in, and whether anything was answered. */
-export const newestTicketsQuery = (connection: Connection, project: string) =>
-  queryOptions({
-    queryKey: ["first-run", "tickets", project],
-    refetchInterval: FOLLOW_MS,
-    queryFn: async ({ signal }): Promise<TicketItem[]> => {
-      const query = { sort: "-updatedAt", limit: LOOK_COUNT } as const;
-      return (await connection.call("listTickets", project, { query, signal })).items;
-    },
-  });
 
 /** True when the agents can know something besides the service's own guide. */
 export const isTaught = (kbs: readonly KbItem[]): boolean => (ownKb(kbs)?.documents ?? 0) > 0;
@@ -37,9 +21,21 @@ export function isReachable(channels: readonly ChannelItem[], keys: readonly Key
   return (isOn("widget") && hasSites(channels)) || isOn("messenger") || (isOn("api") && keys.some(isMade));
 }
 
-/** True when a message was answered. */
-export const isAnswered = (tickets: readonly TicketItem[]): boolean =>
-  tickets.some(({ firstReplyAt }) => firstReplyAt !== null);
+/** A document of a knowledge base. */
+export interface KbPlace {
+  kbId: string;
+  documentId: string;
+}
+
+const confirmedKey = (project: string) => `console.first-run.right.${project}`;
+
+/** Stores in this browser that somebody has found an answer of the project's agents right. */
+export const confirmAnswer = (storage: KeptTexts, project: string): void =>
+  storage.setItem(confirmedKey(project), "right");
+
+/** True when somebody has found an answer of the project's agents right, in this browser. */
+export const isConfirmed = (storage: KeptTexts, project: string): boolean =>
+  storage.getItem(confirmedKey(project)) !== null;
 
 const skipKey = (session: Session) => `console.first-run.${session.operator.id}`;
 

@@ -25,7 +25,10 @@ export function Step({
   const titleId = useId();
   return (
     <li className="rounded-xl border border-line bg-surface p-4 sm:p-5">
-      <section aria-labelledby={titleId} className="flex items-start gap-3.5">
+      <section
+        aria-labelledby={titleId}
+        className="flex items-start gap-3.5 max-sm:flex-col max-sm:items-stretch max-sm:gap-2"
+      >
         <span
           aria-hidden
           className={`flex size-8 shrink-0 items-center justify-center rounded-full text-sm font-semibold ${

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FileUp, Globe, PenLine } from "lucide-react";
 import { Suspense, lazy, useRef, useState } from "react";
-import { agentsQuery, changeAgent } from "../api/agents.ts";
 import { kbsQuery } from "../api/kb.ts";
 import { useServices } from "../app/services.ts";
 import { useProject } from "../app/use-session.ts";
@@ -15,51 +14,11 @@ import { ACCEPTED_FILES, useUploads } from "../knowledge/use-uploads.ts";
 import { Button } from "../ui/button.tsx";
 import { describeFault } from "../ui/describe-fault.ts";
 import { PendingDialog } from "../ui/pending-dialog.tsx";
-import { giveOwnKb } from "./give-own-kb.ts";
 import { isTaught } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
+import { useOwnKb } from "./use-own-kb.ts";
 
 const SourceDialog = lazy(async () => ({ default: (await import("../knowledge/source-dialog.tsx")).SourceDialog }));
-
-/** The agent that is made where there is none. */
-const NEW_AGENT = { name: "assistant", reviewPolicy: "auto_if", autoThreshold: 0.5 } as const;
-
-/** Finds the knowledge base for one's own documents, or makes it, and lets an agent answer from it. */
-function useOwnKb(): () => Promise<string> {
-  const { connection, queryClient, toasts } = useServices();
-  const project = useProject();
-  const { t } = useTexts();
-  const pending = useRef<Promise<string> | null>(null);
-  async function find(): Promise<string> {
-    const kbs = await queryClient.fetchQuery({ ...kbsQuery(connection, project), staleTime: 0 });
-    const known = ownKb(kbs);
-    const body = { name: t("firstRun.kbName") };
-    const { id } = known ?? (await connection.call("createKb", project, { body })).item;
-    const agents = await queryClient.fetchQuery({ ...agentsQuery(connection, project), staleTime: 0 });
-    if (!agents.some(({ enabled, kbIds }) => enabled && kbIds.includes(id))) {
-      const agent = agents.find(({ enabled }) => enabled);
-      if (agent === undefined) {
-        await connection.call("createAgent", project, { body: { ...NEW_AGENT, kbIds: [id] } });
-      } else {
-        const place = { project, id: agent.id, version: agent.version };
-        const change = giveOwnKb(agent, id, kbs);
-        await changeAgent(connection, place, change);
-        if (change.kbIds?.length === 1 && agent.kbIds.length > 0) {
-          toasts.show({ kind: "done", text: t("firstRun.guideLeft", { agent: agent.name }) });
-        }
-      }
-      void queryClient.invalidateQueries({ queryKey: ["agents", project] });
-    }
-    return id;
-  }
-  return () => {
-    // Files that are sent at once go into one base.
-    pending.current ??= find().finally(() => {
-      pending.current = null;
-    });
-    return pending.current;
-  };
-}
 
 /** What the agents should know: files, pages of the web, or a text that is written here. */
 export function TeachStep({ number }: { number: number }) {
@@ -68,12 +27,13 @@ export function TeachStep({ number }: { number: number }) {
   const project = useProject();
   const kbs = useQuery(kbsQuery(connection, project));
   const findKb = useOwnKb();
-  const queue = useUploads(findKb);
+  const queue = useUploads(() => findKb());
   const files = useRef<HTMLInputElement>(null);
   const [source, setSource] = useState<{ kind: SourceKind; kbId: string } | null>(null);
   const [busy, setBusy] = useState<SourceKind | null>(null);
   const { handlers, isOver } = useFileDrop(true, (dropped) => queue.add(dropped));
   const kb = ownKb(kbs.data ?? []);
+  const isDone = kbs.data === undefined ? undefined : isTaught(kbs.data);
   const isReading = kb?.status === "ingesting";
 
   async function open(kind: SourceKind) {
@@ -90,8 +50,8 @@ export function TeachStep({ number }: { number: number }) {
     <Step
       number={number}
       title={t("firstRun.teach")}
-      text={t("firstRun.teachText")}
-      isDone={kbs.data === undefined ? undefined : isTaught(kbs.data)}
+      text={isDone === false ? `${t("firstRun.teachText")} ${t("firstRun.onlyGuide")}` : t("firstRun.teachText")}
+      isDone={isDone}
       done={t(isReading ? "firstRun.reading" : "firstRun.taught", { n: kb?.documents ?? 0 })}
     >
       <div

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useId, useState } from "react";
+import { ThumbsDown, ThumbsUp } from "lucide-react";
+import { useEffect, useEffectEvent, useId, useState } from "react";
 import type { SubmitEvent } from "react";
 import type { TicketDetail } from "@svc/contracts";
 import { decide, ticketQuery } from "../api/tickets.ts";
@@ -12,7 +13,9 @@ import { describeFault } from "../ui/describe-fault.ts";
 import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
 import { TextArea } from "../ui/text-area.tsx";
-import { isAnswered, newestTicketsQuery } from "./first-run-state.ts";
+import { CorrectAnswer } from "./correct-answer.tsx";
+import { confirmAnswer, isConfirmed } from "./first-run-state.ts";
+import type { KbPlace } from "./first-run-state.ts";
 import { Step } from "./step.tsx";
 
 const LOOK_MS = 1_000;
@@ -21,25 +24,79 @@ const KEPT = "console.first-run.text";
 /** TEST_MESSAGE_MAX_CHARS of the contracts says the same; the server checks. */
 const TEXT_MAX_CHARS = 2_000;
 
-/** What became of the message: the answer, the draft that waits for a person, or how far it is. */
-function Outcome({ ticket }: { ticket: TicketDetail }) {
+/** Asks whether the answer was right; a draft is sent if it was, and a wrong answer is corrected. */
+function Verdict({
+  ticket,
+  question,
+  onRight,
+  onTaught,
+}: {
+  ticket: TicketDetail;
+  question: string;
+  onRight: () => void;
+  onTaught: (article: KbPlace | null) => void;
+}) {
   const { t } = useTexts();
   const { connection, queryClient, toasts } = useServices();
   const project = useProject();
+  const titleId = useId();
+  const [isWrong, setWrong] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const { draft, id, replies, stage, version } = ticket;
-  const hasDraft = draft !== null && draft.text.trim() !== "";
-  async function approve() {
+  const { draft, id, stage, version } = ticket;
+  const isHeld = stage === "review";
+  const hasAnswer = !isHeld || (draft !== null && draft.text.trim() !== "");
+  async function confirm() {
     setBusy(true);
     try {
-      await decide(connection, { id, project: ticket.project, version }, "approve", {});
-      await queryClient.invalidateQueries({ queryKey: ["ticket", project, id] });
+      if (isHeld) {
+        await decide(connection, { id, project: ticket.project, version }, "approve", {});
+        await queryClient.invalidateQueries({ queryKey: ["ticket", project, id] });
+      }
+      onRight();
     } catch (fault) {
       toasts.show({ kind: "fault", text: describeFault(fault, t) });
     } finally {
       setBusy(false);
     }
   }
+  return (
+    <div className="flex flex-col gap-3">
+      {hasAnswer && (
+        <div role="group" aria-labelledby={titleId} className="flex flex-wrap items-center gap-2">
+          <p id={titleId} className="mr-1 text-sm font-medium">
+            {t("firstRun.wasRight")}
+          </p>
+          <Button size="small" isBusy={isBusy} onClick={() => void confirm()}>
+            <ThumbsUp aria-hidden className="size-3.5" />
+            {t(isHeld ? "firstRun.rightSend" : "firstRun.right")}
+          </Button>
+          <Button size="small" aria-expanded={isWrong} onClick={() => setWrong(!isWrong)}>
+            <ThumbsDown aria-hidden className="size-3.5" />
+            {t("firstRun.wrong")}
+          </Button>
+        </div>
+      )}
+      {(isWrong || !hasAnswer) && <CorrectAnswer ticket={ticket} question={question} onTaught={onTaught} />}
+    </div>
+  );
+}
+
+/** What became of the message: the answer, the draft that waits for a person, or how far it is. */
+function Outcome({
+  ticket,
+  ...verdict
+}: {
+  ticket: TicketDetail;
+  question: string;
+  isRight: boolean;
+  onRight: () => void;
+  onTaught: (article: KbPlace | null) => void;
+}) {
+  const { percent, t } = useTexts();
+  const project = useProject();
+  const { draft, id, replies, stage } = ticket;
+  const hasDraft = draft !== null && draft.text.trim() !== "";
+  const isAnswered = stage === "done" && replies.some(({ author }) => author !== "system");
   return (
     <div className="flex flex-col gap-3">
       {replies.map(
@@ -52,20 +109,18 @@ function Outcome({ ticket }: { ticket: TicketDetail }) {
       )}
       {stage === "review" && (
         <div className="animate-appear rounded-lg border border-warn/30 bg-warn-soft px-3.5 py-2.5 text-sm">
-          <p className="font-medium">{t(hasDraft ? "firstRun.held" : "firstRun.unanswered")}</p>
+          <p className="font-medium">
+            {hasDraft ? t("firstRun.held", { share: percent(draft.confidence ?? 0) }) : t("firstRun.unanswered")}
+          </p>
           {hasDraft && (
-            <>
-              <div className="mt-2">
-                <Markdown text={draft.text} />
-              </div>
-              <Button look="primary" className="mt-2.5" isBusy={isBusy} onClick={() => void approve()}>
-                {t("action.approve")}
-              </Button>
-            </>
+            <div className="mt-2">
+              {draft.markdown ? <Markdown text={draft.text} /> : <PlainText text={draft.text} />}
+            </div>
           )}
         </div>
       )}
       {stage === "failed" && <p className="text-sm text-bad">{t("firstRun.failed")}</p>}
+      {(stage === "review" || isAnswered) && !verdict.isRight && <Verdict ticket={ticket} {...verdict} />}
       <p role="status" className="flex flex-wrap items-baseline gap-x-3 text-xs text-muted">
         <span>{t(`state.${stage}`)}</span>
         <Link
@@ -86,9 +141,13 @@ export function TestStep({ number }: { number: number }) {
   const { connection, live, queryClient, storage } = useServices();
   const project = useProject();
   const formId = useId();
-  const tickets = useQuery(newestTicketsQuery(connection, project));
   const [text, setText] = useState(() => storage.getItem(KEPT) ?? "");
   const [sent, setSent] = useState<{ text: string; ticketId: string } | null>(null);
+  const [isRight, setRight] = useState(() => isConfirmed(storage, project));
+  /** The ticket whose answer was confirmed. */
+  const [confirmed, setConfirmed] = useState<string | null>(null);
+  /** The article that is being read before the question is asked again. */
+  const [article, setArticle] = useState<KbPlace | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
   const ticketId = sent?.ticketId ?? "";
@@ -105,30 +164,54 @@ export function TestStep({ number }: { number: number }) {
       }),
     [live, project, queryClient, ticketId],
   );
-  async function submit(event: SubmitEvent<HTMLFormElement>) {
-    event.preventDefault();
-    if (text.trim() === "" || isBusy) return;
+  async function ask(question: string): Promise<boolean> {
     setBusy(true);
     setFault(null);
     try {
-      const { item } = await connection.call("sendTestMessage", project, { body: { text } });
-      setSent({ text, ticketId: item.ticketId });
-      setText("");
-      storage.removeItem(KEPT);
+      const { item } = await connection.call("sendTestMessage", project, { body: { text: question } });
+      setSent({ text: question, ticketId: item.ticketId });
+      return true;
     } catch (cause) {
       setFault(cause);
+      return false;
     } finally {
       setBusy(false);
     }
   }
-  // The text that says that a person will answer is no answer.
-  const hasReply = ticket.data?.replies.some((reply) => reply.type === "message" && reply.author !== "system") === true;
+  async function submit(event: SubmitEvent<HTMLFormElement>) {
+    event.preventDefault();
+    if (text.trim() === "" || isBusy || !(await ask(text))) return;
+    setText("");
+    storage.removeItem(KEPT);
+  }
+  const reading = useQuery({
+    queryKey: ["first-run", "article", project, article?.documentId],
+    enabled: article !== null,
+    refetchInterval: LOOK_MS,
+    queryFn: async ({ signal }) => {
+      const params = { id: article?.kbId ?? "", docId: article?.documentId ?? "" };
+      return (await connection.call("getDocument", project, { params, signal })).item;
+    },
+  });
+  const status = article === null ? undefined : reading.data?.status;
+  const askAgain = useEffectEvent(() => {
+    setArticle(null);
+    if (sent !== null) void ask(sent.text);
+  });
+  useEffect(() => {
+    if (status === "ready") askAgain();
+  }, [status]);
+  function confirm() {
+    confirmAnswer(storage, project);
+    setRight(true);
+    setConfirmed(ticketId);
+  }
   return (
     <Step
       number={number}
       title={t("firstRun.test")}
       text={t("firstRun.testText")}
-      isDone={hasReply || (tickets.data === undefined ? undefined : isAnswered(tickets.data))}
+      isDone={isRight && (sent === null || confirmed === ticketId)}
       done={t("firstRun.tested")}
     >
       {sent !== null && (
@@ -136,7 +219,24 @@ export function TestStep({ number }: { number: number }) {
           <div className="max-w-[85%] self-end rounded-2xl rounded-tr-sm bg-accent-soft px-3.5 py-2.5">
             <PlainText text={sent.text} />
           </div>
-          {ticket.data !== undefined && <Outcome ticket={ticket.data} />}
+          {ticket.data !== undefined && article === null && (
+            <Outcome
+              key={ticketId}
+              ticket={ticket.data}
+              question={sent.text}
+              isRight={confirmed === ticketId}
+              onRight={confirm}
+              onTaught={(place) => {
+                if (place === null) void ask(sent.text);
+                else setArticle(place);
+              }}
+            />
+          )}
+          {article !== null && (
+            <p role="status" className={`text-sm ${status === "failed" ? "text-bad" : "text-muted"}`}>
+              {t(status === "failed" ? "firstRun.articleFailed" : "firstRun.articleReading")}
+            </p>
+          )}
           {ticket.data === undefined && <p className="text-xs text-muted">{t("arrival.working")}</p>}
         </div>
       )}

@@ -60,8 +60,8 @@ export const deAgents: TableLike<typeof enAgents> = {
   "agents.policyHint.review": "Jede Antwort wartet als Entwurf.",
   "agents.policy.auto": "Immer",
   "agents.policyHint.auto": "Auch wenn er nicht sicher ist.",
-  "agents.threshold": "Sicher genug ab",
-  "agents.thresholdHint": "Höher: weniger Antworten allein, und weniger falsche.",
+  "agents.threshold": "Konfidenzschwelle",
+  "agents.thresholdHint": "Höher: weniger automatische Antworten, weniger falsche.",
   "agents.tools": "Werkzeuge",
   "agents.toolsText":
     "Was sein Sprachmodell aufrufen darf, während es antwortet: Ihre HTTP-APIs und Werkzeuge von MCP-Servern.",

@@ -1,13 +1,13 @@
 /** Texts of the guide for a first administrator. */
 export const enFirstRun = {
-  "firstRun.text": "From an empty installation to a first message that is answered. It takes a few minutes.",
+  "firstRun.text": "From a fresh install to your first right answer. It takes a few minutes.",
   "firstRun.leave": "To the inbox",
   "firstRun.open": "Not done yet",
   "firstRun.kbName": "Knowledge",
   "firstRun.guideLeft": "{agent} answers from your documents now, and no longer from the guide of this service.",
   "firstRun.teach": "Teach it what your customers ask",
-  "firstRun.teachText":
-    "Drop files here, or add a page of your site: answers quote them. What comes with the service is its own guide only.",
+  "firstRun.teachText": "Drop files here, or add a page of your site. Answers quote them.",
+  "firstRun.onlyGuide": "So far it only knows this product's own guide.",
   "firstRun.reading": {
     one: "{n} document is there; it is being read.",
     other: "{n} documents are there; they are being read.",
@@ -19,14 +19,27 @@ export const enFirstRun = {
     "A chat on your site, Telegram, or your own programs by the HTTP API. One is enough to begin with.",
   "firstRun.channelDone": "People can write to you.",
   "firstRun.test": "Send a test message",
-  "firstRun.testText": "Write as a customer would. It goes the way of every message, and the answer appears here.",
+  "firstRun.testText":
+    "Write as a customer would. It is handled like any customer message, and the answer appears here.",
   "firstRun.message": "Message",
   "firstRun.messageHint": "For example: How do I reset my password?",
   "firstRun.send": "Send",
-  "firstRun.tested": "A message was answered. You are ready.",
-  "firstRun.held": "The agent is not sure enough to send this by itself. It waits for you:",
-  "firstRun.unanswered":
-    "The agent found no answer, and the ticket waits for a person. Teach it what is asked, and send another message.",
+  "firstRun.tested": "The answer was right. You are ready.",
+  "firstRun.held": "The agent would not send this by itself (confidence {share}):",
+  "firstRun.unanswered": "The agent found no answer, and the message waits for a person. Write the right answer below.",
   "firstRun.failed": "The message could not be worked on. Its ticket says why.",
   "firstRun.openTicket": "Open the ticket",
+  "firstRun.wasRight": "Was this answer right?",
+  "firstRun.right": "Yes",
+  "firstRun.rightSend": "Yes, send it",
+  "firstRun.wrong": "No",
+  "firstRun.agent": "Agent that should answer",
+  "firstRun.agentHint": "Similar messages go to this agent from now on.",
+  "firstRun.passages": "Passages in your documents",
+  "firstRun.answer": "The right answer",
+  "firstRun.answerHint":
+    "Pick a passage above or write your own. It is saved as an article that answers this question.",
+  "firstRun.teachNow": "Save and ask again",
+  "firstRun.articleReading": "The article is saved and being read. Then the question is asked again.",
+  "firstRun.articleFailed": "The article could not be read. Knowledge shows why.",
 } as const;

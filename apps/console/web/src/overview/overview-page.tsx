@@ -12,12 +12,14 @@ import { FaultNotice } from "../ui/fault-notice.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { PageFrame, Section } from "../ui/page-frame.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
+import { AnswersSection } from "./answers-section.tsx";
 import { BarPlot } from "./bar-plot.tsx";
 import { QueueSection } from "./queue-section.tsx";
 import { SpanBar } from "./span-bar.tsx";
 import { TimeSection } from "./time-section.tsx";
 import { countCells, countColumns, outcomeParts, outcomesOf, timeCells, timeColumns, timeParts } from "./outcomes.ts";
 import type { Counts } from "./outcomes.ts";
+import type { OverviewSearch } from "./overview-search.ts";
 
 /** As the log, `svc doctor` and the alert. */
 const STORAGE_WARNING_SHARE = 0.8;
@@ -146,7 +148,7 @@ function Questions({ stats }: { stats: Stats }) {
   );
 }
 
-function Figures({ stats }: { stats: Stats }) {
+function Figures({ stats, search }: { stats: Stats; search: OverviewSearch }) {
   const { t } = useTexts();
   const channels = stats.byChannel.map((row) => ({
     ...row,
@@ -162,6 +164,7 @@ function Figures({ stats }: { stats: Stats }) {
     <div className="flex flex-col gap-4">
       <Tiles stats={stats} />
       <TimeSection series={stats.series} />
+      <AnswersSection search={search} />
       <div className="grid items-start gap-4 lg:grid-cols-2">
         {channels.length > 0 && <Plots title={t("overview.byChannel")} head={t("overview.channel")} rows={channels} />}
         {agents.length > 0 && <Plots title={t("overview.byAgent")} head={t("overview.agent")} rows={agents} />}
@@ -216,7 +219,7 @@ export function OverviewPage() {
         {stats.data !== undefined && <StorageNotice storage={stats.data.storage} />}
         {stats.isPending && <FiguresSkeleton />}
         {isEmpty && <EmptyState icon={ChartColumn} title={t("overview.none")} text={t("overview.noneText")} />}
-        {stats.data !== undefined && !isEmpty && <Figures stats={stats.data} />}
+        {stats.data !== undefined && !isEmpty && <Figures stats={stats.data} search={search} />}
         <QueueSection />
       </div>
     </PageFrame>

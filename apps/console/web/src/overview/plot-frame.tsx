@@ -2,8 +2,22 @@ import type { ReactNode } from "react";
 import { useTexts } from "../i18n/use-texts.ts";
 
 /** Looks of what a bar is made of. */
-export const FILLS = { accent: "fill-accent", warn: "fill-warn", rest: "fill-edge/45" } as const;
-const DOTS = { accent: "bg-accent", warn: "bg-warn", rest: "bg-edge/45" } as const;
+export const FILLS = {
+  accent: "fill-accent",
+  ok: "fill-ok",
+  warn: "fill-warn",
+  bad: "fill-bad",
+  strong: "fill-edge",
+  rest: "fill-edge/45",
+} as const;
+const DOTS = {
+  accent: "bg-accent",
+  ok: "bg-ok",
+  warn: "bg-warn",
+  bad: "bg-bad",
+  strong: "bg-edge",
+  rest: "bg-edge/45",
+} as const satisfies Record<keyof typeof FILLS, string>;
 
 /** What a bar is made of. */
 export interface BarPart {

@@ -5,10 +5,13 @@ import { ConfirmDialog } from "../ui/confirm-dialog.tsx";
 /** Asks before a draft is sent that the agent would not send by itself. */
 export default function ApproveDialog({
   ticket: { draft },
+  threshold,
   onClose,
   onApprove,
 }: {
   ticket: TicketDetail;
+  /** The threshold of the agent. */
+  threshold: number;
   onClose: () => void;
   onApprove: () => void;
 }) {
@@ -19,7 +22,9 @@ export default function ApproveDialog({
   };
   return (
     <ConfirmDialog title={t("approve.title")} action={t("action.approve")} onClose={onClose} onConfirm={submit}>
-      <p className="mb-2">{t("approve.text", { share: percent(draft?.confidence ?? 0) })}</p>
+      <p className="mb-2">
+        {t("approve.text", { share: percent(draft?.confidence ?? 0), threshold: percent(threshold) })}
+      </p>
       <blockquote dir="auto" className="line-clamp-4 border-l-2 border-line pl-3 text-muted">
         {draft?.text}
       </blockquote>

@@ -16,6 +16,8 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the agent answers by itself \((?<share>\d+) % sure\)$/iu, "reason.byItself"],
   [/^the agent's answers are always reviewed$/iu, "reason.always"],
   [/^(?<share>\d+) % sure$/iu, "reason.sure"],
+  [/^confidence (?<share>\d+) % \(threshold (?<asked>\d+) %\)$/iu, "reason.unsure"],
+  // As earlier versions wrote it.
   [/^only (?<share>\d+) % sure, (?<asked>\d+) % are asked for$/iu, "reason.unsure"],
   [/^the answer promises that a person will look$/iu, "reason.promises"],
   [/^a person was promised or asked for$/iu, "reason.promised"],
@@ -32,8 +34,19 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
   [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
+  [
+    /^(?:quotes|the best passage, in) "(?<title>.+)", .+ The passage does not mention (?<words>"[^"]+"(?:, "[^"]+")*)$/iu,
+    "reason.lacks",
+  ],
+  [
+    /^(?:quotes|the best passage, in) ".+", .+ The documents are in another language than the question$/iu,
+    "reason.language",
+  ],
   [/^the best passage, in "(?<title>.+)", has too little of the question \((?<share>\d+) %\)$/iu, "reason.tooLittle"],
-  [/^quotes "(?<title>.+)", (?<share>\d+) % sure(?:\. The message goes on with an earlier one)?$/iu, "reason.quotes"],
+  [
+    /^quotes "(?<title>.+)", (?:confidence )?(?<share>\d+) %(?: sure)?(?:\. The message (?:goes|follows) on .+ an earlier one)?$/iu,
+    "reason.quotes",
+  ],
   [/^approved$/iu, "reason.approved"],
   [/^edited$/iu, "reason.edited"],
   [/^a new draft is asked for$/iu, "reason.redraft"],
@@ -60,10 +73,30 @@ function describeOne(reason: string, t: Texts["t"], nameOf: (actor: string) => s
   for (const [pattern, key] of REASONS) {
     const found = pattern.exec(bare);
     if (found === null) continue;
-    const { choice = "", who = "", ...names } = found.groups ?? {};
-    return t(key, { ...names, who: nameOf(who), choice: describeChoice(choice, t) });
+    const { choice = "", who = "", words = "", ...names } = found.groups ?? {};
+    const quoted = words.replaceAll(/"([^"]*)"/g, (_, word: string) => t("reason.word", { word }));
+    return t(key, { ...names, words: quoted, who: nameOf(who), choice: describeChoice(choice, t) });
   }
   return reason;
+}
+
+/** How confidence and threshold compare, before the reason of the confidence. */
+const COMPARED = /(?:confidence \d+ % \(threshold \d+ %\)|only \d+ % sure, \d+ % are asked for)(?:; |\.?$)/giu;
+/** A reason that says where the answer stands and how sure it is, and no more. */
+const ONLY_PLACE = /^quotes ".+", (?:confidence )?\d+ %(?: sure)?(?:\. The message [^"]+)?\.?$/iu;
+
+/**
+ * Returns why a draft is below its agent's threshold, in plain words: what the reasons of the pipeline say besides the
+ * confidence, else the place that it quotes.
+ */
+export function describeWeakDraft(
+  { why, place }: { why: string; place: string | undefined },
+  t: Texts["t"],
+  nameOf: (actor: string) => string,
+): string {
+  const reason = why.replaceAll(COMPARED, "").trim();
+  if (reason !== "" && !ONLY_PLACE.test(reason)) return describeReason(reason, t, nameOf);
+  return place === undefined ? t("draft.weakNothing") : t("draft.weakPlace", { title: place });
 }
 
 /**

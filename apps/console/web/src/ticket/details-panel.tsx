@@ -17,7 +17,7 @@ import { Trace } from "./trace.tsx";
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="grid grid-cols-[6.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
+    <div className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-baseline gap-2 py-1">
       <dt className="truncate text-xs text-muted">{label}</dt>
       <dd dir="auto" className="min-w-0 text-sm wrap-anywhere">
         {children}

@@ -1,14 +1,11 @@
-import { Bot, FileText, TriangleAlert } from "lucide-react";
-import type { Source, TicketDetail, TicketDraft } from "@svc/contracts";
-import { useQuery } from "@tanstack/react-query";
-import { agentsQuery } from "../api/agents.ts";
-import { useServices } from "../app/services.ts";
+import { Bot, ChevronDown, FileText, TriangleAlert } from "lucide-react";
+import type { Source, TicketDraft } from "@svc/contracts";
+import { useId, useState } from "react";
 import { usePeople } from "../app/use-names.ts";
-import { useProject } from "../app/use-session.ts";
 import { useTexts } from "../i18n/use-texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Markdown, PlainText } from "../ui/markdown.tsx";
-import { describeReason } from "./describe-reason.ts";
+import { describeReason, describeWeakDraft } from "./describe-reason.ts";
 
 /** From these shares on an answer counts as sure, and as half sure. */
 const SURE = 0.8;
@@ -57,14 +54,17 @@ function SourceCard({ source, onSource }: { source: Source; onSource: (source: S
   );
 }
 
-/** What the agent would answer, how sure it is, and from where it has that: to send, to edit or to refuse. */
+/**
+ * The draft of an agent, how confident the agent is and from where it has the answer: to send, edit or dismiss. Below the
+ * agent's threshold the draft is folded: the card says why the agent would not send it, and suggests writing a reply.
+ */
 export function DraftCard({
-  ticket,
+  agent,
+  threshold,
   draft,
   mayWrite,
   busy,
   canApprove,
-  isWeak,
   onApprove,
   onEdit,
   onWrite,
@@ -72,13 +72,14 @@ export function DraftCard({
   onReject,
   onSource,
 }: {
-  ticket: TicketDetail;
+  /** Name of the agent; undefined where it is not known. */
+  agent: string | undefined;
+  /** The agent's threshold where the draft is below it; null where it is not. */
+  threshold: number | null;
   draft: TicketDraft;
   mayWrite: boolean;
   busy: string | null;
   canApprove: boolean;
-  /** True when the agent would not send it by itself: sending it is not what the card suggests. */
-  isWeak: boolean;
   onApprove: () => void;
   onEdit: () => void;
   onWrite: () => void;
@@ -86,25 +87,32 @@ export function DraftCard({
   onReject: () => void;
   onSource: (source: Source) => void;
 }) {
-  const { t } = useTexts();
-  const { connection } = useServices();
+  const { percent, t } = useTexts();
   const { nameOf } = usePeople();
-  const { data: agents = [] } = useQuery(agentsQuery(connection, useProject()));
-  const agent = agents.find(({ id }) => id === ticket.agentId)?.name;
+  const bodyId = useId();
+  const [isUnfolded, setUnfolded] = useState(false);
   const { confidence, isStale, markdown, sources, text, why } = draft;
   const isEmpty = text.trim() === "";
+  const isWeak = threshold !== null;
+  const isShown = !isWeak || isUnfolded;
   return (
     <section
       aria-label={t("draft.title")}
-      className="mt-4 overflow-hidden rounded-xl border border-accent/40 bg-surface shadow-[0_1px_3px_rgb(15_17_25/0.06)]"
+      className={`mt-4 overflow-hidden rounded-xl border bg-surface shadow-[0_1px_3px_rgb(15_17_25/0.06)] ${
+        isWeak ? "border-line" : "border-accent/40"
+      }`}
     >
-      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-accent-soft/50 px-4 py-2">
+      <header
+        className={`flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2 ${
+          isWeak ? "bg-sunken/60" : "bg-accent-soft/50"
+        }`}
+      >
         <h3 className="flex items-center gap-1.5 text-sm font-semibold">
-          <Bot aria-hidden className="size-4 text-accent" />
+          <Bot aria-hidden className={`size-4 ${isWeak ? "text-faint" : "text-accent"}`} />
           {agent === undefined ? t("draft.title") : t("draft.of", { agent })}
         </h3>
         <span className="flex-1" />
-        {confidence !== null && !isEmpty && <ConfidenceBar confidence={confidence} />}
+        {confidence !== null && !isEmpty && !isWeak && <ConfidenceBar confidence={confidence} />}
       </header>
       {isStale && (
         <p className="flex items-start gap-2 border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
@@ -112,7 +120,34 @@ export function DraftCard({
           {t("draft.stale")}
         </p>
       )}
-      <div className={sources.length === 0 ? "" : "@xl:grid @xl:grid-cols-[minmax(0,1fr)_15rem]"}>
+      {isWeak && (
+        <div className="px-4 pt-3 pb-2">
+          <p className="text-sm">
+            <span className="font-medium">
+              {t("draft.weak", { share: percent(confidence ?? 0), threshold: percent(threshold) })}
+            </span>{" "}
+            {describeWeakDraft({ why, place: sources[0]?.title }, t, nameOf)}
+          </p>
+          <button
+            type="button"
+            aria-expanded={isUnfolded}
+            aria-controls={bodyId}
+            onClick={() => setUnfolded(!isUnfolded)}
+            className="mt-1.5 flex max-w-full items-center gap-1 rounded-sm text-xs font-medium text-muted hover:text-ink"
+          >
+            <ChevronDown
+              aria-hidden
+              className={`size-3.5 shrink-0 transition-transform ${isUnfolded ? "" : "-rotate-90"}`}
+            />
+            {t(isUnfolded ? "draft.fold" : "draft.unfold")}
+          </button>
+        </div>
+      )}
+      <div
+        id={bodyId}
+        hidden={!isShown}
+        className={isShown && sources.length > 0 ? "@xl:grid @xl:grid-cols-[minmax(0,1fr)_15rem]" : ""}
+      >
         <div className="min-w-0 px-4 py-3">
           {isEmpty ? (
             <p className="text-sm text-muted">{t("draft.empty")}</p>
@@ -121,9 +156,11 @@ export function DraftCard({
           ) : (
             <PlainText text={text} />
           )}
-          <p className="mt-3 text-xs text-muted">
-            <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t, nameOf)}
-          </p>
+          {!isWeak && (
+            <p className="mt-3 text-xs text-muted">
+              <span className="font-medium">{t("draft.why")}</span> {describeReason(why, t, nameOf)}
+            </p>
+          )}
         </div>
         {sources.length > 0 && (
           <div className="min-w-0 border-line bg-page px-3 py-3 @max-xl:border-t @xl:border-l">
@@ -145,7 +182,7 @@ export function DraftCard({
               {t("action.write")}
             </Button>
           )}
-          {!isEmpty && (
+          {!isEmpty && isShown && (
             <>
               <Button
                 look={isWeak ? "plain" : "primary"}

@@ -17,6 +17,7 @@ export type TicketDialog = "assign" | "reject" | "resolve" | "approve" | "rerout
 export function TicketDialogs({
   dialog,
   ticket,
+  threshold,
   onClose,
   onAssign,
   onReject,
@@ -26,6 +27,7 @@ export function TicketDialogs({
 }: {
   dialog: TicketDialog | null;
   ticket: TicketDetail;
+  threshold: number;
   onClose: () => void;
   onAssign: (assignee: string | null) => void;
   onReject: (reason?: string) => void;
@@ -38,7 +40,9 @@ export function TicketDialogs({
       {dialog === "assign" && <AssignDialog ticket={ticket} onClose={onClose} onAssign={onAssign} />}
       {dialog === "reject" && <RejectDialog onClose={onClose} onReject={onReject} />}
       {dialog === "resolve" && <ResolveDialog onClose={onClose} onResolve={onResolve} />}
-      {dialog === "approve" && <ApproveDialog ticket={ticket} onClose={onClose} onApprove={onApprove} />}
+      {dialog === "approve" && (
+        <ApproveDialog ticket={ticket} threshold={threshold} onClose={onClose} onApprove={onApprove} />
+      )}
       {dialog === "reroute" && <RerouteDialog ticket={ticket} onClose={onClose} actions={actions} />}
       {dialog === "change" && <ChangeDialog ticket={ticket} onClose={onClose} actions={actions} />}
     </Suspense>

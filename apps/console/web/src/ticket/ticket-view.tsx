@@ -72,7 +72,8 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
   const hasDraftText = draft !== null && draft.text.trim() !== "";
   const canApprove = hasDraftText && !draft.isStale;
   const { data: agents = [] } = useQuery(agentsQuery(connection, ticket.project));
-  const threshold = agents.find((agent) => agent.id === ticket.agentId)?.autoThreshold ?? WEAK_BELOW;
+  const agent = agents.find(({ id: known }) => known === ticket.agentId);
+  const threshold = agent?.autoThreshold ?? WEAK_BELOW;
   const isWeak = hasDraftText && draft.confidence !== null && draft.confidence < threshold;
 
   const compose = (next: ComposeMode) => {
@@ -258,7 +259,6 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
             className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
           >
             <div className="@container mx-auto flex min-h-full max-w-3xl flex-col px-5 pt-5 pb-4 max-sm:px-3">
-              <div className="flex-1" />
               {hasMore && (
                 <Button look="quiet" size="small" isBusy={isLoading} onClick={showOlder} className="mb-3 self-center">
                   {t("ticket.older")}
@@ -268,12 +268,13 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
               <ToolCalls ticket={ticket} actions={actions} mayWrite={mayWrite} />
               {draft !== null && (
                 <DraftCard
-                  ticket={ticket}
+                  key={draft.createdAt}
+                  agent={agent?.name}
+                  threshold={isWeak ? threshold : null}
                   draft={draft}
                   mayWrite={mayWrite}
                   busy={actions.busy}
                   canApprove={canApprove}
-                  isWeak={isWeak}
                   onApprove={askToApprove}
                   onEdit={() => compose("edit")}
                   onWrite={() => compose("reply")}
@@ -328,6 +329,7 @@ export function TicketView({ ticket, isNext }: { ticket: TicketDetail; isNext: R
       <TicketDialogs
         dialog={dialog}
         ticket={ticket}
+        threshold={threshold}
         onClose={() => setDialog(null)}
         onAssign={assign}
         onReject={reject}

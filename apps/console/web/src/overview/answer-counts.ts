@@ -1,0 +1,71 @@
+import type { AnswerCounts, AnswerStats } from "@svc/contracts";
+import type { Texts } from "../i18n/create-texts.ts";
+import type { BarPart } from "./plot-frame.tsx";
+
+/** What became of the answers of one agent. */
+export type AgentAnswers = AnswerStats["agents"][number];
+
+/** Outcomes of an answer, in the order in which they are shown. Each answer has exactly one. */
+export const OUTCOMES = ["accepted", "edited", "askedPerson", "ratedBadly", "rejected", "undecided"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const LOOKS = {
+  accepted: "ok",
+  edited: "accent",
+  askedPerson: "warn",
+  ratedBadly: "bad",
+  rejected: "strong",
+  undecided: "rest",
+} as const satisfies Record<Outcome, BarPart["look"]>;
+
+/** The parts of a bar of outcomes. */
+export const outcomeParts = (t: Texts["t"]): BarPart[] =>
+  OUTCOMES.map((outcome) => ({ label: t(`answers.${outcome}`), look: LOOKS[outcome] }));
+
+/** The counts of all outcomes, in their order. */
+export const outcomeValues = (counts: AnswerCounts): number[] => OUTCOMES.map((outcome) => counts[outcome]);
+
+/** What a threshold would have sent of an agent's answers, and what became of these. */
+export interface ThresholdResult {
+  sent: number;
+  /** Share of all answers; null where there are none. */
+  share: number | null;
+  /** Of what would have been sent and was decided; null where nothing was. */
+  accepted: number | null;
+  edited: number | null;
+  /** The customer asked for a person or rated badly, or a person rejected the answer. */
+  rejected: number | null;
+  undecided: number;
+}
+
+/** Returns what a threshold, in whole percent, would have sent of these answers. */
+export function resultAt({ answers, byConfidence }: AgentAnswers, thresholdPercent: number): ThresholdResult {
+  const above = byConfidence.filter(({ percent }) => percent >= thresholdPercent);
+  const sum = (...names: (keyof AnswerCounts)[]) =>
+    above.reduce((total, counts) => total + names.reduce((part, name) => part + counts[name], 0), 0);
+  const sent = sum("answers");
+  const decided = sent - sum("undecided");
+  const share = (count: number) => (decided === 0 ? null : count / decided);
+  return {
+    sent,
+    share: answers === 0 ? null : sent / answers,
+    accepted: share(sum("accepted")),
+    edited: share(sum("edited")),
+    rejected: share(sum("askedPerson", "ratedBadly", "rejected")),
+    undecided: sum("undecided"),
+  };
+}
+
+/** Width of a bar of the confidence histogram, in percent. */
+export const BIN_PERCENT = 5;
+
+/** Returns the outcomes of answers by confidence, one list for each 5 percent; 100 % belongs to the last one. */
+export function histogramOf({ byConfidence }: AgentAnswers): number[][] {
+  const bins = Array.from({ length: 100 / BIN_PERCENT }, () => OUTCOMES.map(() => 0));
+  for (const counts of byConfidence) {
+    const bin = bins[Math.min(Math.floor(counts.percent / BIN_PERCENT), bins.length - 1)];
+    for (const [index, value] of outcomeValues(counts).entries())
+      if (bin !== undefined) bin[index] = (bin[index] ?? 0) + value;
+  }
+  return bins;
+}
