@@ -23,9 +23,9 @@ async function open(options: EmbeddingServerOptions & Partial<EmbedderOptions> =
     baseUrl: options.baseUrl ?? server.baseUrl,
     log,
   });
-  ends.push(() => {
-    embedder.close();
-    return server.close();
+  ends.push(async () => {
+    await embedder.close();
+    await server.close();
   });
   const warnings = () => lines().filter(({ level }) => level === "warn");
   return { server, embedder, lines, warnings };
@@ -237,7 +237,7 @@ describe("queries", () => {
     server.answerWith("hang");
     const asked = embedder.embedQuery("car");
     await waitFor(() => server.requests().length > 0, { what: "the request" });
-    embedder.close();
+    await embedder.close();
     expect(await asked).toBeNull();
     expect(await embedder.embedQuery("tree")).toBeNull();
     expect(lines().filter(({ level }) => level !== "debug")).toEqual([]);
