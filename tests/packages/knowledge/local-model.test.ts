@@ -7,7 +7,9 @@ import type { Embedder, EmbedderOptions } from "@svc/knowledge";
 import { collectLog, waitFor, writeEmbeddingModel } from "@svc/testing";
 import type { EmbeddingModelOptions } from "@svc/testing";
 
-const MEANINGS = [["car", "cars", "automobile"], ["tree"], ["a", "the"]];
+/** So many that the table of the model is taken out of it, as the weights of a real one are. */
+const OTHERS = Array.from({ length: 40 }, (_, index) => [`word${index}`]);
+const MEANINGS = [["car", "cars", "automobile"], ["tree"], ["a", "the"], ...OTHERS];
 const never = new AbortController().signal;
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -103,14 +105,14 @@ describe("a model in a folder", () => {
   });
 
   test.each([
-    ["damaged weights", { files: { "onnx/model.onnx": "no model" } }, /cannot be loaded \(.*protobuf/i],
+    ["damaged weights", { files: { "onnx/model.onnx": "no model" } }, cannot be loaded (its weights are no ONNX model],
     ["a damaged tokenizer", { files: { "tokenizer.json": "{" } }, "tokenizer.json is not JSON"],
     ["an input of another kind of model", { extraInput: "pixel_values" }, 'asks for the input "pixel_values"'],
   ])("with %s leaves searches to words and says why", async (_, options, reason) => {
     const { embedder, texts } = open(await makeFolder(options), { restMs: 60_000 });
     await expect(embedder.embedTexts(["car"], AbortSignal.timeout(500))).rejects.toThrow();
     expect(await embedder.embedQuery("car")).toBeNull();
-    expect(texts()).toContainEqual(expect.stringMatching(reason));
+    expect(texts()).toContainEqual(expect.stringContaining(reason));
   });
 
   test("is loaded again once its weights have been repaired", async () => {

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
+import { detachWeights } from "./detach-weights.ts";
 import { readTokenizer } from "./read-model-folder.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
 
@@ -87,10 +89,18 @@ function embeddingOf({ data, dims }: Tensor): Float32Array {
   return second === undefined ? data.slice() : pool(data, first, second);
 }
 
+async function createSession(): Promise<InferenceSession> {
+  const bytes = readFileSync(join(folder.dir, folder.weights));
+  return InferenceSession.create(detachWeights(bytes, folder.weights), {
+    executionProviders: ["wasm"],
+    externalData: [{ path: folder.weights, data: bytes }],
+  });
+}
+
 /** Loads the model; returns what embeds a text. */
 async function load(): Promise<(text: string) => Promise<Float32Array>> {
   const encode = createEncoder();
-  const session = await InferenceSession.create(join(folder.dir, folder.weights), { executionProviders: ["wasm"] });
+  const session = await createSession();
   const inputsFor = createInputs(session);
   const output = OUTPUTS.find((name) => session.outputNames.includes(name)) ?? session.outputNames[0] ?? "";
   return async (text) => {
