@@ -84,7 +84,12 @@ test("a pipeline with an endpoint embeds what is added, so that it is found by i
 });
 
 test("a pipeline with a model in a folder embeds all passages again, and finds by meaning without any server", async () => {
-  writeEmbeddingModel(modelDir, { meanings: [["vans", "minibus"], ["trees", "birch"]] });
+  writeEmbeddingModel(modelDir, {
+    meanings: [
+      ["vans", "minibus"],
+      ["trees", "birch"],
+    ],
+  });
   const { store, embeddings, log } = await open({ SVC_EMBEDDINGS_DIR: modelDir });
   const { project } = await store.projects.ensure("default");
   const { kb } = await ensureKb({ store }, project.id, "manual");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createEmbedder, readModelFolder } from "@svc/knowledge";
-import type { Embedder, EmbedderOptions } from "@svc/knowledge";
+import type { Embedder } from "@svc/knowledge";
 import { collectLog, waitFor, writeEmbeddingModel } from "@svc/testing";
 import type { EmbeddingModelOptions } from "@svc/testing";
 
@@ -25,7 +25,7 @@ async function makeFolder(options: Partial<EmbeddingModelOptions> & { name?: str
   return dir;
 }
 
-function open(dir: string, options: Partial<EmbedderOptions> = {}): { embedder: Embedder; texts(): string[] } {
+function open(dir: string, options: { firstRestMs?: number } = {}): { embedder: Embedder; texts(): string[] } {
   const { log, lines } = collectLog();
   // Loading on a busy machine may take longer than a customer would wait.
   const times = { queryDeadlineMs: 15_000, firstRetryMs: 1 };
@@ -83,7 +83,8 @@ describe("a model in a folder", () => {
   });
 
   test("has a name that changes with its weights and with what is done with them, and with nothing else", async () => {
-    const nameOf = async (options: Parameters<typeof makeFolder>[0]) => readModelFolder(await makeFolder(options)).model;
+    const nameOf = async (options: Parameters<typeof makeFolder>[0]) =>
+      readModelFolder(await makeFolder(options)).model;
     const name = await nameOf({});
     expect(name).toMatch(/^test-model@[0-9a-f]{12}$/);
     expect(await nameOf({ files: { "README.md": "more" } })).toBe(name);
@@ -105,11 +106,15 @@ describe("a model in a folder", () => {
   });
 
   test.each([
-    ["damaged weights", { files: { "onnx/model.onnx": "no model" } }, cannot be loaded (its weights are no ONNX model],
+    [
+      "damaged weights",
+      { files: { "onnx/model.onnx": "no model" } },
+      "cannot be loaded (its weights are no ONNX model",
+    ],
     ["a damaged tokenizer", { files: { "tokenizer.json": "{" } }, "tokenizer.json is not JSON"],
     ["an input of another kind of model", { extraInput: "pixel_values" }, 'asks for the input "pixel_values"'],
   ])("with %s leaves searches to words and says why", async (_, options, reason) => {
-    const { embedder, texts } = open(await makeFolder(options), { restMs: 60_000 });
+    const { embedder, texts } = open(await makeFolder(options));
     await expect(embedder.embedTexts(["car"], AbortSignal.timeout(500))).rejects.toThrow();
     expect(await embedder.embedQuery("car")).toBeNull();
     expect(texts()).toContainEqual(expect.stringContaining(reason));
@@ -117,11 +122,8 @@ describe("a model in a folder", () => {
 
   test("is loaded again once its weights have been repaired", async () => {
     const dir = await makeFolder();
-      const folder = readModelFolder(dir);
+    const { embedder } = open(dir, { firstRestMs: 1 });
     await writeFile(join(dir, "onnx/model.onnx"), "no model");
-    const { log } = collectLog();
-    const embedder = createEmbedder({ folder, log, firstRetryMs: 1, firstRestMs: 1, queryDeadlineMs: 15_000 });
-    ends.unshift(() => embedder.close());
     expect(await embedder.embedQuery("car")).toBeNull();
     writeEmbeddingModel(dir, { meanings: MEANINGS });
     await waitFor(() => embedder.embedQuery("car"), { what: "the embedding", timeoutMs: 20_000 });
@@ -131,7 +133,10 @@ describe("a model in a folder", () => {
     const { embedder } = open(await makeFolder());
     await embedder.embedTexts(["car"], never);
     const order: string[] = [];
-    const passages = embedder.embedTexts(Array.from({ length: 32 }, () => "tree ".repeat(500)), never);
+    const passages = embedder.embedTexts(
+      Array.from({ length: 32 }, () => "tree ".repeat(500)),
+      never,
+    );
     await Promise.all([
       passages.then(() => order.push("passages")),
       embedder.embedQuery("car").then(() => order.push("query")),

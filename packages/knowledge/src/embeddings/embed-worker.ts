@@ -8,10 +8,7 @@ import { readTokenizer } from "./read-model-folder.ts";
 import type { ModelFolder } from "./read-model-folder.ts";
 
 /** What the thread reports: that the model is loaded or cannot be, then one outcome for each text, in their order. */
-export type EmbedWorkerMessage =
-  | { kind: "loaded" }
-  | { kind: "failed"; reason: string }
-  | EmbedOutcome;
+export type EmbedWorkerMessage = { kind: "loaded" } | { kind: "failed"; reason: string } | EmbedOutcome;
 
 /** What became of a text. */
 export type EmbedOutcome = { kind: "embedded"; embedding: Float32Array } | { kind: "refused"; reason: string };
@@ -30,7 +27,8 @@ env.logLevel = "error";
 function createEncoder(): (text: string) => number[] {
   const { tokenizer: model, config } = readTokenizer(folder.dir);
   const tokenizer = new Tokenizer(model, config);
-  const encode = (text: string, special: boolean): number[] => tokenizer.encode(text, { add_special_tokens: special }).ids;
+  const encode = (text: string, special: boolean): number[] =>
+    tokenizer.encode(text, { add_special_tokens: special }).ids;
   const framed = encode("a", true);
   const bare = encode("a", false);
   const before = framed.findIndex((_, start) => bare.every((id, place) => framed[start + place] === id));
@@ -78,7 +76,8 @@ function pool(numbers: Float32Array, tokenCount: number, dimensions: number): Fl
   if (folder.pooling === "last") return numbers.slice((tokenCount - 1) * dimensions);
   const sums = new Float32Array(dimensions);
   for (let start = 0; start < numbers.length; start += dimensions) {
-    for (let place = 0; place < dimensions; place += 1) sums[place] = (sums[place] ?? 0) + (numbers[start + place] ?? 0);
+    for (let place = 0; place < dimensions; place += 1)
+      sums[place] = (sums[place] ?? 0) + (numbers[start + place] ?? 0);
   }
   return sums;
 }

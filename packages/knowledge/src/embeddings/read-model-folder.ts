@@ -70,7 +70,9 @@ export function readModelFolder(folder: string): ModelFolder {
     ...[TOKENIZER, TOKENIZER_CONFIG, "config.json"].filter((name) => !existsSync(join(dir, name))),
   ];
   if (weights === undefined || missing.length > 0) {
-    throw new EmbeddingError(`${dir} lacks ${missing.join(", ")}; copy all files of a model published for transformers.js`);
+    throw new EmbeddingError(
+      `${dir} lacks ${missing.join(", ")}; copy all files of a model published for transformers.js`,
+    );
   }
   if (existsSync(join(dir, `${weights}_data`))) {
     throw new EmbeddingError(
@@ -85,7 +87,10 @@ export function readModelFolder(folder: string): ModelFolder {
   const names = `${name} ${basename(dir)}`.toLowerCase();
   const prompts = readPrompts(dir) ?? promptsOf(names);
   const pooling = readPooling(dir) ?? poolingOf(names);
-  const maxTokens = Math.min(MAX_TOKENS, ...readLimits(config, tokenizer, readOptional(dir, "sentence_bert_config.json")));
+  const maxTokens = Math.min(
+    MAX_TOKENS,
+    ...readLimits(config, tokenizer, readOptional(dir, "sentence_bert_config.json")),
+  );
 
   const hash = createHash("sha256").update(JSON.stringify({ prompts, pooling, maxTokens }));
   hash.update(readFileSync(join(dir, TOKENIZER)));
@@ -124,7 +129,8 @@ function readPrompts(dir: string): EmbeddingPrompts | null {
   const { prompts } = readOptional(dir, "config_sentence_transformers.json");
   if (typeof prompts !== "object" || prompts === null) return null;
   const named = new Map<string, unknown>(Object.entries(prompts));
-  const find = (...names: string[]) => names.map((name) => named.get(name)).find((prompt) => typeof prompt === "string");
+  const find = (...names: string[]) =>
+    names.map((name) => named.get(name)).find((prompt) => typeof prompt === "string");
   const query = find("query");
   return query === undefined ? null : { query, document: find("document", "passage") ?? "" };
 }

@@ -82,13 +82,17 @@ test("a worker thread that was lost is not replaced before its rest is over, whi
 
   const other = run({ firstRestMs: 20 });
   await expect(other.ask(["crash"])).rejects.toMatchObject({ retryAfterMs: 20 });
-  const again = () => other.ask(["crash"]).catch((error: { retryAfterMs: number }) => error.retryAfterMs === 40 || null);
+  const again = () =>
+    other.ask(["crash"]).catch((error: { retryAfterMs: number }) => error.retryAfterMs === 40 || null);
   await waitFor(again, { what: "a rest twice as long" });
 });
 
 test("a text that the model refuses costs no worker thread, nor does one whose embedding is no number", async () => {
   const { ask, workers, warnings } = run();
-  await expect(ask(["refuse"])).rejects.toMatchObject({ isRefusal: true, message: expect.stringContaining("bad token") });
+  await expect(ask(["refuse"])).rejects.toMatchObject({
+    isRefusal: true,
+    message: expect.stringContaining("bad token"),
+  });
   await expect(ask(["NaN"])).rejects.toMatchObject({ isRefusal: false });
   expect(await ask(["car", "tree"])).toHaveLength(2);
   expect([workers.length, warnings()]).toEqual([1, []]);

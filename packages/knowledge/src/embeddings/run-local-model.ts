@@ -51,7 +51,13 @@ interface Job {
  * further failure, up to a minute.
  */
 export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): LocalModel {
-  const { log, idleMs = IDLE_MS, runMs = RUN_MS, firstRestMs = FIRST_REST_MS, startWorker = startEmbedWorker } = options;
+  const {
+    log,
+    idleMs = IDLE_MS,
+    runMs = RUN_MS,
+    firstRestMs = FIRST_REST_MS,
+    startWorker = startEmbedWorker,
+  } = options;
   const { model } = folder;
   let worker: Worker | null = null;
   let isLoaded = false;

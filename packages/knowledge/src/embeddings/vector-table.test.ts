@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { addRows, compareRows, createVectorTable, findClosestRows, findCosine, removeRow, sizeOfTable } from "./vector-table.ts";
+import {
+  addRows,
+  compareRows,
+  createVectorTable,
+  findClosestRows,
+  findCosine,
+  removeRow,
+  sizeOfTable,
+} from "./vector-table.ts";
 
 /** Points on a circle, of length 1. */
 const at = (angle: number) => Float32Array.of(Math.cos(angle), Math.sin(angle));

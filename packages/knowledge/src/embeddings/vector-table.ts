@@ -77,11 +77,7 @@ export function compareRows(table: VectorTable, query: Float32Array): Float32Arr
 }
 
 /** The cosine of a passage and the query; undefined when no table has the passage. */
-export function findCosine(
-  tables: readonly VectorTable[],
-  query: Float32Array,
-  chunkId: string,
-): number | undefined {
+export function findCosine(tables: readonly VectorTable[], query: Float32Array, chunkId: string): number | undefined {
   for (const table of tables) {
     const row = table.rows.get(chunkId);
     if (row !== undefined) return compareRow(table, row, query);
