@@ -3,6 +3,7 @@ import { collectLog, startEmbeddingServer, waitFor } from "@svc/testing";
 import type { EmbeddingServer, EmbeddingServerOptions } from "@svc/testing";
 import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder, EmbedderOptions } from "./create-embedder.ts";
+import type { EmbeddingEndpoint } from "./request-embeddings.ts";
 
 const KEY = "sk-planted-0123456789";
 const ends: (() => unknown)[] = [];
@@ -11,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function open(options: EmbeddingServerOptions & Partial<EmbedderOptions> = {}) {
+async function open(options: EmbeddingServerOptions & Partial<Extract<EmbedderOptions, EmbeddingEndpoint>> = {}) {
   const server = await startEmbeddingServer(options);
   const { log, lines } = collectLog();
   const embedder = createEmbedder({

@@ -74,7 +74,8 @@ const MAX_REMEMBERED = 500;
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
   const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
-  const { name, model, folder, prompts, request, keepLoaded, close } = openSource(options);
+  const source = openSource(options);
+  const { name, model, folder, prompts, request } = source;
   const closing = new AbortController();
   const remembered = new Map<string, Promise<Float32Array | null>>();
   let dimensions: number | null = null;
@@ -182,10 +183,10 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       remember(query, asked);
       return withinMs(asked, queryDeadlineMs);
     },
-    keepLoaded,
+    keepLoaded: () => source.keepLoaded(),
     async close() {
       closing.abort(new Error("the embedder was closed"));
-      await close();
+      await source.close();
     },
   };
 }

@@ -151,7 +151,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     waiting = waiting.filter((job) => job !== next);
     current = next;
     watch(runMs, `it took longer than ${runMs / 1_000} s for a text`);
-    worker?.postMessage(next.text);
+    worker?.postMessage(next.text, []);
   }
 
   return {
