@@ -49,7 +49,7 @@ function startWorker(options: { model?: string; replica?: Store } = {}) {
     async stop() {
       stopping.abort();
       await ended;
-      embedder.close();
+      await embedder.close();
     },
   };
   workers.push(worker);

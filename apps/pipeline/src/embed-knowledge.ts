@@ -54,6 +54,8 @@ export async function embedKnowledge(
 ): Promise<void> {
   const { log, embedder } = work;
   const worker = createWorker(work, signal, pace);
+  // Customers' questions come at any time, and the first one after an hour is not to wait for a model to be loaded.
+  embedder.keepLoaded();
   let waitMs = pace.firstWaitMs;
   let isAway = false;
   while (!signal.aborted) {
@@ -168,7 +170,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     if (is && !isOutvoted) {
       log.warn(
         { model: embedder.model },
-        "another process embeds passages with another model, so this one does not; give all of them the same SVC_EMBEDDINGS_MODEL",
+        "another process embeds passages with another model, so this one does not; give all of them the same SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_DIR",
       );
     }
     isOutvoted = is;

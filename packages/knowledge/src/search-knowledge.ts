@@ -25,6 +25,8 @@ export interface SearchHit {
   /** Whether `text` is Markdown; else it is plain text. */
   markdown: boolean;
   score: number;
+  /** Cosine of its embedding and the query's, -1 to 1; absent where one of them has no embedding. */
+  similarity?: number;
 }
 
 /** What a search found, best first. */

@@ -339,6 +339,14 @@ describe("the embedding endpoint", () => {
     expect(loadConfig({ ...env, SVC_EMBEDDINGS_API_KEY: "sk-1" }).embeddings).toEqual({ ...endpoint, apiKey: "sk-1" });
   });
 
+  test("can be a folder with a model, which then is the only one", () => {
+    const env = { ...NEEDED, SVC_EMBEDDINGS_DIR: "/models/e5" };
+    expect(loadConfig(env).embeddings).toEqual({ dir: "/models/e5" });
+    expect(faultsOf(() => loadConfig({ ...env, ...BASE, SVC_EMBEDDINGS_MODEL: "m" }))).toEqual([
+      "SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; keep one of them",
+    ]);
+  });
+
   test("needs a model", () => {
     expect(faultsOf(() => readEnvironment(BASE))).toEqual([
       expect.stringContaining("SVC_EMBEDDINGS_MODEL is required"),

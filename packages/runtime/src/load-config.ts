@@ -12,12 +12,11 @@ const MB = 1024 * 1024;
 type Environment = Readonly<Record<string, string | undefined>>;
 type Values = { [Name in SettingName]: z.output<(typeof SETTINGS)[Name]["schema"]> };
 
-/** An OpenAI-compatible server that makes embeddings, and the model that it is asked for. */
-export interface EmbeddingsConfig {
-  baseUrl: string;
-  model: string;
-  apiKey?: string;
-}
+/**
+ * What makes embeddings: an OpenAI-compatible server with the model that it is asked for, or a model in a folder, which
+ * nobody has looked into yet.
+ */
+export type EmbeddingsConfig = { baseUrl: string; model: string; apiKey?: string } | { dir: string };
 
 /** An OpenID Connect provider by which operators sign in. */
 export interface OidcConfig {
@@ -65,7 +64,7 @@ export interface EarlyConfig {
   webhookAllow: string[];
   /** Hosts and networks that knowledge bases may be read from although they are not public. */
   fetchAllow: string[];
-  /** The server that makes embeddings; undefined where searches go by words alone. */
+  /** What makes embeddings; undefined where searches go by words alone. */
   embeddings: EmbeddingsConfig | undefined;
   /** Servers with language models; undefined where agents quote only. */
   models: ModelsConfig | undefined;
@@ -137,6 +136,9 @@ export function readEnvironment(env: Environment): EarlyConfig {
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
     faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has");
   }
+  if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
+    faults.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; keep one of them");
+  }
   for (const name of ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET"] as const) {
     const isThere = values[name] !== undefined || faults.some((fault) => fault.startsWith(name));
     if (values.SVC_OIDC_ISSUER !== undefined && !isThere) faults.push(`${name} is required with SVC_OIDC_ISSUER`);
@@ -189,6 +191,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
 
 function embeddingsOf(values: Values): EarlyConfig["embeddings"] {
   const { SVC_EMBEDDINGS_BASE_URL: baseUrl, SVC_EMBEDDINGS_MODEL: model, SVC_EMBEDDINGS_API_KEY: apiKey } = values;
+  if (values.SVC_EMBEDDINGS_DIR !== undefined) return { dir: values.SVC_EMBEDDINGS_DIR };
   if (baseUrl === undefined || model === undefined) return undefined;
   return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
 }

@@ -7,6 +7,7 @@ import {
   createTestQueueBackend,
   findRedisServer,
   freePort,
+  repositoryPath,
   startRedis,
   testLog,
   waitFor,
@@ -237,6 +238,13 @@ async function tellRedis(port: number, command: string): Promise<void> {
   socket.end(`${command}\r\n`);
   expect(await answer).toMatch(/^\+OK/);
 }
+
+test("a folder that is to have an embedding model and lacks something keeps a process from starting", async () => {
+  const config = configOf(database.url, { SVC_EMBEDDINGS_DIR: repositoryPath("docs") });
+  await expect(open(config)).rejects.toThrow(
+    /^SVC_EMBEDDINGS_DIR names no model: .* lacks onnx\/model_quantized\.onnx .*tokenizer\.json.*See docs\/models\.md$/,
+  );
+});
 
 test("a newer schema is no reason not to start, but is warned of", async () => {
   const newer = await createTestDatabase();

@@ -1,7 +1,7 @@
 import { createToolOpener, openLanguageModels, openModelCatalogue } from "@svc/agents";
 import type { LanguageModels, ModelCatalogue, ToolOpener } from "@svc/agents";
-import { openEmbeddings } from "@svc/knowledge";
-import type { Embeddings } from "@svc/knowledge";
+import { EmbeddingError, openEmbeddings, readModelFolder } from "@svc/knowledge";
+import type { EmbeddingSource, Embeddings } from "@svc/knowledge";
 import { createLog } from "@svc/log";
 import type { Log } from "@svc/log";
 import { openQueues } from "@svc/queue";
@@ -18,7 +18,7 @@ export interface Resources {
   config: Config;
   store: Store;
   queues: Queues;
-  /** What searches by meaning; null where no endpoint is configured, and searches go by words alone. */
+  /** What searches by meaning; null where nothing makes embeddings, and searches go by words alone. */
   embeddings: Embeddings | null;
   /** What agents answer with; null where no server with language models is configured, and agents quote. */
   models: LanguageModels | null;
@@ -69,12 +69,25 @@ export async function waitForStore(
   }
 }
 
+/** Throws StartError when the folder of a model lacks something: it will not be there before somebody puts it there. */
+function sourceOf(embeddings: NonNullable<Config["embeddings"]>): EmbeddingSource {
+  if (!("dir" in embeddings)) return embeddings;
+  try {
+    return { folder: readModelFolder(embeddings.dir) };
+  } catch (error) {
+    if (!(error instanceof EmbeddingError)) throw error;
+    throw new StartError(`SVC_EMBEDDINGS_DIR names no model: ${error.message}. See docs/models.md`);
+  }
+}
+
 /**
  * Opens what services work with: log, store, queues. Waits for the store; refuses a schema that this version does not
- * know, a secret key that is not the one of this store, and (in production) a Redis that may drop jobs.
+ * know, a secret key that is not the one of this store, a folder that is to have a model and has none, and (in
+ * production) a Redis that may drop jobs.
  */
 export async function openResources(config: Config, options: { app: string; log?: Log }): Promise<Resources> {
   const log = options.log ?? createLog({ level: config.logLevel, name: options.app });
+  const source = config.embeddings === undefined ? null : sourceOf(config.embeddings);
   const schema = await waitForStore(config.databaseUrl, log);
   if (schema === "older") throw new StartError("The database schema is older than this version. Run: svc migrate");
   if (schema === "newer") {
@@ -103,7 +116,7 @@ export async function openResources(config: Config, options: { app: string; log?
     prefix: config.queuePrefix,
     log,
   });
-  const embeddings = config.embeddings === undefined ? null : openEmbeddings({ ...config.embeddings, store, log });
+  const embeddings = source === null ? null : openEmbeddings({ ...source, store, log });
   const models = config.models === undefined ? null : openLanguageModels(config.models, { log, store });
   const policyFault = await queues.findPolicyFault(POLICY_WAIT_MS);
   if (policyFault !== null && config.isProduction) {

@@ -49,7 +49,7 @@ export function ownPortsOf(
     ...(metrics === undefined ? [] : [metrics]),
     ...portsOf(config.databaseUrl),
     ...portsOf(config.redisUrl),
-    ...webPortsOf(config.embeddings?.baseUrl),
+    ...(config.embeddings !== undefined && "baseUrl" in config.embeddings ? webPortsOf(config.embeddings.baseUrl) : []),
     ...(config.models?.providers ?? []).flatMap(({ baseUrl }) => webPortsOf(baseUrl)),
   ];
 }

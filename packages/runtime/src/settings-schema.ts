@@ -345,6 +345,13 @@ export const SETTINGS = {
     defaultText: "none is sent",
     isSecret: true,
   },
+  SVC_EMBEDDINGS_DIR: {
+    schema: z.string().min(1, { error: "a folder" }).optional(),
+    description:
+      "A folder with a sentence-embedding model in ONNX and its tokenizer, as published for transformers.js. It runs in a worker thread of each app that searches, in place of `SVC_EMBEDDINGS_BASE_URL`; nothing is sent anywhere. See [which models fit](models.md#embeddings-without-a-server). Files that are missing keep an app from starting.",
+    defaultText: "none",
+    isSecret: false,
+  },
   SVC_LLM_BASE_URL: {
     schema: apiBase.optional(),
     description:

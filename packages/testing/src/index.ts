@@ -74,3 +74,5 @@ export type { LogLine } from "./test-log.ts";
 export { COMPOSITIONS, QUEUE_BACKENDS, readTestSettings } from "./test-settings.ts";
 export type { CompositionName, QueueBackend, TestSettings } from "./test-settings.ts";
 export { waitFor } from "./wait-for.ts";
+export { writeEmbeddingModel } from "./write-embedding-model.ts";
+export type { EmbeddingModelOptions } from "./write-embedding-model.ts";

@@ -1,5 +1,5 @@
 import { EmbeddingError } from "@svc/knowledge";
-import type { Embeddings } from "@svc/knowledge";
+import type { Embeddings, ModelFolder } from "@svc/knowledge";
 import type { Store } from "@svc/store";
 import type { Check } from "./check.ts";
 
@@ -8,34 +8,48 @@ const NAME = "Embeddings";
 /** A server that has to load its model takes a while; one that is in order answers within this time. */
 const DEADLINE_MS = 20_000;
 
-const ADVICE =
+const SERVER_ADVICE =
   "Searches go by words alone until it answers. Correct SVC_EMBEDDINGS_BASE_URL, SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_API_KEY, or start that server.";
+const FOLDER_ADVICE =
+  "Searches go by words alone until it works. Put a model that fits into the folder of SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
 
-/** Whether the endpoint makes embeddings; null, or why not. */
-async function findFault({ embedder }: Embeddings): Promise<string | null> {
+/** How many numbers an embedding has, or why there is none. */
+async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { fault: string }> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     const [embedding] = await embedder.embedTexts(["test"], deadline);
-    return embedding == null ? "it gives no embedding of a single word" : null;
+    if (embedding == null) return { fault: "it gives no embedding of a single word" };
+    return { dimensions: embedding.length };
   } catch (error) {
-    if (error instanceof EmbeddingError) return error.message;
-    if (deadline.aborted) return `it has not answered within ${DEADLINE_MS} ms`;
+    if (error instanceof EmbeddingError) return { fault: error.message };
+    if (deadline.aborted) return { fault: `it has not answered within ${DEADLINE_MS} ms` };
     throw error;
   }
 }
 
+/** What is loaded: nothing of a server, which only it knows. */
+function describe(folder: ModelFolder | null): string {
+  if (folder === null) return "";
+  const { dir, weights, weightsBytes, pooling, maxTokens } = folder;
+  const size = `${Math.ceil(weightsBytes / 1_000_000)} MB`;
+  return ` from ${dir} (${weights}, ${size}, pooling ${pooling}, the first ${maxTokens} tokens of a text)`;
+}
+
 /**
- * Checks that the embedding endpoint answers, and how many passages have an embedding. Nothing where none is
- * configured: searches by words alone are in order.
+ * Checks that the embedding endpoint answers or the model in the folder can be loaded, how many numbers its embeddings
+ * have, and how many passages have one. Nothing where neither is configured: searches by words alone are in order.
  */
 export async function checkEmbeddings(store: Store, embeddings: Embeddings | null): Promise<Check[]> {
   if (embeddings === null) return [];
-  const { model } = embeddings.embedder;
-  const fault = await findFault(embeddings);
+  const { model, folder } = embeddings.embedder;
+  const found = await probe(embeddings);
   const { passages, embedded, refused } = await store.chunkEmbeddings.count(model);
-  const state = `${model}: ${embedded} of ${passages} passages have an embedding${refused > 0 ? `, ${refused} cannot have one` : ""}`;
-  if (fault !== null) {
-    return [{ name: NAME, status: "warn", detail: `${state}; the endpoint does not work: ${fault}`, advice: ADVICE }];
+  const numbers = "dimensions" in found ? ` with ${found.dimensions} numbers` : "";
+  const state = `${model}${describe(folder)}: ${embedded} of ${passages} passages have an embedding${numbers}${refused > 0 ? `, ${refused} cannot have one` : ""}`;
+  if ("fault" in found) {
+    const what = folder === null ? "the endpoint" : "the model";
+    const advice = folder === null ? SERVER_ADVICE : FOLDER_ADVICE;
+    return [{ name: NAME, status: "warn", detail: `${state}; ${what} does not work: ${found.fault}`, advice }];
   }
   const isDone = embedded + refused >= passages;
   const advice = "Hint: the pipeline makes the others while it runs.";

@@ -3,6 +3,7 @@ import { collectLog, startEmbeddingServer, waitFor } from "@svc/testing";
 import type { EmbeddingServer, EmbeddingServerOptions } from "@svc/testing";
 import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder, EmbedderOptions } from "./create-embedder.ts";
+import type { EmbeddingEndpoint } from "./request-embeddings.ts";
 
 const KEY = "sk-planted-0123456789";
 const ends: (() => unknown)[] = [];
@@ -11,7 +12,7 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function open(options: EmbeddingServerOptions & Partial<EmbedderOptions> = {}) {
+async function open(options: EmbeddingServerOptions & Partial<Extract<EmbedderOptions, EmbeddingEndpoint>> = {}) {
   const server = await startEmbeddingServer(options);
   const { log, lines } = collectLog();
   const embedder = createEmbedder({
@@ -23,9 +24,9 @@ async function open(options: EmbeddingServerOptions & Partial<EmbedderOptions> =
     baseUrl: options.baseUrl ?? server.baseUrl,
     log,
   });
-  ends.push(() => {
-    embedder.close();
-    return server.close();
+  ends.push(async () => {
+    await embedder.close();
+    await server.close();
   });
   const warnings = () => lines().filter(({ level }) => level === "warn");
   return { server, embedder, lines, warnings };
@@ -237,7 +238,7 @@ describe("queries", () => {
     server.answerWith("hang");
     const asked = embedder.embedQuery("car");
     await waitFor(() => server.requests().length > 0, { what: "the request" });
-    embedder.close();
+    await embedder.close();
     expect(await asked).toBeNull();
     expect(await embedder.embedQuery("tree")).toBeNull();
     expect(lines().filter(({ level }) => level !== "debug")).toEqual([]);

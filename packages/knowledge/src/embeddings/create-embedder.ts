@@ -4,12 +4,18 @@ import { cutText } from "@svc/text";
 import { embedTexts } from "./embed-texts.ts";
 import { EmbeddingError } from "./embedding-error.ts";
 import { promptsOf } from "./prompts-of.ts";
+import type { EmbeddingPrompts } from "./prompts-of.ts";
+import type { ModelFolder } from "./read-model-folder.ts";
 import { createEmbeddingRequest } from "./request-embeddings.ts";
-import type { EmbeddingEndpoint } from "./request-embeddings.ts";
+import type { EmbeddingEndpoint, EmbeddingRequest } from "./request-embeddings.ts";
+import { runLocalModel } from "./run-local-model.ts";
+import type { LocalModelOptions } from "./run-local-model.ts";
 
-/** Makes embeddings of texts by an endpoint. All of them have length 1. */
+/** Makes embeddings of texts by a server, or by a model in this process. All of them have length 1. */
 export interface Embedder {
   readonly model: string;
+  /** The folder whose model runs in this process; null where a server makes the embeddings. */
+  readonly folder: ModelFolder | null;
   /**
    * Embeddings of passages in their order; null for one that the endpoint does not take however short it is cut.
    * Faults are tried again for some seconds; rejects with an `EmbeddingError` when it does not work, and with the
@@ -21,12 +27,17 @@ export interface Embedder {
    * goes on without it. Never rejects.
    */
   embedQuery(text: string): Promise<Float32Array | null>;
-  /** Ends what is on its way. */
-  close(): void;
+  /** Keeps a model of this process in memory while nothing is asked; of a server it asks nothing. */
+  keepLoaded(): void;
+  /** Ends what is on its way, and the worker thread of a model. */
+  close(): Promise<void>;
 }
 
+/** What makes the embeddings: a server, or a model in a folder. */
+export type EmbeddingSource = EmbeddingEndpoint | ({ folder: ModelFolder } & Omit<LocalModelOptions, "log">);
+
 /** What of an embedder can be set; the defaults are those of `createEmbedder`. */
-export interface EmbedderOptions extends EmbeddingEndpoint {
+export type EmbedderOptions = EmbeddingSource & {
   log: Log;
   /** How long a search waits for the embedding of its query. */
   queryDeadlineMs?: number;
@@ -34,7 +45,7 @@ export interface EmbedderOptions extends EmbeddingEndpoint {
   restMs?: number;
   /** The wait before passages are tried again. */
   firstRetryMs?: number;
-}
+};
 
 const QUERY_DEADLINE_MS = 800;
 const MAX_FAILURES = 3;
@@ -57,14 +68,14 @@ const SHORT_QUERY_CHARS = 400;
 const MAX_REMEMBERED = 500;
 
 /**
- * Makes an embedder for an OpenAI-compatible endpoint. For queries it is left alone for 30 s after three failures in a
+ * Makes an embedder for an OpenAI-compatible endpoint or a model in a folder. For queries it is left alone for 30 s after three failures in a
  * row (an answer later than 0.8 s is one), then tried by one query; the log has one line when it goes and one when it
  * is back. The key is in no line of the log.
  */
 export function createEmbedder(options: EmbedderOptions): Embedder {
-  const { model, log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
-  const request = createEmbeddingRequest(options);
-  const prompts = promptsOf(model);
+  const { log, queryDeadlineMs = QUERY_DEADLINE_MS, restMs = REST_MS, firstRetryMs } = options;
+  const source = openSource(options);
+  const { name, model, folder, prompts, request } = source;
   const closing = new AbortController();
   const remembered = new Map<string, Promise<Float32Array | null>>();
   let dimensions: number | null = null;
@@ -73,8 +84,8 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     maxFailures: MAX_FAILURES,
     restMs,
     onOpen: (reason) =>
-      log.warn({ model }, `the embedding endpoint gives nothing for queries: ${reason}; searches go by words alone`),
-    onClose: () => log.info({ model }, "the embedding endpoint answers queries again"),
+      log.warn({ model }, `the embedding ${name} gives nothing for queries: ${reason}; searches go by words alone`),
+    onClose: () => log.info({ model }, `the embedding ${name} answers queries again`),
   });
 
   /** All embeddings of a model have one length; another one is another model's. */
@@ -92,7 +103,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   }
 
   async function askOnce(query: string): Promise<Float32Array | null> {
-    const requested = { timeoutMs: QUERY_TIMEOUT_MS, signal: closing.signal };
+    const requested = { timeoutMs: QUERY_TIMEOUT_MS, signal: closing.signal, isQuery: true };
     const [embedding = null] = check(await request([prompts.query + query], requested));
     return embedding;
   }
@@ -155,6 +166,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
 
   return {
     model,
+    folder,
     async embedTexts(texts, signal) {
       const prompt = prompts.document;
       const ending = AbortSignal.any([signal, closing.signal]);
@@ -171,7 +183,40 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       remember(query, asked);
       return withinMs(asked, queryDeadlineMs);
     },
-    close: () => closing.abort(new Error("the embedder was closed")),
+    keepLoaded: () => source.keepLoaded(),
+    async close() {
+      closing.abort(new Error("the embedder was closed"));
+      await source.close();
+    },
+  };
+}
+
+interface OpenSource {
+  /** What the log calls it. */
+  name: "endpoint" | "model";
+  model: string;
+  folder: ModelFolder | null;
+  prompts: EmbeddingPrompts;
+  request: EmbeddingRequest;
+  keepLoaded(): void;
+  close(): Promise<void>;
+}
+
+function openSource(options: EmbedderOptions): OpenSource {
+  if ("folder" in options) {
+    const { folder } = options;
+    const { model, prompts } = folder;
+    return { name: "model", model, folder, prompts, ...runLocalModel(folder, options) };
+  }
+  const { model } = options;
+  return {
+    name: "endpoint",
+    model,
+    folder: null,
+    prompts: promptsOf(model),
+    request: createEmbeddingRequest(options),
+    keepLoaded: () => undefined,
+    close: () => Promise.resolve(),
   };
 }
 

@@ -1,4 +1,4 @@
-/** An endpoint that gave no usable embeddings: `message` says why, in words for a log, without any key. */
+/** A server or a model that gave no usable embeddings: `message` says why, in words for a log, without any key. */
 export class EmbeddingError extends Error {
   /** True when the endpoint works and does not take these texts, most likely because one is too long. */
   readonly isRefusal: boolean;

@@ -19,13 +19,13 @@ export function openEmbeddings(
   options: EmbedderOptions & Omit<KeepVectorsOptions, "model"> & { store: Store },
 ): Embeddings {
   const embedder = createEmbedder(options);
-  const vectors = keepVectors(options);
+  const vectors = keepVectors({ ...options, model: embedder.model });
   return {
     embedder,
     vectors,
     log: options.log,
     async close() {
-      embedder.close();
+      await embedder.close();
       await vectors.close();
     },
   };

@@ -77,7 +77,8 @@ function decodeBase64(text: string): Float32Array {
   return Float32Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readFloatLE(place * 4));
 }
 
-function normalize(numbers: Float32Array): Float32Array | null {
+/** The vector of length 1 in the same direction, or null for one that has no direction. */
+export function normalize(numbers: Float32Array): Float32Array | null {
   let squares = 0;
   for (const number of numbers) squares += number * number;
   const length = Math.sqrt(squares);

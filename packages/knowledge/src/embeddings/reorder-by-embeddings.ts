@@ -1,7 +1,7 @@
 import type { ProjectId, Store } from "@svc/store";
 import { fuseRanks } from "./fuse-ranks.ts";
 import type { Embeddings } from "./open-embeddings.ts";
-import { addRows, createVectorTable, findClosestRows } from "./vector-table.ts";
+import { addRows, createVectorTable, findClosestRows, findCosine } from "./vector-table.ts";
 
 /**
  * How many passages found by words a search should hand over to be put in order: the best ones. A search for so many
@@ -97,11 +97,10 @@ async function reorder<Hit extends LexicalHit>(
     const known = { ...(url === null ? {} : { url }), ...(page === null ? {} : { page }) };
     byId.set(chunk.chunkId, { ...chunk, ...known, markdown: mime === "text/markdown", score: 0 });
   }
-  const similarities = new Map(closest.map(({ chunkId, cosine }) => [chunkId, cosine]));
   return order
     .flatMap((id): ReorderedHit<Hit>[] => {
       const hit = byId.get(id);
-      const similarity = similarities.get(id);
+      const similarity = findCosine(tables, embedding, id);
       if (hit === undefined) return [];
       return [similarity === undefined ? hit : { ...hit, similarity }];
     })

@@ -19,10 +19,11 @@ export interface EmbeddingEndpoint {
   apiKey?: string;
 }
 
-/** Asks a server for embeddings; see `createEmbeddingRequest`. */
+/** Asks for embeddings: of a server (`createEmbeddingRequest`), or of a model in this process (`runLocalModel`). */
 export type EmbeddingRequest = (
   texts: readonly string[],
-  options: { timeoutMs: number; signal: AbortSignal },
+  /** Somebody waits for a query; passages have time. */
+  options: { timeoutMs: number; signal: AbortSignal; isQuery?: boolean },
 ) => Promise<(Float32Array | null)[]>;
 
 /** An answer is at most this long, and so much longer for each text. */

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { addRows, compareRows, createVectorTable, findClosestRows, removeRow, sizeOfTable } from "./vector-table.ts";
+import {
+  addRows,
+  compareRows,
+  createVectorTable,
+  findClosestRows,
+  findCosine,
+  removeRow,
+  sizeOfTable,
+} from "./vector-table.ts";
 
 /** Points on a circle, of length 1. */
 const at = (angle: number) => Float32Array.of(Math.cos(angle), Math.sin(angle));
@@ -15,6 +23,8 @@ describe("a table of embeddings", () => {
     expect(findClosestRows([one, two], at(1.09), 2).map(({ chunkId }) => chunkId)).toEqual(["c", "a"]);
     expect(findClosestRows([one, two], at(1), 1)).toEqual([{ chunkId: "a", cosine: expect.closeTo(1, 5) }]);
     expect(findClosestRows([], at(1), 1)).toEqual([]);
+    expect(findCosine([one, two], at(1.09), "c")).toBeCloseTo(Math.cos(0.01), 5);
+    expect(findCosine([one, two], at(1), "nobody")).toBeUndefined();
   });
 
   test("keeps what it has while it grows, shrinks and changes", () => {

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { Tokenizer } from "@huggingface/tokenizers";
+import { InferenceSession, Tensor, env } from "onnxruntime-web";
+import { detachWeights } from "./detach-weights.ts";
+import { readTokenizer } from "./read-model-folder.ts";
+import type { ModelFolder } from "./read-model-folder.ts";
+
+/** What the thread reports: that the model is loaded or cannot be, then one outcome for each text, in their order. */
+export type EmbedWorkerMessage = { kind: "loaded" } | { kind: "failed"; reason: string } | EmbedOutcome;
+
+/** What became of a text. */
+export type EmbedOutcome = { kind: "embedded"; embedding: Float32Array } | { kind: "refused"; reason: string };
+
+/** Outputs that hold the embedding of the whole text or of its tokens, by preference. */
+const OUTPUTS = ["sentence_embedding", "last_hidden_state", "token_embeddings"];
+
+const port = parentPort;
+const folder = workerData as ModelFolder;
+
+// One thread: embedding is to leave the other processors to the messages.
+env.wasm.numThreads = 1;
+env.logLevel = "error";
+
+/** Token ids of a text, with what the model wants around them. Of a longer text the beginning. */
+function createEncoder(): (text: string) => number[] {
+  const { tokenizer: model, config } = readTokenizer(folder.dir);
+  const tokenizer = new Tokenizer(model, config);
+  const encode = (text: string, special: boolean): number[] =>
+    tokenizer.encode(text, { add_special_tokens: special }).ids;
+  const framed = encode("a", true);
+  const bare = encode("a", false);
+  const before = framed.findIndex((_, start) => bare.every((id, place) => framed[start + place] === id));
+  if (bare.length === 0 || before === -1) throw new Error("its tokenizer knows no letters");
+  const prefix = framed.slice(0, before);
+  const suffix = framed.slice(before + bare.length);
+  const room = folder.maxTokens - prefix.length - suffix.length;
+  return (text) => [...prefix, ...encode(text, false).slice(0, room), ...suffix];
+}
+
+/** The tensors that a model asks for, made from token ids. */
+function createInputs({ inputMetadata }: InferenceSession): (ids: readonly number[]) => Record<string, Tensor> {
+  const values: Readonly<Record<string, (id: number, place: number) => number>> = {
+    input_ids: (id) => id,
+    attention_mask: () => 1,
+    token_type_ids: () => 0,
+    position_ids: (_, place) => place,
+  };
+  const wanted = inputMetadata.map((input) => {
+    const value = values[input.name];
+    if (value === undefined) {
+      throw new Error(`it asks for the input "${input.name}", which models for sentence embeddings do not`);
+    }
+    const type = input.isTensor ? input.type : undefined;
+    return { name: input.name, value, isInt32: type === "int32" };
+  });
+  return (ids) =>
+    Object.fromEntries(
+      wanted.map(({ name, value, isInt32 }) => {
+        const numbers = ids.map(value);
+        const shape = [1, ids.length];
+        return [
+          name,
+          isInt32
+            ? new Tensor("int32", Int32Array.from(numbers), shape)
+            : new Tensor("int64", BigInt64Array.from(numbers, BigInt), shape),
+        ];
+      }),
+    );
+}
+
+/** Makes one vector of the vectors of all tokens. Only its direction counts, so a sum is as good as a mean. */
+function pool(numbers: Float32Array, tokenCount: number, dimensions: number): Float32Array {
+  if (folder.pooling === "cls") return numbers.slice(0, dimensions);
+  if (folder.pooling === "last") return numbers.slice((tokenCount - 1) * dimensions);
+  const sums = new Float32Array(dimensions);
+  for (let start = 0; start < numbers.length; start += dimensions) {
+    for (let place = 0; place < dimensions; place += 1)
+      sums[place] = (sums[place] ?? 0) + (numbers[start + place] ?? 0);
+  }
+  return sums;
+}
+
+function embeddingOf({ data, dims }: Tensor): Float32Array {
+  if (!(data instanceof Float32Array)) throw new Error("its output is not made of 32-bit floats");
+  const [, first = 0, second] = dims;
+  return second === undefined ? data.slice() : pool(data, first, second);
+}
+
+async function createSession(): Promise<InferenceSession> {
+  const bytes = readFileSync(join(folder.dir, folder.weights));
+  return InferenceSession.create(detachWeights(bytes, folder.weights), {
+    executionProviders: ["wasm"],
+    externalData: [{ path: folder.weights, data: bytes }],
+  });
+}
+
+/** Loads the model; returns what embeds a text. */
+async function load(): Promise<(text: string) => Promise<Float32Array>> {
+  const encode = createEncoder();
+  const session = await createSession();
+  const inputsFor = createInputs(session);
+  const output = OUTPUTS.find((name) => session.outputNames.includes(name)) ?? session.outputNames[0] ?? "";
+  return async (text) => {
+    const { [output]: tensor } = await session.run(inputsFor(encode(text)), [output]);
+    if (tensor === undefined) throw new Error("it has no output");
+    const embedding = embeddingOf(tensor);
+    tensor.dispose();
+    return embedding;
+  };
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+function post(message: EmbedWorkerMessage): void {
+  port?.postMessage(message, message.kind === "embedded" ? [message.embedding.buffer as ArrayBuffer] : []);
+}
+
+try {
+  const embed = await load();
+  port?.on("message", (text: string) => {
+    embed(text).then(
+      (embedding) => post({ kind: "embedded", embedding }),
+      (error: unknown) => post({ kind: "refused", reason: reasonOf(error) }),
+    );
+  });
+  post({ kind: "loaded" });
+} catch (error) {
+  post({ kind: "failed", reason: reasonOf(error) });
+}

@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import type { Hash } from "node:crypto";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { EmbeddingError } from "./embedding-error.ts";
+import { promptsOf } from "./prompts-of.ts";
+import type { EmbeddingPrompts } from "./prompts-of.ts";
+
+/** How the vectors of a text's tokens become one: their mean, the first one, or the last one. */
+export type Pooling = "mean" | "cls" | "last";
+
+/** A sentence-embedding model in a folder, as published for transformers.js. Plain data: it is sent to a worker thread. */
+export interface ModelFolder {
+  dir: string;
+  /** The model's name, and a fingerprint of all that its embeddings depend on: `intfloat/e5-small-v2@0f3a9c1b22d4`. */
+  model: string;
+  prompts: EmbeddingPrompts;
+  /** The weights, as a path in `dir`. */
+  weights: string;
+  weightsBytes: number;
+  pooling: Pooling;
+  /** Of a longer text the beginning is embedded. */
+  maxTokens: number;
+}
+
+/** Weights by preference: a quantized model takes a quarter of the memory and less than half of the time. */
+const WEIGHTS = ["model_quantized.onnx", "model_int8.onnx", "model_uint8.onnx", "model.onnx"].flatMap((name) => [
+  join("onnx", name),
+  name,
+]);
+
+const TOKENIZER = "tokenizer.json";
+const TOKENIZER_CONFIG = "tokenizer_config.json";
+
+/** More tokens than a passage has. What they cost grows with their square, so models that could read more do not. */
+const MAX_TOKENS = 512;
+
+/** The poolings that are supported, as sentence-transformers name them. */
+const POOLINGS: Readonly<Record<string, Pooling>> = {
+  pooling_mode_mean_tokens: "mean",
+  pooling_mode_cls_token: "cls",
+  pooling_mode_lasttoken: "last",
+};
+
+/** Models without a `1_Pooling/config.json` that were trained on their first token, by their names. Others take the mean. */
+const CLS_MODELS = /bge-|mxbai-embed|snowflake-arctic-embed|gte-(?:multilingual|modernbert|.*-v1\.5)/;
+const LAST_TOKEN_MODELS = /qwen3-embedding/;
+
+/** Parts of the weights that go into the fingerprint: reading all of them would hold up each start. */
+const SAMPLES = 32;
+const SAMPLE_BYTES = 65_536;
+
+/** Digits of a fingerprint. */
+const FINGERPRINT_CHARS = 12;
+
+/** An identifier on a hub, not a path on the machine of whoever published the model. */
+const HUB_ID = /^[\w-]+\/[\w.-]+$/;
+
+/**
+ * Reads what a folder with a model says about it: `tokenizer.json`, `tokenizer_config.json`, `config.json`, and where
+ * they exist `1_Pooling/config.json`, `sentence_bert_config.json` and `config_sentence_transformers.json`. Reads only
+ * samples of the weights. Throws an `EmbeddingError` that names everything that is missing or damaged.
+ */
+export function readModelFolder(folder: string): ModelFolder {
+  const dir = resolve(folder);
+  if (!isFolder(dir)) throw new EmbeddingError(`${dir} is not a folder that can be read`);
+  const weights = WEIGHTS.find((name) => existsSync(join(dir, name)));
+  const missing = [
+    ...(weights === undefined ? ["onnx/model_quantized.onnx or onnx/model.onnx"] : []),
+    ...[TOKENIZER, TOKENIZER_CONFIG, "config.json"].filter((name) => !existsSync(join(dir, name))),
+  ];
+  if (weights === undefined || missing.length > 0) {
+    throw new EmbeddingError(
+      `${dir} lacks ${missing.join(", ")}; copy all files of a model published for transformers.js`,
+    );
+  }
+  if (existsSync(join(dir, `${weights}_data`))) {
+    throw new EmbeddingError(
+      `${join(dir, weights)} keeps its weights in a second file (${basename(weights)}_data); use a model in one file, such as onnx/model_quantized.onnx`,
+    );
+  }
+  const config = readConfig(dir, "config.json");
+  const tokenizer = readConfig(dir, TOKENIZER_CONFIG);
+  const hubId = config["_name_or_path"];
+  const name = typeof hubId === "string" && HUB_ID.test(hubId) ? hubId : basename(dir);
+  // Whoever publishes a model anew names it in one of them.
+  const names = `${name} ${basename(dir)}`.toLowerCase();
+  const prompts = readPrompts(dir) ?? promptsOf(names);
+  const pooling = readPooling(dir) ?? poolingOf(names);
+  const maxTokens = Math.min(
+    MAX_TOKENS,
+    ...readLimits(config, tokenizer, readOptional(dir, "sentence_bert_config.json")),
+  );
+
+  const hash = createHash("sha256").update(JSON.stringify({ prompts, pooling, maxTokens }));
+  hash.update(readFileSync(join(dir, TOKENIZER)));
+  const weightsBytes = sample(join(dir, weights), hash);
+  const fingerprint = hash.digest("hex").slice(0, FINGERPRINT_CHARS);
+  return { dir, model: `${name}@${fingerprint}`, prompts, weights, weightsBytes, pooling, maxTokens };
+}
+
+/** The tokenizer of a folder: its two files, parsed. Throws an `EmbeddingError` when one is damaged. */
+export function readTokenizer(dir: string): { tokenizer: object; config: object } {
+  return { tokenizer: readConfig(dir, TOKENIZER), config: readConfig(dir, TOKENIZER_CONFIG) };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function readConfig(dir: string, name: string): Record<string, unknown> {
+  const path = join(dir, name);
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? "is not JSON" : `cannot be read (${String(cause)})`;
+    throw new EmbeddingError(`${path} ${reason}; copy it again from where the model is published`, { cause });
+  }
+  throw new EmbeddingError(`${path} holds no JSON object; copy it again from where the model is published`);
+}
+
+function readOptional(dir: string, name: string): Record<string, unknown> {
+  return existsSync(join(dir, name)) ? readConfig(dir, name) : {};
+}
+
+/** What sentence-transformers put before texts; null where the folder does not say it. */
+function readPrompts(dir: string): EmbeddingPrompts | null {
+  const { prompts } = readOptional(dir, "config_sentence_transformers.json");
+  if (typeof prompts !== "object" || prompts === null) return null;
+  const named = new Map<string, unknown>(Object.entries(prompts));
+  const find = (...names: string[]) =>
+    names.map((name) => named.get(name)).find((prompt) => typeof prompt === "string");
+  const query = find("query");
+  return query === undefined ? null : { query, document: find("document", "passage") ?? "" };
+}
+
+function readPooling(dir: string): Pooling | null {
+  const name = join("1_Pooling", "config.json");
+  if (!existsSync(join(dir, name))) return null;
+  const config = readConfig(dir, name);
+  const modes = Object.keys(config).filter((key) => key.startsWith("pooling_mode_") && config[key] === true);
+  const pooling = POOLINGS[modes.join()];
+  if (pooling !== undefined) return pooling;
+  throw new EmbeddingError(
+    `${join(dir, name)} asks for a pooling that is not supported (${modes.join(", ") || "none"}); models with the mean, the first or the last token are`,
+  );
+}
+
+function poolingOf(names: string): Pooling {
+  if (LAST_TOKEN_MODELS.test(names)) return "last";
+  return CLS_MODELS.test(names) ? "cls" : "mean";
+}
+
+/** How many tokens the model may read, as each of its files says it. */
+function readLimits(
+  config: Record<string, unknown>,
+  tokenizer: Record<string, unknown>,
+  sentences: Record<string, unknown>,
+): number[] {
+  // Models of this family count positions from the padding token on, which takes two of them.
+  const isRoberta = typeof config["model_type"] === "string" && config["model_type"].includes("roberta");
+  const positions = config["max_position_embeddings"];
+  const limits = [
+    typeof positions === "number" && isRoberta ? positions - 2 : positions,
+    tokenizer["model_max_length"],
+    sentences["max_seq_length"],
+  ];
+  return limits.filter((limit): limit is number => typeof limit === "number" && limit > 0);
+}
+
+/** Adds the size of a file and parts of it to a hash; returns its size. */
+function sample(path: string, hash: Hash): number {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    hash.update(String(size));
+    const buffer = Buffer.alloc(SAMPLE_BYTES);
+    for (let index = 0; index < SAMPLES; index += 1) {
+      const length = readSync(file, buffer, 0, SAMPLE_BYTES, Math.floor((size / SAMPLES) * index));
+      hash.update(buffer.subarray(0, length));
+    }
+    return size;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,214 @@
+import { Worker } from "node:worker_threads";
+import type { Log } from "@svc/log";
+import type { EmbedOutcome, EmbedWorkerMessage } from "./embed-worker.ts";
+import { EmbeddingError } from "./embedding-error.ts";
+import { normalize } from "./read-embeddings.ts";
+import type { ModelFolder } from "./read-model-folder.ts";
+import type { EmbeddingRequest } from "./request-embeddings.ts";
+
+/** A model that runs in a worker thread of this process. */
+export interface LocalModel {
+  readonly request: EmbeddingRequest;
+  /** Keeps the model in memory when nothing is asked, from its next load on. */
+  keepLoaded(): void;
+  /** Ends the worker thread; requests that wait for it reject. */
+  close(): Promise<void>;
+}
+
+/** What can be set; the defaults are those of `runLocalModel`. */
+export interface LocalModelOptions {
+  log: Log;
+  /** After this time without a request the memory is given back. */
+  idleMs?: number;
+  /** A text that takes longer has the worker thread replaced. */
+  runMs?: number;
+  /** First wait before a worker thread that was lost is replaced; it doubles up to a minute. */
+  firstRestMs?: number;
+  startWorker?: (folder: ModelFolder) => Worker;
+}
+
+const IDLE_MS = 600_000;
+const RUN_MS = 60_000;
+
+/** Weights of 2 GB on a slow disk. */
+const LOAD_MS = 300_000;
+
+const FIRST_REST_MS = 1_000;
+const MAX_REST_MS = 60_000;
+
+interface Job {
+  text: string;
+  isQuery: boolean;
+  resolve(embedding: Float32Array | null): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Makes the function that has a model in a folder embed texts. The worker thread starts with the first request, and texts
+ * go to it one by one, queries before passages: several at once would take as long, and a query would wait for all of
+ * them. When the thread crashes, cannot load the model or takes over a minute for a text, all waiting requests reject
+ * with an `EmbeddingError`, and the next one starts another thread: after a second at the earliest, later after each
+ * further failure, up to a minute.
+ */
+export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): LocalModel {
+  const {
+    log,
+    idleMs = IDLE_MS,
+    runMs = RUN_MS,
+    firstRestMs = FIRST_REST_MS,
+    startWorker = startEmbedWorker,
+  } = options;
+  const { model } = folder;
+  let worker: Worker | null = null;
+  let isLoaded = false;
+  let current: Job | null = null;
+  let waiting: Job[] = [];
+  let failures = 0;
+  let rest = { untilMs: 0, reason: "" };
+  let isKept = false;
+  let isClosed = false;
+  let watchdog: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let ending: Promise<unknown> = Promise.resolve();
+
+  function watch(timeMs: number, reason: string): void {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => lose(reason), timeMs).unref();
+  }
+
+  /** Ends the worker thread; a process does not exit before that, and nothing else waits for it. */
+  function endWorker(): void {
+    clearTimeout(watchdog);
+    clearTimeout(idleTimer);
+    const ended = worker;
+    worker = null;
+    isLoaded = false;
+    if (ended !== null) ending = Promise.all([ending, ended.terminate()]);
+  }
+
+  function rejectAll(error: Error): void {
+    const rejected = current === null ? waiting : [current, ...waiting];
+    current = null;
+    waiting = [];
+    for (const job of rejected) job.reject(error);
+  }
+
+  function lose(reason: string): void {
+    const restMs = Math.min(MAX_REST_MS, firstRestMs * 2 ** failures);
+    failures += 1;
+    rest = { untilMs: performance.now() + restMs, reason };
+    log.warn({ model, restMs }, `the embedding model was lost: ${reason}; it is loaded again when it is needed`);
+    endWorker();
+    rejectAll(new EmbeddingError(reason, { retryAfterMs: restMs }));
+  }
+
+  function start(): void {
+    const startedAt = performance.now();
+    const started = startWorker(folder);
+    worker = started;
+    // A command that has nothing else to do may end.
+    started.unref();
+    watch(LOAD_MS, `it was not loaded within ${LOAD_MS / 1_000} s`);
+    started.on("message", (message: EmbedWorkerMessage) => {
+      if (worker !== started) return;
+      if (message.kind === "failed") return lose(`it cannot be loaded (${message.reason})`);
+      clearTimeout(watchdog);
+      if (message.kind === "loaded") {
+        isLoaded = true;
+        log.info({ model, tookMs: Math.round(performance.now() - startedAt) }, "the embedding model is loaded");
+      } else finish(message);
+      pump();
+    });
+    started.on("error", (error) => {
+      if (worker === started) lose(`its worker thread crashed (${error.message})`);
+    });
+    started.on("exit", (code) => {
+      if (worker === started) lose(`its worker thread ended with code ${code}`);
+    });
+  }
+
+  function finish(message: EmbedOutcome): void {
+    const job = current;
+    current = null;
+    failures = 0;
+    if (message.kind === "refused") {
+      job?.reject(new EmbeddingError(`it cannot embed a text (${message.reason})`, { isRefusal: true }));
+    } else if (message.embedding.every(Number.isFinite)) job?.resolve(normalize(message.embedding));
+    else job?.reject(new EmbeddingError("it makes embeddings of something that is no number; use other weights of it"));
+  }
+
+  /** Gives the worker thread its next text, or has it end some time later when there is none. */
+  function pump(): void {
+    clearTimeout(idleTimer);
+    if (current !== null) return;
+    const next = waiting.find(({ isQuery }) => isQuery) ?? waiting[0];
+    if (next === undefined) {
+      if (!isKept) idleTimer = setTimeout(endWorker, idleMs).unref();
+      return;
+    }
+    if (worker === null) start();
+    if (!isLoaded) return;
+    waiting = waiting.filter((job) => job !== next);
+    current = next;
+    watch(runMs, `it took longer than ${runMs / 1_000} s for a text`);
+    worker?.postMessage(next.text, []);
+  }
+
+  return {
+    async request(texts, { timeoutMs, signal, isQuery = false }) {
+      signal.throwIfAborted();
+      const restMs = rest.untilMs - performance.now();
+      if (worker === null && restMs > 0) throw new EmbeddingError(rest.reason, { retryAfterMs: restMs });
+      if (isClosed) throw new EmbeddingError("the embedding model was closed");
+      const jobs: Job[] = [];
+      const embedding = Promise.all(
+        texts.map(
+          (text) =>
+            new Promise<Float32Array | null>((resolve, reject) => {
+              jobs.push({ text, isQuery, resolve, reject });
+            }),
+        ),
+      );
+      /** What runs already runs to its end: nothing can stop it but the end of its thread. */
+      const abandon = (error: unknown) => {
+        waiting = waiting.filter((job) => !jobs.includes(job));
+        for (const job of jobs) job.reject(error);
+      };
+      const onAbort = () => abandon(signal.reason);
+      const late = `it has not embedded ${texts.length === 1 ? "a text" : `${texts.length} texts`} within ${timeoutMs} ms`;
+      const timer = setTimeout(() => abandon(new EmbeddingError(late)), timeoutMs);
+      signal.addEventListener("abort", onAbort);
+      waiting.push(...jobs);
+      pump();
+      try {
+        return await embedding;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+        waiting = waiting.filter((job) => !jobs.includes(job));
+      }
+    },
+    keepLoaded() {
+      isKept = true;
+      clearTimeout(idleTimer);
+    },
+    async close() {
+      isClosed = true;
+      endWorker();
+      rejectAll(new EmbeddingError("the embedding model was closed"));
+      await ending;
+    },
+  };
+}
+
+function startEmbedWorker(folder: ModelFolder): Worker {
+  const worker = new Worker(new URL("./embed-worker.js", import.meta.url), {
+    workerData: folder,
+    // What the runtime writes about a model; what matters of it is in the messages.
+    stdout: true,
+    stderr: true,
+  });
+  worker.stdout.resume();
+  worker.stderr.resume();
+  return worker;
+}
