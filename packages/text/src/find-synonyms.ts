@@ -1,5 +1,4 @@
 import { foldAccents } from "./fold-accents.ts";
-import { isSameWord } from "./is-same-word.ts";
 import { createLanguageData } from "./language-data.ts";
 import { tokenize } from "./tokenize.ts";
 
@@ -82,6 +81,11 @@ export function findTopics(text: string, language: string): Map<number, number> 
   return found;
 }
 
+/** Endings by which forms of one word differ; a looser comparison takes France for a franc. */
+const ENDINGS = new Set(["", "s", "es", "ed", "d", "ing", "n", "en", "er", "em", "nen"]);
+
 function isForm(word: string, term: string | undefined): boolean {
-  return term !== undefined && (word === term || isSameWord(word, term));
+  if (term === undefined) return false;
+  const [short, long] = word.length <= term.length ? [word, term] : [term, word];
+  return long.startsWith(short) && (short.length >= START_CHARS - 1 || short === long) && ENDINGS.has(long.slice(short.length));
 }

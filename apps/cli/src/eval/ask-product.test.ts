@@ -53,6 +53,7 @@ function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
       bestPossible: 10,
       words,
       passageCount: 1_000,
+      languages: ["en"],
     });
   };
   const project: AskedProject = {
@@ -62,7 +63,7 @@ function projectOf(agents: Agent[], onlyAgent: Agent | null = null) {
     learned: [],
     onlyAgent,
     search,
-    searchWords: search,
+    searchWords: (query, kbGroups, limit) => Promise.all(kbGroups.map((kbIds) => search(query, kbIds, limit))),
   };
   return { project, searches };
 }

@@ -56,6 +56,9 @@ const MAX_FOLLOWING_CHARS = 260;
 const STEPS_BONUS = 1.5;
 const LEAST_TOPIC_SHARE = 0.4;
 
+/** Passages of a knowledge base whose size is not said. */
+const USUAL_PASSAGES = 200;
+
 /** A lead over the next passage beyond this says no more. */
 const MAX_MARGIN = 4;
 
@@ -91,7 +94,8 @@ export function chooseAnswer(
   const { best, others, lead } = chooseParts(first, weights);
   const figures = gateFigures(question, found, ranked, { best, lead });
   const odds = (weights.gate["bias"] ?? 0) + weigh(figures, weights.gate);
-  const likely = Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
+  // What holds no word of the question is no answer to it, however well its documents suit.
+  const likely = first.figures["maxHeld"] === 0 ? 0 : Math.min(1 / (1 + Math.exp(-odds)), MAX_CONFIDENCE);
   const lacksCode = first.figures["missingCode"] === 1;
   return {
     read: first.read,
@@ -179,7 +183,7 @@ export function gateFigures(
     marginToOther: marginTo(elsewhere),
     value: first.value / 5,
     partLead: lead,
-    passageCount: Math.log(1 + Math.min(found.passageCount ?? 1e6, 1e6)) / 10,
+    passageCount: Math.log(1 + (found.passageCount ?? USUAL_PASSAGES)) / 10,
     wordCount: Math.log(1 + question.words.length),
     hasCode: question.words.some(({ isCode }) => isCode) ? 1 : 0,
     hasKind: question.kind === null ? 0 : 1,

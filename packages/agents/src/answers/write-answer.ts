@@ -31,15 +31,21 @@ const LEANS_BACK =
  * of its columns, an item of a list with what leads to the list, and steps as a whole. The text has no anchors and no link
  * references without a target; soft line breaks of the source are spaces.
  */
-export function writeAnswer({ read, best, others }: ChosenAnswer, { wantsSteps }: { wantsSteps: boolean }): WrittenAnswer {
+export function writeAnswer({ read, best, others: added }: ChosenAnswer, { wantsSteps }: { wantsSteps: boolean }): WrittenAnswer {
   const { passage, units } = read;
   const shown = passage.markdown ? maskMarkup(passage.text) : passage.text;
   const list = units[best.unit];
   const isSteps = wantsSteps && best.kind === "item" && list !== undefined && list.end - list.start <= MAX_STEPS_CHARS;
   const first = isSteps ? [{ ...best, kind: "sentence" as const, start: list.start, end: list.end }] : [best];
-  const rest = isSteps ? others.filter(({ unit }) => unit !== best.unit) : others;
-  const before = contextOf(read, first[0] ?? best, rest);
-  const chosen = [...before, ...first, ...rest.filter(({ start }) => start > best.start), ...rest.filter(({ start }) => start < best.start)];
+  const rest = isSteps ? added.filter(({ unit }) => unit !== best.unit) : added;
+  const before = contextOf(read, first[0] ?? best);
+  const others = rest.filter((part) => !before.includes(part));
+  const chosen = [
+    ...before,
+    ...first,
+    ...others.filter(({ start }) => start > best.start),
+    ...others.filter(({ start }) => start < best.start),
+  ];
   let text = "";
   let previous: AnswerPart | undefined;
   for (const part of chosen) {
@@ -52,10 +58,10 @@ export function writeAnswer({ read, best, others }: ChosenAnswer, { wantsSteps }
 }
 
 /** What a part needs before it: the sentence that leads to its list, table or code, or that it refers back to. */
-function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart, rest: readonly AnswerPart[]): AnswerPart[] {
+function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): AnswerPart[] {
   const at = parts.findLastIndex(({ end }) => end <= best.start);
   const previous = parts[at];
-  if (previous?.kind !== "sentence" || rest.includes(previous)) return [];
+  if (previous?.kind !== "sentence") return [];
   if (previous.end - previous.start > MAX_LEAD_CHARS) return [];
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);

@@ -40,6 +40,9 @@ async function ask(script: ModelScript | ScriptedAnswer, asked: Asked = {}) {
   return { answer, requests, heard: heard(), calls };
 }
 
+/** A passage that holds none of the question. */
+const ELSEWHERE = testPassage({ score: 0.2, headingPath: ["Manual"], text: "Invoices are sent by mail." });
+
 describe("an answer with a model", () => {
   test("is what the passages support, with quotes that stand in the documents word for word", async () => {
     const text = "Backups run **every night** at 2:00.\nThey're kept for “30 days”.";
@@ -121,7 +124,7 @@ describe("an answer with a model", () => {
     expect(sure.answer).toMatchObject({ text: `${NIGHT} ${KEPT}`, model: { fallback: expect.any(String) } });
     expect(sure.answer.model).not.toHaveProperty("mustReview");
     expect(sure.heard).toBe(sure.answer.text);
-    const unsure = await ask({ claims: [invented] }, { hits: [testPassage({ score: 0.2 })] });
+    const unsure = await ask({ claims: [invented] }, { hits: [ELSEWHERE] });
     expect(unsure.answer.model).toMatchObject({ mustReview: true });
     expect(unsure.heard).toBe("");
   });
@@ -158,7 +161,7 @@ describe("an answer with a model", () => {
 
   test("is searched for in other words where the customer's find too little", async () => {
     const queries = ["When do backups run?", "Wann laufen Backups?"];
-    const unsure = { hits: [testPassage({ score: 0.2 })], opinions: { queries } };
+    const unsure = { hits: [ELSEWHERE], opinions: { queries } };
     const { calls, requests } = await ask({ claims: [supported] }, unsure);
     expect(calls.map(([query]) => query)).toEqual(expect.arrayContaining(queries));
     expect(requests.map(({ schemaName }) => schemaName)).toEqual(["query", "answer"]);

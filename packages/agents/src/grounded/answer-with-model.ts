@@ -61,7 +61,7 @@ const MAX_TITLE_CHARS = 80;
 const GOOD_QUOTE = 0.5;
 
 /** Where a search by the customer's words is as sure as this, no other words are asked for. */
-const SURE_SEARCH = 0.8;
+const SURE_SEARCH = 0.6;
 
 /** When less of what is said is supported, a person has to look. */
 const MIN_SUPPORT = 0.5;

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { chooseAgent } from "./choose-agent.ts";
-import type { AgentChoice, SupportingPassages } from "./choose-agent.ts";
+import type { SearchResult } from "../answer.ts";
+import type { AgentChoice } from "./choose-agent.ts";
 import { keepTriageModels } from "./keep-triage-models.ts";
 
 const agent = (name: string, change: Partial<Agent> = {}): Agent => ({
@@ -26,11 +27,32 @@ const models = keepTriageModels((error) => {
 });
 afterAll(() => models.close());
 
-const NOTHING: SupportingPassages = { hits: [], bestPossible: 0 };
+const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
+const PAIRING: SearchResult = {
+  hits: [
+    {
+      documentId: "d",
+      chunkId: "c",
+      title: "Pairing the remote",
+      headingPath: ["Pairing the remote"],
+      text: "Hold the button of the remote for three seconds to pair it.",
+      markdown: true,
+      score: 9,
+    },
+  ],
+  bestPossible: 10,
+  words: [
+    { word: "pair", weight: 4 },
+    { word: "remote", weight: 3 },
+  ],
+  passageCount: 20,
+  languages: ["en"],
+};
+
 let projects = 0;
 
 function choose(agents: Agent[], text: string, change: Partial<AgentChoice> = {}) {
-  const search = () => Promise.resolve(NOTHING);
+  const search = (_query: string, kbGroups: string[][]) => Promise.resolve(kbGroups.map(() => NOTHING));
   return chooseAgent({ models, project: `p${projects++}`, agents, text, currentAgentId: null, search, ...change });
 }
 
@@ -46,21 +68,17 @@ describe("chooseAgent", () => {
     expect((await choose([], "hello", asking)).agentId).toBeNull();
   });
 
-  test("an agent whose knowledge bases have what a message is about gets it", async () => {
+  test("an agent whose knowledge bases answer a message gets it; each agent's are searched by themselves", async () => {
     const agents = [agent("audio", { kbIds: ["a"] }), agent("video", { kbIds: ["v", "w"] })];
-    const asked: string[][] = [];
+    const asked: string[][][] = [];
     const decision = await choose(agents, "How do I pair the remote?", {
-      search: (kbIds) => {
-        asked.push(kbIds);
-        const hits = [
-          { kbId: "w", score: 6 },
-          { kbId: "a", score: 1 },
-        ];
-        return Promise.resolve({ hits, bestPossible: 10 });
+      search: (_query, kbGroups) => {
+        asked.push(kbGroups);
+        return Promise.resolve(kbGroups.map((kbIds) => (kbIds.includes("w") ? PAIRING : NOTHING)));
       },
     });
     expect(decision).toMatchObject({ agentId: "video" });
-    expect(asked).toEqual([["a", "v", "w"]]);
+    expect(asked).toEqual([[["a"], ["v", "w"]]]);
   });
 
   test("knowledge bases that all agents share say nothing about them and are not searched", async () => {

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "@jest/globals";
 import type { Agent } from "@svc/contracts";
 import { asProjectId } from "@svc/store";
 import { TEST_AGENT } from "../grounded/scripted-model.ts";
+import type { SearchResult } from "../answer.ts";
 import type { LanguageModel } from "../models/language-model.ts";
 import { ModelError } from "../models/model-error.ts";
 import { chooseAmongProjects } from "./choose-among-projects.ts";
@@ -27,6 +28,30 @@ const project = (id: string, agents: Agent[], learned: PooledProject["learned"] 
 const GARDEN = project("garden", [PLANTS, TREES]);
 const KITCHEN = project("kitchen", [POTS]);
 
+const NOTHING: SearchResult = { hits: [], bestPossible: 0, words: [] };
+
+/** What a search for its question finds where the one sentence answers it. */
+const ANSWER: SearchResult = {
+  hits: [
+    {
+      documentId: "d",
+      chunkId: "c",
+      title: "Watering",
+      headingPath: ["Watering"],
+      text: "Water the orchid twice a week.",
+      markdown: true,
+      score: 9,
+    },
+  ],
+  bestPossible: 10,
+  words: [
+    { word: "water", weight: 3 },
+    { word: "orchid", weight: 4 },
+  ],
+  passageCount: 20,
+  languages: ["en"],
+};
+
 const closing: (() => void)[] = [];
 afterAll(() => closing.forEach((close) => close()));
 
@@ -35,7 +60,7 @@ function choose(text: string, projects: PooledProject[], change: Partial<PoolCho
     throw error;
   });
   closing.push(() => models.close());
-  const search = () => Promise.resolve({ hits: [], bestPossible: 0 });
+  const search = () => (_query: string, kbGroups: string[][]) => Promise.resolve(kbGroups.map(() => NOTHING));
   return chooseAmongProjects({
     models,
     pool: createAgentPool()(projects),
@@ -86,12 +111,12 @@ describe("chooseAmongProjects", () => {
   test("goes by whose knowledge bases have what it is about, each asked in its own project", async () => {
     const asked: string[] = [];
     const chosen = await choose(
-      "zorgle quux blarg",
+      "how often do I water the orchid",
       [project("one", [agent("a", { kbIds: ["k1"] })]), project("two", [agent("b", { kbIds: ["k2"] })])],
       {
-        search: (id, kbIds) => {
-          asked.push(`${id}:${kbIds.join()}`);
-          return Promise.resolve({ hits: [{ kbId: kbIds[0] ?? "", score: id === "two" ? 6 : 1 }], bestPossible: 10 });
+        search: (id) => (_query, kbGroups) => {
+          asked.push(`${id}:${kbGroups.join()}`);
+          return Promise.resolve(kbGroups.map(() => (id === "two" ? ANSWER : NOTHING)));
         },
       },
     );

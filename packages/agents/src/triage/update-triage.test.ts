@@ -57,11 +57,11 @@ describe("updateTriage", () => {
   });
 
   test("messages for nobody are learned and forgotten", () => {
-    const rain = message(null, "Will it rain tomorrow in Berlin?");
-    const model = changed(SAMPLES, [...SAMPLES, rain]);
-    expect(choose(model, "will it rain in Berlin tomorrow")).toBeNull();
+    const error = message(null, "Will the error of the weather app in Berlin go on tomorrow?");
+    const model = changed(SAMPLES, [...SAMPLES, error]);
+    expect(choose(model, "will the error of the weather app in Berlin go on")).toBeNull();
     updateTriage(model, compareSamples(model, SAMPLES));
-    expect(choose(model, "will it rain in Berlin tomorrow")).not.toBeNull();
+    expect(choose(model, "will the error of the weather app in Berlin go on")).not.toBeNull();
   });
 
   test("forgetting everything leaves a model that knows nothing", () => {
