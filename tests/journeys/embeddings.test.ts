@@ -26,7 +26,7 @@ beforeAll(async () => {
   [database, queueBackend, server] = await Promise.all([
     createTestDatabase(),
     createTestQueueBackend(),
-    startEmbeddingServer({ synonyms: [["car", "cars", "automobile"]] }),
+    startEmbeddingServer({ synonyms: [["car", "cars", "landau"]] }),
   ]);
   modelDir = await mkdtemp(join(tmpdir(), "svc-model-"));
 });
@@ -67,7 +67,7 @@ test("a pipeline with an endpoint embeds what is added, so that it is found by i
 
   const service = await pipelineService(resources).start();
   await add("cars", "Our cars leave the garage clean.");
-  await waitFor(async () => (await find("automobile"))[0] === "Our cars leave the garage clean.", {
+  await waitFor(async () => (await find("landau"))[0] === "Our cars leave the garage clean.", {
     what: "the passage to be found by its meaning",
     timeoutMs: 20_000,
   });

@@ -16,7 +16,7 @@ import { sourceOf } from "./source-of.ts";
 const SAME_DOCUMENT_BONUS = 0.5;
 
 /** What speaks for a passage that holds all that a question which goes on with another is about. */
-const KEY_WORDS_BONUS = 1.5;
+const KEY_WORDS_BONUS = 3;
 
 /** A passage that holds none of those words may well answer another question: a person should look at it. */
 const MAX_CONFIDENCE_WITHOUT_KEY_WORDS = 0.4;

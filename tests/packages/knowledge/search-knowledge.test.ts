@@ -169,6 +169,7 @@ describe("searchKnowledge", () => {
       bestPossible: 0,
       passageCount: 0,
       words: [],
+      languages: [],
     });
   });
 });
