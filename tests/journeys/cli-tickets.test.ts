@@ -225,7 +225,7 @@ describe("svc tickets approve, edit and reject", () => {
     const late = await tickets("approve", "changed", "--yes", "--seen", String(version));
     expect(late).toMatchObject({ code: 1, stdout: "" });
     expect(late.stderr).toMatch(/version|newer|earlier|written/);
-    expect((await show("changed")).replies.map(({ author }) => author)).toEqual(["system"]);
+    expect((await show("changed")).replies.map(({ author }) => author)).toEqual(["system", "system"]);
     expect(await tickets("approve", "changed", "--yes")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--seen"),

@@ -12,6 +12,8 @@ import { plantPoison } from "./support/plant-poison.ts";
 
 const FIXED = "This is always the answer.";
 const HANDOFF = "A person will look at it.";
+/** What the sender of a further message reads. */
+const ADDED = "Thank you, I've added this to your request. A member of our team will reply here.";
 
 let world: Pipelines;
 
@@ -265,20 +267,11 @@ describe("a message that cannot be worked on", () => {
     const bad = await world.send(project, "promised", text);
     await becomesDeadLetter(bad.messageId);
     await poison.cure();
-    // Were the agent asked now, it would answer by itself; but the customer was promised a person.
-    await world.sql("UPDATE agents SET review_policy = 'auto', version = version + 1 WHERE project_id = $1", [project]);
-    await waitFor(
-      async () => {
-        const { messageId } = await world.send(project, `probe-${newId()}`, "hello");
-        await stateIs(messageId, "held", "answered");
-        return (await world.readMessage(messageId))?.state === "answered";
-      },
-      { what: "the agent's policy to be read", timeoutMs: 20_000 },
-    );
     const next = await world.send(project, "promised", "are you there?");
     await stateIs(next.messageId, "held", "answered");
-    expect((await world.listReplies(first.ticketId)).map((reply) => reply.text)).toEqual([HANDOFF]);
+    expect((await world.listReplies(first.ticketId)).map((reply) => reply.text)).toEqual([HANDOFF, ADDED]);
     expect((await readDraft(first.ticketId))?.covers).toEqual([first.messageId, next.messageId]);
+    expect(await readTicket(project, first.ticketId)).toMatchObject({ stage: "review", status: "open" });
   });
 });
 
@@ -401,7 +394,7 @@ describe("a worker that has lost its lease", () => {
 });
 
 describe("a conversation that a person has", () => {
-  test("in review: nothing is sent automatically, and the draft covers every message that waits for an answer", async () => {
+  test("in review: what is not sure is held, and the draft covers every message that waits for an answer", async () => {
     const project = await world.newProject(ASKS, { handoffText: HANDOFF });
     const first = await world.send(project, "review", "one");
     await stateIs(first.messageId, "held");
@@ -413,6 +406,8 @@ describe("a conversation that a person has", () => {
     await stateIs(third.messageId, "held");
     expect((await world.listReplies(first.ticketId)).map(({ text, author }) => ({ text, author }))).toEqual([
       { text: HANDOFF, author: "system" },
+      { text: ADDED, author: "system" },
+      { text: ADDED, author: "system" },
     ]);
     const ticket = await readTicket(project, first.ticketId);
     expect(ticket).toMatchObject({ stage: "review", status: "open" });

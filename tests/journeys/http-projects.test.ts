@@ -91,6 +91,7 @@ describe("a project that is made", () => {
         id: expect.any(String),
         name: "east",
         handoffText: "",
+        handoffTexts: {},
         greeting: "Hi <b>",
         tablesAsXlsx: false,
         retentionDays: 30,

@@ -22,6 +22,8 @@ import type { Product } from "./support/start-product.ts";
 
 const DRAFT = "This is **always** the draft.";
 const HANDOFF = "A person will look at it.";
+/** What the sender of a further message reads. */
+const ADDED = expect.stringMatching(/added this to your request/);
 const AUTOMATIC = "An answer of the agent alone.";
 const SECRET = "a-secret-of-the-receiver";
 /** So long after a change of its settings every process of a channel goes by them. */
@@ -136,6 +138,7 @@ describe("a draft that is approved", () => {
     expect(callbackOf(completed)).toMatchObject({ ...covered, deliveryId: deliveryIdOf(second) });
     const buffered = await reviews.drained(chatId);
     expect(buffered.replies.map(({ author, inReplyTo }) => [author, inReplyTo])).toEqual([
+      ["system", messageIdOf(third)],
       ["agent", messageIdOf(third)],
     ]);
     const repeat = await api.send("held", { text: "Where is my parcel?", chatId, mode: "sync" }, { headers });
@@ -338,7 +341,7 @@ describe("a draft over a newer message of the customer", () => {
     expectProblem(stale, "version_conflict");
     const { version } = await reviews.untilHeld(ticketId, 2);
     expect(version).toBeGreaterThan(ticket.version);
-    expect((await api.drain("held", chatId, "?peek=1")).texts).toEqual([HANDOFF]);
+    expect((await api.drain("held", chatId, "?peek=1")).texts).toEqual([HANDOFF, ADDED]);
     expect((await reviews.decide(ticketId, "approve", { ifMatch: version })).status).toBe(200);
     await reviews.untilIn(ticketId, "done");
   });

@@ -350,11 +350,12 @@ describe("a sync message that is held for review", () => {
     expect((await api.drain("review", chatId, "?wait=1500")).replies).toEqual(nothing);
   });
 
-  test("says the hand-off text once, not to every further message", async () => {
+  test("says the hand-off text once, and of every further message that it was added", async () => {
     const chatId = "held-twice";
     expect((await api.send("review", { text: "hello", chatId })).texts).toEqual([HANDOFF]);
     const again = await api.send("review", { text: "are you there?", chatId });
-    expect(again).toMatchObject({ status: 202, body: { status: "in_review", replies: [] } });
+    expect(again).toMatchObject({ status: 202, body: { status: "in_review" } });
+    expect(again.texts).toEqual([expect.stringMatching(/added this to your request/)]);
   });
 
   test("gets no replies where the project has no hand-off text", async () => {

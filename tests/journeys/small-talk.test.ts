@@ -108,7 +108,7 @@ describe("a message that asks the documents nothing", () => {
     await reviews.decide(ticketId, "reply", { json: { text: "We also open at noon on Sundays." } });
     await reviews.untilIn(ticketId, "done");
     const thanks = await ask("Thanks!", chatId);
-    expect([thanks.status, thanks.replies]).toEqual([200, []]);
+    expect([thanks.status, thanks.body.status, thanks.replies]).toEqual([202, "pending", []]);
     expect(await reviews.read(ticketId)).toMatchObject({ stage: "done", status: "pending", draft: null });
     // What that person is told waits for that person.
     await ask("the one in Main Street", chatId);

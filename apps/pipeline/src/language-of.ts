@@ -1,6 +1,6 @@
 import { automaticText } from "@svc/agents";
 import type { AutomaticText } from "@svc/agents";
-import { detectLanguage } from "@svc/text";
+import { detectLanguage, tokenize } from "@svc/text";
 import type { Run } from "./run.ts";
 
 /** From this confidence on the text itself says which language it is in. */
@@ -10,6 +10,14 @@ const CLEAR_LANGUAGE = 0.5;
 export function languageOf(text: string): string | null {
   const { language, confidence } = detectLanguage(text);
   return confidence < CLEAR_LANGUAGE ? null : language;
+}
+
+/** A text of fewer words may look like one in another language. */
+const TELLING_WORDS = 3;
+
+/** True when a text is long enough to know its language by; a script of few languages is. */
+function isTelling(text: string): boolean {
+  return tokenize(text).length >= TELLING_WORDS || /[^\P{L}\p{Script=Latin}]/u.test(text);
 }
 
 /** The language of the browser or app that a message was written in, or null where its channel does not say so. */
@@ -27,7 +35,8 @@ export function localeOf({ channelId, channelMeta }: Pick<Run["message"], "chann
 export function textForCustomer(run: Run, name: AutomaticText): string {
   const { handoffText, handoffTexts } = run.project;
   if (handoffText.trim() === "") return "";
-  const language = run.said?.language ?? languageOf(run.message.text) ?? run.ticket?.language ?? localeOf(run.message);
+  const written = isTelling(run.message.text) ? languageOf(run.message.text) : null;
+  const language = run.said?.language ?? written ?? run.ticket?.language ?? localeOf(run.message);
   if (language === null) return name === "handoff" ? handoffText : (automaticText(name, "en") ?? "");
   if (name !== "handoff") return automaticText(name, language) ?? automaticText(name, "en") ?? "";
   const own = handoffTexts[language];

@@ -124,6 +124,7 @@ describe("a project that is made", () => {
       id: expect.any(String),
       name: `a-${mark}`,
       handoffText: expect.stringMatching(/\S/),
+      handoffTexts: {},
       greeting: "",
       tablesAsXlsx: true,
       retentionDays: null,
@@ -141,7 +142,15 @@ describe("a project that is made", () => {
 
   test("has the settings that were said, also where they say no", async () => {
     const modelLimits = { concurrency: null, tokensPerDay: 5_000 };
-    const settings = { handoffText: "", greeting: "Hi.", tablesAsXlsx: false, retentionDays: 30, modelLimits };
+    const handoffTexts = { de: "Gleich.", fr: "Bientôt." };
+    const settings = {
+      handoffText: "",
+      handoffTexts,
+      greeting: "Hi.",
+      tablesAsXlsx: false,
+      retentionDays: 30,
+      modelLimits,
+    };
     expect(await create({ name: `a-${mark}`, ...settings })).toMatchObject(settings);
   });
 

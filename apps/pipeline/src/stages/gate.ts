@@ -7,6 +7,9 @@ import type { AgentAnswer, GateResult, Run } from "../run.ts";
 import type { StageContext } from "../stage-context.ts";
 import { whyForPerson } from "./heed-visitor.ts";
 
+/** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
+const STILL_WAITS = "another message of this conversation waits for a person";
+
 function decide(run: Run): GateResult {
   const { ticket, answer, said } = run;
   if (isSpam(run)) return { sends: false, rejects: true, why: "this conversation is marked as spam" };
@@ -25,6 +28,7 @@ function decide(run: Run): GateResult {
   if (answer?.isFault === true) return { sends: false, why: answer.why };
   if (answer === null) return { sends: false, why: "no answer was found", isGap: true };
   const choice = sendsAnswer(agent, answer);
+  if (choice.needsPerson === true && ticket?.stage === "review") return { sends: false, why: STILL_WAITS };
   return !choice.sends && isGap(agent, answer) ? { ...choice, isGap: true } : choice;
 }
 
@@ -35,9 +39,6 @@ function isGap({ reviewPolicy, autoThreshold }: Agent, { text, confidence, needs
   if (model?.mustReview === true) return model.fallback !== null;
   return reviewPolicy === "auto_if" && confidence < autoThreshold;
 }
-
-/** Why a ticket goes back to `review` from `delivering`, where an earlier message of it waits for a person. */
-const STILL_WAITS = "another message of this conversation waits for a person";
 
 /**
  * Decides whether the answer goes out. It is held when a person has the conversation, no agent fits, nothing was found,

@@ -120,10 +120,8 @@ export async function commitOutcome(
   }
   noteFinished(channelId, outcome);
   const places = finished.replies ?? { fromSeq: 0, toSeq: 0 };
-  if (finished.replies !== null || outcome.state !== "answered") {
-    // Without replies there is still news: whoever waits learns that a person has to look, or has decided.
-    announceNews(context, channelId, { project, ticketId, messageId, mode, ...places });
-  }
+  // Without replies there is still news: whoever waits learns that a person has to look, has decided, or need not reply.
+  announceNews(context, channelId, { project, ticketId, messageId, mode, ...places });
   return finished.hasMore;
 }
 
