@@ -1,6 +1,6 @@
 // What keeps `npm start` from running, found before anything is built or created. The product checks the same when it
 // starts (checkPorts in packages/runtime), since it also starts without this script.
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { findHolder } from "./process-lock.mjs";
@@ -33,6 +33,17 @@ function describePorts(taken) {
   return `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings.join(", ")}.`;
 }
 
+/** The settings of the ports that the last run used (rememberPorts in packages/runtime); null if that is not known. */
+function recallPorts(file) {
+  try {
+    const settings = JSON.parse(readFileSync(file, "utf8"));
+    return Array.isArray(settings) ? settings : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** Why a start would fail, in one line, or null. `env` is the environment that the start gets. */
 export async function findStartFault(env) {
   const dataDir = resolve(env.SVC_DATA_DIR || ".svc");
@@ -43,11 +54,14 @@ export async function findStartFault(env) {
     if (holder !== null)
       return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or choose another folder for this one with SVC_DATA_DIR.`;
   }
-  // Whether the widget is enabled is in the database; the first start enables it.
+  // What is enabled is in the database; the first start enables the widget, and each remembers its ports for the next.
   const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));
+  const remembered = isFirst ? null : recallPorts(join(dataDir, "ports.json"));
+  const isUsed = (setting) =>
+    setting === "SVC_METRICS_PORT" || (remembered?.includes(setting) ?? (isFirst || setting !== "SVC_WIDGET_PORT"));
   const taken = [];
   for (const [setting, fallback] of Object.entries(START_PORTS)) {
-    if (setting === "SVC_WIDGET_PORT" && !isFirst) continue;
+    if (!isUsed(setting)) continue;
     const port = Number(env[setting] || (env[`${setting}_FILE`] ? 0 : (fallback ?? 0)));
     if (!Number.isInteger(port) || port < 1 || port > 65_535) continue;
     if (await isTaken(port, env.SVC_BIND_HOST || "127.0.0.1")) taken.push({ setting, port });

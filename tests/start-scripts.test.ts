@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SETTINGS } from "@svc/runtime";
+import { SETTINGS, rememberPorts } from "@svc/runtime";
 import { repositoryPath } from "@svc/testing";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
@@ -108,7 +108,7 @@ describe("what npm start checks before it builds", () => {
     expect(await findStartFault(env)).toBeNull();
   });
 
-  test("a port that is taken is one line with its setting; the widget's counts on the first start", async () => {
+  test("a port that is taken is one line with its setting; the widget's counts on the first start, and later if it was used", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = String((server.address() as AddressInfo).port);
@@ -121,6 +121,10 @@ describe("what npm start checks before it builds", () => {
     mkdirSync(join(folder, "data", "postgres"), { recursive: true });
     writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");
     expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
+    await rememberPorts(join(folder, "data"), ["api", "console", "widget"]);
+    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
+      `Port ${port} is taken by another program, perhaps another installation of this product. Stop it, or choose another port with SVC_WIDGET_PORT.`,
+    );
     await new Promise((resolve) => server.close(resolve));
   });
 });

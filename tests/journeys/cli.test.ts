@@ -1,4 +1,5 @@
 import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { openStore } from "@svc/store";
@@ -312,6 +313,30 @@ describe("the product, started with one command on a new folder", () => {
         detail: expect.stringContaining("another installation"),
       }),
     );
+  });
+
+  test("refuses a later start in one line if the port of the widget is taken, and starts if the widget is disabled", async () => {
+    const other = await newInstance();
+    const ready = /"pid": \d+\n\}/;
+    await (await svcUp(other, ready, "--json")).kill("SIGINT");
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(Number(other.env.SVC_WIDGET_PORT), "127.0.0.1", resolve));
+    try {
+      const { stdout, stderr, code } = await runSvc(other.env, "up");
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is taken by .* SVC_WIDGET_PORT\\.\n$`));
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
+    const beside = await svcUp(other, ready, "--json");
+    expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
+    await beside.kill("SIGINT");
+    await new Promise<void>((resolve) => holder.listen(Number(other.env.SVC_WIDGET_PORT), "127.0.0.1", resolve));
+    try {
+      await (await svcUp(other, ready, "--json")).kill("SIGINT");
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
   });
 
   test("runs beside another instance, and their keys are not mixed up", async () => {

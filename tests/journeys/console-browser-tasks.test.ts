@@ -8,6 +8,7 @@ import { startFakeBotApi, startFakeModel, startWebhookReceiver, waitFor } from "
 import type { FakeBotApi, FakeModel, ModelRequest, WebhookReceiver } from "@svc/testing";
 import type { Page, Response } from "playwright-core";
 import { addProject } from "./support/add-project.ts";
+import type { ApiAnswer } from "./support/api-answer.ts";
 import { callApi } from "./support/call-api.ts";
 import type { ApiRequest } from "./support/call-api.ts";
 import { callbackView } from "./support/callback-view.ts";
@@ -58,6 +59,8 @@ async function goUntilAnswered<Done>(
 /** Goes to a page, and waits until it is told what happens from then on. */
 const followed = <Done>(visitor: ConsoleVisitor, go: () => Promise<Done>): Promise<Done> =>
   goUntilAnswered(visitor, "/events", go);
+
+const agentIn = ({ body }: ApiAnswer) => (body as unknown as { item: Agent }).item;
 
 /** All that a request of the model holds. */
 const textOf = ({ messages }: ModelRequest) => JSON.stringify(messages);
@@ -223,6 +226,50 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await calls.waitFor({ state: "hidden" });
       await ticketOn(page).getByText("Ann Able refused a call of a tool").waitFor();
       expect(paths()).toEqual(["/orders/A7/cancel"]);
+      expect(visitor.faults()).toEqual([]);
+    }));
+
+  test("an argument of a tool is bound to the conversation in the editor, is changed and unbound, and is saved with the agent", () =>
+    ground.browser.visit(async (open) => {
+      await ground.product.store.projects.ensure("bindings");
+      const tool = {
+        type: "http",
+        name: "list_orders",
+        description: "Lists the orders of a customer.",
+        method: "GET",
+        url: receiver.url("/customers/{customerId}/orders?note={note}"),
+        parameters: {
+          type: "object",
+          properties: { customerId: { type: "string" }, note: { type: "string" } },
+          required: ["customerId"],
+        },
+      };
+      const made = await admin("bindings", "/agents", {
+        json: {
+          name: "helper",
+          model: "gpt-test",
+          reviewPolicy: "auto",
+          tools: [{ ...tool, bind: { note: "chat.id" } }],
+        },
+      });
+      expect(made.status).toBe(201);
+      const { id } = agentIn(made);
+      const savedTools = async () => agentIn(await admin("bindings", `/agents/${id}`)).tools;
+      const visitor = await ground.enter(open, ann);
+      const page = await visitor.openPath(`/bindings/agents/${id}`);
+      await button(page, "Change list_orders").click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByRole("combobox", { name: "Argument", exact: true }).fill("customerId");
+      await button(page, "Fill in").click();
+      await dialog.getByLabel("Value of customerId").selectOption({ label: "Customer’s email address" });
+      await button(page, "Let the model choose note again").click();
+      await dialog.getByLabel("Calls for customers whose identity is not proven").selectOption({ label: "Refuse" });
+      await button(page, "Take over").click();
+      await dialog.waitFor({ state: "hidden" });
+      await button(page, "Save").click();
+      await page.getByText("helper is saved").waitFor();
+      expect(await savedTools()).toMatchObject([{ bind: { customerId: "customer.email" }, anonymous: "refuse" }]);
+      expect((await savedTools())[0]).not.toHaveProperty("bind.note");
       expect(visitor.faults()).toEqual([]);
     }));
 

@@ -135,12 +135,13 @@ describe("a decision that is committed", () => {
     const chats = await Promise.all(Array.from({ length: 4 }, () => reviews.heldChat()));
     const ticketIds = chats.map(({ ticketId }) => ticketId);
     const countUnfinished = async () => {
-      const rows = await queryDatabase<{ tries: number }>(
+      const rows = await queryDatabase<{ isClaimed: boolean }>(
         product.databaseUrl,
-        "SELECT attempts AS tries FROM reviews WHERE ticket_id = ANY ($1) AND finished_at IS NULL",
+        `SELECT c.lease_id IS NOT NULL AS "isClaimed" FROM reviews JOIN chats c USING (ticket_id)
+         WHERE ticket_id = ANY ($1) AND finished_at IS NULL`,
         [ticketIds],
       );
-      return { all: rows.length, begun: rows.filter(({ tries }) => tries > 0).length };
+      return { all: rows.length, begun: rows.filter(({ isClaimed }) => isClaimed).length };
     };
     const letGo = await holdTable(product.databaseUrl, "replies", "writers");
     try {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createAuthenticator, issueKey } from "@svc/auth";
 import type { AcceptedMessage, IncomingContext, IncomingMessage, ReplyAnnouncement } from "@svc/contracts";
-import { authenticated, createApp, createOpenCount, listen } from "@svc/http";
+import { authenticated, createApp, createOpenLimit, listen } from "@svc/http";
 import { createAddressGuard } from "@svc/outbound";
 import { openQueues } from "@svc/queue";
 import { asProjectId, openStore } from "@svc/store";
@@ -53,9 +53,9 @@ async function startChannel(): Promise<ChannelUnderTest> {
   const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] });
   const readSettings = createSettingsReader(store);
   const readSecrets = createSecretsReader(store);
-  const openCalls = { openCalls: createOpenCount(), maxOpenCalls: 100 };
+  const limits = { limitPolls: createOpenLimit(100, "polls"), limitHeldCalls: createOpenLimit(100, "calls") };
   const settings = { guard, readSettings, readSecrets };
-  const context = { store, queues, log, tell, channel, board, persister, presence, ...settings, ...openCalls };
+  const context = { store, queues, log, tell, channel, board, persister, presence, ...settings, ...limits };
   const app = createApp(log, (routes) => {
     routes.use("/api/v1", authenticated(createAuthenticator({ store, log })));
     routes.post("/api/v1/messages", postMessage(context));

@@ -1,6 +1,6 @@
 import type { ApiSettings, WebhookSecrets } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import type { OpenCount } from "@svc/http";
+import type { OpenLimit } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import type { Queues } from "@svc/queue";
 import type { ProjectId, Store } from "@svc/store";
@@ -31,7 +31,8 @@ export interface ApiContext extends SettleContext {
   readSettings: () => Promise<ApiSettings>;
   /** What signs the callbacks of a project. */
   readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
-  /** Long polls and event streams that are open, by key and address, and how many each may have. */
-  openCalls: OpenCount;
-  maxOpenCalls: number;
+  /** Limits long polls and event streams of a conversation. */
+  limitPolls: OpenLimit;
+  /** Limits calls that wait for the reply to their message. */
+  limitHeldCalls: OpenLimit;
 }

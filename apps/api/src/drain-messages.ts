@@ -1,19 +1,16 @@
 import { LIMITS, ServiceError, chatIdSchema, drainQuerySchema } from "@svc/contracts";
 import type { DrainAnswer, DrainQuery } from "@svc/contracts";
 import { requireScope } from "@svc/auth";
-import { clientAddress, invalidRequest, principalOf, traceOf, wantsEventStream } from "@svc/http";
+import { invalidRequest, principalOf, traceOf, wantsEventStream } from "@svc/http";
 import { newId, ticketIdOf } from "@svc/store";
 import type { DrainPage, ProjectId } from "@svc/store";
-import type { Request, RequestHandler, Response } from "express";
+import type { RequestHandler, Response } from "express";
 import { beginDelivery } from "@svc/channel-manager";
 import type { ApiContext } from "./api-context.ts";
 import { replyJson } from "./reply-json.ts";
 import { readLastCursor } from "./stream/last-event-id.ts";
 import { streamChat } from "./stream/stream-chat.ts";
 import { watchAnswer } from "./watch-answer.ts";
-
-/** When a caller with too many open calls may try again, in seconds. */
-const OPEN_CALL_RETRY_SECONDS = 5;
 
 const DRAIN_LIMITS = { maxReplies: LIMITS.drainMaxReplies, maxBytes: LIMITS.drainMaxBytes };
 
@@ -102,20 +99,6 @@ function beyondEnd(): ServiceError {
   });
 }
 
-/** Counts a call that may stay open for long, until its connection is done with it. Throws rate_limited. */
-function openCall({ openCalls, maxOpenCalls }: ApiContext, request: Request, response: Response): void {
-  const { keyId, actor } = principalOf(response);
-  const close = openCalls.open(`${keyId ?? actor}:${clientAddress(request)}`, maxOpenCalls);
-  if (close === null) {
-    throw new ServiceError(
-      "rate_limited",
-      `This key has ${maxOpenCalls} long polls and event streams open from one address, which is the limit. Wait until one ends, or wait for fewer chats at once.`,
-      { headers: { "Retry-After": String(OPEN_CALL_RETRY_SECONDS) } },
-    );
-  }
-  response.once("close", close);
-}
-
 /**
  * `GET /api/v1/messages/:chatId` (service document, section 4.3; with events: docs/streaming.md) and its HEAD. Scope
  * messages:read.
@@ -136,7 +119,7 @@ export function drainMessages(context: ApiContext): RequestHandler {
     const isStream = !isHead && wantsEventStream(request);
     // A stream that was cut goes on after its last event; the address is still the one it began with.
     const resumedAfter = isStream ? readLastCursor(request) : null;
-    if (isStream || (query.data.wait ?? 0) > 0) openCall(context, request, response);
+    if (isStream || (query.data.wait ?? 0) > 0) context.limitPolls(request, response);
     const after = resumedAfter ?? query.data.after;
     if (after !== undefined && after > 0 && query.data.peek !== "1" && !isHead) {
       const isKnown = await context.store.replies.acknowledge(project, ticketId, after);

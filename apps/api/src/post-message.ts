@@ -90,6 +90,7 @@ async function accept(
   const { project } = principal;
   const { messageId } = place;
   const mode = MODES[message.mode];
+  if (mode.holdsCall) context.limitHeldCalls(request, response);
   const chatId = message.chatId ?? place.chatId;
   const timeoutMs = message.timeoutMs ?? (await context.readSettings()).timeoutMs;
   const callback = await callbackOf(context, principal, request, message, timeoutMs);

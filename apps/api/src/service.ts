@@ -8,7 +8,7 @@ import {
   authenticated,
   createApp,
   createDenialAudit,
-  createOpenCount,
+  createOpenLimit,
   createRateLimit,
   crossOrigin,
   findRoute,
@@ -104,7 +104,8 @@ export function apiService(resources: Resources): Service {
     const fetchGuard = createFetchGuard(config);
     const readSettings = createSettingsReader(store);
     const readSecrets = createSecretsReader(store);
-    const openCalls = { openCalls: createOpenCount(), maxOpenCalls: config.ceilings.openCalls };
+    const limitPolls = createOpenLimit(config.ceilings.openCalls, "long polls and event streams");
+    const limitHeldCalls = createOpenLimit(config.ceilings.heldCalls, "messages with a call that waits for the reply");
     const context = {
       store,
       queues,
@@ -117,7 +118,8 @@ export function apiService(resources: Resources): Service {
       guard,
       readSettings,
       readSecrets,
-      ...openCalls,
+      limitPolls,
+      limitHeldCalls,
     };
     const takeHookBody = createHookIntake({ ...context, receive: (message, to) => channel.receive(message, to) });
     const callbacks = startCallbacks(context);
@@ -165,6 +167,7 @@ export function apiService(resources: Resources): Service {
         takeHookBody,
         catalogue,
         openTools: resources.openTools,
+        limitPulls: createOpenLimit(config.ceilings.openCalls, "calls that follow pulls of models"),
         closing: closing.signal,
       });
     };

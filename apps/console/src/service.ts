@@ -6,6 +6,7 @@ import {
   answerHealth,
   createApp,
   createDenialAudit,
+  createOpenLimit,
   createRateLimit,
   findRoute,
   listen,
@@ -140,6 +141,7 @@ export function consoleService(resources: Resources): Service {
         takeHookBody: createBodyTaker(resources, guard),
         catalogue,
         openTools,
+        limitPulls: createOpenLimit(config.ceilings.openCalls, "calls that follow pulls of models"),
         closing: closing.signal,
       });
       routes.use("/api", () => {

@@ -123,10 +123,6 @@ export async function giveUp(
 ): Promise<boolean> {
   const ticket = run?.ticket ?? (await context.store.tickets.find(message.project, message.ticketId));
   const { stage, moves } = movesOfFailure(ticket, run, failure);
-  context.log.error(
-    { messageId: message.messageId, ticketId: message.ticketId, failure },
-    "a message is now a dead letter",
-  );
   const outcome = {
     message,
     state: "failed" as const,
@@ -142,7 +138,12 @@ export async function giveUp(
     replies: [],
     draft: null,
   };
-  return commitOutcome(context, outcome, message);
+  const hasMore = await commitOutcome(context, outcome, message);
+  context.log.error(
+    { messageId: message.messageId, ticketId: message.ticketId, failure },
+    "a message is now a dead letter",
+  );
+  return hasMore;
 }
 
 /** True when a fault counts as a try: the store is there, and nobody else has the conversation. */
@@ -166,14 +167,15 @@ export async function settleFailure(
   if (isFault && message.attempts >= LIMITS.maxAttempts) {
     return giveUp(context, message, run, failureText(error));
   }
-  if (isFault) count("svc_message_retries_total", {});
-  if (isFault)
-    log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
   await store.messages.retryLater(message, {
     delayMs: isFault ? retryDelayMs(message.attempts) : 0,
     progress: run === null ? (message.progress ?? {}) : progressOf(run),
     failure: failureText(error),
     counts: isFault,
   });
+  if (isFault) {
+    count("svc_message_retries_total", {});
+    log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
+  }
   return false;
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from "@svc/contracts";
 import type { SearchResult } from "@svc/knowledge";
-import { MAX_LAPSES } from "@svc/store";
+import { MAX_LAPSES, outlastOutage } from "@svc/store";
 import type { ClaimedMessage, LeaseHistory, ProjectId, Suspect } from "@svc/store";
 import { inSpan, traceIdOf } from "@svc/telemetry";
 import type { Span } from "@svc/telemetry";
@@ -54,9 +54,11 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper, iso
       return run.hasMore;
     } catch (error) {
       span.fail(error);
-      return await settleFailure(context, message, run, error).catch((settleError: unknown) => {
-        // The lease runs out by itself, and the sweeper finds the message.
-        log.warn({ error: settleError, messageId: message.messageId }, "a failed try could not be noted");
+      // A lease that expires only because the store was unavailable would count as a worker that was too slow.
+      const settle = () => settleFailure(context, message, run, error);
+      return await outlastOutage(settle, () => !lease.signal.aborted).catch((settleError: unknown) => {
+        // The lease expires by itself, and the sweeper finds the message.
+        log.warn({ error: settleError, messageId: message.messageId }, "a failed attempt could not be recorded");
         return false;
       });
     } finally {

@@ -1,9 +1,9 @@
 import { mkdir, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { acquireDataFolder, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
+import { acquireDataFolder, checkLoopback, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
 import { ensureLocalSecretKey, localSecretKeyFile } from "@svc/operations";
-import { checkPorts } from "@svc/runtime";
+import { checkPorts, recallPorts } from "@svc/runtime";
 import type { EarlyConfig, ListeningApp } from "@svc/runtime";
 
 /** What stands in for a database server, as environment variables for the configuration. */
@@ -12,7 +12,7 @@ export interface Infrastructure {
   stop(): Promise<void>;
 }
 
-/** The apps that listen from the start on. The widget does where it is enabled, which the first start does. */
+/** The apps whose ports are checked if the data folder does not know them. The first start enables the widget. */
 const LISTENING: readonly ListeningApp[] = ["api", "tool-server", "console"];
 
 /** Rights of a folder to be written by others than its owner. */
@@ -40,13 +40,16 @@ export async function startInfrastructure(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const openFolder = await findOpenFolder(config.dataDir);
   if (openFolder !== null) onProgress(openFolder);
+  const remembered = await recallPorts(config.dataDir);
   if (config.databaseUrl !== undefined) {
-    await checkPorts(LISTENING, config);
+    await checkPorts(remembered ?? LISTENING, config);
     return { variables: {}, stop: () => Promise.resolve() };
   }
   const lock = await acquireDataFolder(config.dataDir);
   try {
-    await checkPorts((await hasCluster(config.dataDir)) ? LISTENING : [...LISTENING, "widget"], config);
+    await checkLoopback();
+    const isFirst = !(await hasCluster(config.dataDir));
+    await checkPorts(isFirst ? [...LISTENING, "widget"] : (remembered ?? LISTENING), config);
     if (config.secretKey === undefined) await ensureLocalSecretKey(config.dataDir);
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, lock, log, onProgress });
     return {

@@ -6,8 +6,17 @@ import { createLog } from "@svc/log";
 import { messengerService } from "@svc/messenger";
 import { ensureLocalKey, initialize, localKeyFile, makeFirstLink, revokeLocalKeys } from "@svc/operations";
 import type { Initialized } from "@svc/operations";
+import type { Service } from "@svc/contracts";
 import { pipelineService } from "@svc/pipeline";
-import { closeResources, loadConfig, migrateAll, openResources, readEnvironment, runServices } from "@svc/runtime";
+import {
+  closeResources,
+  loadConfig,
+  migrateAll,
+  openResources,
+  readEnvironment,
+  rememberPorts,
+  runServices,
+} from "@svc/runtime";
 import type { Config, Resources, Running } from "@svc/runtime";
 import { toolServerService } from "@svc/tool-server";
 import { widgetService } from "@svc/widget";
@@ -39,6 +48,22 @@ async function prepareKeys({ store }: Resources, config: Config): Promise<string
   return `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
 }
 
+/** Remembers what listens, at the start and after what was switched on or off until the stop. */
+function portsService({ store, config }: Resources): Service {
+  async function remember(): Promise<void> {
+    const { enabled } = await store.channelsConfig.read();
+    const switched = (["widget", "tool-server"] as const).filter((app) => enabled.includes(app));
+    await rememberPorts(config.dataDir, ["api", "console", ...switched]);
+  }
+  return {
+    name: "ports",
+    async start() {
+      await remember();
+      return { stop: remember };
+    },
+  };
+}
+
 /**
  * Runs the whole product in this process: an embedded PostgreSQL unless DATABASE_URL names one, the schema brought up
  * to date, the first project, agent, knowledge base and key, then every service. Stops cleanly at SIGINT and SIGTERM.
@@ -68,6 +93,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       throw error;
     }
     const services = [
+      portsService,
       pipelineService,
       apiService,
       widgetService,

@@ -1,7 +1,8 @@
+import { pipeline } from "node:stream/promises";
 import { cleanFileName, sniffMime } from "@svc/channel-manager";
 import { ServiceError } from "@svc/contracts";
 import { clientAddress } from "@svc/http";
-import type { FileContent } from "@svc/store";
+import type { OpenedFile } from "@svc/store";
 import type { RequestHandler, Response } from "express";
 import { readFormFile } from "./read-form-file.ts";
 import { countBytes } from "./count-use.ts";
@@ -13,16 +14,33 @@ const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_ADDRESS = 4;
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Sends a file as a download that no browser shows or runs, whatever it is. */
-function sendDownload(response: Response, { filename, mime, content }: FileContent): void {
+/**
+ * Sends a file as a download that no browser shows or runs, whatever it is. A visitor who reads slowly holds a piece of it
+ * in memory. Rejects if it cannot be sent in full.
+ */
+async function sendDownload(response: Response, { filename, mime, sizeBytes, pieces }: OpenedFile): Promise<void> {
   response.attachment(cleanFileName(filename));
   response.set({
     "Content-Type": mime,
+    "Content-Length": String(sizeBytes),
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cache-Control": "private, no-store",
   });
-  response.status(200).end(content);
+  response.status(200);
+  if (response.req.method === "HEAD") {
+    response.end();
+    return;
+  }
+  try {
+    await pipeline(pieces, response);
+  } catch (error) {
+    // The visitor has closed the page.
+    if (!isPrematureClose(error)) throw error;
+  }
 }
+
+const isPrematureClose = (error: unknown) =>
+  error instanceof Error && "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
 
 /** Counts the files that are being sent, so that neither slow nor many senders fill the memory or keep all others out. */
 function createUploadPlaces() {
@@ -95,9 +113,9 @@ export function getFile({ store, queues, readSite }: WidgetContext): RequestHand
     await countCall(queues, "files", { request, response, key, site });
     const { project, ticketId } = readVisitor(request, site);
     const fileId = String(request.params["fileId"]);
-    const file = UUID.test(fileId) ? await store.widgetFiles.find(project, ticketId, fileId) : null;
+    const file = UUID.test(fileId) ? await store.widgetFiles.open(project, ticketId, fileId) : null;
     if (file === null)
       throw new ServiceError("not_found", "There is no such file in this conversation, or it has expired.");
-    sendDownload(response, file);
+    await sendDownload(response, file);
   };
 }

@@ -1,6 +1,7 @@
 import type { Principal } from "@svc/auth";
 import type { Endpoint, ListInput, ListPage } from "@svc/contracts";
 import type { ExecuteDeps, ExpectedVersions, IngestDeps, ModelDeps, TakeHookBody } from "@svc/operations";
+import type { OpenLimit } from "@svc/http";
 import type { AddressGuard } from "@svc/outbound";
 import type { Request, Response } from "express";
 
@@ -8,6 +9,8 @@ import type { Request, Response } from "express";
 export interface AdminContext extends IngestDeps, ModelDeps, Required<ExecuteDeps> {
   /** Aborted when the process stops: what goes on for long ends then, and its client asks another replica. */
   closing: AbortSignal;
+  /** Limits calls that follow the pull of a model. */
+  limitPulls: OpenLimit;
   /** Decides which callback URLs may be named. */
   guard: AddressGuard;
   /** Makes a message of a hook's body. */

@@ -153,6 +153,7 @@ function answerNothingMore({ response }: AdminCall): AdminAnswer {
  * it ends, else as it is now. A fault that comes within two seconds is an ordinary error.
  */
 export async function answerPull(context: AdminContext, call: AdminCall): Promise<AdminAnswer> {
+  context.limitPulls(call.request, call.response);
   if (wantsEvents(call)) {
     if (call.request.get("last-event-id") === INSTALLED) return answerNothingMore(call);
     const seen = await findSeen(context, call);

@@ -7,5 +7,6 @@ export { findRunningPostgres } from "./find-running-postgres.ts";
 export type { FoundPostgres } from "./find-running-postgres.ts";
 export type { PostgresExit } from "./launch-postmaster.ts";
 export type { PostgresLogger } from "./logger.ts";
+export { checkLoopback } from "./local-port.ts";
 export { startEmbeddedPostgres } from "./start-embedded-postgres.ts";
 export type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./start-embedded-postgres.ts";

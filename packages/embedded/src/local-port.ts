@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { EmbeddedPostgresError, systemErrorCode } from "./errors.ts";
 import { ROLE } from "./cluster.ts";
 
@@ -46,6 +47,33 @@ function startupMessage(): Buffer {
   return Buffer.concat([head, parameters]);
 }
 
+function noLoopback(cause: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    "no_loopback",
+    `The bundled PostgreSQL listens on ${HOST}, which this machine does not have. Enable IPv4 loopback ` +
+      `(Linux: ip link set lo up; ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to a PostgreSQL of yours.`,
+    { cause },
+  );
+}
+
+/** Throws EmbeddedPostgresError if this machine has no IPv4 loopback, or it is down. */
+export async function checkLoopback(): Promise<void> {
+  // An address of an interface that is down can be listened on, but not connected to.
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen({ host: HOST, port: 0 }), "listening");
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ host: HOST, port });
+    await once(socket, "connect");
+    socket.destroy();
+  } catch (error) {
+    const code = systemErrorCode(error);
+    throw code === "EADDRNOTAVAIL" || code === "ENETUNREACH" ? noLoopback(error) : error;
+  } finally {
+    server.close();
+  }
+}
+
 async function listenOnce(port: number): Promise<number | null> {
   const server = createServer();
   server.listen({ host: HOST, port, exclusive: true });
@@ -54,14 +82,7 @@ async function listenOnce(port: number): Promise<number | null> {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === "EADDRINUSE" || code === "EACCES") return null;
-    if (code === "EADDRNOTAVAIL") {
-      throw new EmbeddedPostgresError(
-        "no_loopback",
-        `The bundled PostgreSQL listens on ${HOST}, which this machine does not have. Enable IPv4 loopback ` +
-          `(Linux: ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to a PostgreSQL of yours.`,
-        { cause: error },
-      );
-    }
+    if (code === "EADDRNOTAVAIL") throw noLoopback(error);
     throw error;
   }
   const address = server.address();

@@ -41,6 +41,8 @@ export class PortTakenError extends Error {
       `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings}.`,
     );
     this.name = "PortTakenError";
+    // A channel logs it if the port is taken while the product runs. Its sentence says everything.
+    delete this.stack;
   }
 }
 

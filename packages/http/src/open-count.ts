@@ -1,3 +1,11 @@
+import { ServiceError } from "@svc/contracts";
+import type { Request, Response } from "express";
+import { principalOf } from "./authenticated.ts";
+import { clientAddress } from "./client-address.ts";
+
+/** When a caller with too many open calls may try again, in seconds. */
+const RETRY_SECONDS = 5;
+
 /** Counts what is open in this process, by name. */
 export interface OpenCount {
   /**
@@ -24,5 +32,25 @@ export function createOpenCount(): OpenCount {
         else counts.delete(name);
       };
     },
+  };
+}
+
+/** Counts a call that may stay open for long, by key and address, until its connection is done with it. Throws rate_limited. */
+export type OpenLimit = (request: Request, response: Response) => void;
+
+/** Creates the limit of open calls of one kind, which a key has in this process from each address. */
+export function createOpenLimit(limit: number, kind: string): OpenLimit {
+  const count = createOpenCount();
+  return (request, response) => {
+    const { keyId, actor } = principalOf(response);
+    const close = count.open(`${keyId ?? actor}:${clientAddress(request)}`, limit);
+    if (close === null) {
+      throw new ServiceError(
+        "rate_limited",
+        `This key has ${limit} ${kind} open from one address, which is the limit. Wait until one ends.`,
+        { headers: { "Retry-After": String(RETRY_SECONDS) } },
+      );
+    }
+    response.once("close", close);
   };
 }

@@ -1,3 +1,5 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { checkPortsFree } from "@svc/http";
 import type { EarlyConfig } from "./load-config.ts";
 
@@ -32,4 +34,29 @@ export async function checkPorts(
     ...apps.map((app) => ({ host, port: PORTS[app].port(config), setting: PORTS[app].setting })),
     ...(metrics === undefined ? [] : [{ host, port: metrics, setting: "SVC_METRICS_PORT" }]),
   ]);
+}
+
+/** File of the data folder with the settings of the ports that the last run used, as a JSON array. */
+const REMEMBERED_FILE = "ports.json";
+
+/**
+ * Remembers which apps have a port, for the check of the next start: what is enabled is in the database, which does not
+ * run yet at that time. Also read by scripts/check-start.mjs.
+ */
+export async function rememberPorts(dataDir: string, apps: readonly ListeningApp[]): Promise<void> {
+  const file = join(dataDir, REMEMBERED_FILE);
+  await writeFile(`${file}.new`, `${JSON.stringify(apps.map((app) => PORTS[app].setting))}\n`);
+  await rename(`${file}.new`, file);
+}
+
+/** Returns the apps that had a port in the last run on this data folder; null if that is not known. */
+export async function recallPorts(dataDir: string): Promise<ListeningApp[] | null> {
+  try {
+    const settings: unknown = JSON.parse(await readFile(join(dataDir, REMEMBERED_FILE), "utf8"));
+    if (!Array.isArray(settings)) return null;
+    return (Object.keys(PORTS) as ListeningApp[]).filter((app) => settings.includes(PORTS[app].setting));
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
 }

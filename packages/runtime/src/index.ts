@@ -1,4 +1,4 @@
-export { checkPorts } from "./check-ports.ts";
+export { checkPorts, recallPorts, rememberPorts } from "./check-ports.ts";
 export type { ListeningApp } from "./check-ports.ts";
 export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";

@@ -54,8 +54,10 @@ export interface EarlyConfig {
   corsOrigins: string[];
   /** What may be open at once in this process. */
   ceilings: {
-    /** Long polls and event streams of a key from one address. */
+    /** Long polls and event streams of a key from one address; calls that follow pulls of models have a number of their own. */
     openCalls: number;
+    /** Calls of a key from one address that wait for the reply to their message. */
+    heldCalls: number;
     socketsPerAddress: number;
     sockets: number;
   };
@@ -168,6 +170,7 @@ export function readEnvironment(env: Environment): EarlyConfig {
     corsOrigins: parsed.SVC_CORS_ORIGINS ?? [],
     ceilings: {
       openCalls: parsed.SVC_MAX_OPEN_CALLS,
+      heldCalls: parsed.SVC_MAX_HELD_CALLS,
       socketsPerAddress: parsed.SVC_MAX_SOCKETS_PER_ADDRESS,
       sockets: parsed.SVC_MAX_SOCKETS,
     },

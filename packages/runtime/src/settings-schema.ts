@@ -287,8 +287,15 @@ export const SETTINGS = {
   SVC_MAX_OPEN_CALLS: {
     schema: count.default(100),
     description:
-      "Long polls and event streams that a key may have open from one address in one process of the HTTP API. A further one gets 429.",
+      "Long polls and event streams that a key may have open from one address in one process of the HTTP API, and as many calls that follow pulls of models. A further one gets 429.",
     defaultText: "`100`",
+    isSecret: false,
+  },
+  SVC_MAX_HELD_CALLS: {
+    schema: count.default(2_000),
+    description:
+      "Messages of mode `sync` whose calls wait for the reply, which a key may have open from one address in one process of the HTTP API. A further one gets 429.",
+    defaultText: "`2000`",
     isSecret: false,
   },
   SVC_MAX_SOCKETS_PER_ADDRESS: {

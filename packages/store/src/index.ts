@@ -27,6 +27,7 @@ export type {
   SearchedKb,
 } from "./chunks.ts";
 export { isBusy, isUnavailable } from "./db.ts";
+export { outlastOutage } from "./outlast-outage.ts";
 export type { ClaimedDelivery, DeliveryRequest, TryResult } from "./deliveries.ts";
 export type {
   DocumentSource,
@@ -137,5 +138,5 @@ export {
   usedShareOf,
 } from "./stored-bytes.ts";
 export type { ProjectUsage, StorageLimits, StorageUsage, StoredBytes, StoredKind } from "./stored-bytes.ts";
-export type { FileContent, KeptFile, NewWidgetFile } from "./widget-files.ts";
+export type { FileContent, OpenedFile, KeptFile, NewWidgetFile } from "./widget-files.ts";
 export type { MentionRecord, TicketChangeRecord } from "./ticket-changes.ts";

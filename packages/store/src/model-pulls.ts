@@ -22,7 +22,7 @@ export interface ClaimedModelPull extends ModelPullProgress {
   id: string;
   catalogId: string;
   leaseId: string;
-  /** Tries since anything has come; this one counted. */
+  /** Number of this attempt since anything has come: one more than have failed. */
   attempts: number;
   startedAt: Date;
 }
@@ -31,6 +31,7 @@ export interface ClaimedModelPull extends ModelPullProgress {
 export interface DueModelPull {
   catalogId: string;
   pullId: string;
+  /** Number of failed attempts, and one more after an expired lease: it distinguishes this job from earlier ones. */
   attempts: number;
 }
 
@@ -137,8 +138,8 @@ export function modelPullsTable(db: Db) {
     },
 
     /**
-     * Claims the lease on what is to be pulled next, and counts the attempt, unless the lease of the one before expired;
-     * null when nothing waits.
+     * Claims the lease on what is to be pulled next; null when nothing waits. A claim counts nothing: an attempt is counted
+     * with its failure.
      */
     async claim(): Promise<ClaimedModelPull | null> {
       // The row is locked and taken in one statement; SKIP LOCKED lets two workers take two.
@@ -148,10 +149,10 @@ export function modelPullsTable(db: Db) {
            WHERE state = 'running' AND next_at <= now() AND (lease_until IS NULL OR lease_until < now())
            ORDER BY next_at, catalog_id LIMIT 1 FOR UPDATE SKIP LOCKED
          )
-         UPDATE model_pulls p SET lease_id = $1, lease_until = ${LEASE},
-           attempts = greatest(1, attempts + CASE WHEN p.lease_id IS NULL THEN 1 ELSE 0 END)
+         UPDATE model_pulls p SET lease_id = $1, lease_until = ${LEASE}
          FROM next WHERE p.catalog_id = next.catalog_id
-         RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.lease_id, p.attempts, p.started_at`,
+         RETURNING p.id, p.catalog_id, p.status, p.completed_bytes, p.total_bytes, p.lease_id, p.attempts + 1 AS attempts,
+           p.started_at`,
         [newId()],
       );
       if (row === undefined) return null;
@@ -177,7 +178,7 @@ export function modelPullsTable(db: Db) {
       { hasGrown }: { hasGrown: boolean },
     ): Promise<boolean> {
       const rows = await db.query(
-        `UPDATE model_pulls SET lease_until = ${LEASE}, attempts = CASE WHEN $6 THEN 1 ELSE attempts END,
+        `UPDATE model_pulls SET lease_until = ${LEASE}, attempts = CASE WHEN $6 THEN 0 ELSE attempts END,
            version = version
              + CASE WHEN (status, completed_bytes, total_bytes) IS DISTINCT FROM ($3, $4, $5) THEN 1 ELSE 0 END,
            status = $3, completed_bytes = $4, total_bytes = $5, updated_at = now()
@@ -201,8 +202,8 @@ export function modelPullsTable(db: Db) {
     },
 
     /**
-     * Gives a lease back: the pull is tried again after `delayMs`, and the try does not count unless `counts`. Does
-     * nothing when the lease was lost.
+     * Releases the lease: the next attempt follows after `delayMs`, and this one is counted as failed only if `counts`. Does
+     * nothing if the lease was lost.
      */
     async retryLater(
       { catalogId, leaseId }: ClaimedModelPull,
@@ -210,10 +211,10 @@ export function modelPullsTable(db: Db) {
     ): Promise<void> {
       await db.query(
         `UPDATE model_pulls SET lease_id = NULL, lease_until = NULL, error = coalesce($3, error),
-           attempts = greatest(attempts - $4, 0), next_at = now() + $5 * interval '1 millisecond',
+           attempts = attempts + $4, next_at = now() + $5 * interval '1 millisecond',
            due_at = now() + $5 * interval '1 millisecond', updated_at = now()
          WHERE catalog_id = $1 AND lease_id = $2 AND state = 'running'`,
-        [catalogId, leaseId, failure, counts ? 0 : 1, Math.round(delayMs)],
+        [catalogId, leaseId, failure, counts ? 1 : 0, Math.round(delayMs)],
       );
     },
 

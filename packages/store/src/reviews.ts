@@ -32,7 +32,7 @@ export interface ClaimedReview extends LeaseHistory {
   work: SendWork | DraftWork;
   /** The message that it answers; null when it is not kept. */
   message: Pick<ClaimedMessage, "seq" | "userId" | "text" | "channelMeta" | "mode"> | null;
-  /** Number of attempts, this one included. An attempt whose lease expired is not counted. */
+  /** Number of this attempt: one more than have failed. An attempt whose lease expired is not counted. */
   attempts: number;
 }
 
@@ -64,6 +64,7 @@ export interface DueReview {
   project: ProjectId;
   reviewId: string;
   ticketId: string;
+  /** Number of failed attempts and expired leases: it distinguishes this job from earlier ones. */
   attempts: number;
 }
 
@@ -100,10 +101,11 @@ function asMessage(row: MessageRow): NonNullable<ClaimedReview["message"]> {
  * `db`; the pipeline works on `hot` and `leases`, so that nobody who waits for a chat keeps messages waiting.
  */
 export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
-  // Claims the lease on a chat whose decision is not carried out yet, and counts the attempt, or records the lease that
-  // expired instead. The decision's state is checked again by its own UPDATE, since the snapshot may be older than the
-  // lock that was waited for. A claim that a crash of the database undoes is made again. A decision with which processes
-  // have crashed is claimed only by a process that does nothing else ($5), and otherwise only reported (`id` NULL).
+  // Claims the lease on a chat whose decision is not carried out yet, and records the lease that expired before, if any.
+  // `attempts` is the number of failed attempts, which are counted with their result: a claim that nothing follows is none.
+  // The decision's state is checked again by its own UPDATE, since the snapshot may be older than the lock that was waited
+  // for. A claim that a crash of the database undoes is made again. A decision with which processes have crashed is claimed
+  // only by a process that does nothing else ($5), and otherwise only reported (`id` NULL).
   const CLAIM = `
     WITH free AS MATERIALIZED (
       SELECT ticket_id, channel_id, chat_id, review_id, lease_until, ${expiredLease("chats")} AS expired FROM chats
@@ -118,12 +120,10 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
       ) l CROSS JOIN LATERAL (${leaseHistory("l.leases")}) s
       WHERE free.expired IS NULL OR free.lease_until + ${lapseWait("s.lapses")} <= now()
     ), claimed AS (
-      UPDATE reviews r SET
-        attempts = greatest(1, r.attempts + CASE WHEN next.expired IS NULL THEN 1 ELSE 0 END),
-        expired_leases = next.leases
+      UPDATE reviews r SET expired_leases = next.leases
       FROM next WHERE r.id = next.review_id AND NOT next.is_left AND r.finished_at IS NULL AND r.not_before <= now()
       RETURNING r.id, r.ticket_id, r.kind, r.actor, r.author, r.text, r.markdown, r.sources, r.file_ids,
-        r.answers_message_id, r.covers, r.attempts
+        r.answers_message_id, r.covers, r.attempts + 1 AS attempts
     ), leased AS (
       UPDATE chats c SET lease_id = $3, lease_until = now() + interval '${LEASE_MS} milliseconds', lease_holder = $4::uuid,
         lease_group = NULL
@@ -135,13 +135,16 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
     WHERE next.is_left OR claimed.id IS NOT NULL`;
 
   const DUE = `
-    UPDATE reviews SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - created_at))
-    WHERE id IN (
-      SELECT r.id FROM reviews r JOIN chats c USING (ticket_id)
+    WITH due AS MATERIALIZED (
+      SELECT r.id, c.lease_id FROM reviews r JOIN chats c USING (ticket_id)
       WHERE r.finished_at IS NULL AND r.due_at <= now() AND (c.lease_until IS NULL OR c.lease_until < now())
       ORDER BY r.due_at LIMIT $1 FOR UPDATE OF r SKIP LOCKED
     )
-    RETURNING id, project_id, ticket_id, attempts + coalesce(jsonb_array_length(expired_leases), 0) AS attempts`;
+    UPDATE reviews r
+    SET due_at = now() + least(interval '10 seconds', greatest(interval '2 seconds', now() - r.created_at))
+    FROM due WHERE r.id = due.id
+    RETURNING r.id, r.project_id, r.ticket_id,
+      r.attempts + coalesce(jsonb_array_length(r.expired_leases), 0) + (due.lease_id IS NOT NULL)::integer AS attempts`;
 
   /** Locks the chat of a claimed decision and gives it free: false when the lease was lost, and nothing may change. */
   async function endLease(tx: Db, review: ClaimedReview, replyCount = 0): Promise<{ lastSeq: number } | null> {
@@ -153,12 +156,11 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
     return chat === undefined ? null : { lastSeq: chat.last_seq };
   }
 
-  async function endReview(tx: Db, { project, reviewId }: ClaimedReview, failure: string | null): Promise<void> {
-    await tx.query("UPDATE reviews SET finished_at = now(), failure = $3 WHERE project_id = $1 AND id = $2", [
-      project,
-      reviewId,
-      failure,
-    ]);
+  async function endReview(tx: Db, review: ClaimedReview, failure: string | null): Promise<void> {
+    await tx.query(
+      "UPDATE reviews SET finished_at = now(), failure = $3, attempts = $4 WHERE project_id = $1 AND id = $2",
+      [review.project, review.reviewId, failure, review.attempts],
+    );
   }
 
   /**
@@ -471,8 +473,8 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
     },
 
     /**
-     * Puts a decision off after a failed try and gives the lease back. `counts` false takes the try back, for faults
-     * that are not the decision's. Does nothing when the lease was lost.
+     * Releases the lease: the next attempt follows after `delayMs`. This one is counted as failed only if `counts`, which
+     * is false for errors that are not the decision's. Does nothing if the lease was lost.
      */
     async retryLater(
       review: ClaimedReview,
@@ -484,7 +486,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
            WHERE project_id = $1 AND ticket_id = $2 AND lease_id = $3 RETURNING ticket_id
          )
          UPDATE reviews r SET not_before = now() + $5 * interval '1 millisecond',
-           due_at = now() + $5 * interval '1 millisecond', failure = $6, attempts = r.attempts - $7::integer
+           due_at = now() + $5 * interval '1 millisecond', failure = $6, attempts = r.attempts + $7::integer
          FROM mine WHERE r.id = $4 AND r.finished_at IS NULL`,
         [
           review.project,
@@ -493,7 +495,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
           review.reviewId,
           retry.delayMs,
           retry.failure,
-          retry.counts ? 0 : 1,
+          retry.counts ? 1 : 0,
         ],
       );
     },

@@ -14,6 +14,14 @@ export interface FileContent {
   content: Buffer;
 }
 
+/** A file whose bytes are read piece by piece, each when it is asked for. */
+export interface OpenedFile {
+  filename: string;
+  mime: string;
+  sizeBytes: number;
+  pieces: AsyncIterable<Buffer>;
+}
+
 /** A file that a visitor has sent. */
 export interface NewWidgetFile extends FileContent {
   ticketId: string;
@@ -27,6 +35,8 @@ export interface KeptFile extends NewWidgetFile {
 
 /** What all files of a chat, and all of a project, may be together while no message names them, in bytes. */
 const UNUSED_MAX_BYTES = { chat: 10 * WIDGET_LIMITS.fileMaxBytes, project: 1_000 * WIDGET_LIMITS.fileMaxBytes };
+/** Bytes of a file that are in memory at once while it is sent. */
+const PIECE_BYTES = 1_048_576;
 /** Files of one project that one step of the retention goes through. */
 const EXPIRE_PAGE = 50;
 /** How often the files of a project are looked through. */
@@ -121,6 +131,11 @@ export function widgetFilesTable(db: Db, storedBytes: StoredBytes) {
     SELECT filename, mime, content FROM replies
     WHERE project_id = $1 AND ticket_id = $2 AND id = $3 AND type = 'attachment'`;
 
+  // The same, and of its bytes a piece only.
+  const READ_PIECE = `
+    SELECT filename, mime, octet_length(content) AS size_bytes, substring(content FROM $4 FOR ${PIECE_BYTES}) AS piece
+    FROM (${READ}) AS file`;
+
   // A message may have been reserved and never committed: then its files are unused too. SKIP LOCKED shares the work
   // among replicas and leaves a file alone that a message is just taking.
   const SWEEP = `
@@ -211,6 +226,33 @@ export function widgetFilesTable(db: Db, storedBytes: StoredBytes) {
     async find(project: ProjectId, ticketId: string, fileId: string): Promise<FileContent | null> {
       const [row] = await db.query<FileContent>(READ, [project, ticketId, fileId]);
       return row ?? null;
+    },
+
+    /**
+     * Opens a file as `find` finds it. The pieces end with an error if the file expires or is erased while it is read.
+     */
+    async open(project: ProjectId, ticketId: string, fileId: string): Promise<OpenedFile | null> {
+      async function readFrom(offset: number) {
+        const values = [project, ticketId, fileId, offset + 1];
+        const [row] = await db.query<{ filename: string; mime: string; size_bytes: number; piece: Buffer }>(
+          READ_PIECE,
+          values,
+        );
+        return row;
+      }
+      const first = await readFrom(0);
+      if (first === undefined) return null;
+      const { filename, mime, size_bytes: sizeBytes } = first;
+      async function* pieces(piece: Buffer) {
+        yield piece;
+        for (let sent = piece.length; sent < sizeBytes;) {
+          const next = (await readFrom(sent))?.piece;
+          if (next === undefined || next.length === 0) throw new Error("the file was removed while it was read");
+          yield next;
+          sent += next.length;
+        }
+      }
+      return { filename, mime, sizeBytes, pieces: pieces(first.piece) };
     },
 
     /**

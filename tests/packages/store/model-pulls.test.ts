@@ -88,6 +88,19 @@ test("whoever has lost the lease, by time or by a cancel, changes nothing", asyn
   expect(await pulls.cancel("ollama:unknown:latest")).toBeNull();
 });
 
+test("an attempt is counted with its failure, not with its claim", async () => {
+  const countFailed = async () => {
+    const [row] = await db.sql<{ attempts: number }>("SELECT attempts FROM model_pulls WHERE catalog_id = $1", [MODEL]);
+    return row?.attempts;
+  };
+  await pulls.begin(MODEL);
+  const claim = await claimNow();
+  expect(claim.attempts).toBe(1);
+  expect(await countFailed()).toBe(0);
+  await pulls.retryLater(claim, { delayMs: 0, failure: "cut", counts: true });
+  expect(await countFailed()).toBe(1);
+});
+
 test("tries are counted since anything has come, and those that were nobody's fault are not", async () => {
   await pulls.begin(MODEL);
   for (const attempts of [1, 2, 3]) {
@@ -115,7 +128,7 @@ test("what nobody has is announced when it is due, and not again at once", async
   await db.sql("UPDATE model_pulls SET due_at = now()");
   expect(await pulls.takeDue(10)).toEqual([]);
   await expireLease();
-  expect(await pulls.takeDue(10)).toMatchObject([{ attempts: 2 }]);
+  expect(await pulls.takeDue(10)).toMatchObject([{ attempts: 1 }]);
 
   await expireLease();
   const again = await claimNow();

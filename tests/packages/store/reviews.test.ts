@@ -266,6 +266,20 @@ test("dead letters, revived while people decide and runs end, cost nobody a dead
 });
 
 describe("a decision that fails", () => {
+  test("counts an attempt with its failure, not with its claim", async () => {
+    const { ticketId } = await heldChat();
+    await decideToSend(ticketId);
+    const countFailed = async () => {
+      const [row] = await db.sql<{ attempts: number }>("SELECT attempts FROM reviews WHERE ticket_id = $1", [ticketId]);
+      return row?.attempts;
+    };
+    const review = await claimDecision(ticketId);
+    expect(review.attempts).toBe(1);
+    expect(await countFailed()).toBe(0);
+    await db.store.reviews.retryLater(review, { delayMs: 0, failure: "planted", counts: true });
+    expect(await countFailed()).toBe(1);
+  });
+
   test("waits for its next try, and is due for the sweeper then", async () => {
     const { ticketId } = await heldChat();
     await decideToSend(ticketId);

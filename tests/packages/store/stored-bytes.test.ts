@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { addDocument, addDocuments } from "@svc/knowledge";
 import { STORAGE_LIMITS, newId, storageWarnings } from "@svc/store";
 import type { ProjectId, Store, StorageLimits, StoredKind } from "@svc/store";
+import { testLog } from "@svc/testing";
 import fc from "fast-check";
 import { answeredRun, claimNow, newMessage, openAndFinish, openTestStore } from "./open-test-store.ts";
 import type { TestStore } from "./open-test-store.ts";
@@ -204,6 +206,53 @@ describe("a storage limit", () => {
       code: "storage_full",
     });
     await insertFile(other, newId(), 5 * KB, store);
+  });
+
+  test("of a project refuses documents that are added at once, and none of them is stored", async () => {
+    const project = await db.newProject();
+    const store = limited({ projectMaxBytes: 10 * KB });
+    const kbId = await newKb(project);
+    const deps = { store, log: testLog() };
+    const textOf = (key: string) => ({
+      key,
+      title: key,
+      mime: "text/plain",
+      text: `${key} has some words. `.repeat(300),
+    });
+    await expect(addDocuments(deps, project, kbId, [textOf("one"), textOf("two")])).rejects.toMatchObject({
+      code: "storage_full",
+    });
+    expect(await kindsOf(project)).toEqual({});
+    await addDocument(deps, project, kbId, textOf("one"));
+    await expect(addDocument(deps, project, kbId, textOf("two"))).rejects.toMatchObject({
+      code: "storage_full",
+      message: expect.stringContaining("Storage of this project is full"),
+    });
+    expect((await kindsOf(project)).documents).toBeLessThanOrEqual(10 * KB);
+  });
+
+  test("is reached while the disk of the database is full: files are refused with the reason, and the store says so", async () => {
+    const project = await db.newProject();
+    const store = db.openAnother();
+    const { ticketId } = await store.messages.accept(project, newMessage({ text: "a" }));
+    // PostgreSQL reports a full disk with this code; one that is really full would stop the other tests.
+    await db.sql(
+      `CREATE FUNCTION fail_as_full() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
+    );
+    await db.sql("CREATE TRIGGER full_disk BEFORE INSERT ON operator_files EXECUTE FUNCTION fail_as_full()");
+    try {
+      await expect(store.operatorFiles.insert(project, ticketId, file(1))).rejects.toMatchObject({
+        code: "unavailable",
+      });
+    } finally {
+      await db.sql("DROP FUNCTION fail_as_full CASCADE");
+    }
+    const reason = { code: "storage_full", message: "The disk of the database is full. Try again later." };
+    await expect(insertFile(project, ticketId, 1, store)).rejects.toMatchObject(reason);
+    await expect(store.storedBytes.checkRoom(project, "documents", 1)).rejects.toMatchObject(reason);
+    expect(await store.findFault()).toMatch(/disk/);
+    await insertFile(project, ticketId, 1);
   });
 
   test("is free again after files are removed, erased or expired", async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { WIDGET_LIMITS } from "@svc/contracts";
 import { newId } from "@svc/store";
@@ -41,6 +42,29 @@ describe("files of a visitor", () => {
     expect(await widgetFiles.find(owner, newId(), id)).toBeNull();
     expect(await widgetFiles.find(stranger, ticketId, id)).toBeNull();
     expect(await widgetFiles.find(owner, ticketId, newId())).toBeNull();
+  });
+
+  test("are read piece by piece, none before it is asked for, and end with an error if they are erased meanwhile", async () => {
+    const ticketId = newId();
+    const content = randomBytes(2_500_000);
+    const id = await insert(ticketId, "large.bin", content);
+    const openLarge = async () => {
+      const file = await db.store.widgetFiles.open(owner, ticketId, id);
+      if (file === null) throw new Error("the file was not found");
+      return file;
+    };
+    const whole = await openLarge();
+    const pieces: Buffer[] = [];
+    for await (const piece of whole.pieces) pieces.push(piece);
+    expect(whole).toMatchObject({ filename: "large.bin", mime: "text/plain", sizeBytes: content.length });
+    expect(Buffer.concat(pieces).equals(content)).toBe(true);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(1_048_576);
+    expect(await db.store.widgetFiles.open(stranger, ticketId, id)).toBeNull();
+
+    const reader = (await openLarge()).pieces[Symbol.asyncIterator]();
+    expect((await reader.next()).value).toHaveLength(1_048_576);
+    await db.sql("DELETE FROM widget_files WHERE id = $1", [id]);
+    await expect(reader.next()).rejects.toThrow("removed");
   });
 
   test("are taken by one message, all or none, in its order, and again by the same one", async () => {

@@ -3,7 +3,7 @@ import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { createFileReader, ensureKb } from "@svc/knowledge";
 import type { FileReader, PageFetcher } from "@svc/knowledge";
 import type { Queues } from "@svc/queue";
-import { openStore } from "@svc/store";
+import { STORAGE_LIMITS, openStore } from "@svc/store";
 import type { NewIngest, ProjectId, Store } from "@svc/store";
 import { createTestDatabase, testLog } from "@svc/testing";
 import type { TestDatabase } from "@svc/testing";
@@ -47,12 +47,14 @@ const noFetcher: PageFetcher = {
 };
 
 /** Reads what waits until nothing does. */
-async function work(change: { fetcher?: PageFetcher; store?: Store; sitemapDeadlineMs?: number } = {}): Promise<void> {
-  const { fetcher = noFetcher, sitemapDeadlineMs } = change;
+async function work(
+  change: { fetcher?: PageFetcher; store?: Store; sitemapDeadlineMs?: number; isStopping?: () => boolean } = {},
+): Promise<void> {
+  const { fetcher = noFetcher, sitemapDeadlineMs, isStopping = () => false } = change;
   // Only the sweeper publishes anything.
   const context = { store: change.store ?? store, queues: {} as Queues, log: testLog(), reader, fetcher };
   const options = sitemapDeadlineMs === undefined ? {} : { sitemapDeadlineMs };
-  await createIngestWorker(context, leases, options)(() => false);
+  await createIngestWorker(context, leases, options)(isStopping);
 }
 
 async function queue(change: Partial<NewIngest>): Promise<string> {
@@ -113,6 +115,38 @@ test.each([
   await work({ store: watched, fetcher: { ...noFetcher, fetch: () => Promise.reject(busy) } });
   expect(asked).toEqual([{ delayMs: seconds * 1_000, failure, counts: true }]);
   expect(await store.documents.find(project, kbId, documentId)).toMatchObject({ status: "queued", error: failure });
+});
+
+test("a page that passes the storage limit is not stored, says so while it waits, and is read once there is room", async () => {
+  const documentId = await queue({ kind: "page", url: PAGE_URL, mime: null, bytes: null, sourceHash: null });
+  const bytes = Buffer.from(`<p>${"Some words in a row. ".repeat(200)}</p>`);
+  const fetcher = { ...noFetcher, fetch: () => Promise.resolve({ url: PAGE_URL, bytes, mime: "text/html" }) };
+  const limited = openStore({
+    url: database.url,
+    secretKey: "a key of a test that seals nothing",
+    log: testLog(),
+    storageLimits: { ...STORAGE_LIMITS, projectMaxBytes: 1_024 },
+  });
+  let isReleased = false;
+  const watched: Store = {
+    ...limited,
+    ingests: {
+      ...limited.ingests,
+      retryLater(claim, retry) {
+        isReleased = true;
+        return limited.ingests.retryLater(claim, { ...retry, delayMs: 0 });
+      },
+    },
+  };
+  try {
+    await work({ store: watched, fetcher, isStopping: () => isReleased });
+  } finally {
+    await limited.close();
+  }
+  const full = expect.stringContaining("Storage of this project is full");
+  expect(await store.documents.find(project, kbId, documentId)).toMatchObject({ status: "queued", error: full });
+  await work({ fetcher });
+  expect(await store.documents.find(project, kbId, documentId)).toMatchObject({ status: "ready", error: null });
 });
 
 test("a sitemap that takes too long is given up, so that nobody else's pages wait for it", async () => {

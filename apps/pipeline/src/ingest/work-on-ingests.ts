@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { KB_LIMITS, ServiceError } from "@svc/contracts";
 import { READ_LIMITS, findSitePages } from "@svc/knowledge";
 import type { CheckedDocument } from "@svc/knowledge";
-import { MAX_LAPSES, isUnavailable } from "@svc/store";
+import { MAX_LAPSES, isUnavailable, outlastOutage } from "@svc/store";
 import type { ClaimedIngest, PreparedDocument } from "@svc/store";
 import type { IngestContext } from "./ingest-context.ts";
 import type { IngestLeases, KeptLease } from "./ingest-leases.ts";
@@ -15,8 +14,6 @@ const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000];
 const RETRY_AFTER_MAX_MS = 3_600_000;
 /** When the store was away: nothing is known of the document then. */
 const STORE_DELAY_MS = 2_000;
-/** How often it is looked whether the store is back. */
-const STORE_POLL_MS = 500;
 /** For all sitemaps of one import together: nobody else's pages are fetched meanwhile. */
 const SITEMAP_DEADLINE_MS = 5 * 60_000;
 
@@ -119,19 +116,6 @@ export function createIngestWorker(
     if (lease.whyBrokenOff() === "stopping") await undoAttempt(claim, 0);
   }
 
-  /** Waits for the store, so that the next attempt need not wait until the lease expires. */
-  async function undoWhenBack(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
-    while (!isStopping()) {
-      await sleep(STORE_POLL_MS);
-      try {
-        await undoAttempt(claim, 0);
-        return;
-      } catch (error) {
-        if (!isUnavailable(error)) throw error;
-      }
-    }
-  }
-
   async function handle(claim: ClaimedIngest, isStopping: () => boolean): Promise<void> {
     const lease = leases.keep(claim);
     try {
@@ -146,12 +130,9 @@ export function createIngestWorker(
         : ingestDocument({ ...claim, kind }, lease.signal));
       log.debug({ ingestId: claim.id, documentId: claim.documentId, done }, "a document was ingested");
     } catch (error) {
-      try {
-        await (lease.signal.aborted ? settleAborted(claim, lease) : settle(claim, error));
-      } catch (fault) {
-        if (!isUnavailable(fault)) throw fault;
-        await undoWhenBack(claim, isStopping);
-      }
+      // Otherwise the next attempt would wait until the lease expires.
+      const end = () => (lease.signal.aborted ? settleAborted(claim, lease) : settle(claim, error));
+      await outlastOutage(end, () => !isStopping());
     } finally {
       lease.drop();
     }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { openModelCatalogue } from "@svc/agents";
 import type { ModelCatalogue } from "@svc/agents";
-import { MODEL_LIMITS } from "@svc/contracts";
+import { MODEL_LIMITS, ServiceError } from "@svc/contracts";
 import { openStore } from "@svc/store";
 import type { ModelPullRecord, Store } from "@svc/store";
 import {
@@ -159,4 +159,17 @@ test("an Ollama that is away for a while is asked again", async () => {
   await createPullWorker({ store, log: testLog(), catalogue: flaky }, { stopping: stopping.signal, delaysMs: [0] })();
   expect(await found()).toMatchObject({ state: "done" });
   expect(asked).toBe(3);
+});
+
+test("a model that was pulled when the store became unavailable is recorded when it is back, and not pulled twice", async () => {
+  let writes = 0;
+  const finish: Store["modelPulls"]["finish"] = (claim, end) =>
+    ++writes <= 2
+      ? Promise.reject(new ServiceError("unavailable", "The store cannot be reached right now; try again."))
+      : store.modelPulls.finish(claim, end);
+  const interrupted = { ...store, modelPulls: { ...store.modelPulls, finish } };
+  await store.modelPulls.begin(MODEL);
+  await createPullWorker({ store: interrupted, log: testLog(), catalogue }, { stopping: stopping.signal })();
+  expect(await found()).toMatchObject({ state: "done" });
+  expect(ollama.pulls).toHaveLength(1);
 });

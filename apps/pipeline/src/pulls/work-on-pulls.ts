@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { PullError } from "@svc/agents";
 import type { ModelCatalogue } from "@svc/agents";
 import { MODEL_LIMITS } from "@svc/contracts";
 import type { Log } from "@svc/log";
-import { isUnavailable } from "@svc/store";
+import { outlastOutage } from "@svc/store";
 import type { ClaimedModelPull, Store } from "@svc/store";
 import { keepPullLease } from "./keep-pull-lease.ts";
 
 /** After the first, second, … try in a row that has brought nothing. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 15_000, 30_000];
-/** When the store was away: nothing is known of the pull then. */
-const STORE_DELAY_MS = 2_000;
 const MAX_MS = MODEL_LIMITS.pullMaxHours * 3_600_000;
 
 /** What pulling models needs. */
@@ -39,6 +36,9 @@ export function createPullWorker(
   const { store, log, catalogue } = context;
   const { stopping, delaysMs = RETRY_DELAYS_MS, maxMs = MAX_MS } = options;
 
+  /** Writes a result, also if the store is unavailable for a while: otherwise the model would be pulled again. */
+  const record = <Result>(write: () => Promise<Result>) => outlastOutage(write, () => !stopping.aborted);
+
   /** Notes why a try has failed: for ever when another one would not help or was the last, else until the next one. */
   async function settle(claim: ClaimedModelPull, error: unknown, hasGrown: boolean): Promise<void> {
     const isKnown = error instanceof PullError;
@@ -49,12 +49,12 @@ export function createPullWorker(
     if ((isKnown && error.isFinal) || tries >= MODEL_LIMITS.pullMaxTries) {
       // What may pass by itself has not: another call must not take it for that, and begin again.
       const code = isKnown && error.isFinal ? error.code : "pull_failed";
-      await store.modelPulls.finish(claim, { state: "failed", code, detail: failure });
+      await record(() => store.modelPulls.finish(claim, { state: "failed", code, detail: failure }));
       log.warn({ catalogId: claim.catalogId, code, tries }, "a model could not be pulled");
       return;
     }
     const delayMs = delaysMs[Math.min(tries, delaysMs.length) - 1] ?? 0;
-    await store.modelPulls.retryLater(claim, { delayMs, failure, counts: true });
+    await record(() => store.modelPulls.retryLater(claim, { delayMs, failure, counts: true }));
     log.info({ catalogId: claim.catalogId, reason: failure, delayMs }, "the pull of a model is tried again");
   }
 
@@ -72,7 +72,7 @@ export function createPullWorker(
     // What was cancelled, or is another's by now, is no longer ours to end.
     if (lease.lost.aborted) return;
     if (fault === null) {
-      await store.modelPulls.finish(claim, { state: "done" });
+      await record(() => store.modelPulls.finish(claim, { state: "done" }));
       log.info({ catalogId: claim.catalogId }, "a model was pulled");
     } else if (stopping.aborted) {
       await store.modelPulls.retryLater(claim, { delayMs: 0, failure: null, counts: false });
@@ -85,14 +85,7 @@ export function createPullWorker(
     while (!stopping.aborted) {
       const claim = await store.modelPulls.claim();
       if (claim === null) return;
-      try {
-        await pull(claim);
-      } catch (error) {
-        // Its lease runs out then, and the sweeper of any replica announces it again.
-        if (!isUnavailable(error)) throw error;
-        log.debug({ error, catalogId: claim.catalogId }, "the store is away; the pull goes on later");
-        await sleep(STORE_DELAY_MS, undefined, { signal: stopping }).catch(() => undefined);
-      }
+      await pull(claim);
     }
   };
 }

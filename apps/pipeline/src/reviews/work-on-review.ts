@@ -1,4 +1,5 @@
 import { LIMITS } from "@svc/contracts";
+import { outlastOutage } from "@svc/store";
 import type { ClaimedReview, ProjectId } from "@svc/store";
 import { inSpan, isTracing } from "@svc/telemetry";
 import type { Isolation } from "../create-isolation.ts";
@@ -25,8 +26,8 @@ export function createReviewWorker(
 
   async function giveUp(review: ClaimedReview, failure: string): Promise<void> {
     const { ticketId, reviewId } = review;
-    log.error({ ticketId, reviewId, failure }, "a decision could not be carried out; an operator can try it again");
     await store.reviews.giveUp(review, failure);
+    log.error({ ticketId, reviewId, failure }, "a decision could not be carried out; an operator can try it again");
   }
 
   async function carryOut(review: ClaimedReview, signal: AbortSignal): Promise<void> {
@@ -59,9 +60,9 @@ export function createReviewWorker(
       await giveUp(review, failureText(error));
       return;
     }
-    if (isFault) log.warn({ error, ticketId, reviewId, attempts }, "a decision will be tried again");
     const delayMs = isFault ? retryDelayMs(attempts) : 0;
     await store.reviews.retryLater(review, { delayMs, failure: failureText(error), counts: isFault });
+    if (isFault) log.warn({ error, ticketId, reviewId, attempts }, "a decision will be tried again");
   }
 
   async function handle(review: ClaimedReview): Promise<void> {
@@ -75,9 +76,11 @@ export function createReviewWorker(
     try {
       await carryOut(review, lease.signal);
     } catch (error) {
-      await settleFailure(review, error).catch((settleError: unknown) => {
-        // The lease runs out by itself, and the sweeper finds the decision.
-        log.warn({ error: settleError, reviewId: review.reviewId }, "a failed try could not be noted");
+      // A lease that expires only because the store was unavailable would count as a worker that was too slow.
+      const settle = () => settleFailure(review, error);
+      await outlastOutage(settle, () => !lease.signal.aborted).catch((settleError: unknown) => {
+        // The lease expires by itself, and the sweeper finds the decision.
+        log.warn({ error: settleError, reviewId: review.reviewId }, "a failed attempt could not be recorded");
       });
     } finally {
       lease.drop();

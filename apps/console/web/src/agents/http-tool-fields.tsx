@@ -5,7 +5,8 @@ import { ChoiceGroup } from "../ui/choice-group.tsx";
 import { Field, SelectField } from "../ui/field.tsx";
 import { TextArea } from "../ui/text-area.tsx";
 import { AccessFields } from "./access-fields.tsx";
-import { readParameters, withArgumentsOf, withMethod } from "./tool-draft.ts";
+import { BindFields } from "./bind-fields.tsx";
+import { argumentsOf, readParameters, withArgumentsOf, withMethod } from "./tool-draft.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies readonly HttpTool["method"][];
 
@@ -91,6 +92,12 @@ export function HttpToolFields({
           onChange={(body) => onChange({ ...tool, body })}
         />
       )}
+      <BindFields
+        bind={tool.bind}
+        anonymous={tool.anonymous}
+        names={read === null ? [] : argumentsOf(read)}
+        onChange={(change) => onChange({ ...tool, ...change })}
+      />
       <AccessFields
         access={tool.access}
         approval={tool.approval}

@@ -7,6 +7,7 @@ import { Field } from "../ui/field.tsx";
 import { IconButton } from "../ui/icon-button.tsx";
 import { TextArea } from "../ui/text-area.tsx";
 import { AccessFields } from "./access-fields.tsx";
+import { BindFields } from "./bind-fields.tsx";
 import { readNames } from "./tool-draft.ts";
 
 /** What is said of an MCP server whose tools an agent has. */
@@ -43,7 +44,7 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
       <fieldset className="flex flex-col gap-3">
         <legend className="mb-1 text-sm font-medium">{t("tools.rules")}</legend>
         <p className="text-xs text-muted">{t("tools.rulesHint")}</p>
-        {Object.entries(tool.rules).map(([remote, { access = "write", approval = "operator" }]) => (
+        {Object.entries(tool.rules).map(([remote, { access = "write", approval = "operator", bind, anonymous }]) => (
           <div key={remote} className="rounded-lg border border-line p-3">
             <div className="mb-2 flex items-center justify-between gap-2">
               <code className="min-w-0 font-mono text-xs font-semibold wrap-anywhere">{remote}</code>
@@ -59,7 +60,10 @@ export function McpToolFields({ tool, onChange }: { tool: McpTool; onChange: (to
                 }
               />
             </div>
-            <AccessFields access={access} approval={approval} onChange={(change) => setRule(remote, change)} />
+            <div className="flex flex-col gap-4">
+              <AccessFields access={access} approval={approval} onChange={(change) => setRule(remote, change)} />
+              <BindFields bind={bind} anonymous={anonymous} onChange={(change) => setRule(remote, change)} />
+            </div>
           </div>
         ))}
         <div className="flex items-end gap-2">

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
-import { NEW_TOOLS, headersOf, readNames, readParameters, withArgumentsOf, withMethod } from "./tool-draft.ts";
+import {
+  NEW_TOOLS,
+  argumentsOf,
+  headersOf,
+  readNames,
+  readParameters,
+  withArgumentsOf,
+  withMethod,
+} from "./tool-draft.ts";
 
 describe("a tool that is edited", () => {
   test("waits for an operator once its method changes something, and sends its arguments in a body", () => {
@@ -22,6 +30,11 @@ describe("a tool that is edited", () => {
   test("takes a JSON object for its parameters, and nothing else", () => {
     expect(readParameters('{"type":"object"}')).toEqual({ type: "object" });
     for (const text of ["", "{", "[]", "null", "1"]) expect(readParameters(text)).toBeNull();
+  });
+
+  test("has the arguments that its parameters name", () => {
+    expect(argumentsOf({ properties: { orderId: { type: "string" }, part: {} } })).toEqual(["orderId", "part"]);
+    expect(argumentsOf({ properties: null })).toEqual([]);
   });
 
   test("leaves headers without a name and empty lines out", () => {

@@ -58,6 +58,10 @@ export function readParameters(text: string): Record<string, unknown> | null {
   }
 }
 
+/** Names of the arguments in these parameters. */
+export const argumentsOf = ({ properties }: Record<string, unknown>): string[] =>
+  isRecord(properties) ? Object.keys(properties) : [];
+
 /** The parameters with each argument that the URL names: a text that must be given, where nothing else is said of it. */
 export function withArgumentsOf(url: string, parameters: Record<string, unknown>): Record<string, unknown> {
   const named = [...new Set([...url.matchAll(/\{([\w.-]+)\}/g)].map(([, name = ""]) => name))];
