@@ -14,9 +14,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { write: { type: "boolean" }, dump: { type: "string" }, routes: { type: "string" } },
 });
-const { readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } = await import(
-  "../../packages/agents/dist/answers/fitting.js"
-);
+const { answerWeights, readQuestion, chooseParts, gateFigures, ratePassages, stepsBonus } =
+  await import("../../packages/agents/dist/answers/fitting.js");
 const NONE = { passage: {}, part: {}, gate: {} };
 
 const asked = await readAsked();
@@ -24,17 +23,27 @@ const rows = asked.map(readRow);
 const routes = await readRoutes();
 const groups = [...new Set(rows.map(({ group }) => group))];
 const outcomes = groups.flatMap((group) => {
-  const weights = fit(rows.filter((row) => row.group !== group));
+  // A single group cannot be left out: it is judged by the weights that the product has.
+  const weights = groups.length < 2 ? answerWeights() : fit(rows.filter((row) => row.group !== group));
   return rows.filter((row) => row.group === group).map((row) => ({ ...row, ...judge(row, weights) }));
 });
 report("all sets", outcomes);
-for (const set of new Set(outcomes.map((row) => row.set))) report(set, outcomes.filter((row) => row.set === set), [0.6]);
+for (const set of new Set(outcomes.map((row) => row.set)))
+  report(
+    set,
+    outcomes.filter((row) => row.set === set),
+    [0.6],
+  );
 for (const [name, isIn] of [
   ["up to 200 passages", (n) => n <= 200],
   ["201 to 3,000 passages", (n) => n > 200 && n <= 3000],
   ["over 3,000 passages", (n) => n > 3000],
 ])
-  report(name, outcomes.filter(({ found }) => isIn(found.passageCount)), [0.5, 0.6, 0.7]);
+  report(
+    name,
+    outcomes.filter(({ found }) => isIn(found.passageCount)),
+    [0.5, 0.6, 0.7],
+  );
 
 reportRoutes();
 
@@ -47,7 +56,10 @@ if (values.write) {
 
 async function readAsked() {
   if (values.dump !== undefined && existsSync(values.dump)) {
-    return readFileSync(values.dump, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    return readFileSync(values.dump, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
   }
   const found = await findForQuestions(readQuestionSets(positionals[0]));
   if (values.dump !== undefined) writeFileSync(values.dump, found.map((row) => JSON.stringify(row)).join("\n"));
@@ -77,9 +89,7 @@ function readRow({ set, group, text, expect, all, asked, found }) {
 function fit(training) {
   const sizes = Map.groupBy?.(training, ({ group }) => group) ?? groupBy(training);
   const weightOf = ({ group }) => 1 / Math.sqrt(sizes.get(group).length);
-  const passage = fitChoice(
-    training.map((row) => ({ weight: weightOf(row), candidates: row.passages })),
-  );
+  const passage = fitChoice(training.map((row) => ({ weight: weightOf(row), candidates: row.passages })));
   const part = fitChoice(
     training.flatMap((row) =>
       row.passages
@@ -104,7 +114,10 @@ function fit(training) {
  */
 async function readRoutes() {
   if (values.routes === undefined) return [];
-  return readFileSync(values.routes, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  return readFileSync(values.routes, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
 }
 
 /** Weights that tell the right knowledge base from others by the figures of their best answers; a wrong one has 0 on average. */
@@ -133,7 +146,10 @@ function reportRoutes() {
   const weights = fit(rows);
   let right = 0;
   for (const group of new Set(routes.map((row) => row.group))) {
-    const route = fitRoute(routes.filter((row) => row.group !== group), weights);
+    const route = fitRoute(
+      routes.filter((row) => row.group !== group),
+      weights,
+    );
     for (const row of routes.filter((one) => one.group === group)) {
       const odds = candidatesOf(row, weights).map(({ figures }) => weigh(figures, route));
       if (odds.indexOf(Math.max(...odds)) === 0) right += 1;
@@ -164,16 +180,25 @@ function report(name, list, thresholds = [0.5, 0.6, 0.7, 0.8, 0.9]) {
   const answerable = list.filter(({ expect }) => expect === "answer");
   const held = list.filter(({ expect }) => expect !== "answer");
   const share = (part, whole) => (whole.length === 0 ? "-" : (part.length / whole.length).toFixed(3));
-  const chars = answerable.filter(({ isRight }) => isRight).map((row) => row.chars).sort((a, b) => a - b);
+  const chars = answerable
+    .filter(({ isRight }) => isRight)
+    .map((row) => row.chars)
+    .sort((a, b) => a - b);
   console.log(
-    `${name}: ${list.length} questions, ${answerable.length} answerable, chosen rightly ${share(answerable.filter(({ isRight }) => isRight), answerable)}, calibration error ${calibrationError(list).toFixed(3)}, median characters ${chars[chars.length >> 1] ?? 0}`,
+    `${name}: ${list.length} questions, ${answerable.length} answerable, chosen rightly ${share(
+      answerable.filter(({ isRight }) => isRight),
+      answerable,
+    )}, calibration error ${calibrationError(list).toFixed(3)}, median characters ${chars[chars.length >> 1] ?? 0}`,
   );
   for (const threshold of thresholds) {
     const sent = list.filter(({ confidence }) => confidence >= threshold);
     const right = sent.filter(({ isRight }) => isRight);
     const wrong = sent.filter(({ isRight }) => !isRight);
     console.log(
-      `  from ${threshold}: sent and right ${share(right, answerable)} of the answerable, right among the sent ${share(right, sent)}, wrong ${share(wrong, list)} of all, rightly held ${share(held.filter(({ confidence }) => confidence < threshold), held)}`,
+      `  from ${threshold}: sent and right ${share(right, answerable)} of the answerable, right among the sent ${share(right, sent)}, wrong ${share(wrong, list)} of all, rightly held ${share(
+        held.filter(({ confidence }) => confidence < threshold),
+        held,
+      )}`,
     );
   }
 }
@@ -183,6 +208,7 @@ function calibrationError(list) {
   const classes = Array.from({ length: 10 }, (_, at) =>
     list.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === at),
   );
-  const gap = (rows) => Math.abs(rows.reduce((sum, { confidence, isRight }) => sum + confidence - (isRight ? 1 : 0), 0));
+  const gap = (rows) =>
+    Math.abs(rows.reduce((sum, { confidence, isRight }) => sum + confidence - (isRight ? 1 : 0), 0));
   return classes.reduce((sum, rows) => sum + gap(rows), 0) / Math.max(1, list.length);
 }

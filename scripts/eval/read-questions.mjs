@@ -1,2 +1,69 @@
-export function readQuestionSets() {}
-export function findForQuestions() {}
+// Sets of questions about documents: a folder a set, with docs/ (files as `svc kb add` reads them), questions.jsonl and
+// set.json. A line of questions.jsonl is
+//   {"id", "text", "before": [earlier messages], "expect": "answer" | "hold", "all": [patterns that an answer must hold]}
+// and set.json may have "group": sets of one group, such as one subject in two languages, are never split.
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { openScratchStore } from "./open-scratch-store.mjs";
+import { forEachShown } from "./show-progress.mjs";
+
+/** Passages of a search that an answer is chosen among. */
+const SEARCH_LIMIT = 15;
+
+/** Reads the sets of a folder, or the one set that it is. */
+export function readQuestionSets(folder) {
+  const isSet = (path) => existsSync(join(path, "questions.jsonl")) && existsSync(join(path, "docs"));
+  const folders = isSet(folder) ? [folder] : readdirSync(folder).map((name) => join(folder, name));
+  const sets = folders.filter(isSet).map((path) => {
+    const about = existsSync(join(path, "set.json")) ? JSON.parse(readFileSync(join(path, "set.json"), "utf8")) : {};
+    const name = about.name ?? relative(join(path, ".."), path);
+    const questions = readFileSync(join(path, "questions.jsonl"), "utf8").trim().split("\n");
+    return {
+      name,
+      group: about.group ?? name,
+      files: listFiles(join(path, "docs")),
+      questions: questions.map((line) => JSON.parse(line)),
+    };
+  });
+  if (sets.length === 0) throw new Error(`${folder} has no set: a folder with docs/ and questions.jsonl.`);
+  return sets;
+}
+
+function listFiles(folder) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? listFiles(path) : [path];
+  });
+}
+
+/** Puts each set into a knowledge base of a scratch database and searches it for the set's questions. */
+export async function findForQuestions(sets) {
+  const { createFileReader, ensureKb, ingestFile, searchKnowledge } = await import(
+    "../../packages/knowledge/dist/index.js"
+  );
+  const { questionOf, readFollowUp } = await import("../../packages/agents/dist/answers/fitting.js");
+  const { store, log, addProject, close } = await openScratchStore();
+  const reader = createFileReader();
+  try {
+    const project = await addProject("evaluation");
+    const rows = [];
+    for (const { name, group, files, questions } of sets) {
+      const { kb } = await ensureKb({ store }, project.id, name);
+      await forEachShown(`${name}: added`, files, (path) =>
+        ingestFile({ store, log, reader }, project.id, kb.id, { key: path, name: path, bytes: readFileSync(path) }),
+      );
+      for (const { text, before = [], expect, all = [] } of questions) {
+        const history = before.map((said) => ({ author: "customer", text: said }));
+        const own = questionOf(text);
+        const query = readFollowUp(own, history)?.query ?? own;
+        const asked = query === own ? own : `${own} ${query}`;
+        const found = await searchKnowledge({ store }, project.id, { query, kbIds: [kb.id], limit: SEARCH_LIMIT });
+        rows.push({ set: name, group, text, expect, all, asked, found });
+      }
+    }
+    return rows;
+  } finally {
+    await reader.close?.();
+    await close();
+  }
+}

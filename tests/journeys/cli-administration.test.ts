@@ -337,7 +337,7 @@ describe("keys", () => {
 /** Sends a message whose answer comes as a callback, and waits for it. */
 async function receiveCallback(path: string, timeoutMs = 30_000): Promise<ReceivedRequest> {
   const key = alone(await readFile(join(instance.env.SVC_DATA_DIR, "cli-key"), "utf8"));
-  const json = { text: "How do I send a message?", mode: "webhook", webhookUrl: receiver.url(path) };
+  const json = { text: "How do I send a message over the HTTP API?", mode: "webhook", webhookUrl: receiver.url(path) };
   const { status, body } = await callApi(`${instance.url}/api/v1/messages`, { key, json });
   expect({ status, body }).toMatchObject({ status: 202 });
   return receiver.next((request) => request.path === path, { what: "the callback", timeoutMs });

@@ -134,7 +134,8 @@ function qualify(
   const caveat = named.length === 0 ? "" : ` The passage does not mention ${named.join(", ")}.`;
   const { keyWords = [], wanted = [] } = followUp ?? {};
   const isElsewhere =
-    (keyWords.length > 0 && shareHeld(passage, keyWords) === 0) || (wanted.length > 0 && shareHeld(passage, wanted) === 0);
+    (keyWords.length > 0 && shareHeld(passage, keyWords) === 0) ||
+    (wanted.length > 0 && shareHeld(passage, wanted) === 0);
   return { confidence: isElsewhere ? Math.min(confidence, MAX_CONFIDENCE_WITHOUT_KEY_WORDS) : confidence, caveat };
 }
 

@@ -158,7 +158,15 @@ async function readQuery(
 }
 
 /** For each word of a query, what means the same in a language of the documents. */
-function synonymsIn({ languages, words, query }: { languages: readonly string[]; words: readonly string[]; query: string }): string[][] {
+function synonymsIn({
+  languages,
+  words,
+  query,
+}: {
+  languages: readonly string[];
+  words: readonly string[];
+  query: string;
+}): string[][] {
   let left = MAX_SYNONYMS;
   const found = languages.map((language) => findSynonyms(query, language));
   return words.map((word) => {

@@ -87,5 +87,9 @@ const ENDINGS = new Set(["", "s", "es", "ed", "d", "ing", "n", "en", "er", "em",
 function isForm(word: string, term: string | undefined): boolean {
   if (term === undefined) return false;
   const [short, long] = word.length <= term.length ? [word, term] : [term, word];
-  return long.startsWith(short) && (short.length >= START_CHARS - 1 || short === long) && ENDINGS.has(long.slice(short.length));
+  return (
+    long.startsWith(short) &&
+    (short.length >= START_CHARS - 1 || short === long) &&
+    ENDINGS.has(long.slice(short.length))
+  );
 }

@@ -37,7 +37,7 @@ export function addTools(program: Command, cli: Cli): void {
       `
 Examples:
   ${cli.self} tools call svc_list_agents
-  ${cli.self} tools call svc_search_kb '{"query":"How do I send a message?","limit":3}'
+  ${cli.self} tools call svc_search_kb '{"query":"How do I send a message over the HTTP API?","limit":3}'
   ${cli.self} tools call svc_summarize_notes --file notes.json --json`,
     )
     .action(async (name: string, word: string | undefined, options: CallOptions) => {

@@ -31,7 +31,10 @@ const LEANS_BACK =
  * of its columns, an item of a list with what leads to the list, and steps as a whole. The text has no anchors and no link
  * references without a target; soft line breaks of the source are spaces.
  */
-export function writeAnswer({ read, best, others: added }: ChosenAnswer, { wantsSteps }: { wantsSteps: boolean }): WrittenAnswer {
+export function writeAnswer(
+  { read, best, others: added }: ChosenAnswer,
+  { wantsSteps }: { wantsSteps: boolean },
+): WrittenAnswer {
   const { passage, units } = read;
   const shown = passage.markdown ? maskMarkup(passage.text) : passage.text;
   const list = units[best.unit];
@@ -65,7 +68,8 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   if (previous.end - previous.start > MAX_LEAD_CHARS) return [];
   const isNext = previous.unit === best.unit - 1;
   const said = passage.text.slice(previous.start, previous.end);
-  if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence") return /[:：][*_\s]*$/.test(said) ? [previous] : [];
+  if (isNext && best.kind !== "row" && units[best.unit]?.kind !== "sentence")
+    return /[:：][*_\s]*$/.test(said) ? [previous] : [];
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
   return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];

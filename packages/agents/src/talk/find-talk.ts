@@ -221,7 +221,7 @@ export function findTalk(text: string, chatLanguage: string | null): TalkReading
   const whole = readings.filter(({ isWhole }) => isWhole);
   if (whole.length > 0) return chooseReading(whole, text, chatLanguage);
   // Other words than those of the phrases say which language it is.
-  const chosen = readings.length === 0 ? null : chooseReading(readings, text, chatLanguage);
+  const chosen = chooseReading(readings, text, chatLanguage);
   return chosen !== null && isIn(text, chosen.language, chatLanguage) ? chosen : null;
 }
 
@@ -229,13 +229,14 @@ function chooseReading<One extends TalkReading & { language: string }>(
   readings: readonly One[],
   text: string,
   chatLanguage: string | null,
-): One {
+): One | null {
   const detected = readings.length > 1 ? detectLanguage(text).language : null;
-  const chosen =
+  return (
     readings.find(({ language }) => language === chatLanguage) ??
     readings.find(({ language }) => language === detected) ??
-    (readings[0] as One);
-  return chosen;
+    readings[0] ??
+    null
+  );
 }
 
 function isIn(text: string, language: string, chatLanguage: string | null): boolean {

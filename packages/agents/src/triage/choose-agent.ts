@@ -51,10 +51,12 @@ export async function findSupport(
   const asked = questionOf(text);
   const results = await search(asked, [...groups.values()], SEARCH_LIMIT);
   const ofGroup = new Map([...groups.keys()].map((key, at) => [key, supportOf(asked, results[at] ?? NOTHING_FOUND)]));
-  return new Map(agents.flatMap(({ id, kbIds }) => {
-    const support = ofGroup.get(keyOf(kbIds));
-    return support === undefined ? [] : [[id, support] as const];
-  }));
+  return new Map(
+    agents.flatMap(({ id, kbIds }) => {
+      const support = ofGroup.get(keyOf(kbIds));
+      return support === undefined ? [] : [[id, support] as const];
+    }),
+  );
 }
 
 const NOTHING_FOUND: SearchResult = { hits: [], bestPossible: 0, words: [] };

@@ -93,18 +93,18 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
   const samples = best === undefined ? [] : (model.samples[best.label] ?? []);
   const closest = findClosest(samples, vector, model.space.idf.length);
   const likeness = (closest?.likeness ?? 0) * Math.sqrt(knownShare);
-  const isLikeNothing = likeness < LEAST_LIKENESS && (best?.support ?? 0) < LEAST_SUPPORT && (best?.meaning ?? 0) < LEAST_MEANING && !isKept;
+  const isLikeNothing =
+    likeness < LEAST_LIKENESS &&
+    (best?.support ?? 0) < LEAST_SUPPORT &&
+    (best?.meaning ?? 0) < LEAST_MEANING &&
+    !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
     return { agentId: general?.id ?? null, confidence: 0, why: "The message is like nothing that any agent is for." };
   }
   // Where nothing is known that is for nobody, a message unlike any sample may well be that.
   const isForSomebody = isKept || candidates.some(({ agent }) => agent === null);
-  const clarity = Math.max(
-    likeness / model.calibration.usualLikeness,
-    best.support / CLEAR_SUPPORT,
-    best.meaning,
-  );
+  const clarity = Math.max(likeness / model.calibration.usualLikeness, best.support / CLEAR_SUPPORT, best.meaning);
   const evidence = isForSomebody ? 1 : Math.min(1, clarity);
   return {
     agentId: best.agent?.id ?? null,
@@ -165,8 +165,7 @@ function explain(best: Candidate, second: Candidate | undefined, closest: Learne
   const rest = second === undefined ? "" : `; next ${nameOf(second)} ${percent(second)}`;
   const result = `${nameOf(best)} (${percent(best)}${rest})`;
   if (isKept) return `${result} has the conversation and the message does not point elsewhere.`;
-  if (best.support >= CLEAR_SUPPORT)
-    return `${result}: its knowledge bases have what the message is about.`;
+  if (best.support >= CLEAR_SUPPORT) return `${result}: its knowledge bases have what the message is about.`;
   if (closest.isPurpose) return `${result}: what it says of itself is closest to the message.`;
   return `${result}: the message is most like "${cutText(closest.text.trim(), QUOTE_CHARS)}".`;
 }

@@ -1,4 +1,13 @@
-import { detectLanguage, findSynonyms, findTopics, foldAccents, isSameWord, stopWords, tokenize, wordRarity } from "@svc/text";
+import {
+  detectLanguage,
+  findSynonyms,
+  findTopics,
+  foldAccents,
+  isSameWord,
+  stopWords,
+  tokenize,
+  wordRarity,
+} from "@svc/text";
 
 /** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
 const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
@@ -38,12 +47,15 @@ export function readMeaning(text: string): Meaning {
  */
 export function sharedMeaning(message: Meaning, description: Meaning): number {
   const isNamed = (term: string): boolean => description.words.some((word) => isSameWord(word.term, term));
-  return topicsShared(message, description) + message.words.reduce((total, { term, rarity }) => {
-    if (isNamed(term)) return total + KINSHIP.same * rarity;
-    const synonyms = message.synonymsOf.get(term) ?? [];
-    if (description.synonyms.has(term) || synonyms.some(isNamed)) return total + KINSHIP.synonym * rarity;
-    return synonyms.some((synonym) => description.synonyms.has(synonym)) ? total + KINSHIP.akin * rarity : total;
-  }, 0);
+  return (
+    topicsShared(message, description) +
+    message.words.reduce((total, { term, rarity }) => {
+      if (isNamed(term)) return total + KINSHIP.same * rarity;
+      const synonyms = message.synonymsOf.get(term) ?? [];
+      if (description.synonyms.has(term) || synonyms.some(isNamed)) return total + KINSHIP.synonym * rarity;
+      return synonyms.some((synonym) => description.synonyms.has(synonym)) ? total + KINSHIP.akin * rarity : total;
+    }, 0)
+  );
 }
 
 function topicsShared(message: Meaning, description: Meaning): number {

@@ -87,7 +87,7 @@ export const enIntegrations = {
   "secret.once": "It is saved, and shown this once. Copy it now; it is kept sealed.",
 
   "api.tryText": "Send a message from a terminal and watch it arrive.",
-  "api.question": "How do I send a message?",
+  "api.question": "How do I send a message over the HTTP API?",
   "api.needsKey": "Put a key in the place of svc_…, or make one below.",
   "api.hasKey": "This is the key that you have just made. It leaves this page when you do.",
   "api.reference": "Reference of the API",
