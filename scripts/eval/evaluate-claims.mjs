@@ -100,10 +100,12 @@ function scoresOf(predictions, half) {
     translated: sharesOf(own.filter(isTranslated)),
     all: sharesOf(own),
     falseSentByKind: Object.fromEntries(
-      [...new Set(own.filter(({ supported }) => !supported).map(({ kind }) => kind))].toSorted((a, b) => a.localeCompare(b)).map((kind) => {
-        const rows = own.filter((row) => row.kind === kind && !row.supported);
-        return [kind, `${rows.filter(({ sent }) => sent.none).length} of ${rows.length}`];
-      }),
+      [...new Set(own.filter(({ supported }) => !supported).map(({ kind }) => kind))]
+        .toSorted((a, b) => a.localeCompare(b))
+        .map((kind) => {
+          const rows = own.filter((row) => row.kind === kind && !row.supported);
+          return [kind, `${rows.filter(({ sent }) => sent.none).length} of ${rows.length}`];
+        }),
     ),
   };
 }

@@ -38,9 +38,8 @@ function listFiles(folder) {
 
 /** Puts each set into a knowledge base of a scratch database and searches it for the set's questions. */
 export async function findForQuestions(sets) {
-  const { createFileReader, ensureKb, ingestFile, searchKnowledge } = await import(
-    "../../packages/knowledge/dist/index.js"
-  );
+  const { createFileReader, ensureKb, ingestFile, searchKnowledge } =
+    await import("../../packages/knowledge/dist/index.js");
   const { questionOf, readFollowUp } = await import("../../packages/agents/dist/answers/fitting.js");
   const { store, log, addProject, close } = await openScratchStore();
   const reader = createFileReader();

@@ -68,7 +68,11 @@ function renderDrained({ terminal }: Cli, drained: DrainAnswer): string {
 async function ask(cli: Cli, text: string | undefined, options: AskOptions): Promise<void> {
   const { chat, timeout } = options;
   if (text === undefined && chat === undefined) {
-    throw new CliError("usage", EXIT.usage, `Say what to ask, for example: ${cli.self} ask "How do I send a message over the HTTP API?"`);
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      `Say what to ask, for example: ${cli.self} ask "How do I send a message over the HTTP API?"`,
+    );
   }
   const { makeApiTarget } = await import("../api-target.ts");
   const { collectReplies, postMessage } = await import("../api-client.ts");
