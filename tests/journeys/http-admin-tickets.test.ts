@@ -129,7 +129,7 @@ describe("a ticket", () => {
       channelId: "api",
       chatId,
       userId: null,
-      text: "Hello?",
+      text: "What is the colour of Zyxgrubl?",
       timestampMs: Date.now(),
       attachments: null,
       channelMeta: {},

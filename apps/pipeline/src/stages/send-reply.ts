@@ -54,7 +54,7 @@ export function isCountedAnswer({ answer, triage }: Run): boolean {
 function answerStepOf(run: Run): "sent" | "held" | "person" | null {
   const { answer, gate, ticket } = run;
   const asksForPerson = answer?.needsPerson === true && answer.text === null;
-  if (asksForPerson || whyForPerson(run) === WANTS_PERSON) return "person";
+  if (asksForPerson || run.said?.kind === "person" || whyForPerson(run) === WANTS_PERSON) return "person";
   if (!isCountedAnswer(run) || gate?.rejects === true) return null;
   if (gate?.sends === true) return "sent";
   return ticket?.assignee == null ? "held" : null;

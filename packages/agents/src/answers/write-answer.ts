@@ -22,6 +22,9 @@ const MAX_STEPS_CHARS = 900;
 /** What leads to a list or code ("Do this:") is shown with it up to this length. */
 const MAX_LEAD_CHARS = 240;
 
+/** A sentence before the best one that is no longer stays before it. */
+const MAX_SHORT_LEAD_CHARS = 80;
+
 /** A sentence that begins like this says nothing without the one before it. */
 const LEANS_BACK =
   /^(?:it|they|this|these|those|that|he|she|otherwise|however|also|instead|dies|diese|dieser|dieses|sie|es|er|das|dann|sonst|auch|esto|esta|este|ello|también|además|cela|ceci|ils|elles|il|elle|aussi|sinon)\b/iu;
@@ -41,7 +44,8 @@ export function writeAnswer(
   const isSteps = wantsSteps && best.kind === "item" && list !== undefined && list.end - list.start <= MAX_STEPS_CHARS;
   const first = isSteps ? [{ ...best, kind: "sentence" as const, start: list.start, end: list.end }] : [best];
   const rest = isSteps ? added.filter(({ unit }) => unit !== best.unit) : added;
-  const before = contextOf(read, first[0] ?? best);
+  const context = contextOf(read, first[0] ?? best);
+  const before = context.length > 0 ? context : shortLead(read, first[0] ?? best, rest);
   const others = rest.filter((part) => !before.includes(part));
   const chosen = [
     ...before,
@@ -73,6 +77,15 @@ function contextOf({ units, parts, passage }: ReadPassage, best: AnswerPart): An
   const own = passage.text.slice(best.start, best.end).replace(/^[\W_]+/u, "");
   const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
   return isNext && isSameParagraph && best.kind === "sentence" && LEANS_BACK.test(own) ? [previous] : [];
+}
+
+/** An added sentence right before the best one stays there when it is short: readers see the best one at once all the same. */
+function shortLead({ passage, units }: ReadPassage, best: AnswerPart, rest: readonly AnswerPart[]): AnswerPart[] {
+  const previous = rest.findLast(({ end }) => end <= best.start);
+  if (previous?.kind !== "sentence" || best.kind !== "sentence") return [];
+  const isNext = passage.text.slice(previous.end, best.start).trim() === "";
+  const isSameParagraph = units[previous.unit]?.paragraph === units[best.unit]?.paragraph;
+  return isNext && isSameParagraph && previous.end - previous.start <= MAX_SHORT_LEAD_CHARS ? [previous] : [];
 }
 
 function sayPart(passage: Passage, units: readonly Unit[], shown: string, part: AnswerPart): string {
