@@ -64,7 +64,7 @@ export async function quoteAnswer({
   }
   const { confidence, caveat } = qualify(chosen, { followUp, question, found });
   const percent = Math.round(confidence * 100);
-  const { text: answer, quotes } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
+  const { text: answer, quote } = writeAnswer(chosen, { wantsSteps: question.kind === "steps" });
   const { passage } = chosen.read;
   if (confidence < MIN_CONFIDENCE || answer === "") {
     return noAnswer(
@@ -75,7 +75,7 @@ export async function quoteAnswer({
   return {
     text: answer,
     markdown: passage.markdown,
-    sources: quotes.map((quote) => sourceOf(passage, quote)),
+    sources: [sourceOf(passage, quote)],
     confidence,
     why: `Quotes "${placeOf(passage)}", confidence ${percent} %.${followUp === null ? "" : " The message follows on from an earlier one."}${caveat}`,
   };

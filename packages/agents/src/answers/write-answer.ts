@@ -7,10 +7,10 @@ import type { ChosenAnswer } from "./choose-answer.ts";
 import { TABLE_HEADER_ROWS } from "./read-passages.ts";
 import type { AnswerPart, ReadPassage } from "./read-passages.ts";
 
-/** An answer as customers read it, and the quotes of its passage, word for word, that it is made of. */
+/** An answer as customers read it, and what it quotes of its passage, word for word. */
 export interface WrittenAnswer {
   text: string;
-  quotes: string[];
+  quote: string;
 }
 
 /** A sentence, row or block that is longer is cut. */
@@ -61,7 +61,7 @@ export function writeAnswer(
     text += `${previous === undefined ? "" : between(previous, part)}${said}`;
     previous = part;
   }
-  return { text: passage.markdown ? withLinkDefinitions(passage.text, text) : text, quotes: quotesOf(passage, chosen) };
+  return { text: passage.markdown ? withLinkDefinitions(passage.text, text) : text, quote: quoteOf(passage, chosen, best) };
 }
 
 /** What a part needs before it: the sentence that leads to its list, table or code, or that it refers back to. */
@@ -129,15 +129,16 @@ function between(previous: AnswerPart, part: AnswerPart): string {
   return "\n\n";
 }
 
-/** Word for word what was used of the passage, in reading order; what follows each other is one quote. */
-function quotesOf({ text }: Passage, parts: readonly AnswerPart[]): string[] {
+/** Word for word the part that answers, with what was used of the passage right before and behind it. */
+function quoteOf({ text }: Passage, parts: readonly AnswerPart[], best: AnswerPart): string {
   const spans: Span[] = [];
   for (const { start, end } of [...parts].sort((a, b) => a.start - b.start)) {
     const last = spans.at(-1);
     if (last !== undefined && text.slice(last.end, start).trim() === "") last.end = Math.max(last.end, end);
     else spans.push({ start, end });
   }
-  return spans.map(({ start, end }) => text.slice(start, end));
+  const own = spans.find(({ start, end }) => start <= best.start && best.end <= end) ?? best;
+  return text.slice(own.start, own.end);
 }
 
 /** With the definitions that the links of an answer (`[words][name]`, `[name]`) need, where the passage has them. */
