@@ -34,7 +34,10 @@ const hook = (product: Product, project: Project) =>
 async function ticketInReview(product: Product, project: Project): Promise<{ id: string }> {
   const [url] = product.composition.apiUrls;
   const request = { key: product.adminKey, project: project.name };
-  const answer = await callApi(`${url}/api/v1/messages`, { ...request, json: { text: "Where is the parcel with the zyxgrubl?", mode: "async" } });
+  const answer = await callApi(`${url}/api/v1/messages`, {
+    ...request,
+    json: { text: "Where is the parcel with the zyxgrubl?", mode: "async" },
+  });
   const { ticketId = "" } = answer.body;
   await waitFor(
     async () => {

@@ -61,7 +61,10 @@ export function writeAnswer(
     text += `${previous === undefined ? "" : between(previous, part)}${said}`;
     previous = part;
   }
-  return { text: passage.markdown ? withLinkDefinitions(passage.text, text) : text, quote: quoteOf(passage, chosen, best) };
+  return {
+    text: passage.markdown ? withLinkDefinitions(passage.text, text) : text,
+    quote: quoteOf(passage, chosen, best),
+  };
 }
 
 /** What a part needs before it: the sentence that leads to its list, table or code, or that it refers back to. */
