@@ -265,8 +265,8 @@ describe("a message", () => {
   test("is answered in each mode as it is described", async () => {
     const answered = { project: "answered" };
     isOf("SyncAnswer", await send({ text: "hello" }, answered));
-    isOf("PendingAnswer", await send({ text: "hello" }));
-    isOf("PendingAnswer", await send({ text: "hello", timeoutMs: 1 }));
+    isOf("PendingAnswer", await send({ text: "Where is the zyxgrubl?" }));
+    isOf("PendingAnswer", await send({ text: "Where is the zyxgrubl?", timeoutMs: 1 }));
     isOf("AsyncAnswer", await send({ text: "hello", mode: "async", chatId: "described" }, answered));
     isOf("WebhookAnswer", await send({ text: "hello", webhookUrl: receiver.url() }, answered));
     const drained = await call("drainMessages", { chatId: "described" }, { query: { wait: "20000" }, ...answered });
