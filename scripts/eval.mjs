@@ -7,6 +7,9 @@
 // The set of that name in the folder eval of the project: `notes` are dictated notes with their issues.
 //   npm run eval -- FOLDER [--only NAME,NAME]
 // Where FOLDER has several such folders, each is evaluated in a process of its own, and a table of all is printed.
+//   npm run eval -- real-life [FOLDER...] [--out FILE]
+// What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/read-questions.mjs
+// says what they have), are sent to the running product with an agent for each set.
 //   npm run eval -- claims [--out FILE]
 // What becomes of true and false claims of a model, by the set in packages/agents/evals.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.
@@ -20,21 +23,31 @@ import { ROOT, prepare } from "./prepare.mjs";
 
 const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
        npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
+       npm run eval -- real-life [FOLDER-OF-QUESTION-SETS...] [--out FILE]
        npm run eval -- claims [--out FILE]`;
 
 const { values, positionals } = readArguments();
 // A set of the project itself goes by its name alone.
 const own = join(ROOT, "eval", positionals[0]);
+const further = positionals.slice(1);
 const folder = existsSync(positionals[0]) || !existsSync(own) ? positionals[0] : own;
-const isClaims = folder === "claims";
-const isOne = isClaims || existsSync(join(folder, "dev"));
+/** Evaluations of the project's own sets, by name; each returns predictions and scores. */
+const NAMED = {
+  claims: async () => (await import("./eval/evaluate-claims.mjs")).evaluateClaims(),
+  "real-life": async () => (await import("./eval/evaluate-real-life.mjs")).evaluateRealLife([own, ...further]),
+};
+const named = NAMED[positionals[0]];
+const isOne = named !== undefined || existsSync(join(folder, "dev"));
 if (isOne && values.only !== undefined) fail(`${folder} is a set by itself; --only is for a folder of sets.\n${USAGE}`);
 const ofOne = ["queries", "out", "shots"].find((option) => values[option] !== undefined);
 if (!isOne && ofOne !== undefined) fail(`${folder} has no folder dev; --${ofOne} is for a single set.\n${USAGE}`);
+if (further.length > 0 && positionals[0] !== "real-life") fail(USAGE);
 
 try {
-  if (isClaims) await evaluateOwnClaims();
-  else if (isOne) await evaluateSet();
+  if (named !== undefined) {
+    await prepare((line) => console.error(line));
+    report(await named());
+  } else if (isOne) await evaluateSet();
   else process.exitCode = await evaluateSets(folder, { only: values.only?.split(","), prepare });
 } catch (error) {
   console.error(process.env.SVC_LOG_LEVEL === "debug" ? error : error.message);
@@ -62,12 +75,6 @@ async function evaluateSet() {
   }
 }
 
-async function evaluateOwnClaims() {
-  await prepare((line) => console.error(line));
-  const { evaluateClaims } = await import("./eval/evaluate-claims.mjs");
-  report(await evaluateClaims());
-}
-
 function report({ predictions, scores }) {
   if (values.out !== undefined) {
     writeFileSync(values.out, predictions.map((prediction) => `${JSON.stringify(prediction)}\n`).join(""));
@@ -79,7 +86,7 @@ function readArguments() {
   const options = Object.fromEntries(["queries", "out", "shots", "only"].map((name) => [name, { type: "string" }]));
   try {
     const parsed = parseArgs({ allowPositionals: true, options });
-    if (parsed.positionals.length !== 1) fail(USAGE);
+    if (parsed.positionals.length === 0) fail(USAGE);
     const { shots } = parsed.values;
     if (shots !== undefined && !/^[1-9]\d*$/.test(shots)) fail(`--shots needs a number from 1 on.\n${USAGE}`);
     return parsed;

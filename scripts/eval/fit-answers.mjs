@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT } from "../prepare.mjs";
 import { fitChoice, fitGate, weigh } from "./fit-models.mjs";
-import { findForQuestions, readQuestionSets } from "./read-questions.mjs";
+import { findForQuestions, holdsAnswer, readQuestionSets } from "./read-questions.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -69,11 +69,7 @@ async function readAsked() {
 /** A question with its rated passages; `answers` says which passages and parts hold the answer. */
 function readRow({ set, group, text, expect, all, asked, found }) {
   const question = readQuestion(asked, found);
-  const patterns = expect === "answer" ? all.map((pattern) => new RegExp(pattern, "i")) : [];
-  const holds = (source, of = "some") => {
-    const flat = source.replace(/\s+/g, " ").replace(/[’‘]/g, "'");
-    return patterns.length > 0 && patterns[of]((pattern) => pattern.test(source) || pattern.test(flat));
-  };
+  const holds = (source, of = "some") => expect === "answer" && holdsAnswer(source, all, of);
   const rated = ratePassages(question, found);
   const passages = rated.map((passage) => ({
     ...passage,

@@ -1,2 +1,10 @@
 // The measures of `svc eval`: they are written once.
-export { auroc, calibrationOf, mean, rankingScores, rejectedAt, share } from "../../apps/cli/dist/eval/measures.js";
+export {
+  auroc,
+  calibrationOf,
+  mean,
+  percentile,
+  rankingScores,
+  rejectedAt,
+  share,
+} from "../../apps/cli/dist/eval/measures.js";

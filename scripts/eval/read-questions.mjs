@@ -1,7 +1,8 @@
 // Sets of questions about documents: a folder a set, with docs/ (files as `svc kb add` reads them), questions.jsonl and
 // set.json. A line of questions.jsonl is
 //   {"id", "text", "before": [earlier messages], "expect": "answer" | "hold", "all": [patterns that an answer must hold]}
-// and set.json may have "group": sets of one group, such as one subject in two languages, are never split.
+// and set.json may have "group": sets of one group, such as one subject in two languages, are never split; and
+// "agentDescription", of the agent that answers from the documents, and "project": agents of one project share messages.
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { openScratchStore } from "./open-scratch-store.mjs";
@@ -21,12 +22,21 @@ export function readQuestionSets(folder) {
     return {
       name,
       group: about.group ?? name,
+      description: about.agentDescription,
+      project: about.project,
       files: listFiles(join(path, "docs")),
       questions: questions.map((line) => JSON.parse(line)),
     };
   });
   if (sets.length === 0) throw new Error(`${folder} has no set: a folder with docs/ and questions.jsonl.`);
   return sets;
+}
+
+/** Whether a text holds every pattern that an answer must hold (with "some": any), whatever its line breaks. */
+export function holdsAnswer(text, patterns, of = "every") {
+  const flat = text.replace(/\s+/g, " ").replace(/[’‘]/g, "'");
+  const tests = patterns.map((pattern) => new RegExp(pattern, "i"));
+  return tests.length > 0 && tests[of]((pattern) => pattern.test(text) || pattern.test(flat));
 }
 
 function listFiles(folder) {
