@@ -10,6 +10,8 @@
 //   npm run eval -- real-life [FOLDER...] [--out FILE]
 // What customers get: the messages of the sets in eval/real-life, and of those in other folders (eval/read-questions.mjs
 // says what they have), are sent to the running product with an agent for each set.
+//   npm run eval -- routing [--out FILE]
+// Which of six agents a message is for, by their descriptions and by corrections, on the set in eval/routing.
 //   npm run eval -- claims [--out FILE]
 // What becomes of true and false claims of a model, by the set in packages/agents/evals.
 // The database is a scratch one: on the server of DATABASE_URL, else on the PostgreSQL that comes with the product.
@@ -24,6 +26,7 @@ import { ROOT, prepare } from "./prepare.mjs";
 const USAGE = `Usage: npm run eval -- SET [--queries FILE] [--out FILE] [--shots N]
        npm run eval -- FOLDER-OF-SETS [--only NAME,NAME]
        npm run eval -- real-life [FOLDER-OF-QUESTION-SETS...] [--out FILE]
+       npm run eval -- routing [--out FILE]
        npm run eval -- claims [--out FILE]`;
 
 const { values, positionals } = readArguments();
@@ -34,6 +37,7 @@ const folder = existsSync(positionals[0]) || !existsSync(own) ? positionals[0] :
 /** Evaluations of the project's own sets, by name; each returns predictions and scores. */
 const NAMED = {
   claims: async () => (await import("./eval/evaluate-claims.mjs")).evaluateClaims(),
+  routing: async () => (await import("./eval/evaluate-routing.mjs")).evaluateRouting(own),
   "real-life": async () => (await import("./eval/evaluate-real-life.mjs")).evaluateRealLife([own, ...further]),
 };
 const named = NAMED[positionals[0]];
