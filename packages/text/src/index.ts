@@ -13,3 +13,4 @@ export { splitSentences, type Sentence } from "./split-sentences.ts";
 export { questionWords, stopWords } from "./stop-words.ts";
 export { tokenize, type Token } from "./tokenize.ts";
 export { wordRarity } from "./word-rarity.ts";
+export { likeness, meaningOf, type Meaning } from "./word-vectors.ts";

@@ -187,6 +187,7 @@ export function gateFigures(
     wordCount: Math.log(1 + question.words.length),
     hasCode: question.words.some(({ isCode }) => isCode) ? 1 : 0,
     hasKind: question.kind === null ? 0 : 1,
+    hasMeaning: question.likenessTo === null ? 0 : 1,
     otherLanguage: isInOtherLanguage(question, found) ? 1 : 0,
   };
 }

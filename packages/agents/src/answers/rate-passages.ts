@@ -60,6 +60,7 @@ export function ratePassages(question: ReadQuestion, found: SearchResult): Rated
 
 function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures; parts: RatedPart[] } {
   const { words, kind, placesOf, synonymPlacesOf } = question;
+  const likenessTo = question.likenessTo ?? (() => 0);
   const totalWeight = sum(words, ({ weight }) => weight) || 1;
   const totalRarity = sum(words, ({ rarity }) => rarity) || 1;
   const weightOf = (places: Places): number => sum([...places], (at) => words[at]?.weight ?? 0) / totalWeight;
@@ -107,6 +108,8 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
         nearSynonyms: rarityOf(nearAlso),
         bm25: (weightOf(own) * (SENTENCE.k1 + 1)) / (SENTENCE.k1 * lengthNorm + 1),
         pairs: pairs(part.terms),
+        likeness: likenessTo(part.terms),
+        headLikeness: likenessTo([...headTerms, ...part.terms]),
         exact: sum(words, ({ term, rarity }) => (exact.has(term) ? rarity : 0)) / totalRarity,
         focus: shareHeld(part.terms),
         length: Math.log(1 + part.terms.length) / 4,
@@ -129,6 +132,7 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
   const most = (name: string): number => Math.max(...parts.map(({ figures }) => figures[name] ?? 0));
   const shareOf = (kindOfPart: AnswerPart["kind"]): number =>
     read.parts.filter((part) => part.kind === kindOfPart).length / read.parts.length;
+  const allTerms = read.parts.flatMap(({ terms }) => [...terms]);
   const best = parts.reduce((one, other) => ((other.figures["bm25"] ?? 0) > (one.figures["bm25"] ?? 0) ? other : one));
   return {
     parts,
@@ -145,7 +149,11 @@ function rateOne(question: ReadQuestion, read: ReadPassage): { figures: Figures;
       missingCode: words.some(({ isCode }, at) => isCode && !inPassage.has(at)) ? 1 : 0,
       unknown: missingRarity(inPassageAlso, ({ isUnknown }) => isUnknown),
       unknownName: missingRarity(inPassageAlso, ({ isUnknown, isName }) => isUnknown && isName),
-      pairs: pairs(read.parts.flatMap(({ terms }) => [...terms])),
+      pairs: pairs(allTerms),
+      headLikeness: likenessTo(headTerms),
+      allLikeness: likenessTo([...headTerms, ...allTerms]),
+      maxLikeness: most("likeness"),
+      maxHeadLikeness: most("headLikeness"),
       maxWeight: most("weight"),
       maxRarity: most("rarity"),
       maxHeadWeight: most("headWeight"),

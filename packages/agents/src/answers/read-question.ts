@@ -1,4 +1,4 @@
-import { detectLanguage, findSynonyms, foldAccents, isSameWord, wordRarity } from "@svc/text";
+import { detectLanguage, findSynonyms, foldAccents, isSameWord, likeness, meaningOf, tokenize, wordRarity } from "@svc/text";
 import type { SearchResult } from "../answer.ts";
 import { readNaming } from "../naming-words.ts";
 
@@ -27,6 +27,8 @@ export interface ReadQuestion {
   kind: AnswerKind | null;
   /** Its language (ISO 639-1); null where it does not show clearly. */
   language: string | null;
+  /** How alike the question and words of a text are in meaning, -1 to 1; null for a language without word vectors. */
+  likenessTo: ((terms: readonly string[]) => number) | null;
   /** For a term of a text, the places of the words that it is a form of; empty for none. */
   placesOf: (term: string) => readonly number[];
   /** As `placesOf`, for terms that mean the same as a word. */
@@ -120,8 +122,13 @@ export function readQuestion(asked: string, { words, passageCount = Infinity, la
     if (place === -1) continue;
     for (const synonym of ofWord) synonyms.set(synonym, [...(synonyms.get(synonym) ?? []), place]);
   }
+  const meaning = meaningOf(
+    tokenize(asked).map(({ term }) => term),
+    language,
+  );
   return {
     words: read,
+    likenessTo: meaning === null ? null : (terms) => likeness(meaning, meaningOf(terms, language)),
     language: isClear ? detected.language : null,
     kind: ASKS.find(([, pattern]) => pattern.test(asked.slice(0, MAX_CHARS)))?.[0] ?? null,
     placesOf: remembered((term) => {

@@ -4,7 +4,7 @@ import type { Support } from "../quote-answer.ts";
 import { findClosest } from "./closest-sample.ts";
 import type { SparseVector } from "./feature-space.ts";
 import { readMessage } from "./read-message.ts";
-import { readMeaning, sharedMeaning } from "./shared-meaning.ts";
+import { likenessOf, readMeaning, sharedMeaning } from "./shared-meaning.ts";
 import type { Meaning } from "./shared-meaning.ts";
 import { scoreClasses } from "./triage-model.ts";
 import type { LearnedSample, TriageModel } from "./triage-model.ts";
@@ -31,6 +31,22 @@ const MEANING_WEIGHT = 1.6;
 /** A message that shares less with every description is like none of them. */
 const LEAST_MEANING = 0.3;
 
+/** What the likeness of a message as a whole to an agent's description counts, in logarithms of odds. */
+const LIKENESS_WEIGHT = 4;
+
+/** A message that is less alike to every description is like none of them. */
+const LEAST_ALIKE = 0.5;
+
+/** With this many messages an agent, what the model has learned of them counts half as much as with any number. */
+const USUAL_EXPERIENCE = 9;
+
+/** What the likeness to the closest messages of an agent counts where there are few, and the second closest to the first. */
+const SAMPLE_WEIGHT = 3;
+const SECOND_SAMPLE = 0.5;
+
+/** Beyond this experience single messages say no more than the model. */
+const MUCH_EXPERIENCE = 0.9;
+
 /** Below this confidence they have nothing for it. */
 const LEAST_SUPPORT = 0.08;
 
@@ -49,6 +65,8 @@ interface Candidate {
   support: number;
   /** What the message shares with its name and description: see `sharedMeaning`. */
   meaning: number;
+  /** How alike the message is to its name and description: see `likenessOf`. */
+  alike: number;
 }
 
 /** A message to choose an agent for. */
@@ -97,6 +115,7 @@ export function decide(model: TriageModel, question: TriageQuestion): TriageDeci
     likeness < LEAST_LIKENESS &&
     (best?.support ?? 0) < LEAST_SUPPORT &&
     (best?.meaning ?? 0) < LEAST_MEANING &&
+    (best?.alike ?? 0) < LEAST_ALIKE &&
     !isKept;
   if (best === undefined || closest === null || (isLikeNothing && best.agent !== null)) {
     const general = agents.find((agent) => agent.description.trim() === "" && agent.examples.length === 0);
@@ -121,6 +140,7 @@ function rate(
   { currentAgentId, support, text }: TriageQuestion,
 ): Candidate[] {
   const scores = scoreClasses(model, vector);
+  const experience = experienceOf(model);
   const message = readMeaning(text);
   const { sharpness, noneLead } = model.calibration;
   const byId = new Map(agents.map((agent) => [agent.id, agent]));
@@ -129,24 +149,52 @@ function rate(
     if (agent === undefined || model.samples[label]?.length === 0) return [];
     const supported = agentId === null ? undefined : support?.get(agentId);
     const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
-    const meaning = agent === null ? 0 : sharedMeaning(message, meaningOf(agent));
-    const odds = sharpness * (scores[label] ?? 0) + lead + (supported?.odds ?? 0) + MEANING_WEIGHT * meaning;
-    return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, meaning, odds }];
+    const meaning = agent === null ? 0 : sharedMeaning(message, meaningOf(agent, purposeOf(agent)));
+    const alike = agent === null ? 0 : likenessOf(message, meaningOf(agent, purposeOf(agent)));
+    const learned =
+      experience * sharpness * (scores[label] ?? 0) +
+      (experience > MUCH_EXPERIENCE ? 0 : (1 - experience) * closenessOf(message, model.samples[label] ?? []));
+    const described = MEANING_WEIGHT * meaning + LIKENESS_WEIGHT * alike;
+    const odds = learned + lead + (supported?.odds ?? 0) + described;
+    return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, meaning, alike, odds }];
   });
   const highest = candidates.reduce((most, { odds }) => Math.max(most, odds), -Infinity);
   const total = candidates.reduce((sum, { odds }) => sum + Math.exp(odds - highest), 0);
   return candidates.map(({ odds, ...candidate }) => ({ ...candidate, probability: Math.exp(odds - highest) / total }));
 }
 
-const meanings = new WeakMap<Agent, Meaning>();
+/**
+ * How much the classifier's scores count, 0 to 1: without messages it has learned from descriptions alone, whose few words
+ * say less than their meaning does.
+ */
+function experienceOf({ classes, samples }: TriageModel): number {
+  const ofAgents = samples.filter((_, label) => classes[label] !== null);
+  // The first of each is what the agent says of itself.
+  const messages = ofAgents.reduce((sum, list) => sum + Math.max(0, list.length - 1), 0) / Math.max(1, ofAgents.length);
+  return messages ** 2 / (messages ** 2 + USUAL_EXPERIENCE ** 2);
+}
 
-function meaningOf(agent: Agent): Meaning {
-  const known = meanings.get(agent);
+/** What speaks for a class because messages of it are alike, in logarithms of odds. */
+function closenessOf(message: Meaning, samples: readonly LearnedSample[]): number {
+  const alike = samples
+    .filter(({ isPurpose }) => !isPurpose)
+    .map((sample) => Math.max(0, likenessOf(message, meaningOf(sample, sample.text))));
+  const [first = 0, second = 0] = alike.sort((a, b) => b - a);
+  return SAMPLE_WEIGHT * (first + SECOND_SAMPLE * second);
+}
+
+const meanings = new WeakMap<object, Meaning>();
+
+/** The meaning of a text, made once for its owner. */
+function meaningOf(owner: object, text: string): Meaning {
+  const known = meanings.get(owner);
   if (known !== undefined) return known;
-  const made = readMeaning(`${agent.name.replaceAll(/[-_]/g, " ")}\n${agent.description}`);
-  meanings.set(agent, made);
+  const made = readMeaning(text);
+  meanings.set(owner, made);
   return made;
 }
+
+const purposeOf = ({ name, description }: Agent): string => `${name.replaceAll(/[-_]/g, " ")}\n${description}`;
 
 /** The two likeliest; of equal ones the first. */
 function findBest(candidates: readonly Candidate[]): [best: Candidate | undefined, second: Candidate | undefined] {

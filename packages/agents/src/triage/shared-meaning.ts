@@ -4,10 +4,13 @@ import {
   findTopics,
   foldAccents,
   isSameWord,
+  likeness,
+  meaningOf,
   stopWords,
   tokenize,
   wordRarity,
 } from "@svc/text";
+import type { Meaning as Direction } from "@svc/text";
 
 /** What a word of a message counts that stands in a description, means the same as one there, or is akin to one. */
 const KINSHIP = { same: 1, synonym: 0.8, akin: 0.35 } as const;
@@ -19,6 +22,8 @@ export interface Meaning {
   synonymsOf: ReadonlyMap<string, readonly string[]>;
   /** Its topics: see `findTopics`. */
   topics: ReadonlyMap<number, number>;
+  /** What it is about as a whole; null for a language without word vectors. */
+  direction: Direction | null;
 }
 
 /** What a word of a message counts that belongs to a topic of a description, and how many of them count. */
@@ -38,6 +43,10 @@ export function readMeaning(text: string): Meaning {
     synonyms: new Set([...synonymsOf.values()].flat()),
     synonymsOf,
     topics: findTopics(text, language),
+    direction: meaningOf(
+      tokenize(text).map(({ term }) => term),
+      language,
+    ),
   };
 }
 
@@ -56,6 +65,11 @@ export function sharedMeaning(message: Meaning, description: Meaning): number {
       return synonyms.some((synonym) => description.synonyms.has(synonym)) ? total + KINSHIP.akin * rarity : total;
     }, 0)
   );
+}
+
+/** Returns how alike two texts are as a whole, -1 to 1; 0 where that is not known. */
+export function likenessOf(message: Meaning, description: Meaning): number {
+  return likeness(message.direction, description.direction);
 }
 
 function topicsShared(message: Meaning, description: Meaning): number {

@@ -1,0 +1,59 @@
+import { foldAccents } from "./fold-accents.ts";
+import { createLanguageData } from "./language-data.ts";
+import { wordRarity } from "./word-rarity.ts";
+
+/** What a text is about, as a direction of length 1. */
+export type Meaning = Float32Array;
+
+/** Rare words say what a text is about: each counts by this power of its rarity, and a common one at least so much. */
+const RARITY_POWER = 3;
+const LEAST_RARITY = 0.02;
+
+/** A form that is not in the list has the meaning of the word without the ending. */
+const ENDINGS = ["s", "ing", "ed"] as const;
+
+/**
+ * One word a line, and after a space its meaning: signed bytes in base64. Words of like meaning have like directions. English
+ * only: made from the Universal Sentence Encoder (Apache License 2.0) by `scripts/make-word-vectors.mjs`.
+ */
+const vectorsOf = createLanguageData(
+  "word-vectors",
+  (lines) =>
+    new Map(
+      lines.map((line): [string, Int8Array] => {
+        const [word = "", encoded = ""] = line.split(" ");
+        return [word, new Int8Array(Buffer.from(encoded, "base64"))];
+      }),
+    ),
+);
+
+/** Returns what words are about together; null when none of them is in the list of the language, or it has none. */
+export function meaningOf(words: readonly string[], language: string): Meaning | null {
+  const vectors = vectorsOf(language);
+  if (vectors.size === 0) return null;
+  let sum: Meaning | null = null;
+  for (const word of words) {
+    const folded = foldAccents(word).toLowerCase();
+    const vector = findVector(vectors, folded);
+    if (vector === undefined) continue;
+    const weight = Math.max(wordRarity(folded, language) ** RARITY_POWER, LEAST_RARITY);
+    sum ??= new Float32Array(vector.length);
+    for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] ?? 0) + weight * (vector[at] ?? 0);
+  }
+  if (sum === null) return null;
+  const length = Math.hypot(...sum);
+  return length === 0 ? null : sum.map((value) => value / length);
+}
+
+/** Returns how alike two meanings are, -1 to 1; 0 when either is not known. */
+export function likeness(one: Meaning | null, other: Meaning | null): number {
+  if (one === null || other === null) return 0;
+  return one.reduce((total, value, at) => total + value * (other[at] ?? 0), 0);
+}
+
+function findVector(vectors: ReadonlyMap<string, Int8Array>, word: string): Int8Array | undefined {
+  const own = vectors.get(word);
+  if (own !== undefined) return own;
+  const ending = ENDINGS.find((one) => word.endsWith(one) && vectors.has(word.slice(0, -one.length)));
+  return ending === undefined ? undefined : vectors.get(word.slice(0, -ending.length));
+}
