@@ -57,7 +57,7 @@ export function createTexts(language: string, table: TextTable): Texts {
     if (entry === undefined) return key;
     if (typeof entry === "string") return fillText(entry, values);
     const n = Number(values["n"] ?? 0);
-    const text = plural.select(n) === "one" ? entry.one : entry.other;
+    const text = entry[plural.select(n)] ?? entry.other;
     return fillText(text, { ...values, n: numbers.format(n) });
   };
   return {

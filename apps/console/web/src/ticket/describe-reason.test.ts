@@ -1,9 +1,9 @@
 import { expect, test } from "@jest/globals";
 import { createTexts } from "../i18n/create-texts.ts";
-import { de } from "../i18n/de.ts";
+import de from "../i18n/de.json" with { type: "json" };
 import { describeReason, describeWeakDraft } from "./describe-reason.ts";
 
-const { t } = createTexts("de", de);
+const { t } = createTexts("de", de.first);
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
 
 test("reasons of the pipeline are told in the console's language, with the names in them", () => {
