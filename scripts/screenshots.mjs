@@ -36,7 +36,7 @@ const WORDS = {
     details: "Details",
     trace: "Trace",
     question: "Ask as a customer would",
-    found: "Found",
+    found: "Passages",
     threshold: "Confidence threshold",
     message: "Message",
     wrong: "No",

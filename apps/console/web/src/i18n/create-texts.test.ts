@@ -14,8 +14,8 @@ const placeholdersOf = (text: string) =>
 describe("the texts of the console", () => {
   test("choose between one and many, and write the number", () => {
     const { t } = createTexts("en", en.first);
-    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket is resolved.");
-    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets are resolved.");
+    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket resolved.");
+    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets resolved.");
   });
 
   test("say how long ago something was, as briefly as it can be said", () => {

@@ -6,7 +6,7 @@ import { customerName, isOverdue, otherMeta, snippetOf, taskDue, taskPerson, tas
 
 const { t } = createTexts("en", en.first);
 const ME = "operator:1";
-const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "Ada" : "A former colleague"), t };
+const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "Ada" : "Former colleague"), t };
 const ticket = {
   id: "7ffada9a-ded5-5d8c-b511-3a6b33f11143",
   channelId: "widget",

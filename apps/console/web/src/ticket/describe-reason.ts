@@ -49,6 +49,7 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   ],
   [/^approved$/iu, "reason.approved"],
   [/^edited$/iu, "reason.edited"],
+  [/^rejected$/iu, "reason.rejected"],
   [/^a new draft is asked for$/iu, "reason.redraft"],
   [/^given back to the agent$/iu, "reason.returned"],
   [/^rerouted to no agent$/iu, "reason.reroutedNone"],
