@@ -547,7 +547,9 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/default/integrations/api");
       const warning = page.getByText("Restrict access with a firewall");
-      const [here, network] = [/^This machine only/, /^All network interfaces/].map((name) => page.getByRole("radio", { name }));
+      const [here, network] = [/^This machine only/, /^All network interfaces/].map((name) =>
+        page.getByRole("radio", { name }),
+      );
       if (here === undefined || network === undefined) throw new Error("there are two choices");
       const bindHost = async () =>
         ((await admin(DEFAULT_PROJECT, "/channels/api")).body as unknown as { item: { config: { bindHost: string } } })

@@ -11,9 +11,9 @@ describe("what went wrong", () => {
   test("is said in the language of the page, with the server's own words where they add something", () => {
     const fault = new ServiceFault("invalid_request", "The ticket is closed.", { status: 400 });
     expect(describeFault(fault, english)).toBe("The ticket is closed.");
-    expect(describeFault(fault, german)).toBe("Das geht so nicht: The ticket is closed.");
+    expect(describeFault(fault, german)).toBe("Ungültige Eingabe: The ticket is closed.");
     const signedOut = new ServiceFault("not_signed_in", "Sign in.", { status: 401 });
-    expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist zu Ende. Melden Sie sich neu an.");
+    expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.");
   });
 
   test("says each fault once, and calls a field by its name", () => {
