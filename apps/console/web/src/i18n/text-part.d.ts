@@ -1,9 +1,9 @@
-/** One part of a language's file; vite.config.ts splits it at build time. The type check compares the files as a whole. */
-declare module "*.json?first" {
-  const texts: import("./text-table.ts").TextsOf<"first">;
+/** One part of a language's file, which vite.config.ts splits. A test and the type check compare the whole files. */
+declare module "*?first" {
+  const texts: Readonly<Record<string, string | { one: string; other: string }>>;
   export default texts;
 }
-declare module "*.json?pages" {
-  const texts: import("./text-table.ts").TextsOf<"pages">;
+declare module "*?pages" {
+  const texts: Readonly<Record<string, string | { one: string; other: string }>>;
   export default texts;
 }
