@@ -7,13 +7,13 @@ const { t } = createTexts("de", de.first);
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
 
 test("reasons of the pipeline are told in the console's language, with the names in them", () => {
-  expect(describeReason("confidence 31 % (threshold 50 %)", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
-  expect(describeReason("only 31 % sure, 50 % are asked for", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
+  expect(describeReason("confidence 31 % (threshold 50 %)", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
+  expect(describeReason("only 31 % sure, 50 % are asked for", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
   expect(describeReason("assistant is the only enabled agent.", t, nameOf)).toBe(
     "assistant ist der einzige eingeschaltete Agent.",
   );
   expect(describeReason('Quotes "Hours; and more", 74 % sure.', t, nameOf)).toBe(
-    "Zitiert „Hours; and more“ (Konfidenz 74 %).",
+    "Zitiert „Hours; and more“ (Konfidenz 74 %).",
   );
   expect(describeReason('a (60 %; next b 30 %): the message is most like "Hi".', t, nameOf)).toBe(
     "a (60 %; dann b 30 %): Das ähnlichste Beispiel ist „Hi“.",
@@ -23,13 +23,13 @@ test("reasons of the pipeline are told in the console's language, with the names
 test("an operator is named, and a free assignee stays as it was written", () => {
   expect(describeReason("operator:1 has this conversation", t, nameOf)).toBe("Ann ist dieser Unterhaltung zugewiesen.");
   expect(describeReason("80 % sure; Ada L. has this conversation", t, nameOf)).toBe(
-    "Konfidenz 80 %. Ada L. ist dieser Unterhaltung zugewiesen.",
+    "Konfidenz 80 %. Ada L. ist dieser Unterhaltung zugewiesen.",
   );
 });
 
 test("several reasons are told one after the other", () => {
   expect(describeReason("80 % sure; the customer asks for a person", t, nameOf)).toBe(
-    "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
+    "Konfidenz 80 %. Der Kunde möchte mit einem Mitarbeiter sprechen.",
   );
 });
 
