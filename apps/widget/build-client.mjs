@@ -70,7 +70,7 @@ const shared = {
 
 /** Names of the languages: each file of client/locales with a two-letter name. */
 const languages = readdirSync(join(CLIENT, "locales"))
-  .filter((name) => /^[a-z]{2}\.ts$/.test(name))
+  .filter((name) => /^[a-z]{2}\.json$/.test(name))
   .map((name) => name.slice(0, 2));
 
 const zipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
@@ -97,7 +97,7 @@ async function buildScripts(options) {
  */
 export async function buildClient() {
   const entryPoints = { panel: join(CLIENT, "chat.ts"), polling: OVER_HTTP };
-  for (const language of languages) entryPoints[language] = join(CLIENT, "locales", `${language}.ts`);
+  for (const language of languages) entryPoints[language] = join(CLIENT, "locales", `${language}.json`);
   const chunks = await buildScripts({ entryPoints, format: "esm" });
   // One hash for all of them: the launcher need not know seventeen.
   const hash = createHash("sha256");

@@ -126,16 +126,16 @@ describeInBrowser("everyone can use the console", () => {
       await page.getByRole("tab", { name: "Trace" }).click();
       await look("a ticket with its trace");
       await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keys" }).waitFor();
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
       await look("the list of keys");
       await page.keyboard.press("Escape");
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("What do you want to do?").waitFor();
+      await page.getByPlaceholder("Type a command…").waitFor();
       await look("the palette");
       const stranger = await open({ reducedMotion: "reduce" });
       const entry = await stranger.openPage(`${ground.line.url}/sign-in?fault=unknown_operator`);
       await entry.getByLabel("Password").waitFor();
-      await entry.getByText("Nobody here has the e-mail address that the provider told.").waitFor();
+      await entry.getByText("No account here uses the email address from your identity provider.").waitFor();
       barriers.push(...(await findBarriers(entry, "signing in", ["light", "dark"])));
       expect(barriers).toEqual([]);
       expect(visitor.faults()).toEqual([]);
@@ -146,7 +146,7 @@ describeInBrowser("everyone can use the console", () => {
       const { chatId, ticketId } = await ask("How do I send it back?");
       const visitor = await open();
       const page = await visitor.openPage(`${ground.line.url}/shop/inbox/all`);
-      await page.getByLabel("E-mail").waitFor();
+      await page.getByLabel("Email").waitFor();
       await page.keyboard.type(admin.email);
       await page.keyboard.press("Tab");
       await page.keyboard.type(admin.password);
@@ -157,16 +157,16 @@ describeInBrowser("everyone can use the console", () => {
       await page.waitForURL(`**/shop/inbox/all/${ticketId}`);
       await draftOn(page).getByText("You can send it back").waitFor();
       await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keys" }).getByText("Approve and send").waitFor();
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Approve and send").waitFor();
       await page.keyboard.press("Escape");
       await page.keyboard.press("a");
-      await page.getByText("The draft is sent.").waitFor();
+      await page.getByText("Draft sent.").waitFor();
       await waitFor(
         async () => (await api.drain("shop", chatId, "?peek=1")).texts.some((text) => text.includes("30 days")),
         { what: "the customer to have the draft" },
       );
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("What do you want to do?").waitFor();
+      await page.getByPlaceholder("Type a command…").waitFor();
       await page.keyboard.type("agents");
       await page.keyboard.press("Enter");
       await page.waitForURL("**/shop/agents");
@@ -203,13 +203,13 @@ describeInBrowser("everyone can use the console", () => {
       ]) {
         await page.goto(`${ground.line.url}/shop/${path}`);
         await settled(page);
-        const offered = button(page, /^(New|Make|Add|Save|Delete|Write|Choose files)/).and(page.locator(":enabled"));
+        const offered = button(page, /^(New|Create|Add|Save|Delete|Write|Choose files)/).and(page.locator(":enabled"));
         expect({ path, offered: await offered.allInnerTexts() }).toEqual({ path, offered: [] });
       }
       await page.goto(`${ground.line.url}/shop/administration/keys`);
-      await page.getByText("Only administrators of all projects see this.").waitFor();
+      await page.getByText("Only administrators of all projects can see this.").waitFor();
       await page.goto(`${ground.line.url}/default/inbox/review`);
-      await page.getByText("You have no role in this project").waitFor();
+      await page.getByText("You don’t have a role in this project").waitFor();
       expect(refused.filter((url) => !url.includes("/default/"))).toEqual([]);
       const ticket = await createReviewClient(ground.product, "shop").read(ticketId);
       expect([ticket.stage, ticket.status]).toEqual(["review", "open"]);
@@ -225,13 +225,13 @@ describeInBrowser("everyone can use the console", () => {
       const composer = page.getByRole("textbox", { name: "Reply" });
       await composer.pressSequentially("We are");
       ground.line.goAway();
-      await page.getByText("The server is away.").waitFor();
+      await page.getByText("The server is unavailable.").waitFor();
       await composer.pressSequentially(" here.");
       await page.keyboard.press("Control+Enter");
-      await page.getByText("The server cannot be reached. What you have typed is kept").waitFor();
+      await page.getByText("Can’t reach the server. Your text is kept").waitFor();
       expect(await composer.inputValue()).toBe("We are here.");
       ground.line.comeBack();
-      await page.getByText("The server is away.").waitFor({ state: "hidden" });
+      await page.getByText("The server is unavailable.").waitFor({ state: "hidden" });
       await page.reload();
       await draftOn(page).waitFor();
       expect(await composer.inputValue()).toBe("We are here.");

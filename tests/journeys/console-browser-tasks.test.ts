@@ -142,34 +142,34 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await ground.product.store.projects.ensure("fresh");
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/fresh/inbox/review");
-      await page.getByText("No ticket waits for a person.").waitFor();
+      await page.getByText("No tickets need review.").waitFor();
       await page.goto(`${ground.line.url}/`);
       await page.waitForURL("**/fresh/start");
-      const teach = region(page, "Teach it what your customers ask");
-      const channel = region(page, "Choose where people write");
+      const teach = region(page, "Add what your customers ask about");
+      const channel = region(page, "Connect a channel");
       const trial = region(page, "Send a test message");
-      for (const step of [teach, channel, trial]) await step.getByText("Not done yet").waitFor();
+      for (const step of [teach, channel, trial]) await step.getByText("To do").waitFor();
 
       const hours = { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from(HOURS) };
       await teach.locator("input[type=file]").setInputFiles(hours);
-      await teach.getByText("1 document is there.", { exact: true }).waitFor();
+      await teach.getByText("1 document added.", { exact: true }).waitFor();
 
       await channel.getByRole("link", { name: "HTTP API" }).click();
       await page.getByRole("heading", { level: 1, name: "HTTP API" }).waitFor();
-      await button(page, "Make a key").click();
-      await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+      await button(page, "Create key").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       await button(page, "I have copied it").click();
       await page.goBack();
-      await channel.getByText("People can write to you.").waitFor();
-      await teach.getByText("1 document is there.", { exact: true }).waitFor();
-      expect(await trial.getByText("Not done yet").count()).toBe(1);
+      await channel.getByText("Customers can reach you.").waitFor();
+      await teach.getByText("1 document added.", { exact: true }).waitFor();
+      expect(await trial.getByText("To do").count()).toBe(1);
 
       await trial.getByLabel("Message").fill("When do you open?");
       await page.keyboard.press("Control+Enter");
       await trial.getByText("We open at nine.").waitFor();
-      expect(await trial.getByText("Not done yet").count()).toBe(1);
+      expect(await trial.getByText("To do").count()).toBe(1);
       await button(page, "Yes").click();
-      await trial.getByText("The answer was right. You are ready.").waitFor();
+      await trial.getByText("The answer was right. You’re ready.").waitFor();
       await page.goto(`${ground.line.url}/`);
       await page.waitForURL("**/fresh/inbox/review");
       const { body } = await admin("fresh", "/tickets");
@@ -199,18 +199,18 @@ describeInBrowser("what operators and administrators do in the console", () => {
       ];
       const visitor = await ground.enter(open, ann);
       const page = await followed(visitor, () => visitor.openPath(`/orders/inbox/review/${kept.ticketId}`));
-      const calls = region(page, "Calls that wait for you");
+      const calls = region(page, "Tool calls waiting for approval");
       await calls.getByText("cancel_order").waitFor();
-      await calls.getByText("Changes something").waitFor();
+      await calls.getByText("Changes data").waitFor();
       expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "A7" });
       expect(paths()).toEqual([]);
 
-      await calls.getByRole("button", { name: "Let it be made" }).dblclick();
+      await calls.getByRole("button", { name: "Allow" }).dblclick();
       await draftOn(page).getByText(CANCELLED).waitFor();
       await calls.waitFor({ state: "hidden" });
-      await ticketOn(page).getByText("Ann Able approved a call of a tool").waitFor();
+      await ticketOn(page).getByText("Ann Able allowed a tool call").waitFor();
       expect(paths()).toEqual(["/orders/A7/cancel"]);
-      expect(await page.getByText("The ticket has changed: nothing was sent.").count()).toBe(0);
+      expect(await page.getByText("Not sent: the ticket has changed.").count()).toBe(0);
       await draftOn(page).getByRole("button", { name: "Approve and send" }).click();
       await createReviewClient(ground.product, "orders").untilIn(kept.ticketId, "done");
       expect(await textsSentTo("orders", kept.chatId)).toEqual([CANCELLED]);
@@ -218,15 +218,15 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await followed(visitor, () => page.goto(`${ground.line.url}/orders/inbox/review/${refused.ticketId}`));
       const { version } = await createReviewClient(ground.product, "orders").read(refused.ticketId);
       expect(JSON.parse(await calls.locator("pre").innerText())).toEqual({ orderId: "B8" });
-      await calls.getByRole("button", { name: "Refuse" }).click();
-      await page.getByText("The call is refused.").waitFor();
+      await calls.getByRole("button", { name: "Deny" }).click();
+      await page.getByText("Denied.").waitFor();
       const redrafted = await createReviewClient(ground.product, "orders").untilRedrafted(
         refused.ticketId,
         version + 1,
       );
       expect(redrafted.toolCalls).toMatchObject([{ state: "rejected" }]);
       await calls.waitFor({ state: "hidden" });
-      await ticketOn(page).getByText("Ann Able refused a call of a tool").waitFor();
+      await ticketOn(page).getByText("Ann Able denied a tool call").waitFor();
       expect(paths()).toEqual(["/orders/A7/cancel"]);
       expect(visitor.faults()).toEqual([]);
     }));
@@ -259,17 +259,17 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const savedTools = async () => agentIn(await admin("bindings", `/agents/${id}`)).tools;
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/bindings/agents/${id}`);
-      await button(page, "Change list_orders").click();
+      await button(page, "Edit list_orders").click();
       const dialog = page.getByRole("dialog");
       await dialog.getByRole("combobox", { name: "Argument", exact: true }).fill("customerId");
-      await button(page, "Fill in").click();
+      await button(page, "Add argument").click();
       await dialog.getByLabel("Value of customerId").selectOption({ label: "Customer’s email address" });
-      await button(page, "Let the model choose note again").click();
-      await dialog.getByLabel("Calls for customers whose identity is not proven").selectOption({ label: "Refuse" });
-      await button(page, "Take over").click();
+      await button(page, "Let the model choose note").click();
+      await dialog.getByLabel("Calls for unverified customers").selectOption({ label: "Deny" });
+      await button(page, "Apply").click();
       await dialog.waitFor({ state: "hidden" });
       await button(page, "Save").click();
-      await page.getByText("helper is saved").waitFor();
+      await page.getByText("helper saved").waitFor();
       expect(await savedTools()).toMatchObject([{ bind: { customerId: "customer.email" }, anonymous: "refuse" }]);
       expect((await savedTools())[0]).not.toHaveProperty("bind.note");
       expect(visitor.faults()).toEqual([]);
@@ -302,16 +302,16 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await people.waitFor({ state: "hidden" });
       expect(await composerOn(page, "Note").inputValue()).toBe(`${note} @Dora Dean `);
       await page.keyboard.press("Control+Enter");
-      await page.getByText("The note is written.").waitFor();
+      await page.getByText("Note added.").waitFor();
 
-      await ofDora.getByText("A note mentions you").waitFor();
+      await ofDora.getByText("You were mentioned in a note").waitFor();
       await button(ofDora, "Mentions: 1 new").click();
       await ofDora.getByRole("dialog", { name: "Mentions" }).getByRole("link", { name: note }).click();
       await ofDora.waitForURL(`**/desk/inbox/all/${ticketId}`);
-      await ofDora.getByRole("article", { name: "Note of Ann Able" }).getByText(note).waitFor();
+      await ofDora.getByRole("article", { name: "Note by Ann Able" }).getByText(note).waitFor();
       await button(ofDora, "Mentions").waitFor();
       expect(await ofDora.evaluate("window.isTheSamePage")).toBe(true);
-      await ofDana.getByRole("article", { name: "Note of Ann Able" }).getByText(note).waitFor();
+      await ofDana.getByRole("article", { name: "Note by Ann Able" }).getByText(note).waitFor();
       expect(await button(ofDana, "Mentions").count()).toBe(1);
 
       await draftOn(ofDora).getByRole("button", { name: "Approve and send" }).click();
@@ -356,15 +356,15 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const page = await visitor.openPath(`/desk/inbox/review/${ticketId}`);
       await draftOn(page).getByText(DRAFT).waitFor();
       const address = page.url();
-      const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
+      const dialog = page.getByRole("dialog", { name: "Resolve without a reply?" });
       await button(page, "Resolve").click();
       await dialog.getByRole("button", { name: "Cancel" }).click();
       await dialog.waitFor({ state: "detached" });
       await page.keyboard.press("Shift+E");
       await dialog.waitFor();
       expect((await desk.read(ticketId)).stage).toBe("review");
-      await dialog.getByRole("button", { name: "Resolve without an answer" }).click();
-      await page.getByText("The ticket is resolved.").waitFor();
+      await dialog.getByRole("button", { name: "Resolve without a reply" }).click();
+      await page.getByText("Ticket resolved.").waitFor();
       expect((await desk.read(ticketId)).status).toBe("resolved");
       await button(page, "Undo").click();
       await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "the ticket to be restored" });
@@ -387,14 +387,14 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/desk/inbox/review");
       for (const subject of ["Is the first one there?", "Is the second one there?"]) {
-        await page.getByLabel(`Select: ${subject}`).check({ force: true });
+        await page.getByLabel(`Select ${subject}`).check({ force: true });
       }
       const bar = page.getByRole("toolbar", { name: "Selected tickets" });
       await bar.getByRole("button", { name: "Resolve" }).click();
-      const dialog = page.getByRole("dialog", { name: "Resolve without an answer?" });
+      const dialog = page.getByRole("dialog", { name: "Resolve without a reply?" });
       await dialog.getByText("2 of 2 customers are still waiting").waitFor();
       await dialog.getByRole("button", { name: "Resolve 2 tickets" }).click();
-      await page.getByText("2 tickets are resolved.").waitFor();
+      await page.getByText("2 tickets resolved.").waitFor();
       await button(page, "Undo").click();
       for (const { ticketId } of tickets) {
         await waitFor(async () => (await desk.read(ticketId)).stage === "review", { what: "a ticket in review" });
@@ -419,8 +419,8 @@ describeInBrowser("what operators and administrators do in the console", () => {
         hours = "We open at seven.";
         const visitor = await ground.enter(open, ann);
         const page = await visitor.openPath(`/desk/knowledge/${kbId}`);
-        await button(page, "Fetch Hours anew").click();
-        await page.getByText("Hours is being fetched anew").waitFor();
+        await button(page, "Refetch Hours").click();
+        await page.getByText("Refetching Hours").waitFor();
         await waitFor(async () => (await kbs.search(kbId, "open"))[0]?.text.includes("seven"), {
           what: "the new page",
         });
@@ -445,7 +445,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect(await textsSentTo("care", chatId)).toEqual([NEW]);
 
       await page.goto(`${ground.line.url}/care/knowledge/proposals`);
-      const change = region(page, "The change: Guide");
+      const change = region(page, "Change: Guide");
       await change.waitFor();
       const without = async (mark: string) => (await change.locator(`:not(${mark})`).allTextContents()).join("");
       expect([await without("ins"), await without("del")]).toEqual([OLD, NEW]);
@@ -456,8 +456,8 @@ describeInBrowser("what operators and administrators do in the console", () => {
         );
       expect([await isKnown(OLD), await isKnown(NEW)]).toEqual([true, false]);
       await button(page, "Accept").click();
-      await page.getByText("“Guide” is in the knowledge").waitFor();
-      await page.getByText("Nothing to decide").waitFor();
+      await page.getByText("“Guide” added to the knowledge base").waitFor();
+      await page.getByText("No open proposals").waitFor();
       expect([await isKnown(OLD), await isKnown(NEW)]).toEqual([false, true]);
       const again = await ask("care", "Do you ship parcels to Iceland?");
       expect((await reviews.read(again.ticketId)).draft?.text).toContain(NEW);
@@ -480,11 +480,11 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const before = await agents();
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath(`/library/agents/${before[0]?.id ?? ""}`);
-      await page.getByText("Change something, or choose another agent").waitFor();
+      await page.getByText("Change something or choose another agent").waitFor();
       expect(await button(page, "Replay").isDisabled()).toBe(true);
 
-      await page.getByRole("switch", { name: "Always the same text" }).click();
-      await page.getByLabel("The text", { exact: true }).fill(CALL_US);
+      await page.getByRole("switch", { name: "Fixed reply" }).click();
+      await page.getByLabel("Text", { exact: true }).fill(CALL_US);
       await button(page, "Replay").click();
       const summary = page.getByLabel("Summary", { exact: true });
       await summary.waitFor();
@@ -494,18 +494,18 @@ describeInBrowser("what operators and administrators do in the console", () => {
           ["Better", "1"],
           ["Worse", "1"],
           ["The same", "0"],
-          ["Sent without a person", "0 → 0"],
+          ["Sent automatically", "0 → 0"],
         ]),
       );
       const cardOf = (question: string) => page.getByRole("listitem").filter({ hasText: question });
       const sideOf = (question: string, title: string) =>
         cardOf(question).getByRole("heading", { name: title }).locator("..").innerText();
       await cardOf("How long does a refund take?").getByText("Worse", { exact: true }).waitFor();
-      expect(await sideOf("How long does a refund take?", "Now")).toContain(REFUNDS);
-      expect(await sideOf("How long does a refund take?", "With the change")).toContain(CALL_US);
+      expect(await sideOf("How long does a refund take?", "Current")).toContain(REFUNDS);
+      expect(await sideOf("How long does a refund take?", "With changes")).toContain(CALL_US);
       await cardOf("Do you sell bicycles?").getByText("Better", { exact: true }).waitFor();
-      expect(await sideOf("Do you sell bicycles?", "Now")).not.toContain(CALL_US);
-      expect(await sideOf("Do you sell bicycles?", "With the change")).toContain(CALL_US);
+      expect(await sideOf("Do you sell bicycles?", "Current")).not.toContain(CALL_US);
+      expect(await sideOf("Do you sell bicycles?", "With changes")).toContain(CALL_US);
       // It was only played.
       expect(await agents()).toEqual(before);
       expect(visitor.faults()).toEqual([]);
@@ -524,21 +524,21 @@ describeInBrowser("what operators and administrators do in the console", () => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/callbacks/administration/deliveries");
       const row = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-      await row.getByText("Given up", { exact: true }).waitFor();
+      await row.getByText("Failed", { exact: true }).waitFor();
       await row.getByRole("button", { name: receiver.url("/callback") }).click();
-      await row.getByText("Status 410").waitFor();
+      await row.getByText("HTTP 410").waitFor();
       await row.getByText("the receiver answered 410").waitFor();
 
       receiver.answerWith({ status: 204 });
-      await row.getByRole("button", { name: "Send again" }).click();
-      await page.getByText("It is sent again, with its id").waitFor();
-      await row.getByText("Received", { exact: true }).waitFor();
-      await row.getByText("Status 204").waitFor();
+      await row.getByRole("button", { name: "Resend" }).click();
+      await page.getByText("Resending with the same ID").waitFor();
+      await row.getByText("Delivered", { exact: true }).waitFor();
+      await row.getByText("HTTP 204").waitFor();
       const posted = receiver.requests.slice(before);
       expect(posted.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
       expect(posted[1]?.json).toMatchObject({ replies: [{ text: SENT }] });
-      await page.getByRole("radio", { name: "Given up" }).check({ force: true });
-      await page.getByText("None of these").waitFor();
+      await page.getByRole("radio", { name: "Failed" }).check({ force: true });
+      await page.getByText("No results").waitFor();
       expect(visitor.faults()).toEqual([]);
     }));
 
@@ -546,15 +546,17 @@ describeInBrowser("what operators and administrators do in the console", () => {
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/default/integrations/api");
-      const warning = page.getByText("Let the firewall pass only those who need it");
-      const [here, network] = [/^This machine only/, /^The network/].map((name) => page.getByRole("radio", { name }));
+      const warning = page.getByText("Restrict access with a firewall");
+      const [here, network] = [/^This machine only/, /^All network interfaces/].map((name) =>
+        page.getByRole("radio", { name }),
+      );
       if (here === undefined || network === undefined) throw new Error("there are two choices");
       const bindHost = async () =>
         ((await admin(DEFAULT_PROJECT, "/channels/api")).body as unknown as { item: { config: { bindHost: string } } })
           .item.config.bindHost;
       const save = async () => {
         await button(page, "Save").click();
-        await page.getByText("Not saved yet").waitFor({ state: "hidden" });
+        await page.getByText("Unsaved changes").waitFor({ state: "hidden" });
       };
       await here.waitFor();
       expect([await here.isChecked(), await warning.count()]).toEqual([true, 0]);
@@ -590,11 +592,11 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByText("Running", { exact: true }).waitFor();
       // What is there when somebody begins to look is no news.
       const looked = page.waitForResponse((response) => response.url().includes("channelId=messenger"));
-      await button(page, "Watch for a message").click();
+      await button(page, "Wait for a message").click();
       await looked;
       await page.getByText("Waiting for a message…").waitFor();
       bot.write({ chatId: 4242, text: "Where is my order?" });
-      const arrival = page.getByRole("status").filter({ hasText: "A message has arrived and was answered. It works." });
+      const arrival = page.getByRole("status").filter({ hasText: "Message received and answered. It works." });
       await arrival.getByText("Where is my order?").waitFor();
       expect(bot.sentTo(4242).map(({ text }) => text)).toEqual([SENT]);
 
@@ -603,7 +605,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByText("Nobody has written to the bot in this chat").waitFor();
       await page.getByLabel("Chat", { exact: true }).fill("4242");
       await button(page, "Send").click();
-      await page.getByText("The chat 4242 has the test message.").waitFor();
+      await page.getByText("Test message delivered to chat 4242.").waitFor();
       expect(bot.sent.map(({ chatId, text }) => [chatId, text])).toEqual([
         ["4242", SENT],
         ["4242", expect.stringContaining("test message")],
@@ -626,10 +628,10 @@ describeInBrowser("what operators and administrators do in the console", () => {
       expect([await countAsked(page), await notificationsOf(page)]).toEqual([0, []]);
 
       await turnTo(page, "here");
-      await button(page, "Account of Ann Able").click();
-      await page.getByRole("menuitem", { name: "Notify me of reviews and mentions" }).click();
-      await button(page, "Account of Ann Able").click();
-      await page.getByRole("menuitem", { name: "Stop notifications" }).waitFor();
+      await button(page, "Account: Ann Able").click();
+      await page.getByRole("menuitem", { name: "Notify me about reviews and mentions" }).click();
+      await button(page, "Account: Ann Able").click();
+      await page.getByRole("menuitem", { name: "Turn off notifications" }).waitFor();
       expect(await countAsked(page)).toBe(1);
       // It is remembered, and asked no more.
       await followed(visitor, () => page.reload());
@@ -639,7 +641,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await turnTo(page, "elsewhere");
       const second = await begin("And this, beside another window?");
       // What the customer has written is not for a locked screen.
-      const told = { title: "A ticket waits for review", body: "desk" };
+      const told = { title: "A ticket needs review", body: "desk" };
       expect([await countAsked(page), await notificationsOf(page)]).toEqual([
         0,
         [
@@ -651,10 +653,10 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.waitForURL(`**/desk/inbox/review/${second}`);
 
       await turnTo(page, "here");
-      await button(page, "Account of Ann Able").click();
-      await page.getByRole("menuitem", { name: "Stop notifications" }).click();
-      await button(page, "Account of Ann Able").click();
-      await page.getByRole("menuitem", { name: "Notify me of reviews and mentions" }).waitFor();
+      await button(page, "Account: Ann Able").click();
+      await page.getByRole("menuitem", { name: "Turn off notifications" }).click();
+      await button(page, "Account: Ann Able").click();
+      await page.getByRole("menuitem", { name: "Notify me about reviews and mentions" }).waitFor();
       await turnTo(page, "hidden");
       await begin("Told to nobody any more");
       expect(await notificationsOf(page)).toHaveLength(2);

@@ -72,7 +72,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       expect(await findBarriers(page, "a folded draft", ["light", "dark"])).toEqual([]);
 
       await page.keyboard.press("a");
-      const question = page.getByRole("dialog", { name: "Send a weak draft?" });
+      const question = page.getByRole("dialog", { name: "Send low-confidence draft?" });
       await question.getByText(/threshold 99\s?%/).waitFor();
       await page.keyboard.press("Escape");
       await question.waitFor({ state: "detached" });
@@ -90,7 +90,7 @@ describeInBrowser("how the console helps to trust answers", () => {
       await draft.getByText(ICELAND).first().waitFor();
       expect(await draft.getByRole("button", { name: "Show draft" }).count()).toBe(0);
       await draft.getByRole("button", { name: "Approve and send" }).click();
-      await page.getByText("The draft is sent.").waitFor();
+      await page.getByText("Draft sent.").waitFor();
       expect(visitor.faults()).toEqual([]);
     }));
 
@@ -109,7 +109,7 @@ describeInBrowser("how the console helps to trust answers", () => {
         await trial.getByLabel("Message").fill(text);
         await page.keyboard.press("Control+Enter");
       };
-      const ready = trial.getByText("The answer was right. You are ready.");
+      const ready = trial.getByText("The answer was right. You’re ready.");
 
       // What no document has: the right answer is written, and asked for again.
       await send("Do you offer gift wrapping?");
@@ -214,10 +214,10 @@ describeInBrowser("how the console helps to trust answers", () => {
       for (let step = 0; step < 3; step += 1) await slider.press("ArrowRight");
       expect(await findBarriers(page, "the overview with answers", ["light", "dark"])).toEqual([]);
       await button(page, "Set threshold to 3%").press("Enter");
-      await page.getByText("Threshold of figures-agent: 3%.").waitFor();
+      await page.getByText("Threshold for figures-agent set to 3%.").waitFor();
       expect((await agentOf("figures")).autoThreshold).toBeCloseTo(0.03);
       await button(page, "Undo").click();
-      await page.getByText("Threshold of figures-agent: 50%.").waitFor();
+      await page.getByText("Threshold for figures-agent set to 50%.").waitFor();
       expect((await agentOf("figures")).autoThreshold).toBeCloseTo(0.5);
 
       const vera = await ground.addPerson("Vera View", [{ project: "figures", role: "viewer" }]);

@@ -81,22 +81,22 @@ describeInBrowser("a day of operators", () => {
       const visitor = await open();
       const page = await visitor.openPage(`${ground.line.url}/link#${token}`);
       await page.getByLabel("Your name").fill("Ann Able");
-      await page.getByLabel("E-mail").fill("ann@example.com");
+      await page.getByLabel("Email").fill("ann@example.com");
       await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-      await page.getByLabel("Password again").fill("another password");
-      await button(page, "Go on").click();
-      await page.getByText("The two passwords differ.").waitFor();
-      await page.getByLabel("Password again").fill(PASSWORD);
-      await button(page, "Go on").click();
-      await button(page, "Account of Ann Able").click();
+      await page.getByLabel("Confirm password").fill("another password");
+      await button(page, "Continue").click();
+      await page.getByText("The passwords don’t match.").waitFor();
+      await page.getByLabel("Confirm password").fill(PASSWORD);
+      await button(page, "Continue").click();
+      await button(page, "Account: Ann Able").click();
       await page.getByRole("menuitem", { name: "Sign out", exact: true }).click();
-      await page.getByLabel("E-mail").fill("ann@example.com");
+      await page.getByLabel("Email").fill("ann@example.com");
       await page.getByLabel("Password").fill("not my password");
       await button(page, "Sign in").click();
-      await page.getByText("E-mail and password do not fit.").waitFor();
+      await page.getByText("Incorrect email or password.").waitFor();
       await page.getByLabel("Password").fill(PASSWORD);
       await page.keyboard.press("Enter");
-      await button(page, "Account of Ann Able").waitFor();
+      await button(page, "Account: Ann Able").waitFor();
       expect(visitor.faults()).toEqual([]);
       const found = await ground.product.store.operators.findByEmail("ann@example.com");
       ann = { id: found?.id ?? "", name: "Ann Able", email: "ann@example.com", password: PASSWORD };
@@ -106,7 +106,7 @@ describeInBrowser("a day of operators", () => {
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/shop/inbox/review");
-      await page.getByText("No ticket waits for a person.").waitFor();
+      await page.getByText("No tickets need review.").waitFor();
       await page.evaluate("window.isTheSamePage = true");
       const { chatId } = await ask("Where is my parcel?");
       await rowOf(page, "Where is my parcel?").click();
@@ -116,14 +116,14 @@ describeInBrowser("a day of operators", () => {
       await composer.waitFor();
       expect(await composer.inputValue()).toBe(DRAFT);
       await composer.fill(`${DRAFT} It comes **tomorrow**.`);
-      await button(page, "Send edited").click();
-      await page.getByText("The reply is sent.").waitFor();
+      await button(page, "Send edited draft").click();
+      await page.getByText("Reply sent.").waitFor();
       await waitFor(async () => (await textsSentTo(chatId)).includes(`${DRAFT} It comes **tomorrow**.`), {
         what: "the customer to have the edited text",
       });
       expect(await textsSentTo(chatId)).not.toContain(DRAFT);
-      await page.getByText("Ann Able edited the draft and sent it").waitFor();
-      await page.getByText("No ticket waits for a person.").waitFor();
+      await page.getByText("Ann Able edited and sent the draft").waitFor();
+      await page.getByText("No tickets need review.").waitFor();
       expect(await page.evaluate("window.isTheSamePage")).toBe(true);
       expect(visitor.faults()).toEqual([]);
     }));
@@ -137,21 +137,21 @@ describeInBrowser("a day of operators", () => {
       const second = await ground.enter(open, bob);
       const ofBob = await second.openPath(path);
       await draftOn(ofAnn).getByText(DRAFT).waitFor();
-      await ofBob.getByLabel("Ann Able looks at this ticket").waitFor();
+      await ofBob.getByLabel("Ann Able is viewing this ticket").waitFor();
       await draftOn(ofBob).getByText(DRAFT).waitFor();
       await ofBob.keyboard.press("e");
       await composerOn(ofBob, "Edit draft").pressSequentially(" Yes.");
       await ofAnn.getByText("Bob Brook is typing…").waitFor();
       await draftOn(ofAnn).getByRole("button", { name: "Approve and send" }).click();
-      await ofAnn.getByText("The draft is sent.").waitFor();
-      await ofBob.getByText("This has happened since you began to write").waitFor();
-      await ofBob.getByText(`This was sent: ${DRAFT}`).waitFor();
+      await ofAnn.getByText("Draft sent.").waitFor();
+      await ofBob.getByText("Since you started writing").waitFor();
+      await ofBob.getByText(`Sent automatically: ${DRAFT}`).waitFor();
       await ofBob.keyboard.press("Control+Enter");
-      await ofBob.getByText("The ticket has changed: nothing was sent.").first().waitFor();
+      await ofBob.getByText("Not sent: the ticket has changed.").first().waitFor();
       expect(await composerOn(ofBob, "Reply").inputValue()).toBe(`${DRAFT} Yes.`);
       expect(await textsSentTo(chatId)).toEqual([DRAFT]);
       // Who has seen it may add something.
-      await button(ofBob, "I have seen it").click();
+      await button(ofBob, "Got it").click();
       await composerOn(ofBob, "Reply").fill("You get 10 %.");
       await ofBob.keyboard.press("Control+Enter");
       await waitFor(async () => (await textsSentTo(chatId)).length === 2, { what: "the second reply" });
@@ -170,7 +170,7 @@ describeInBrowser("a day of operators", () => {
       const { version } = await shop.read(ticketId);
       await shop.decide(ticketId, "edit", { ifMatch: version, json: { text: "From nine to five." } });
       await draftOn(page).getByRole("button", { name: "Approve and send" }).click();
-      await page.getByText("The ticket has changed: nothing was sent.").waitFor();
+      await page.getByText("Not sent: the ticket has changed.").waitFor();
       await ticketOn(page).getByText("From nine to five.").waitFor();
       await shop.untilIn(ticketId, "done");
       expect(await textsSentTo(chatId)).toEqual(["From nine to five."]);
@@ -216,11 +216,11 @@ describeInBrowser("a day of operators", () => {
       expect(await composerOn(other, "Reply").inputValue()).toBe("Here is the plan.");
       await composerOn(page, "Reply").focus();
       await page.keyboard.press("Control+Enter");
-      await page.getByText("The ticket has changed: nothing was sent.").waitFor();
-      await button(page, "I have seen it").click();
+      await page.getByText("Not sent: the ticket has changed.").waitFor();
+      await button(page, "Got it").click();
       await composerOn(page, "Reply").focus();
       await page.keyboard.press("Control+Enter");
-      await page.getByText("The reply is sent.").waitFor();
+      await page.getByText("Reply sent.").waitFor();
       await waitFor(async () => (await textsSentTo(chatId)).includes("Here is the plan."), { what: "the reply" });
       await waitFor(async () => (await composerOn(other, "Reply").inputValue()) === "", { what: "the other tab" });
       // One's own reply is no news to what one writes next.
@@ -268,21 +268,21 @@ describeInBrowser("a day of operators", () => {
       // Taking it, and taking that back, leaves the draft as it was.
       const { version } = await shop.read(ticketId);
       await page.keyboard.press("i");
-      await page.getByText("The ticket is assigned.").waitFor();
+      await page.getByText("Ticket assigned.").waitFor();
       await button(page, "Undo").click();
       const isBack = async () => (await shop.read(ticketId)).version === version + 2;
       await waitFor(isBack, { what: "the ticket to be nobody's again" });
       expect(await shop.read(ticketId)).toMatchObject({ assignee: null, stage: "review", draft: { text: DRAFT } });
       // A colleague has it in between.
       await page.keyboard.press("#");
-      await page.getByPlaceholder("Type to find…").waitFor();
+      await page.getByPlaceholder("Search…").waitFor();
       await page.keyboard.type("Dana");
       await page.keyboard.press("Enter");
-      await page.getByText("The ticket is assigned.").waitFor();
+      await page.getByText("Ticket assigned.").waitFor();
       await listOf(page).getByLabel("Assigned to Dana Dale").waitFor();
       expect((await shop.read(ticketId)).assignee).toBe(`operator:${dana.id}`);
       await page.keyboard.press("m");
-      await page.getByPlaceholder("Type to find…").waitFor();
+      await page.getByPlaceholder("Search…").waitFor();
       await page.keyboard.type("Returns");
       await page.keyboard.press("Enter");
       await draftOn(page).getByText("Send it back within 30 days.").waitFor();
@@ -318,8 +318,8 @@ describeInBrowser("a day of operators", () => {
           .check({ force: true });
       }
       await shop.decide(second.ticketId, "assign", { json: { assignee: "operator:bob" } });
-      await page.getByRole("toolbar").getByRole("button", { name: "Take", exact: true }).click();
-      await button(page, "Show which").click();
+      await page.getByRole("toolbar").getByRole("button", { name: "Assign to me", exact: true }).click();
+      await button(page, "Show tickets").click();
       await page.getByRole("dialog").getByText("Bulk two").waitFor();
       expect(await page.getByRole("dialog").getByText("Bulk one").count()).toBe(0);
       await page.getByRole("dialog").locator("footer").getByRole("button", { name: "Close" }).click();
@@ -328,7 +328,7 @@ describeInBrowser("a day of operators", () => {
       // What was done is taken back only where nothing has happened since.
       await shop.decide(first.ticketId, "assign", { json: { assignee: "operator:cleo" } });
       await button(page, "Undo").click();
-      await button(page, "Show which").last().click();
+      await button(page, "Show tickets").last().click();
       await page.getByRole("dialog").getByText("Bulk one").waitFor();
       expect((await shop.read(first.ticketId)).assignee).toBe("operator:cleo");
     }));
@@ -339,23 +339,23 @@ describeInBrowser("a day of operators", () => {
       const { ticketId } = await ask("Do you ship to Iceland?");
       const visitor = await ground.enter(open, fay);
       const page = await visitor.openPath("/shop/administration/canned-replies");
-      await button(page, "Write a canned reply").first().click();
+      await button(page, "New canned reply").first().click();
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Name", { exact: true }).fill("Iceland");
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there, {{customer.name}}. ");
-      await dialog.getByText("There is no {{customer.name}}.").waitFor();
+      await dialog.getByText("Unknown: {{customer.name}}.").waitFor();
       // What was typed is not thrown away by one key.
       await page.keyboard.press("Escape");
-      await button(page, "Go on").click();
+      await button(page, "Keep editing").click();
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
-      await dialog.getByRole("button", { name: "Put in operator.name: who sends the reply" }).click();
-      await dialog.getByRole("region", { name: "As a customer would get it" }).getByText("Fay Fell").waitFor();
+      await dialog.getByRole("button", { name: "Insert operator.name: the sender of the reply" }).click();
+      await dialog.getByRole("region", { name: "Preview" }).getByText("Fay Fell").waitFor();
       await dialog.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Iceland is saved").waitFor();
+      await page.getByText("Iceland saved").waitFor();
       await button(page, "Delete Iceland").click();
       await page.getByText("No canned replies yet").waitFor();
       await button(page, "Undo").click();
-      await button(page, "Change Iceland").waitFor();
+      await button(page, "Edit Iceland").waitFor();
 
       const inbox = await visitor.openPath(`/shop/inbox/review/${ticketId}`);
       await draftOn(inbox).getByText(DRAFT).waitFor();
@@ -380,10 +380,10 @@ describeInBrowser("a day of operators", () => {
       await ask("Do you sell zebra saddles?", "garden");
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/garden/knowledge/gaps");
-      await button(page, "Write an article: Do you sell zebra saddles?").click();
+      await button(page, "Write article: Do you sell zebra saddles?").click();
       await page.getByRole("dialog").getByLabel("Answer").fill("Yes, we sell zebra saddles in three sizes.");
-      await button(page, "Add to the knowledge").click();
-      await page.getByText("The article is there.").waitFor();
+      await button(page, "Add to knowledge base").click();
+      await page.getByText("Article added.").waitFor();
       await page.getByText("No open questions").waitFor();
       const answer = await waitFor(
         async () => {
@@ -400,9 +400,9 @@ describeInBrowser("a day of operators", () => {
     ground.browser.visit(async (open) => {
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/shop/integrations/api");
-      await button(page, "Make a key").click();
+      await button(page, "Create key").click();
       const dialog = page.getByRole("dialog");
-      await dialog.getByRole("button", { name: "Make a key" }).click();
+      await dialog.getByRole("button", { name: "Create key" }).click();
       const key = await dialog.getByRole("region", { name: "API key" }).innerText();
       await dialog.getByRole("button", { name: "I have copied it" }).click();
       expect((await page.getByRole("region", { name: "curl" }).innerText()).includes(key)).toBe(true);
@@ -415,7 +415,7 @@ describeInBrowser("a day of operators", () => {
       await page.getByText(key.slice(0, 8)).first().waitFor();
       expect(await page.content()).not.toContain(key);
       expect(await button(page, /^Revoke /).count()).toBe(1);
-      await button(page, /^Revoke App of shop/).click();
+      await button(page, /^Revoke shop app/).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).click();
       await waitFor(
         async () =>
@@ -436,7 +436,7 @@ describeInBrowser("a day of operators", () => {
       const page = await visitor.openPath("/default/integrations");
       const save = async () => {
         await button(page, /^Save/).click();
-        await page.getByText("Not saved yet").waitFor({ state: "hidden" });
+        await page.getByText("Unsaved changes").waitFor({ state: "hidden" });
       };
       const openCard = async (name: string) => {
         await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Integrations" }).click();
@@ -446,29 +446,29 @@ describeInBrowser("a day of operators", () => {
 
       // How long calls wait for their replies.
       await openCard("HTTP API");
-      await page.getByLabel("A call waits for its reply (seconds)").fill("0.001");
+      await page.getByLabel("Reply timeout (seconds)").fill("0.001");
       await save();
       await waitFor(async () => (await api.send("default", { text: "hello" })).body.timedOut === true, {
         what: "calls to wait no longer",
       });
-      await page.getByLabel("A call waits for its reply (seconds)").fill("-3");
+      await page.getByLabel("Reply timeout (seconds)").fill("-3");
       await button(page, /^Save/).click();
       await page
-        .getByText("Some fields are not right yet.")
+        .getByText("Some fields need your attention.")
         .or(page.locator("main [aria-invalid=true]"))
         .first()
         .waitFor();
-      await page.getByLabel("A call waits for its reply (seconds)").fill("30");
+      await page.getByLabel("Reply timeout (seconds)").fill("30");
       await save();
-      await button(page, "Make one").click();
-      await page.getByText("It is saved, and shown this once.").waitFor();
+      await button(page, /^Create$/).click();
+      await page.getByText("This secret is shown only once").waitFor();
       expect(await page.getByRole("region", { name: "Webhook secret" }).innerText()).toMatch(/^\S{20,}$/);
 
       // The widget, with its preview.
       await openCard("Web widget");
       const theSwitch = page.getByRole("switch", { name: /^(On|Off)$/ });
       if (!(await theSwitch.isChecked())) await theSwitch.click();
-      const tag = page.getByRole("region", { name: "Put it on your site" });
+      const tag = page.getByRole("region", { name: "Add it to your website" });
       await waitFor(async () => /data-api-key="\S+"/.test(await tag.innerText()), { what: "the tag with its key" });
       const [, widgetKey = ""] = /data-api-key="([^"]+)"/.exec(await tag.innerText()) ?? [];
       await page.getByLabel("Title", { exact: true }).fill("Kestrel help");
@@ -490,14 +490,14 @@ describeInBrowser("a day of operators", () => {
       const bot = telegram.addBot({ username: "kestrel_bot" });
       await page.getByLabel("Token", { exact: true }).fill(bot.token);
       await button(page, "Connect").click();
-      await page.getByText("The token is saved, and the bot starts").waitFor();
+      await page.getByText("Token saved. The bot is starting.").waitFor();
       await page.getByText("Running", { exact: true }).waitFor();
       expect(await page.content()).not.toContain(bot.token);
 
       // The tool server.
       await openCard("Tool server");
-      await button(page, "Make a key").click();
-      await page.getByRole("dialog").getByRole("button", { name: "Make a key" }).click();
+      await button(page, "Create key").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
       const key = await page.getByRole("dialog").getByRole("region", { name: "API key" }).innerText();
       await button(page, "I have copied it").click();
       expect(await page.getByRole("region", { name: "Claude Code" }).innerText()).toContain(key);
@@ -528,13 +528,13 @@ describeInBrowser("a day of operators", () => {
       );
       const visitor = await ground.enter(open, ann);
       const page = await visitor.openPath("/shop/administration/models");
-      const name = page.getByLabel("Name in Ollama's library");
+      const name = page.getByLabel("Name in the Ollama library");
       await name.fill("qwen3:0.6b");
       await page.keyboard.press("Enter");
-      const bar = page.getByRole("progressbar", { name: "How far ollama:qwen3:0.6b is installed" });
+      const bar = page.getByRole("progressbar", { name: "Installation progress of ollama:qwen3:0.6b" });
       await bar.first().waitFor();
       letGo();
-      await page.getByText("ollama:qwen3:0.6b is installed").first().waitFor();
+      await page.getByText("ollama:qwen3:0.6b installed").first().waitFor();
       expect(ollama.installed().map((model) => model.name)).toContain("qwen3:0.6b");
       await name.fill("no-such-model:1b");
       await page.keyboard.press("Enter");
@@ -548,21 +548,21 @@ describeInBrowser("a day of operators", () => {
       const one = await ground.enter(open, cleo);
       const other = await ground.enter(open, cleo, { isAnotherSession: true });
       const [here, there] = [await one.openPath("/shop/inbox/all"), await other.openPath("/shop/inbox/all")];
-      await button(there, "Account of Cleo Clay").waitFor();
-      await button(here, "Account of Cleo Clay").click();
+      await button(there, "Account: Cleo Clay").waitFor();
+      await button(here, "Account: Cleo Clay").click();
       await here.getByRole("menuitem", { name: "Sign out everywhere" }).click();
       for (const page of [here, there]) await page.getByLabel("Password").waitFor();
-      await there.getByLabel("E-mail").fill(cleo.email);
+      await there.getByLabel("Email").fill(cleo.email);
       await there.getByLabel("Password").fill(cleo.password);
       await there.keyboard.press("Enter");
-      await button(there, "Account of Cleo Clay").waitFor();
+      await button(there, "Account: Cleo Clay").waitFor();
       expect(new URL(there.url()).pathname).toBe("/shop/inbox/all");
 
       const page = await (await ground.enter(open, ann)).openPath("/shop/administration/operators");
-      await button(page, "More for Cleo Clay").click();
+      await button(page, "More actions for Cleo Clay").click();
       await page.getByRole("menuitem", { name: "Delete", exact: true }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      await page.getByText("Cleo Clay is deleted").waitFor();
+      await page.getByText("Cleo Clay deleted").waitFor();
       await there.getByLabel("Password").waitFor();
     }));
 });

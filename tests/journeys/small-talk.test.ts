@@ -85,7 +85,7 @@ describe("a message that asks the documents nothing", () => {
     ["I am so disappointed with you.", "Thank you for your message."],
     ["Ich bin wirklich sehr enttäuscht von euch.", "Vielen Dank für Ihre Nachricht."],
     ["Je voudrais parler à un conseiller", "Merci pour votre message."],
-    ["estoy muy decepcionado con el servicio", "Gracias por su mensaje."],
+    ["estoy muy decepcionado con el servicio", "Gracias por tu mensaje."],
     ["Quero falar com um atendente", "Obrigado pela sua mensagem."],
     ["אני ממש מאוכזבת", "תודה על הפנייה."],
     ["服务太差了", "感谢您的留言。"],

@@ -76,7 +76,7 @@ describeInBrowser("everyone can use the widget", () => {
         await widget.panel.getByRole("radio").first().waitFor();
         await expectNone("rating");
         await widget.part("person").click();
-        await widget.panel.getByText("A person will answer you here.").waitFor();
+        await widget.panel.getByText("A member of our team will reply here.").waitFor();
         // Nobody is asked how it was while a person is yet to answer.
         await widget.part("rating").waitFor({ state: "detached" });
         await expectNone("waiting for a person");
@@ -225,7 +225,7 @@ describeInBrowser("everyone can use the widget", () => {
       await keyboard.type("Well done");
       await pressUntil("Tab", /^Send rating$/);
       await keyboard.press("Enter");
-      await widget.panel.getByText("Thank you for your feedback.").last().waitFor();
+      await widget.panel.getByText("Thanks for your feedback.").last().waitFor();
       const { databaseUrl } = ground.product;
       const rated = async () =>
         (

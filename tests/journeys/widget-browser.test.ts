@@ -257,7 +257,7 @@ describeInBrowser("a visitor", () => {
       await widget.write("person: hello");
       await widget.untilShown((entries) => textsOf(entries, "reply").length === 1, "an answer");
       await widget.part("person").click();
-      await widget.part("status").getByText("Ein Mensch").waitFor();
+      await widget.part("status").getByText("Jemand aus unserem Team").waitFor();
       expect(await widget.part("person").count()).toBe(0);
       const ticket = async () =>
         (

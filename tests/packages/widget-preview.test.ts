@@ -7,7 +7,7 @@ const FOLDER = "../../apps/widget/client/locales";
 
 describe("the preview of the widget in the console", () => {
   test.each(Object.keys(PREVIEW_TEXTS))("says in %s what the widget says", async (language) => {
-    const { default: locale } = (await import(`${FOLDER}/${language}.ts`)) as { default: Locale };
+    const { default: locale } = (await import(`${FOLDER}/${language}.json`, { with: { type: "json" } })) as { default: Locale };
     const { greeting, messagePlaceholder, title } = locale.strings;
     expect(previewTextsOf(language)).toMatchObject({
       dir: locale.dir,
@@ -18,7 +18,7 @@ describe("the preview of the widget in the console", () => {
   });
 
   test("offers to replace what the widget says by itself, each by its name", async () => {
-    const { default: locale } = (await import(`${FOLDER}/en.ts`)) as { default: Locale };
+    const { default: locale } = (await import(`${FOLDER}/en.json`, { with: { type: "json" } })) as { default: Locale };
     const { greeting: _greeting, title: _title, ...others } = locale.strings;
     const texts = Object.entries(others).map(([name, text]) => [name, typeof text === "string" ? text : text.other]);
     expect(WIDGET_STRINGS).toEqual(Object.fromEntries(texts));

@@ -145,7 +145,7 @@ export function consoleService(resources: Resources): Service {
         closing: closing.signal,
       });
       routes.use("/api", () => {
-        throw new ServiceError("not_found", "There is no such endpoint in the console.");
+        throw new ServiceError("not_found", "The console has no such endpoint.");
       });
       addWebRoutes(routes);
     };

@@ -24,13 +24,9 @@ export function createBodyTaker(resources: Resources, guard: AddressGuard): Retu
   const receive: HookIntakeContext["receive"] = async (message, context) => {
     const { enabled } = await store.channelsConfig.read();
     if (!enabled.includes("api")) {
-      throw new ServiceError(
-        "channel_disabled",
-        "The HTTP API channel is switched off. Switch it on under Integrations.",
-        {
-          headers: { "Retry-After": "30" },
-        },
-      );
+      throw new ServiceError("channel_disabled", "The HTTP API channel is turned off. Turn it on under Integrations.", {
+        headers: { "Retry-After": "30" },
+      });
     }
     return acceptMessage(resources, API_CHANNEL, message, context);
   };

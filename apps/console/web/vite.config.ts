@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
@@ -21,8 +22,21 @@ const preloadFont: Plugin = {
   },
 };
 
+/** Loads one part of a language's file (`de.json?pages`), so that the inbox does not load the texts of all pages. */
+const textParts: Plugin = {
+  name: "text-parts",
+  enforce: "pre",
+  load(id) {
+    const [, file, part] = /^(.+\/i18n\/\w+\.json)\?(first|pages)$/.exec(id) ?? [];
+    if (file === undefined || part === undefined) return null;
+    this.addWatchFile(file);
+    const texts = JSON.stringify(JSON.parse(readFileSync(file, "utf8"))[part]);
+    return { code: `export default ${texts};`, moduleType: "js" };
+  },
+};
+
 export default defineConfig({
-  plugins: [react(), tailwindcss(), preloadFont],
+  plugins: [textParts, react(), tailwindcss(), preloadFont],
   build: {
     outDir: "../dist-web",
     emptyOutDir: true,

@@ -29,7 +29,7 @@
     if (tag === undefined) return;
     for (const [name, value] of Object.entries(attributes)) tag.setAttribute(name, value);
     tag.addEventListener("load", listen, { once: true });
-    tag.addEventListener("error", () => note("the script could not be loaded"), { once: true });
+    tag.addEventListener("error", () => note("the script failed to load"), { once: true });
     document.body.append(tag);
   }
 
@@ -42,7 +42,7 @@
   function call(name, ...values) {
     const made = window.svcWidget?.[name];
     if (typeof made === "function") made(...values);
-    else note(`${name}() is not there yet`);
+    else note(`${name}() is not available yet`);
   }
 
   function note(text) {
@@ -109,7 +109,7 @@
     } catch {
       // A browser may refuse: then the text is marked, and Ctrl-C does it.
       getSelection().selectAllChildren(snippet);
-      copied.textContent = "Press Ctrl-C to copy";
+      copied.textContent = "Press Ctrl+C to copy";
     }
   });
 

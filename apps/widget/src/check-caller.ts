@@ -15,14 +15,18 @@ export function isWidgetKey({ apiKey }: WidgetSettings, key: string): boolean {
 /** Throws missing_key or invalid_key. */
 export function checkKey(settings: WidgetSettings, key: string | undefined): asserts key is string {
   if (key === undefined || key === "") {
-    throw new ServiceError("missing_key", "Send the widget's key: in the header X-Api-Key, or apiKey of a socket.", {
+    throw new ServiceError("missing_key", "Send the widget's key in the X-Api-Key header, or as apiKey of a socket.", {
       headers: { "WWW-Authenticate": CHALLENGE },
     });
   }
   if (isWidgetKey(settings, key)) return;
-  throw new ServiceError("invalid_key", "This is not the widget's key. The page has to name the one of the settings.", {
-    headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-  });
+  throw new ServiceError(
+    "invalid_key",
+    "Invalid widget key. Use the key from the widget's settings in the page's tag.",
+    {
+      headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
+    },
+  );
 }
 
 /** Throws origin_not_allowed for a page of a site that is not on the list. */
@@ -30,6 +34,6 @@ export function checkOrigin({ allowedOrigins }: WidgetSettings, origin: string |
   if (isOriginAllowed(origin, allowedOrigins)) return;
   throw new ServiceError(
     "origin_not_allowed",
-    "This site may not use the widget. An administrator adds its origin to allowedOrigins.",
+    "This website is not allowed to use the widget. An administrator can add its origin to allowedOrigins.",
   );
 }

@@ -32,9 +32,12 @@ export function checkIdentity(
     if (userId !== undefined && userHash !== undefined && isSigned(identitySecret, userId, userHash)) return userId;
     throw new ServiceError(
       "invalid_identity",
-      "The user id has no hash, or not the right one: HMAC-SHA256 of the id under the identity secret, in lower-case hex.",
+      "The user hash is missing or wrong. It must be the HMAC-SHA256 of the user ID with the identity secret, in lowercase hex.",
     );
   }
   if (!settings.requireIdentity) return null;
-  throw new ServiceError("invalid_identity", "This site lets only signed-in users write: send userId and userHash.");
+  throw new ServiceError(
+    "invalid_identity",
+    "Only signed-in users can write on this website: send userId and userHash.",
+  );
 }

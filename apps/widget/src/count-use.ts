@@ -70,7 +70,7 @@ export async function countUse(
 
 /** The error of a limit that is used up. */
 export function overUse(use: Use, { limit, resetSeconds }: UseCount): ServiceError {
-  return tooMany(`The widget takes ${limit} ${USES[use].words} a minute from one address.`, resetSeconds);
+  return tooMany(`The widget accepts ${limit} ${USES[use].words} per minute from one IP address.`, resetSeconds);
 }
 
 /** The fields of the IETF draft "RateLimit header fields for HTTP" for a use. */
@@ -95,7 +95,7 @@ async function countLimits(
     const counted = await Promise.all(Array.from({ length: blocks }, () => counters.count(name, limit)));
     const over = counted.find(({ isOver }) => isOver);
     if (over === undefined) continue;
-    throw tooMany(`The widget takes ${maxMegabytes} MB of ${words} from one address.`, secondsOf(over.resetMs));
+    throw tooMany(`The widget accepts ${maxMegabytes} MB of ${words} from one IP address.`, secondsOf(over.resetMs));
   }
 }
 
@@ -115,5 +115,5 @@ export async function countFailure(counters: Counters, address: string, error: S
   const limit = { limit: LIMITS.failedAuthsPerMinute, windowSeconds: WINDOW_SECONDS };
   const counted = await counters.count(`widget-auth:${address}`, limit);
   if (!counted.isOver) return error;
-  return tooMany("Too many calls of this address had no valid key.", secondsOf(counted.resetMs));
+  return tooMany("Too many requests from this IP address had no valid key.", secondsOf(counted.resetMs));
 }

@@ -51,7 +51,7 @@ function createUploadPlaces() {
     take(address: string): () => void {
       const before = places.get(address) ?? 0;
       if (total >= MAX_UPLOADS || before >= MAX_UPLOADS_OF_ADDRESS) {
-        throw new ServiceError("rate_limited", "Too many files are being sent right now. Try again in 2 s.", {
+        throw new ServiceError("rate_limited", "Too many files are being uploaded right now. Try again in 2 s.", {
           headers: { "Retry-After": "2" },
         });
       }
@@ -76,7 +76,7 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
     await countCall(queues, "files", { request, response, key, site });
     const { project, ticketId } = readVisitor(request, site);
     if (!site.settings.features.upload) {
-      throw new ServiceError("invalid_request", "Files are switched off on this site.");
+      throw new ServiceError("invalid_request", "File uploads are turned off on this website.");
     }
     const release = uploads.take(clientAddress(request));
     try {
@@ -88,7 +88,7 @@ export function postFile({ store, queues, readSite }: WidgetContext): RequestHan
       if (fileId === null) {
         throw new ServiceError(
           "too_many_files",
-          "So many files wait for a message that no more are taken; send a message with some of yours, or try again later.",
+          "Too many uploaded files are waiting to be sent. Send a message with some of them, or try again later.",
         );
       }
       const { filename, mime } = file;

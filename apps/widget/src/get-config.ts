@@ -37,7 +37,7 @@ export function getConfig({ queues, readSite }: WidgetContext): RequestHandler {
     if (!isWidgetKey(site.settings, key)) {
       const error = new ServiceError(
         "not_found",
-        "There is no widget of this key. The page has to name the present one.",
+        "There is no widget with this key. Use the current key in the page's tag.",
       );
       throw await countFailure(queues.counters, clientAddress(request), error);
     }

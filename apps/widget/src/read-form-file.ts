@@ -22,7 +22,7 @@ const invalidForm = (detail: string) =>
     errors: [{ pointer: "", code: "invalid_form", detail }],
   });
 
-const tooLarge = () => new ServiceError("payload_too_large", `A file has at most ${MAX_BYTES / 1024 / 1024} MB.`);
+const tooLarge = () => new ServiceError("payload_too_large", `A file can be at most ${MAX_BYTES / 1024 / 1024} MB.`);
 
 /**
  * The first file of a body of `multipart/form-data` (RFC 7578), as it comes: no more than the limit is held at any time.

@@ -23,10 +23,7 @@ async function takeFiles(
   if (!site.settings.features.upload) throw notAllowed("/attachments", "not_allowed", "are switched off on this site");
   const files = await store.widgetFiles.take(project, ticketId, messageId, fileIds);
   if (files !== null) return files;
-  throw new ServiceError(
-    "not_found",
-    "A file of this message is not there any more, or was sent before. Send it again.",
-  );
+  throw new ServiceError("not_found", "A file of this message has expired or was already sent. Upload it again.");
 }
 
 /** What operators see of a message beside its text. Who writes is as the visitor says, unless a user id is proven. */

@@ -62,7 +62,7 @@ const notBuilt = () =>
     headers: { "Cache-Control": "no-store" },
   });
 
-const noSuchChunk = () => new ServiceError("not_found", "The widget has no chunk of this name.");
+const noSuchChunk = () => new ServiceError("not_found", "The widget has no chunk with this name.");
 
 /** The chunk of this name in the present build; null when it has none. */
 async function findCurrent(files: ClientFiles, name: string): Promise<ClientFile | null> {

@@ -46,7 +46,7 @@ export function createWidgetChannel(server: WidgetServer): WidgetChannel {
       if (!isOpen || handler === null) {
         throw new ServiceError(
           "channel_disabled",
-          "The widget is switched off. An administrator enables it: svc channels enable widget.",
+          "The widget is turned off. An administrator can turn it on with: svc channels enable widget.",
           { headers: { "Retry-After": "30" } },
         );
       }

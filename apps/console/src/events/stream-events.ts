@@ -87,7 +87,7 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
     const { id: operatorId } = session.operator;
     const count = open.get(operatorId) ?? 0;
     if (count >= MAX_STREAMS) {
-      throw new ServiceError("rate_limited", "Too many tabs of the console are open. Close some of them.", {
+      throw new ServiceError("rate_limited", "Too many console tabs are open. Close some of them.", {
         headers: { "Retry-After": "10" },
       });
     }

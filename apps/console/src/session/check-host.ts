@@ -13,7 +13,7 @@ export interface ConsoleAddresses {
 export const unknownHost = () =>
   new ServiceError(
     "origin_not_allowed",
-    "The console is not known by the host name that the request names. Open it by its own address, or have its administrator name that address in SVC_PUBLIC_URLS.",
+    "The console does not accept this host name. Open it at its own URL, or ask an administrator to add this URL to SVC_PUBLIC_URLS.",
   );
 
 /**

@@ -12,7 +12,7 @@ export const isChange = ({ method, originalUrl }: Pick<Request, "method" | "orig
   !SAFE.has(method) || BEGINS_PULL.test(originalUrl.split("?", 1)[0] ?? "");
 
 const fromElsewhere = () =>
-  new ServiceError("csrf_refused", "This call comes from another site. Open the console itself, and load it again.");
+  new ServiceError("csrf_refused", "The request comes from another website. Open the console directly and reload it.");
 
 /** The host of an origin, in lower case; null for what has none, as `null`. */
 const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host.toLowerCase() : null);

@@ -65,7 +65,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
   /** Counts an attempt of an address. Returns how many it has made in this minute. */
   async function countAddress(request: Request, name: string): Promise<number> {
     const counted = await counters.count(`${name}:${clientAddress(request)}`, BY_ADDRESS);
-    if (counted.isOver) throw tooMany("Too many tries to sign in from this address.", counted.resetMs);
+    if (counted.isOver) throw tooMany("Too many sign-in attempts from this IP address.", counted.resetMs);
     return triesPerAddress - counted.remaining;
   }
 
@@ -91,7 +91,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
       end?.();
       if (queue.isIdle()) slowed.delete(account);
     }
-    throw tooMany("Too many tries to sign in with this e-mail address.", seconds * 1_000);
+    throw tooMany("Too many sign-in attempts with this email address.", seconds * 1_000);
   }
 
   async function isKnownDevice(deviceId: string | null): Promise<boolean> {
@@ -108,7 +108,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
       counters.count(`sign-in-account:${account}`, FROM_ANYWHERE),
     ]);
     if (ofPair.isOver) {
-      throw tooMany("Too many tries to sign in with this e-mail address from this address.", ofPair.resetMs);
+      throw tooMany("Too many sign-in attempts with this email address from this IP address.", ofPair.resetMs);
     }
     const seconds = intervalOf(FROM_ANYWHERE.limit - ofAccount.remaining);
     if (seconds > 0) await slowDown(account, seconds, { source, rank });
@@ -122,7 +122,7 @@ export function createSignInLimit(counters: Counters): SignInLimit {
         ? { source: `device:${String(deviceId)}`, rank: KNOWN_RANK }
         : await admitStranger(request, account);
       const end = await checks.enter(entry);
-      if (end === null) throw tooMany("Too many people sign in in this moment.", 3_000);
+      if (end === null) throw tooMany("Too many sign-ins at the moment.", 3_000);
       return end;
     },
     async count(request, what) {

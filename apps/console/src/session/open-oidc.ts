@@ -53,7 +53,7 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
   function opened() {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
-      throw new ServiceError("unavailable", "The provider of single sign-on cannot be reached. Try again.", {
+      throw new ServiceError("unavailable", "The single sign-on provider is unreachable. Try again.", {
         headers: { "Retry-After": "10" },
         cause: error,
       });
@@ -99,15 +99,19 @@ export function openOidc({ issuer, clientId, clientSecret, name, createRole }: O
             : await library.fetchUserInfo(config, tokens.access_token, subject);
         const email: unknown = told?.["email"];
         if (typeof email !== "string" || told?.["email_verified"] !== true) {
-          throw new ServiceError("sign_in_failed", "The provider does not vouch for an e-mail address of yours.");
+          throw new ServiceError("sign_in_failed", "The single sign-on provider has not verified your email address.");
         }
         const called: unknown = told["name"];
         return { email, name: typeof called === "string" && called.trim() !== "" ? called : email };
       } catch (error) {
         if (error instanceof ServiceError) throw error;
-        throw new ServiceError("sign_in_failed", "The provider's answer is not right. Sign in again.", {
-          cause: error,
-        });
+        throw new ServiceError(
+          "sign_in_failed",
+          "The single sign-on provider returned an invalid response. Sign in again.",
+          {
+            cause: error,
+          },
+        );
       }
     },
   };

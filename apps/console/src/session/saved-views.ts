@@ -39,7 +39,10 @@ export function putSavedView(context: ViewsContext): RequestHandler {
       maxCount,
     });
     if (!isKept) {
-      throw new ServiceError("invalid_request", `You have ${maxCount} saved views. Delete one of them first.`);
+      throw new ServiceError(
+        "invalid_request",
+        `You have ${maxCount} saved views, which is the limit. Delete one first.`,
+      );
     }
     await answerViews(context, session, response);
   };
@@ -51,7 +54,7 @@ export function deleteSavedView(context: ViewsContext): RequestHandler {
     const session = sessionOf(response);
     const { name } = checkInput(savedViewNameSchema, { name: request.query["name"] }, "The query");
     if (!(await context.store.operatorViews.remove(session.operator.id, name))) {
-      throw new ServiceError("not_found", "There is no saved view of this name.");
+      throw new ServiceError("not_found", "There is no saved view with this name.");
     }
     await answerViews(context, session, response);
   };

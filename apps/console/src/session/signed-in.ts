@@ -38,7 +38,7 @@ async function getSession({ sessions, cookie, queues }: CheckContext, request: R
     await queues.counters.count(name, MISSES);
     if (remaining > 0) throw error;
     const seconds = String(Math.max(1, Math.ceil(resetMs / 1_000)));
-    throw new ServiceError("rate_limited", `Too many sessions that are none. Try again in ${seconds} s.`, {
+    throw new ServiceError("rate_limited", `Too many requests with invalid sessions. Try again in ${seconds} s.`, {
       headers: { "Retry-After": seconds },
     });
   }
@@ -54,7 +54,7 @@ export function signedIn(context: CheckContext): RequestHandler {
     if (isChange(request) && !isCsrfTokenOf(session.token, single(request, CSRF_HEADER))) {
       throw new ServiceError(
         "csrf_refused",
-        `This call lacks the token of its session (${CSRF_HEADER}). Load the page again.`,
+        `The request lacks the CSRF token of its session (${CSRF_HEADER}). Reload the page.`,
       );
     }
     response[SESSION] = session;

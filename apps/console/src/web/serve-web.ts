@@ -122,7 +122,7 @@ again.</p></body></html>
 const wantsPage = ({ headers }: Request): boolean => headers.accept?.includes("text/html") === true;
 
 /** What is no page of the console. */
-const notFound = () => new ServiceError("not_found", "There is nothing at this address of the console.");
+const notFound = () => new ServiceError("not_found", "Nothing found at this path of the console.");
 
 /**
  * The pages of the console and what they load. An address without a dot in its last part is one of the page itself, which

@@ -8,8 +8,8 @@ export interface OwnTexts {
 }
 
 const ENGLISH: OwnTexts = {
-  greeting: "Hello! Write your question here, and I will answer it. Photos and files are welcome too.",
-  help: "Write your question in your own words. You can send photos, files and voice messages, and edit a message to correct it. Where I do not know the answer, a person of our team answers here. In a group, mention me or reply to me.",
+  greeting: "Hello! Write your question here and I’ll answer it. You can also send photos and files.",
+  help: "Ask your question in your own words. You can send photos, files and voice messages, and edit a message to correct it. If I don’t know the answer, a member of our team will reply here. In a group, mention me or reply to one of my messages.",
   correction: "Correction",
 };
 
@@ -17,54 +17,54 @@ const ENGLISH: OwnTexts = {
 const TEXTS: Readonly<Record<string, OwnTexts>> = {
   en: ENGLISH,
   de: {
-    greeting: "Guten Tag! Schreiben Sie hier Ihre Frage, ich beantworte sie. Auch Fotos und Dateien sind willkommen.",
-    help: "Schreiben Sie Ihre Frage mit eigenen Worten. Sie können Fotos, Dateien und Sprachnachrichten senden und eine Nachricht bearbeiten, um sie zu berichtigen. Wo ich die Antwort nicht weiß, antwortet hier jemand aus unserem Team. In einer Gruppe erwähnen Sie mich oder antworten auf meine Nachricht.",
-    correction: "Berichtigung",
+    greeting: "Hallo! Schreiben Sie hier Ihre Frage, ich beantworte sie. Sie können auch Fotos und Dateien senden.",
+    help: "Stellen Sie Ihre Frage in eigenen Worten. Sie können Fotos, Dateien und Sprachnachrichten senden und eine Nachricht bearbeiten, um sie zu korrigieren. Wenn ich die Antwort nicht weiß, antwortet Ihnen hier jemand aus unserem Team. In einer Gruppe erwähnen Sie mich oder antworten Sie auf eine meiner Nachrichten.",
+    correction: "Korrektur",
   },
   fr: {
     greeting:
-      "Bonjour ! Écrivez votre question ici, j’y répondrai. Les photos et les fichiers sont aussi les bienvenus.",
-    help: "Écrivez votre question avec vos propres mots. Vous pouvez envoyer des photos, des fichiers et des messages vocaux, et modifier un message pour le corriger. Si je ne connais pas la réponse, une personne de notre équipe répond ici. Dans un groupe, mentionnez-moi ou répondez à mon message.",
+      "Bonjour ! Écrivez votre question ici et j’y répondrai. Vous pouvez aussi envoyer des photos et des fichiers.",
+    help: "Posez votre question avec vos propres mots. Vous pouvez envoyer des photos, des fichiers et des messages vocaux, et modifier un message pour le corriger. Si je ne connais pas la réponse, un membre de notre équipe vous répondra ici. Dans un groupe, mentionnez-moi ou répondez à l’un de mes messages.",
     correction: "Correction",
   },
   es: {
-    greeting: "¡Hola! Escriba aquí su pregunta y la responderé. También puede enviar fotos y archivos.",
-    help: "Escriba su pregunta con sus propias palabras. Puede enviar fotos, archivos y mensajes de voz, y editar un mensaje para corregirlo. Si no sé la respuesta, una persona de nuestro equipo responde aquí. En un grupo, mencióneme o responda a mi mensaje.",
+    greeting: "¡Hola! Escribe aquí tu pregunta y la responderé. También puedes enviar fotos y archivos.",
+    help: "Haz tu pregunta con tus propias palabras. Puedes enviar fotos, archivos y mensajes de voz, y editar un mensaje para corregirlo. Si no sé la respuesta, alguien de nuestro equipo te responderá aquí. En un grupo, mencióname o responde a uno de mis mensajes.",
     correction: "Corrección",
   },
   it: {
-    greeting: "Buongiorno! Scriva qui la sua domanda e risponderò. Può inviare anche foto e file.",
-    help: "Scriva la domanda con parole sue. Può inviare foto, file e messaggi vocali, e modificare un messaggio per correggerlo. Se non conosco la risposta, risponde qui una persona del nostro team. In un gruppo mi menzioni o risponda a un mio messaggio.",
+    greeting: "Ciao! Scrivi qui la tua domanda e ti risponderò. Puoi inviare anche foto e file.",
+    help: "Fai la tua domanda con parole tue. Puoi inviare foto, file e messaggi vocali, e modificare un messaggio per correggerlo. Se non conosco la risposta, ti risponderà qui un membro del nostro team. In un gruppo, menzionami o rispondi a un mio messaggio.",
     correction: "Correzione",
   },
   pt: {
-    greeting: "Olá! Escreva aqui a sua pergunta e eu responderei. Também pode enviar fotos e ficheiros.",
-    help: "Escreva a sua pergunta com as suas palavras. Pode enviar fotos, ficheiros e mensagens de voz, e editar uma mensagem para a corrigir. Se eu não souber a resposta, uma pessoa da nossa equipa responde aqui. Num grupo, mencione-me ou responda à minha mensagem.",
+    greeting: "Olá! Escreva aqui a sua pergunta e eu responderei. Você também pode enviar fotos e arquivos.",
+    help: "Faça a sua pergunta com as suas palavras. Você pode enviar fotos, arquivos e mensagens de voz, e editar uma mensagem para corrigi-la. Se eu não souber a resposta, alguém da nossa equipe vai responder aqui. Em um grupo, mencione-me ou responda a uma das minhas mensagens.",
     correction: "Correção",
   },
   nl: {
-    greeting: "Hallo! Schrijf hier uw vraag, dan beantwoord ik die. Foto’s en bestanden zijn ook welkom.",
-    help: "Schrijf uw vraag in uw eigen woorden. U kunt foto’s, bestanden en spraakberichten sturen, en een bericht bewerken om het te verbeteren. Weet ik het antwoord niet, dan antwoordt hier iemand van ons team. Noem mij in een groep of antwoord op mijn bericht.",
+    greeting: "Hallo! Stel hier uw vraag, dan beantwoord ik die. U kunt ook foto’s en bestanden sturen.",
+    help: "Stel uw vraag in uw eigen woorden. U kunt foto’s, bestanden en spraakberichten sturen en een bericht bewerken om het te corrigeren. Als ik het antwoord niet weet, antwoordt iemand van ons team u hier. Vermeld mij in een groep of beantwoord een van mijn berichten.",
     correction: "Correctie",
   },
   pl: {
-    greeting: "Dzień dobry! Proszę napisać tutaj pytanie, a odpowiem. Można też przesłać zdjęcia i pliki.",
-    help: "Proszę napisać pytanie własnymi słowami. Można przesyłać zdjęcia, pliki i wiadomości głosowe oraz edytować wiadomość, aby ją poprawić. Gdy nie znam odpowiedzi, odpowie tutaj ktoś z naszego zespołu. W grupie proszę o mnie wspomnieć lub odpowiedzieć na moją wiadomość.",
+    greeting: "Dzień dobry! Napisz tutaj swoje pytanie, a odpowiem. Możesz też przesłać zdjęcia i pliki.",
+    help: "Zadaj pytanie własnymi słowami. Możesz przesyłać zdjęcia, pliki i wiadomości głosowe oraz edytować wiadomość, aby ją poprawić. Jeśli nie znam odpowiedzi, odpowie Ci tutaj ktoś z naszego zespołu. W grupie wspomnij o mnie lub odpowiedz na jedną z moich wiadomości.",
     correction: "Poprawka",
   },
   ru: {
-    greeting: "Здравствуйте! Напишите здесь ваш вопрос, и я отвечу. Можно присылать фотографии и файлы.",
-    help: "Напишите вопрос своими словами. Можно присылать фотографии, файлы и голосовые сообщения, а чтобы исправить сообщение, отредактируйте его. Если я не знаю ответа, здесь ответит сотрудник. В группе упомяните меня или ответьте на моё сообщение.",
+    greeting: "Здравствуйте! Напишите здесь свой вопрос, и я отвечу. Можно также присылать фотографии и файлы.",
+    help: "Напишите вопрос своими словами. Можно присылать фотографии, файлы и голосовые сообщения, а чтобы исправить сообщение, отредактируйте его. Если я не знаю ответа, вам здесь ответит наш сотрудник. В группе упомяните меня или ответьте на одно из моих сообщений.",
     correction: "Исправление",
   },
   uk: {
     greeting: "Вітаю! Напишіть тут ваше запитання, і я відповім. Можна надсилати фото та файли.",
-    help: "Напишіть запитання своїми словами. Можна надсилати фото, файли та голосові повідомлення, а щоб виправити повідомлення, відредагуйте його. Якщо я не знаю відповіді, тут відповість хтось із нашої команди. У групі згадайте мене або дайте відповідь на моє повідомлення.",
+    help: "Напишіть запитання своїми словами. Можна надсилати фото, файли та голосові повідомлення, а щоб виправити повідомлення, відредагуйте його. Якщо я не знаю відповіді, тут відповість хтось із нашої команди. У групі згадайте мене або дайте відповідь на одне з моїх повідомлень.",
     correction: "Виправлення",
   },
   tr: {
     greeting: "Merhaba! Sorunuzu buraya yazın, yanıtlayayım. Fotoğraf ve dosya da gönderebilirsiniz.",
-    help: "Sorunuzu kendi sözlerinizle yazın. Fotoğraf, dosya ve sesli mesaj gönderebilir, düzeltmek için bir mesajı düzenleyebilirsiniz. Yanıtı bilmediğimde ekibimizden biri burada yanıtlar. Bir grupta benden bahsedin veya mesajıma yanıt verin.",
+    help: "Sorunuzu kendi sözlerinizle yazın. Fotoğraf, dosya ve sesli mesaj gönderebilir, bir mesajı düzeltmek için düzenleyebilirsiniz. Yanıtı bilmediğimde ekibimizden biri size buradan yanıt verir. Bir grupta benden bahsedin veya mesajlarımdan birine yanıt verin.",
     correction: "Düzeltme",
   },
 };

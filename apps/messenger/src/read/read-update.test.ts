@@ -233,7 +233,7 @@ describe("an edited message", () => {
   test("is a correction, in the language of its sender", () => {
     expect(readEdit({ text: "at 5 pm" })).toMatchObject({
       text: "at 5 pm",
-      correction: { messageId: 9, text: "Berichtigung: at 5 pm" },
+      correction: { messageId: 9, text: "Korrektur: at 5 pm" },
     });
   });
 

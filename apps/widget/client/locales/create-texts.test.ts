@@ -1,9 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
-import ar from "./ar.ts";
+import ar from "./ar.json" with { type: "json" };
 import { createTexts } from "./create-texts.ts";
-import de from "./de.ts";
-import en from "./en.ts";
-import pl from "./pl.ts";
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import pl from "./pl.json" with { type: "json" };
 
 const english = createTexts({ tag: "en", strings: en.strings });
 const MIB = 1024 * 1024;

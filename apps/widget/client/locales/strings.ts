@@ -1,36 +1,36 @@
-/** A text that depends on a number, by the plural category that `Intl.PluralRules` names. `{count}` is the number. */
+/** A text that depends on a number, by plural category (`Intl.PluralRules`). `{count}` is the number. */
 export type PluralText = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
 /**
- * Everything that the widget says by itself, by name. `{name}` and the like stand for what is known only then. A site
- * replaces any of them by name in its settings (`strings`).
+ * All texts of the widget, by name. Placeholders such as `{name}` are filled in when a text is shown. A site can override
+ * any of them by name in its settings (`strings`).
  */
 export interface Strings {
-  /** Heading of the panel, where the settings have none. */
+  /** Default heading of the panel. */
   title: string;
-  /** First words of the panel before a conversation, where the settings have none. */
+  /** Default greeting, shown before a conversation starts. */
   greeting: string;
 
-  /** Name of the launcher while the panel is closed. */
+  /** Accessible name of the launcher while the panel is closed. */
   openChat: string;
-  /** Name of the launcher and of the panel's own button while the panel is open. */
+  /** Accessible name of the launcher and of the close button while the panel is open. */
   closeChat: string;
-  /** Behind the launcher's name, and said once when replies come while the panel is closed. */
+  /** Appended to the launcher's name, and announced when replies arrive while the panel is closed. */
   unread: PluralText;
 
-  /** Name of the list of messages, for screen readers. */
+  /** Accessible name of the message list. */
   conversation: string;
-  /** Who wrote a message: the visitor, the automatic answer, a person of the site, the service itself. */
+  /** Authors of messages: the visitor, an agent, an operator, an auto-reply. */
   you: string;
   agent: string;
   operator: string;
   system: string;
   /** A reply is pending. */
   typing: string;
-  /** Button that scrolls to what came in meanwhile. */
+  /** Button that scrolls to the newest messages. */
   newMessages: string;
 
-  /** What became of a message of the visitor. */
+  /** Delivery states of a visitor's message. */
   sending: string;
   waiting: string;
   sent: string;
@@ -39,38 +39,38 @@ export interface Strings {
   retry: string;
   discard: string;
 
-  /** How the line is. */
+  /** Connection states. */
   connecting: string;
   offline: string;
   backOnline: string;
 
-  /** Name of the text field, and what stands in it while it is empty. */
+  /** Accessible name and placeholder of the text field. */
   messageLabel: string;
   messagePlaceholder: string;
   send: string;
   attach: string;
-  /** Takes a file out of a message before it is sent. `{name}` */
+  /** Button that removes a file before the message is sent. `{name}` */
   removeFile: string;
   /** `{name}`, `{percent}` (a number with its percent sign). */
   uploading: string;
-  /** Shown over the panel while files are dragged over it. */
+  /** Shown while files are dragged over the panel. */
   dropFiles: string;
   /** Shown when few characters are left. */
   charactersLeft: PluralText;
 
   /** `{name}` */
   download: string;
-  /** Heading of where an answer has its statements from. */
+  /** Heading of the sources of an answer. */
   sources: string;
-  /** Said behind a link, for screen readers. */
+  /** Added to links for screen readers. */
   opensNewTab: string;
 
-  /** Button that asks for a person, what is sent then, and what is shown until one answers. */
+  /** Button that asks for a person, the message it sends, and the notice shown until somebody replies. */
   person: string;
   personMessage: string;
   personWaiting: string;
 
-  /** The conversation is over; the next message opens it again. */
+  /** Shown when the conversation is closed; the next message reopens it. */
   done: string;
   rateQuestion: string;
   /** Scores 1 to 5. */
@@ -79,7 +79,7 @@ export interface Strings {
   rateOkay: string;
   rateGood: string;
   rateVeryGood: string;
-  /** Name of the field for a comment on the score. */
+  /** Label of the comment field. */
   rateComment: string;
   rateSend: string;
   rateThanks: string;
@@ -95,7 +95,7 @@ export interface Strings {
   soundOn: string;
   soundOff: string;
 
-  /** Why a message or a file was not sent. */
+  /** Errors of messages and files. */
   faultTooLong: string;
   faultTooFast: string;
   faultRefused: string;
@@ -107,12 +107,12 @@ export interface Strings {
   faultFileCount: PluralText;
   faultFileGone: string;
   faultUpload: string;
-  /** Nothing more is stored. */
+  /** The storage of the project is full. */
   faultStorage: string;
   faultDownload: string;
   faultOther: string;
 
-  /** Why there is no line, for good: the key, the site, or a visitor who is not signed in. */
+  /** Permanent connection errors: invalid key, website not allowed, visitor not signed in. */
   refusedKey: string;
   refusedOrigin: string;
   refusedIdentity: string;
@@ -120,7 +120,7 @@ export interface Strings {
 
 export type StringName = keyof Strings;
 
-/** A language, as its file exports it. */
+/** Contents of a language file. */
 export interface Locale {
   /** BCP 47. */
   language: string;

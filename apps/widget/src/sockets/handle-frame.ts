@@ -29,12 +29,12 @@ export async function sayHello(context: FrameContext, session: Session, hello: H
   // The line may have gone while the settings were read: it would join a conversation that it never leaves.
   if (!session.line.isOpen()) return;
   if (hello.visitorId === undefined && session.visitor === null) {
-    throw new ServiceError("invalid_request", "Send visitorId in the first hello: a random UUID (version 4).");
+    throw new ServiceError("invalid_request", "Send a visitorId in the first hello: a random UUID (version 4).");
   }
   if (hello.visitorId !== undefined) {
     const visitor = findVisitor(site, hello.visitorId, hello);
     if (session.visitor !== null && session.visitor.ticketId !== visitor.ticketId) {
-      throw new ServiceError("invalid_request", "This socket belongs to another visitor; open one of its own.");
+      throw new ServiceError("invalid_request", "This socket belongs to another visitor. Open a new one.");
     }
     session.visitor = visitor;
   }
@@ -100,11 +100,11 @@ const HANDLERS: Handlers = {
   async rate(context, session, { project, ticketId }, { score, comment }) {
     const site = await context.readSite();
     if (!site.settings.features.rating)
-      throw new ServiceError("invalid_request", "Ratings are switched off on this site.");
+      throw new ServiceError("invalid_request", "Ratings are turned off on this website.");
     // A rating that is another one leaves an event: no more of them than messages.
     await countMessage(context, session, site);
     const isRated = await context.store.visitors.rate(project, ticketId, { score, comment: comment ?? null });
-    if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet: send a message first.");
+    if (!isRated) throw new ServiceError("not_found", "There is nothing to rate yet. Send a message first.");
     context.tell([ticketId]);
   },
 };
@@ -125,7 +125,7 @@ async function act(context: FrameContext, session: Session, { type, data }: Visi
     return;
   }
   if (session.visitor === null) {
-    throw new ServiceError("invalid_request", "Say hello first, with the visitorId.");
+    throw new ServiceError("invalid_request", "Send a hello frame with the visitorId first.");
   }
   await runHandler(context, session, session.visitor, type, data as never);
 }
@@ -149,7 +149,7 @@ export function sendFault(
   session.line.send(
     makeFrame("error", {
       code: isKnown ? error.code : "internal",
-      detail: isKnown ? error.message : "The service failed at this frame; try again.",
+      detail: isKnown ? error.message : "The service failed to process this frame. Try again.",
       clientMessageId,
       ...(isWorthRepeating ? { retryAfterSeconds: Number.isInteger(seconds) ? seconds : 5 } : {}),
     }),

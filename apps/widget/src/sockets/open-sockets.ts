@@ -139,8 +139,8 @@ export function openSockets(context: WidgetContext): Sockets {
     throw new ServiceError(
       "rate_limited",
       isFull
-        ? "This server has as many sockets open as it may. Try again later."
-        : `This address has ${ofAddress} sockets open, which is the limit. Close some of them.`,
+        ? "This server has reached its limit of open sockets. Try again later."
+        : `This IP address has ${ofAddress} open sockets, which is the limit. Close some of them.`,
       { headers: { "Retry-After": String(FULL_RETRY_SECONDS) } },
     );
   }
@@ -177,7 +177,7 @@ export function openSockets(context: WidgetContext): Sockets {
     } else if (isInTime) {
       enqueue(session, () => handleFrame(frames, session, read.frame));
     } else {
-      const error = new ServiceError("rate_limited", "Too many frames at once; this one was not taken.", {
+      const error = new ServiceError("rate_limited", "Too many frames at once; this one was rejected.", {
         headers: { "Retry-After": String(FRAME_WINDOW_MS / 1_000) },
       });
       const { frame } = read;
@@ -298,7 +298,9 @@ export function openSockets(context: WidgetContext): Sockets {
     if (!(error instanceof ServiceError)) log.error({ error }, "a socket could not be opened");
     writeProblem(
       socket,
-      error instanceof ServiceError ? error : new ServiceError("internal", "The service failed; try again."),
+      error instanceof ServiceError
+        ? error
+        : new ServiceError("internal", "The service encountered an error. Try again."),
     );
   }
 
@@ -311,7 +313,8 @@ export function openSockets(context: WidgetContext): Sockets {
     }
     let admission: Admission;
     try {
-      if (isClosed) throw new ServiceError("unavailable", "The server stops.", { headers: { "Retry-After": "1" } });
+      if (isClosed)
+        throw new ServiceError("unavailable", "The server is shutting down.", { headers: { "Retry-After": "1" } });
       admission = await admit(request, upgradeAddress(app, request));
     } catch (error) {
       refuse(request, socket, head, error);
@@ -365,10 +368,7 @@ export function openSockets(context: WidgetContext): Sockets {
         endRepeated(request, query);
       } else {
         if (!query.has("EIO")) {
-          throw new ServiceError(
-            "invalid_request",
-            "This is the address of a WebSocket: connect with ws:// or wss://.",
-          );
+          throw new ServiceError("invalid_request", "This is a WebSocket endpoint: connect with ws:// or wss://.");
         }
         admissions.set(request, await admit(request, clientAddress(request)));
       }
@@ -380,10 +380,7 @@ export function openSockets(context: WidgetContext): Sockets {
         socket.on("error", (error) => log.debug({ error }, "a connection broke while it was upgraded"));
         const [path = ""] = (request.url ?? "").split("?", 1);
         if (path !== SOCKET_PATH && path !== `${SOCKET_PATH}/`) {
-          writeProblem(
-            socket,
-            new ServiceError("not_found", `There is no socket at this address; it is ${SOCKET_PATH}.`),
-          );
+          writeProblem(socket, new ServiceError("not_found", `There is no socket at this path; use ${SOCKET_PATH}.`));
           return;
         }
         void upgrade(app, request, socket, head);

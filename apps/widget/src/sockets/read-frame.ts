@@ -28,11 +28,12 @@ function isVisitorType(type: unknown): type is VisitorFrameType {
 
 /** Reads what a visitor has sent, of which nothing is certain. Fields that are not known are ignored. Never throws. */
 export function readFrame(sent: unknown): { frame: VisitorFrame } | { fault: FrameFault } {
-  if (!isObject(sent)) return fault("A frame is a JSON object with type and data.");
+  if (!isObject(sent)) return fault("A frame must be a JSON object with type and data.");
   const { v = WIDGET_FRAME_VERSION, type, data = {} } = sent;
-  if (v !== WIDGET_FRAME_VERSION) return fault(`This server speaks version ${WIDGET_FRAME_VERSION} of the frames.`);
+  if (v !== WIDGET_FRAME_VERSION)
+    return fault(`This server supports version ${WIDGET_FRAME_VERSION} of the frame protocol.`);
   if (!isVisitorType(type)) {
-    return fault(`There is no frame of this type. There are: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
+    return fault(`Unknown frame type. Known types: ${Object.keys(VISITOR_FRAMES).join(", ")}.`);
   }
   const parsed = VISITOR_FRAMES[type].safeParse(data);
   if (parsed.success) return { frame: { type, data: parsed.data } as VisitorFrame };

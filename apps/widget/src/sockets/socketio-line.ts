@@ -18,9 +18,9 @@ const FINAL: Readonly<Record<LineEnd, boolean>> = {
 
 /** What a visitor is told before its line ends; nothing where it simply comes again. */
 const LAST_WORDS: Partial<Record<LineEnd, { code: string; detail: string }>> = {
-  badFrame: { code: "invalid_request", detail: "What was sent is no frame." },
+  badFrame: { code: "invalid_request", detail: "The data is not a valid frame." },
   badKey: { code: "invalid_key", detail: "The widget's key has changed." },
-  origin: { code: "origin_not_allowed", detail: "This site may not use the widget any more." },
+  origin: { code: "origin_not_allowed", detail: "This website is no longer allowed to use the widget." },
   rate: { code: "rate_limited", detail: "Too many frames." },
 };
 

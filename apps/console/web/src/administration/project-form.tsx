@@ -36,7 +36,7 @@ export function ProjectForm({
   onSaved: (project: ProjectItem) => void;
   onClose: () => void;
 }) {
-  const { t, language: uiLanguage } = useTexts();
+  const { t, language: uiLanguage, languageName } = useTexts();
   const { connection, queryClient } = useServices();
   const formId = useId();
   const [name, setName] = useState(item?.name ?? "");
@@ -54,8 +54,6 @@ export function ProjectForm({
   );
   const [tokensPerDay, setTokensPerDay] = useState(item?.modelLimits.tokensPerDay?.toString() ?? "");
   const { fault, isBusy, run } = useAction();
-  const languageNames = new Intl.DisplayNames(uiLanguage, { type: "language" });
-  const nameOf = (one: string) => languageNames.of(one) ?? one;
 
   async function submit(event: SubmitEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -129,12 +127,12 @@ export function ProjectForm({
             value={language}
             options={[...new Set([...LANGUAGES, ...Object.keys(handoffTexts)])].map((value) => ({
               value,
-              label: `${nameOf(value)}${(handoffTexts[value] ?? "").trim() === "" ? "" : " ✓"}`,
+              label: `${languageName(value)}${(handoffTexts[value] ?? "").trim() === "" ? "" : " ✓"}`,
             }))}
             onChange={({ currentTarget }) => setLanguage(currentTarget.value)}
           />
           <TextArea
-            label={t("projects.handoffIn", { language: nameOf(language) })}
+            label={t("projects.handoffIn", { language: languageName(language) })}
             hint={t("projects.handoffInHint")}
             rows={2}
             maxLength={5_000}

@@ -64,7 +64,8 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no element for the app.");
 const texts = await openTexts(preferences.get().language, navigator.languages).catch((fault: unknown) => {
   // Without texts there is nothing to say it with.
-  root.textContent = "The server is away. Reload the page. · Der Server ist nicht da. Laden Sie die Seite neu.";
+  root.textContent =
+    "The server is unavailable. Reload the page. · Der Server ist nicht erreichbar. Laden Sie die Seite neu.";
   throw fault;
 });
 const services: Services = {

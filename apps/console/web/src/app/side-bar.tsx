@@ -33,7 +33,7 @@ export function SideBar({
   return (
     <nav
       aria-label={t("shell.navigation")}
-      className="flex w-21 shrink-0 flex-col items-center gap-1 overflow-y-auto border-r border-line bg-page px-2 py-2.5"
+      className="flex w-21 shrink-0 flex-col items-center gap-1 overflow-y-auto border-r border-line bg-page px-1 py-2.5"
     >
       <div className="mb-2">
         <ProjectMenu projects={session.projects.map(({ name }) => name)} project={project} />

@@ -1,23 +1,25 @@
 import { describe, expect, test } from "@jest/globals";
 import { createTexts, fillText } from "./create-texts.ts";
-import { dePages } from "./de-pages.ts";
-import { de } from "./de.ts";
-import { enPages } from "./en-pages.ts";
-import { en } from "./en.ts";
-import type { TextEntry, TextKey } from "./text-table.ts";
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import type { TextEntry, TextPart, TextsOf } from "./text-table.ts";
+
+const PARTS = ["first", "pages"] as const;
+/** The type check compares the German texts with the English ones here: none may be missing. */
+const german: { [Part in TextPart]: TextsOf<Part> } = de;
 
 const placeholdersOf = (text: string) =>
   [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort((one, other) => (one < other ? -1 : 1));
 
 describe("the texts of the console", () => {
   test("choose between one and many, and write the number", () => {
-    const { t } = createTexts("en", en);
-    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket is resolved.");
-    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets are resolved.");
+    const { t } = createTexts("en", en.first);
+    expect(t("bulk.resolveDone", { n: 1 })).toBe("1 ticket resolved.");
+    expect(t("bulk.resolveDone", { n: 1200 })).toBe("1,200 tickets resolved.");
   });
 
   test("say how long ago something was, as briefly as it can be said", () => {
-    const { ago } = createTexts("en", en);
+    const { ago } = createTexts("en", en.first);
     const now = Date.parse("2026-11-22T12:00:00Z");
     expect(ago("2026-11-22T11:59:30Z", now)).toBe("now");
     expect(ago("2026-11-22T11:15:00Z", now)).toBe("45 min");
@@ -25,7 +27,7 @@ describe("the texts of the console", () => {
   });
 
   test("say the same in a sentence", () => {
-    const [english, german] = [createTexts("en", en), createTexts("de", de)];
+    const [english, german] = [createTexts("en", en.first), createTexts("de", de.first)];
     const now = Date.parse("2026-11-22T12:00:00Z");
     const past = (time: string) => [english.past(time, now), german.past(time, now)];
     expect(past("2026-11-22T11:59:30Z")).toEqual(["just now", "gerade eben"]);
@@ -36,19 +38,23 @@ describe("the texts of the console", () => {
   });
 
   test("are their own names until they are there", () => {
-    expect(createTexts("en", en).t("overview.text")).toBe("overview.text");
+    expect(createTexts("en", en.first).t("overview.text")).toBe("overview.text");
   });
 
   test("put values in as they are, whatever signs they have", () => {
     expect(fillText("{name}: {what} {other}", { name: "$& {what}", what: "x" })).toBe("$& {what}: x {other}");
   });
 
-  test("have the same values to put in, in each language", () => {
-    const german = { ...de, ...dePages };
-    const entries = Object.entries({ ...en, ...enPages }) as [TextKey, TextEntry][];
-    const odd = entries.flatMap(([key, entry]) => {
-      const other = german[key];
-      const [one, two] = [entry, other].map((text) => placeholdersOf(typeof text === "string" ? text : text.other));
+  test.each(PARTS)("have the same keys in each language, in the same order: %s", (part) => {
+    expect(Object.keys(german[part])).toEqual(Object.keys(en[part]));
+  });
+
+  test.each(PARTS)("have the same values to put in, in each language: %s", (part) => {
+    const texts: Record<string, TextEntry> = { ...german[part] };
+    const odd = Object.entries(en[part]).flatMap(([key, entry]: [string, TextEntry]) => {
+      const [one, two] = [entry, texts[key] ?? ""].map((text) =>
+        placeholdersOf(typeof text === "string" ? text : text.other),
+      );
       return JSON.stringify(one) === JSON.stringify(two) ? [] : [key];
     });
     expect(odd).toEqual([]);

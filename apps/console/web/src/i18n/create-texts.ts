@@ -22,6 +22,8 @@ export interface Texts {
   since: (time: string, nowMs: number) => string;
   /** Milliseconds in words: "120 ms", "3.4 s", "5 min". */
   duration: (ms: number) => string;
+  /** Name of a language (BCP 47), such as "German". */
+  languageName: (tag: string) => string;
 }
 
 const MINUTE_MS = 60_000;
@@ -43,6 +45,7 @@ export function createTexts(language: string, table: TextTable): Texts {
   const days = new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric", month: "short" });
   const dates = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
   const fullDates = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const languages = new Intl.DisplayNames(language, { type: "language" });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
   const unit = (name: string, value: number) =>
     new Intl.NumberFormat(language, {
@@ -57,12 +60,13 @@ export function createTexts(language: string, table: TextTable): Texts {
     if (entry === undefined) return key;
     if (typeof entry === "string") return fillText(entry, values);
     const n = Number(values["n"] ?? 0);
-    const text = plural.select(n) === "one" ? entry.one : entry.other;
+    const text = entry[plural.select(n)] ?? entry.other;
     return fillText(text, { ...values, n: numbers.format(n) });
   };
   return {
     language,
     t,
+    languageName: (tag) => languages.of(tag) ?? tag,
     number: (value) => numbers.format(value),
     percent: (share) => percents.format(share),
     dateTime: (time) => dateTimes.format(new Date(time)),

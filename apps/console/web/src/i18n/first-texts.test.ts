@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { enPages } from "./en-pages.ts";
+import en from "./en.json" with { type: "json" };
 
 const SOURCES = join(import.meta.dirname, "..");
 /** Folders whose parts are shown without any other page's having been opened. */
@@ -9,7 +9,7 @@ const FIRST = ["api", "app", "inbox", "sign-in", "ticket", "ui"];
 
 describe("the texts that are there at once", () => {
   test("are all that the inbox, its tickets and what is around every page use", () => {
-    const later = new Set(Object.keys(enPages));
+    const later = new Set(Object.keys(en.pages));
     const beginnings = [...later].map((key) => key.slice(0, key.indexOf(".") + 1));
     const misplaced = FIRST.flatMap((folder) =>
       readdirSync(join(SOURCES, folder)).flatMap((name) => {

@@ -3,19 +3,19 @@ import type { Store } from "../ui/create-store.ts";
 import { createTexts } from "./create-texts.ts";
 import type { Texts } from "./create-texts.ts";
 import type { Language } from "./languages.ts";
-import type { TextTable } from "./text-table.ts";
+import type { TextPart, TextTable } from "./text-table.ts";
 
-/** Where the texts of a language come from: those that are needed at once, and those of the pages beside the inbox. */
-type Source = Record<"first" | "pages", () => Promise<TextTable>>;
+/** Loads the two parts of a language's file, which the build splits: the second is not part of the first page load. */
+type Source = Record<TextPart, () => Promise<TextTable>>;
 
 const SOURCES: Record<Language, Source> = {
   en: {
-    first: async () => (await import("./en.ts")).en,
-    pages: async () => (await import("./en-pages.ts")).enPages,
+    first: async () => (await import("./en.json?first")).default,
+    pages: async () => (await import("./en.json?pages")).default,
   },
   de: {
-    first: async () => (await import("./de.ts")).de,
-    pages: async () => (await import("./de-pages.ts")).dePages,
+    first: async () => (await import("./de.json?first")).default,
+    pages: async () => (await import("./de.json?pages")).default,
   },
 };
 

@@ -137,15 +137,11 @@ export function BulkBar({
       <span className="flex-1" />
       {mayWrite && (
         <>
-          {names.slice(0, IN_BAR).map((name) => {
-            const { icon: Icon, title } = ACTIONS[name];
-            return (
-              <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => choose(name)}>
-                <Icon aria-hidden className="size-3.5" />
-                {t(title)}
-              </Button>
-            );
-          })}
+          {names.slice(0, IN_BAR).map((name) => (
+            <Button key={name} size="small" look="quiet" isBusy={isBusy} onClick={() => choose(name)}>
+              {t(ACTIONS[name].title)}
+            </Button>
+          ))}
           <Menu
             trigger={
               <button

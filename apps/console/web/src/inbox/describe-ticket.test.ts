@@ -1,12 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
 import type { TicketItem } from "@svc/contracts";
 import { createTexts } from "../i18n/create-texts.ts";
-import { en } from "../i18n/en.ts";
+import en from "../i18n/en.json" with { type: "json" };
 import { customerName, isOverdue, otherMeta, snippetOf, taskDue, taskPerson, taskText } from "./describe-ticket.ts";
 
-const { t } = createTexts("en", en);
+const { t } = createTexts("en", en.first);
 const ME = "operator:1";
-const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "Ada" : "A former colleague"), t };
+const people = { me: ME, nameOf: (actor: string) => (actor === "operator:2" ? "Ada" : "Former colleague"), t };
 const ticket = {
   id: "7ffada9a-ded5-5d8c-b511-3a6b33f11143",
   channelId: "widget",
@@ -71,7 +71,7 @@ describe("a task", () => {
   const task = (meta: Record<string, unknown>) => ({ channel_meta: meta, status: "open" }) as const;
 
   test("says who is to do it and by when, the same day in every time zone", () => {
-    const { day } = createTexts("en", en);
+    const { day } = createTexts("en", en.first);
     expect(taskPerson(task({ person: "Aoife" }))).toBe("Aoife");
     expect(day(taskDue(task({ dueDate: "2026-11-26" })) ?? "")).toBe("Thu, Nov 26");
     for (const meta of [{}, { person: 5, dueDate: 5 }, { dueDate: "tomorrow" }, { dueDate: "2026-13-45" }]) {

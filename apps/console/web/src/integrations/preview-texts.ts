@@ -20,14 +20,14 @@ export const PREVIEW_TEXTS = {
   de: {
     name: "Deutsch",
     dir: "ltr",
-    title: "Chat",
-    greeting: "Guten Tag! Wie können wir helfen?",
+    title: "Schreiben Sie uns",
+    greeting: "Hallo! Wie können wir Ihnen helfen?",
     placeholder: "Nachricht schreiben …",
   },
   fr: {
     name: "Français",
     dir: "ltr",
-    title: "Discuter avec nous",
+    title: "Discutez avec nous",
     greeting: "Bonjour\u202f! Comment pouvons-nous vous aider\u202f?",
     placeholder: "Écrivez un message…",
   },

@@ -100,7 +100,7 @@ export function DetailsPanel({
   onReroute: () => void;
   onClose: () => void;
 }) {
-  const { dateTime, t } = useTexts();
+  const { dateTime, languageName, t } = useTexts();
   const { connection } = useServices();
   const project = useProject();
   const { nameOf } = usePeople();
@@ -157,7 +157,7 @@ export function DetailsPanel({
             {isTask(ticket) ? <TaskFacts ticket={ticket} /> : <CustomerFacts ticket={ticket} />}
             <Fact label={t("filter.channelId")}>{t(channelOf(ticket).title)}</Fact>
             <Fact label={t("details.chat")}>{ticket.chatId}</Fact>
-            <Fact label={t("filter.language")}>{ticket.language ?? "–"}</Fact>
+            <Fact label={t("filter.language")}>{ticket.language === null ? "–" : languageName(ticket.language)}</Fact>
             <Fact label={t("details.created")}>{dateTime(ticket.createdAt)}</Fact>
             <Fact label={t("details.firstReply")}>
               {ticket.firstReplyAt === null ? "–" : dateTime(ticket.firstReplyAt)}

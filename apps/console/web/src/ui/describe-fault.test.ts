@@ -1,19 +1,19 @@
 import { describe, expect, test } from "@jest/globals";
 import { ServiceFault } from "@svc/client";
 import { createTexts } from "../i18n/create-texts.ts";
-import { de } from "../i18n/de.ts";
-import { en } from "../i18n/en.ts";
+import de from "../i18n/de.json" with { type: "json" };
+import en from "../i18n/en.json" with { type: "json" };
 import { describeFault } from "./describe-fault.ts";
 
-const [english, german] = [createTexts("en", en).t, createTexts("de", de).t];
+const [english, german] = [createTexts("en", en.first).t, createTexts("de", de.first).t];
 
 describe("what went wrong", () => {
   test("is said in the language of the page, with the server's own words where they add something", () => {
     const fault = new ServiceFault("invalid_request", "The ticket is closed.", { status: 400 });
     expect(describeFault(fault, english)).toBe("The ticket is closed.");
-    expect(describeFault(fault, german)).toBe("Das geht so nicht: The ticket is closed.");
+    expect(describeFault(fault, german)).toBe("Ungültige Eingabe: The ticket is closed.");
     const signedOut = new ServiceFault("not_signed_in", "Sign in.", { status: 401 });
-    expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist zu Ende. Melden Sie sich neu an.");
+    expect(describeFault(signedOut, german)).toBe("Ihre Sitzung ist abgelaufen. Melden Sie sich erneut an.");
   });
 
   test("says each fault once, and calls a field by its name", () => {
@@ -31,6 +31,6 @@ describe("what went wrong", () => {
     const errors = [{ pointer: "/text", code: "too_small", detail: "at least 1 character" }];
     const fault = new ServiceFault("teapot", "It is a teapot.", { errors });
     expect(describeFault(fault, german)).toBe("It is a teapot. · text: at least 1 character");
-    expect(describeFault(new Error("x"), english)).toBe(en["fault.unknown"]);
+    expect(describeFault(new Error("x"), english)).toBe(en.first["fault.unknown"]);
   });
 });
