@@ -215,7 +215,7 @@ describe("what docs/recipes shows works with a running product:", () => {
     expect(isEqualBy(workflow, "Is it genuine?", itemOf(forged(callback)))).toBe(false);
     const { dedupeValue } = parametersOf(workflow, "Once each");
     expect(evaluate(dedupeValue, { $json: itemOf(callback) })).toBe(callback.headers["x-svc-delivery"]);
-    expect(assigned(workflow, "News", itemOf(callback))).toEqual({
+    expect(assigned(workflow, "Event", itemOf(callback))).toEqual({
       type: "message.completed",
       chatId: "order-7",
       meta: expect.objectContaining({ order: 7 }),

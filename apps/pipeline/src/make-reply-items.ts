@@ -25,7 +25,7 @@ export interface ReplyItemOptions {
 
 /**
  * Turns an answer into the items of its reply: first the message, word for word, then each table of a Markdown answer
- * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Messages"). The first
+ * as an XLSX file too, where the project wants it (service document, section 2.2; docs/api.md, "Reply items"). The first
  * 10 tables are written, each to 1,000 rows and 100 columns, with a note in the file when it was cut; a text of more
  * than 100,000 characters is not searched. The message always has everything.
  * Never rejects: a table that cannot be written costs its attachment, not the message, and `warn` is told.

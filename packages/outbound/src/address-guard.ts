@@ -63,7 +63,7 @@ const HAS_USER_INFO = "A URL with a user name or password is refused. Leave them
 const OWN_PORT = "The host and port belong to this service itself.";
 
 /**
- * Makes the guard that webhooks, knowledge base fetches and agent tools share ("Address guard" in docs/api.md):
+ * Makes the guard that webhooks, knowledge base fetches and agent tools share ("Which addresses can be called" in docs/webhooks.md):
  * http and https only, no user info, every resolved address public or allowed by the policy, never the own ports.
  * @throws TypeError naming the entry when one of `policy.allow` is no host name, address or network.
  */

@@ -22,7 +22,7 @@ export type WebhookSignatureHeaders = {
 };
 
 /**
- * Signs a callback in both forms that docs/api.md promises:
+ * Signs a callback in both forms that docs/webhooks.md describes:
  * - `X-Svc-Signature: sha256=<hex>`: HMAC-SHA256 of the raw body, keyed with the current secret as UTF-8 bytes
  *   (the service document, section 6).
  * - `webhook-id`, `webhook-timestamp` (seconds), `webhook-signature`: Standard Webhooks 1.0, one `v1,<base64>` for

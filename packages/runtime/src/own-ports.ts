@@ -35,7 +35,7 @@ function webPortsOf(url: string | undefined): number[] {
 
 /**
  * Ports of this product, its Postgres, its Redis and its servers of embeddings and language models: requests on behalf
- * of others never go there on an address that is not public, whatever is allowed ("Address guard" in docs/api.md).
+ * of others never go there on an address that is not public, whatever is allowed ("Which addresses can be called" in docs/webhooks.md).
  */
 export function ownPortsOf(
   config: Pick<Config, "databaseUrl" | "redisUrl" | "ports" | "embeddings" | "models">,

@@ -19,10 +19,10 @@ export interface DocExample {
   callback: ShownMessage | null;
 }
 
-const ANSWER = /^Answer `(\d{3})`:$/;
+const ANSWER = /^Response `(\d{3})`:$/;
 
 /**
- * The curls of a page with their answers: a `sh` block, the words "Answer `200`:", and a block of `json` or `http`. A
+ * The curls of a page with their answers: a `sh` block, the words "Response `200`:", and a block of `json` or `http`. A
  * block of `http` that begins with POST, with the `json` after it, is the callback of the example before. Throws for a
  * curl without an answer: whoever adds an example shows what it answers. Scripts, which begin with #!, are no examples.
  */
@@ -68,7 +68,7 @@ export function readMessage(text: string): ShownMessage {
 }
 
 function requestOf(command: string): string {
-  const path = /:\d+(\/[^\s"]*)/.exec(command)?.[1] ?? "";
+  const path = /(?::\d+|\$SVC_URL)(\/[^\s"]*)/.exec(command)?.[1] ?? "";
   const method = /-X (\w+)/.exec(command)?.[1] ?? (command.includes("-d '") ? "POST" : "GET");
   return `${command.includes(" -I ") ? "HEAD" : method} ${path}`;
 }

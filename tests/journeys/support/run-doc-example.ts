@@ -8,8 +8,7 @@ import { readMessage } from "./read-doc-examples.ts";
 import type { DocExample, ShownMessage } from "./read-doc-examples.ts";
 import { run } from "./run-svc.ts";
 
-/** Where the pages say that the API and a receiver are. */
-const SHOWN_API = "http://127.0.0.1:31416";
+/** Where the pages say that a receiver is. They name the API by the variable SVC_URL. */
 const SHOWN_RECEIVER = "http://127.0.0.1:8787";
 /** The web site whose pages they add to a knowledge base. */
 const SHOWN_SITE = "https://shop.example";
@@ -36,12 +35,11 @@ export async function createDocRunner(options: {
   siteUrl?: string;
 }): Promise<DocRunner> {
   const { apiUrl, key, receiver, folder, siteUrl = SHOWN_SITE } = options;
-  const env: Record<string, string> = { SVC_KEY: key, CURL_HOME: folder };
+  const env: Record<string, string> = { SVC_URL: apiUrl, SVC_KEY: key, CURL_HOME: folder };
   const comparison = createDocComparison();
   const real = (text: string) =>
     comparison
       .translate(text)
-      .replaceAll(SHOWN_API, apiUrl)
       .replaceAll(SHOWN_SITE, siteUrl)
       .replaceAll(SHOWN_RECEIVER, receiver.url(""))
       .replaceAll(SHOWN_RECEIVER.replace("http://", ""), `127.0.0.1:${receiver.port}`);

@@ -79,7 +79,7 @@ function parsePageUrl(text: string): URL {
 }
 
 /**
- * Makes a fetcher of pages and files for knowledge bases ("Address guard" in docs/api.md): GET only, every hop through
+ * Makes a fetcher of pages and files for knowledge bases ("Which addresses can be called" in docs/webhooks.md): GET only, every hop through
  * the guard and to the address that it checked, at most 5 redirects, 50 MB and 30 seconds, two requests a second to one
  * host. No cookies, no credentials, no scripts.
  */
