@@ -1,5 +1,4 @@
-const UNTRUSTED =
-  "its certificate is not trusted: name the file of the authority that issued it in NODE_EXTRA_CA_CERTS";
+const UNTRUSTED = "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the CA certificate file";
 
 /** Codes of Node.js and OpenSSL for certificates, in words of somebody who runs the service. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
@@ -8,12 +7,13 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  CERT_HAS_EXPIRED: "its certificate has expired: renew it, or set the clock of this machine right",
-  CERT_NOT_YET_VALID: "its certificate is not valid yet: set the clock of this machine right",
-  CERT_REVOKED: "its certificate has been revoked: get a new one",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name: connect by the name that stands in it",
-  EPROTO: "it does not speak TLS at this port: correct the port, or connect without TLS",
-  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS at this port: correct the port, or connect without TLS",
+  CERT_HAS_EXPIRED: "its certificate has expired: renew it, or correct this machine's clock",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet: correct this machine's clock",
+  CERT_REVOKED: "its certificate has been revoked: install a new one",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "its certificate is for a different host name: connect with the name in the certificate",
+  EPROTO: "it does not use TLS on this port: correct the port, or connect without TLS",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it does not use TLS on this port: correct the port, or connect without TLS",
 };
 
 /** What pg says, without a code, of a server without TLS. */
@@ -26,7 +26,7 @@ const WITHOUT_TLS = /server does not support SSL/i;
 export function explainCertificateFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if (WITHOUT_TLS.test(error.message))
-    return "it has no TLS: switch it on there, or leave sslmode away from the address";
+    return "it does not support TLS: enable TLS on the server, or remove sslmode from the URL";
   const code: unknown = "code" in error ? error.code : undefined;
   return typeof code === "string" ? (CERTIFICATE_FAULTS[code] ?? null) : null;
 }

@@ -107,19 +107,19 @@ export function decodeTextCursor(list: string, cursor: string): string | null {
 
 /** The cursor of a list, as what `decode` makes of it. */
 export function cursorSchema<Place>(decode: (cursor: string) => Place | null) {
-  return z.string({ error: "one nextCursor of an earlier answer" }).transform((cursor, context): Place => {
+  return z.string({ error: "must be a single nextCursor value" }).transform((cursor, context): Place => {
     const place = decode(cursor);
     if (place !== null) return place;
     context.issues.push({
       code: "custom",
-      message: "the nextCursor of an earlier answer of this list",
+      message: "must be the nextCursor of an earlier page of this list",
       input: cursor,
     });
     return z.NEVER;
   });
 }
 
-const wantedLimit = `a whole number from 1 to ${LIST_LIMITS.maxItems}`;
+const wantedLimit = `must be an integer from 1 to ${LIST_LIMITS.maxItems}`;
 
 /** What every list is asked: how many items, and what they should contain. */
 export const listFields = {
@@ -130,7 +130,7 @@ export const listFields = {
     .default(LIST_LIMITS.defaultItems),
   q: wellFormedString
     .refine((text) => countChars(text) <= LIST_LIMITS.searchMaxChars, {
-      error: `at most ${LIST_LIMITS.searchMaxChars} characters`,
+      error: `must have at most ${LIST_LIMITS.searchMaxChars} characters`,
       params: { code: "too_long" },
     })
     .optional(),

@@ -9,5 +9,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 export const timeParameter = z
   .string()
   .transform((text) => (DATE.test(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d\d:\d\d$)/, "+")))
-  .pipe(z.iso.datetime({ offset: true, error: "a time such as 2026-11-21T09:30:00Z, or a day such as 2026-11-21" }))
+  .pipe(
+    z.iso.datetime({ offset: true, error: "must be a time such as 2026-11-21T09:30:00Z or a date such as 2026-11-21" }),
+  )
   .transform((text) => new Date(text));

@@ -34,7 +34,7 @@ export function countChars(text: string): number {
 
 /** A string that can be stored and sent on: no NUL, no lone surrogate. */
 export const wellFormedString = z.string().refine((text) => !isMalformedText(text), {
-  error: "must not contain NUL or a lone surrogate",
+  error: "must not contain NUL characters or unpaired surrogates",
   params: { code: "malformed_text" },
 });
 
@@ -42,7 +42,7 @@ export const wellFormedString = z.string().refine((text) => !isMalformedText(tex
 export function textUpTo(maxChars: number) {
   return wellFormedString
     .refine((text) => countChars(text) <= maxChars, {
-      error: `at most ${maxChars} characters`,
+      error: `must have at most ${maxChars} characters`,
       params: { code: "too_long" },
     })
     .meta({ maxLength: maxChars });
@@ -56,7 +56,7 @@ export function lineUpTo(maxChars: number, code = "invalid_name") {
   return wellFormedString
     .overwrite(withoutBidiControls)
     .refine((line) => line.trim() !== "" && countChars(line) <= maxChars && !hasControlCharacters(line), {
-      error: `1 to ${maxChars} characters, not only white space, no control characters`,
+      error: `must have 1 to ${maxChars} characters, not only whitespace, and no control characters`,
       params: { code },
     })
     .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
@@ -70,10 +70,10 @@ export function messageText(maxChars: number) {
       const text = context.value;
       const fault = (code: string, message: string) =>
         context.issues.push({ code: "custom", message, input: text, params: { code } });
-      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL or a lone surrogate");
-      else if (text.trim() === "") fault("too_short", "at least 1 character that is not white space");
+      if (isMalformedText(text)) fault("malformed_text", "must not contain NUL characters or unpaired surrogates");
+      else if (text.trim() === "") fault("too_short", "must not be empty or only whitespace");
       else if (text.length > maxChars && countChars(text) > maxChars)
-        fault("too_long", `at most ${maxChars} characters`);
+        fault("too_long", `must have at most ${maxChars} characters`);
     })
     .meta({ minLength: 1, maxLength: maxChars, pattern: "\\S" });
 }
