@@ -223,7 +223,7 @@ describe("an agent", () => {
   test.each<[string, number, string[], string]>([
     ["an unknown agent", 1, ["change", "nobody", "--disable"], 'There is no agent "nobody". There are: assistant.'],
     ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'There is no knowledge base "none". There are:'],
-    ["a name that is taken", 1, ["create", "assistant"], "there is an agent of this name: assistant"],
+    ["a name that is taken", 1, ["create", "assistant"], "is already used by another agent: assistant"],
     ["nothing to change", 2, ["change", "assistant"], "Say what to change"],
     ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "A number from 0 to 1 is needed."],
     ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "none.txt cannot be read: there is no such file."],

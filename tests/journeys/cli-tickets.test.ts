@@ -143,7 +143,7 @@ describe("svc projects", () => {
 
   test.each<[string, number, string[], string]>([
     ["an unknown project", 1, ["show", "none"], 'There is no project "none". There are: default, desk.'],
-    ["a name that is taken", 1, ["create", "desk"], "there is a project of this name"],
+    ["a name that is taken", 1, ["create", "desk"], "is already used by another project"],
     ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
     ["another name for default", 1, ["rename", "default", "main"], "default keeps its name"],
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This would delete the project desk"],
@@ -312,7 +312,7 @@ describe("svc tickets", () => {
 
   test.each<[string, number, string[], string]>([
     ["an unknown chat", 1, ["show", "nobody"], 'There is no ticket and no chat "nobody".'],
-    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "There is no such ticket in this project."],
+    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "No ticket with this ID exists in this project."],
     ["an unknown agent", 1, ["list", "--agent", "nobody"], 'There is no agent "nobody".'],
     ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
     ["a note without text", 1, ["note", "calm", " "], "/text"],

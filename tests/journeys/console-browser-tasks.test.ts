@@ -527,7 +527,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await row.getByText("Given up", { exact: true }).waitFor();
       await row.getByRole("button", { name: receiver.url("/callback") }).click();
       await row.getByText("Status 410").waitFor();
-      await row.getByText("the receiver answered 410").waitFor();
+      await row.getByText("the receiver responded with 410").waitFor();
 
       receiver.answerWith({ status: 204 });
       await row.getByRole("button", { name: "Send again" }).click();

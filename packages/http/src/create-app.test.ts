@@ -130,7 +130,7 @@ describe("an address", () => {
     expect(response.headers.get("allow")).toBe("GET, HEAD");
     expect(await response.json()).toMatchObject({
       code: "method_not_allowed",
-      detail: `${method} is not possible here; use GET or HEAD.`,
+      detail: `This path does not support ${method}. Use GET or HEAD.`,
     });
   });
 

@@ -207,7 +207,7 @@ describe("a JSON body", () => {
 
   test("that is no JSON is told where it is wrong, and nothing of what it says", async () => {
     const { body } = await post('{"secret": "value", }');
-    expect(body).toMatchObject({ detail: "The body is not valid JSON at character 21." });
+    expect(body).toMatchObject({ detail: "The body is not valid JSON: error at character 21." });
   });
 
   test.each([

@@ -76,7 +76,7 @@ describe("a message", () => {
   });
 
   test("that is refused is not sent again, and every fault of it is told", async () => {
-    const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
+    const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
     const body = { code: "invalid_request", detail: "The message is not valid.", errors, requestId: "r-9" };
     server.answerWith(json(400, body));
     const fault = await faultOf(connect().send({ text: "hello" }));

@@ -39,7 +39,7 @@ const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
   deliveries: { ...store.deliveries, ...change },
 });
 
-const away = () => Promise.reject(new ServiceError("unavailable", "the store is away"));
+const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
 function startWorker(change: Partial<DeliveryContext> = {}) {
   const told: string[] = [];
@@ -302,7 +302,7 @@ test("a fault of the service counts as a failed try: it is in the log, and holds
   expect(await find(ids[0])).toMatchObject({
     state: "pending",
     nextAt: expect.any(String),
-    attempts: [{ status: null, error: "the service failed to make this callback" }],
+    attempts: [{ status: null, error: "internal error while delivering this callback" }],
   });
   expect(lines()).toContainEqual(expect.objectContaining({ level: "error", deliveryId: ids[0] }));
   expect(await store.deliveries.claim(project, ticketId)).toBeNull();
