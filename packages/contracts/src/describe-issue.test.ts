@@ -20,7 +20,9 @@ test("a field of another type is told what it must be", () => {
 });
 
 test("a fault that a schema of ours has named keeps its code and words", () => {
-  const schema = z.string().refine(() => false, { error: "must have at most 3 characters", params: { code: "too_long" } });
+  const schema = z
+    .string()
+    .refine(() => false, { error: "must have at most 3 characters", params: { code: "too_long" } });
   expect(told(schema, "text")).toEqual([{ path: [], code: "too_long", detail: "must have at most 3 characters" }]);
   expect(
     told(

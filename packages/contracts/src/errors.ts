@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** One fault of a request: where (JSON Pointer, RFC 6901), what kind, and what would be right. */
+/** A validation error of a request: its location (JSON Pointer, RFC 6901), its kind, and what the value must be. */
 export const fieldFaultSchema = z.object({
   pointer: z.string().describe("Location of the error in the request, as a JSON Pointer (RFC 6901)."),
   code: z.string().describe("Kind of error, such as `required`."),
@@ -18,7 +18,7 @@ interface CatalogueEntry {
   also?: string;
 }
 
-/** Every error that an HTTP surface can answer (RFC 9457). `code` is the stable contract. */
+/** All errors that an HTTP endpoint can return (RFC 9457). `code` is the stable contract. */
 export const ERRORS = {
   missing_key: {
     status: 401,
@@ -209,7 +209,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The body of every error answer (RFC 9457). */
+/** Body of every error response (RFC 9457). */
 export const problemSchema = z.object({
   ok: z.literal(false),
   type: z.string().describe("`urn:svc:error:` followed by the code."),
@@ -225,11 +225,11 @@ export const problemSchema = z.object({
 });
 export type Problem = z.infer<typeof problemSchema>;
 
-/** An error that a caller may see: a code of the catalogue and a text that tells how to mend the call. */
+/** An error that is safe to show to callers: an error code, and a text that explains how to fix the request. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldFault[] | undefined;
-  /** Response headers that belong to this answer. */
+  /** Response headers that belong to this error. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -1,6 +1,6 @@
 const UNTRUSTED = "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the CA certificate file";
 
-/** Codes of Node.js and OpenSSL for certificates, in words of somebody who runs the service. */
+/** Certificate error codes of Node.js and OpenSSL, with explanations for administrators. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
@@ -16,12 +16,11 @@ const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not use TLS on this port: correct the port, or connect without TLS",
 };
 
-/** What pg says, without a code, of a server without TLS. */
+/** Message of pg, which has no code, for a server without TLS. */
 const WITHOUT_TLS = /server does not support SSL/i;
 
 /**
- * Says in words why a connection by TLS to a server ("it") was not made; null for a fault of another kind. These do not
- * mend themselves by waiting.
+ * Returns why a TLS connection to a server ("it") failed, or null for other errors. Retrying does not fix these errors.
  */
 export function explainCertificateFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;

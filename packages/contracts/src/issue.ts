@@ -5,29 +5,29 @@ import { ticketPrioritySchema } from "./ticket-item.ts";
 import { ticketStageSchema } from "./ticket.ts";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
-/** Bounds of submitted issues. Characters are Unicode code points, times milliseconds. */
+/** Limits of submitted issues. Characters are Unicode code points, times milliseconds. */
 export const ISSUE_LIMITS = {
   clientIssueIdMaxChars: 200,
   titleMaxChars: 200,
   descriptionMaxChars: LIMITS.textMaxChars,
   sourceMaxChars: 500,
   personMaxChars: 200,
-  /** So long a call waits for triage. */
+  /** Maximum time that a request waits for triage. */
   waitMs: 20_000,
 } as const;
 
-/** What tells tickets of submitted issues from others: `channel_meta.origin` and the filter `origin` of the list. */
+/** Identifies tickets of submitted issues: `channel_meta.origin`, and the filter `origin` of the list. */
 export const ISSUE_ORIGIN = "tool-server";
 
-/** What the chats of submitted issues begin with; no other chat of the API channel may. */
+/** Prefix of the chat IDs of submitted issues, which no other chat of the API channel can have. */
 export const ISSUE_CHAT_PREFIX = "issue:";
 
-/** True for the chat of a submitted issue. */
+/** Returns true if the chat belongs to a submitted issue. */
 export function isIssueChat({ channelId, chatId }: { channelId: ChannelId; chatId: string }): boolean {
   return channelId === "api" && chatId.startsWith(ISSUE_CHAT_PREFIX);
 }
 
-/** An issue to make a ticket of. */
+/** An issue to create a ticket from. */
 export const issueInputSchema = z.object({
   clientIssueId: lineUpTo(ISSUE_LIMITS.clientIssueIdMaxChars, "invalid_line").describe(
     "Caller's ID of the issue. A repeated ID in the same project returns the existing ticket.",
@@ -51,7 +51,7 @@ export const issueInputSchema = z.object({
 });
 export type IssueInput = z.infer<typeof issueInputSchema>;
 
-/** What became of a submitted issue. */
+/** Result of submitting an issue. */
 export const submittedIssueSchema = z.object({
   ticketId: z.string(),
   project: z

@@ -3,8 +3,8 @@ import { z } from "zod";
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * A time in a query: RFC 3339 with its offset, or a day, which is its beginning in UTC. A space is taken for the plus of
- * an offset, which is what it becomes in a query that nobody has encoded.
+ * A time in a query: RFC 3339 with an offset, or a date, which is its start in UTC. A space is treated as the plus of
+ * an offset, because an unencoded plus in a query is decoded as a space.
  */
 export const timeParameter = z
   .string()

@@ -66,16 +66,16 @@ function faultsOfText(text: string): FieldFault[] {
   const fault = (code: string, detail: string): FieldFault[] => [{ pointer: "/text", code, detail }];
   if (looksBinary(text)) return fault("binary", "this is binary data, not text in UTF-8; convert it to text first");
   if (isMalformedText(text))
-    return fault("malformed_text", "must not contain NUL or a lone surrogate; save it as UTF-8");
+    return fault("malformed_text", "must not contain NUL characters or unpaired surrogates; save it as UTF-8");
   if (text.trim() === "") return fault("too_short", "the document is empty");
   return [];
 }
 
 function faultsOfString(pointer: string, value: string, maxBytes: number): FieldFault[] {
   const fault = (code: string, detail: string): FieldFault[] => [{ pointer, code, detail }];
-  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL or a lone surrogate");
-  if (value.trim() === "") return fault("too_short", "at least 1 character that is not white space");
-  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `at most ${maxBytes} bytes in UTF-8`);
+  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL characters or unpaired surrogates");
+  if (value.trim() === "") return fault("too_short", "must not be empty or only whitespace");
+  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `must have at most ${maxBytes} bytes in UTF-8`);
   return [];
 }
 

@@ -195,7 +195,7 @@ export function openQueues(options: {
         const closing = (isGentle ? worker.close() : Promise.allSettled(running)).then(() => "closed" as const);
         closing.catch((error: unknown) => log.debug({ error, queue: name }, "a worker did not close cleanly"));
         if ((await Promise.race([closing, delay(deadlineMs)])) !== "closed") {
-          worker.cancelAllJobs("the process stops");
+          worker.cancelAllJobs("the process is shutting down");
           await Promise.race([closing, delay(ABORT_GRACE_MS)]);
         }
         if (!isGentle) await worker.close(true);

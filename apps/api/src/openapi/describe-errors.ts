@@ -20,7 +20,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   unavailable: ["Retry-After"],
 };
 
-const FAULTS = [{ pointer: "/text", code: "too_short", detail: "at least 1 character that is not white space" }];
+const FAULTS = [{ pointer: "/text", code: "too_short", detail: "must not be empty or only whitespace" }];
 
 function exampleOf(code: ErrorCode): Problem {
   const { title, status, when } = ERRORS[code];

@@ -4,7 +4,7 @@ const text: JsonSchema = { type: "string" };
 
 /** Headers of answers, described once. */
 export const HEADERS = {
-  "X-Request-Id": { description: "Finds the call in the log.", required: true, schema: text },
+  "X-Request-Id": { description: "Request ID. Identifies the request in the log.", required: true, schema: text },
   "RateLimit-Policy": {
     description: "Calls that are allowed: `q` in `w` seconds. Absent for a key without a limit.",
     schema: { ...text, examples: ['"default";q=120;w=60'] },

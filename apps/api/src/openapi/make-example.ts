@@ -84,7 +84,7 @@ const BY_NAME: Record<string, unknown> = {
   type: "urn:svc:error:invalid_request",
   code: "invalid_request",
   pointer: "/text",
-  detail: "at least 1 character that is not white space",
+  detail: "must not be empty or only whitespace",
   instance: "/api/v1/messages",
   action: "agents.create",
   object: "01a1fe60-0a1b-7c2d-8e3f-4a5b6c7d8e01",

@@ -41,7 +41,7 @@ function goOnWith(self: string, chatId: string, { project, url }: AskOptions): s
 
 /** Why there is no answer, and none to come. */
 function explainSilence(posted: Posted): string | null {
-  if (posted.status === "rejected") return "An operator has decided that there will be no answer.";
+  if (posted.status === "rejected") return "An operator decided not to answer.";
   const isCovered = posted.status === "answered" && posted.coveredBy !== undefined;
   return isCovered ? "The reply to a later message of this chat answers this one too." : null;
 }

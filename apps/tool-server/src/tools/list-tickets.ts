@@ -6,7 +6,7 @@ import { READS } from "./annotations.ts";
 import { PAGE_ITEMS, pageFields, pageOf } from "./page.ts";
 
 const oneOf = <const Option extends string>(options: readonly Option[]) =>
-  z.enum(options, { error: `one of ${options.join(", ")}` }).optional();
+  z.enum(options, { error: `must be one of ${options.join(", ")}` }).optional();
 
 /** `svc_list_tickets`: the tickets of the project. */
 export const listTickets = describedTool({
