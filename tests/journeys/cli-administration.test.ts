@@ -545,7 +545,7 @@ describe("operators", () => {
 
   test("get another password from standard input, named by the e-mail address in any case of its letters", async () => {
     const short = await runWithInput("short\n", "operators", "password", "ann@EXAMPLE.com");
-    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("12 to 200 characters")]);
+    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("must have 12 to 200 characters")]);
     expect((await runWithInput("another long password\n", "operators", "password", "ann@EXAMPLE.com")).code).toBe(0);
   });
 

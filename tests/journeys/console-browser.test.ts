@@ -348,7 +348,7 @@ describeInBrowser("a day of operators", () => {
       await page.keyboard.press("Escape");
       await button(page, "Go on").click();
       await dialog.getByLabel("Text", { exact: true }).fill("We **ship** there. ");
-      await dialog.getByRole("button", { name: "Put in operator.name: who sends the reply" }).click();
+      await dialog.getByRole("button", { name: "Put in operator.name: the operator who sends the reply" }).click();
       await dialog.getByRole("region", { name: "As a customer would get it" }).getByText("Fay Fell").waitFor();
       await dialog.getByRole("button", { name: "Save" }).click();
       await page.getByText("Iceland is saved").waitFor();

@@ -93,7 +93,7 @@ describe("meta", () => {
 
   test("may have 64 KB as JSON and no more, counted in bytes", () => {
     expect(isValid(metaSchema, ofBytes(LIMITS.metaMaxBytes))).toBe(true);
-    expect(messagesOf(ofBytes(LIMITS.metaMaxBytes + 1))).toEqual(["at most 65536 bytes as JSON"]);
+    expect(messagesOf(ofBytes(LIMITS.metaMaxBytes + 1))).toEqual(["must have at most 65536 bytes as JSON"]);
     expect(isValid(metaSchema, { a: "é".repeat(LIMITS.metaMaxBytes / 2) })).toBe(false);
   });
 

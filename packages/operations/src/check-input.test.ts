@@ -31,7 +31,7 @@ describe("an input", () => {
     );
     expect(error.errors).toEqual([
       { pointer: "/name", code: "too_short", detail: "must not be empty or only whitespace" },
-      { pointer: "/scopes/1", code: "invalid", detail: "not a scope" },
+      { pointer: "/scopes/1", code: "invalid", detail: "is not a valid scope" },
       { pointer: "/rateLimit", code: "too_small", detail: expect.any(String) },
     ]);
   });
