@@ -42,8 +42,8 @@ export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
 
 /** Nothing listens at the address of a target. */
 export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliError {
-  const advice = `Start it with: ${startWith}\nIf it runs elsewhere, name its address with --url.`;
-  return new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause });
+  const advice = `Start it with: ${startWith}\nIf it runs elsewhere, set its URL with --url.`;
+  return new CliError("not_running", EXIT.notRunning, `No server responds at ${url}. ${advice}`, { cause });
 }
 
 /** Throws CliError for a key that no header can carry. */
@@ -52,7 +52,7 @@ export function requireSendableKey({ key }: ApiTarget): void {
   throw new CliError(
     "invalid_key",
     EXIT.notAllowed,
-    "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
+    "The API key contains characters that cannot be sent. Check SVC_ADMIN_KEY.",
   );
 }
 
@@ -60,7 +60,12 @@ export function requireSendableKey({ key }: ApiTarget): void {
 const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceFault) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
-    new CliError("timeout", EXIT.notRunning, `${url} took the call and does not answer. Look at its log.`, { cause }),
+    new CliError(
+      "timeout",
+      EXIT.notRunning,
+      `${url} accepted the request but did not respond. Check the server's log.`,
+      { cause },
+    ),
   unexpected_answer: (target, { status }) => notThisProduct(target, `status ${status}`),
 };
 
@@ -68,7 +73,7 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
   return new CliError(
     "not_this_product",
     EXIT.notRunning,
-    `What answers at ${url} (${answer}) is not this product. Check --url and SVC_API_PORT.`,
+    `The server at ${url} (${answer}) is not this product. Check --url and SVC_API_PORT.`,
   );
 }
 

@@ -47,9 +47,14 @@ export async function checkTools(
   const name = "Tool server";
   const advice = "Stop it, or choose another port with SVC_TOOLS_PORT.";
   const found: Record<Awaited<ReturnType<typeof probeTools>>, Check> = {
-    ours: { name, status: "ok", detail: `${url} answers` },
-    stranger: { name, status: "fail", detail: `${url} is of another installation, or of one with another key`, advice },
-    other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    ours: { name, status: "ok", detail: `${url} responds` },
+    stranger: {
+      name,
+      status: "fail",
+      detail: `${url} belongs to another installation, or one with a different key`,
+      advice,
+    },
+    other: { name, status: "fail", detail: `another program responds at ${url}`, advice },
     silent: silentCheck(name, url, advice),
     nothing: judgeAbsence({ name, app: "tool-server", where: `at ${url}` }, running, { startWith }),
   };
