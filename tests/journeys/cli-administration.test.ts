@@ -508,7 +508,7 @@ describe("webhook", () => {
     const bad = await runWithInput("whsec_planted.no.base64", "webhook", "secret", "--from-stdin");
     expect(bad).toMatchObject({ code: 1, stdout: "" });
     expect(bad.stderr).not.toContain("planted");
-    expect((await run("doctor")).stdout).toContain("none is set");
+    expect((await run("doctor")).stdout).toContain("not set");
   });
 });
 

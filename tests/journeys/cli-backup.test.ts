@@ -134,7 +134,7 @@ describe("svc restore refuses, and changes nothing", () => {
   test("a file that is not there, or may not be read", async () => {
     expect(await inFolder(targetEnv, "restore", "none")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("there is no such file"),
+      stderr: expect.stringContaining("no such file"),
     });
   });
 

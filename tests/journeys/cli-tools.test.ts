@@ -112,7 +112,7 @@ describe("svc tools call", () => {
     ["no JSON", ["svc_list_kbs", "{"], 2, "usage", "have to be a JSON object"],
     ["no object", ["svc_list_kbs", "[1]"], 2, "usage", "have to be a JSON object"],
     ["two sources", ["svc_list_kbs", "{}", "--file", "a"], 2, "usage", "not both"],
-    ["no such file", ["svc_list_kbs", "--file", "/nowhere"], 1, "bad_input", "there is no such file"],
+    ["no such file", ["svc_list_kbs", "--file", "/nowhere"], 1, "bad_input", "no such file"],
     ["no such tool", ["svc_nothing"], 1, "refused", "There is no tool of this name"],
     ["bad arguments", ["svc_search_kb", '{"query":5}'], 1, "invalid_request", "- /query: must be a string"],
     ["what is nowhere", ["svc_get_ticket", '{"ticketId":"x"}'], 1, "not_found", "ticket"],

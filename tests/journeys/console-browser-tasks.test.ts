@@ -494,7 +494,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
           ["Better", "1"],
           ["Worse", "1"],
           ["The same", "0"],
-          ["Sent without a person", "0 → 0"],
+          ["Sent without approval", "0 → 0"],
         ]),
       );
       const cardOf = (question: string) => page.getByRole("listitem").filter({ hasText: question });
@@ -603,7 +603,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await page.getByText("Nobody has written to the bot in this chat").waitFor();
       await page.getByLabel("Chat", { exact: true }).fill("4242");
       await button(page, "Send").click();
-      await page.getByText("The chat 4242 has the test message.").waitFor();
+      await page.getByText("Test message delivered to chat 4242.").waitFor();
       expect(bot.sent.map(({ chatId, text }) => [chatId, text])).toEqual([
         ["4242", SENT],
         ["4242", expect.stringContaining("test message")],

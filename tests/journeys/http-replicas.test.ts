@@ -583,7 +583,7 @@ describe("a store that breaks off", () => {
     } finally {
       await locker.end();
     }
-    await waitFor(async () => (await messagesWith(text)) === 1, { what: "the message" });
+    await waitFor(async () => (await messagesWith(text)) === 1, { what: "ID of the message" });
     relay.goAway();
     relay.comeBack();
     expectProblem(await call, "unavailable");

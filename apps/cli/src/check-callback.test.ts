@@ -31,7 +31,7 @@ const ONLY_BODY = ["x-svc-signature"];
 
 describe("a callback is genuine", () => {
   test("with the headers of Standard Webhooks", () => {
-    const report = { ok: true, scheme: "standard", reason: null, detail: "The callback is genuine.", hints: [] };
+    const report = { ok: true, scheme: "standard", reason: null, detail: "The callback is authentic.", hints: [] };
     expect(checkCallback(received())).toEqual(report);
   });
 
@@ -64,7 +64,7 @@ describe("a callback is not genuine, and the report says why", () => {
       ok: false,
       scheme,
       reason: "bad_signature",
-      detail: "The signature is not the one of this body with this secret.",
+      detail: "The signature does not match this body and secret.",
       hints: [expect.stringContaining("Is it the secret that was set")],
     });
   });
@@ -102,7 +102,7 @@ describe("a callback is not genuine, and the report says why", () => {
     const report = checkCallback(received({ signedAt: ago(3 * 86_400_000) }));
     expect(report).toMatchObject({
       reason: "bad_timestamp",
-      detail: "It is too old: it was signed 3 days ago, and 5 minutes are allowed.",
+      detail: "The callback is too old: it was signed 3 days ago, and the maximum is 5 minutes.",
     });
     expect(report.hints.join(" ")).toContain("Its signature is right. To look at an old one");
     expect(checkCallback(received({ signedAt: ago(3 * 86_400_000), maxAgeMs: 7 * 86_400_000 })).ok).toBe(true);
@@ -110,12 +110,12 @@ describe("a callback is not genuine, and the report says why", () => {
 
   test("too old, and its signature is wrong as well", () => {
     const report = checkCallback(received({ signedAt: ago(600_000), signedWith: ["another secret"] }));
-    expect(report.hints).toContain("Its signature is not right either.");
+    expect(report.hints).toContain("The signature is not valid either.");
   });
 
   test("from the future", () => {
     const report = checkCallback(received({ signedAt: ago(-3_600_000) }));
-    expect(report).toMatchObject({ reason: "bad_timestamp", detail: "It was signed 60 minutes in the future." });
+    expect(report).toMatchObject({ reason: "bad_timestamp", detail: "The timestamp is 60 minutes in the future." });
     expect(report.hints[0]).toContain("clocks");
   });
 
@@ -134,12 +134,12 @@ describe("a callback is not genuine, and the report says why", () => {
     expect(checkCallback(callback)).toMatchObject({
       scheme: "standard",
       reason: "missing_header",
-      detail: "The callback comes without webhook-id and webhook-timestamp and with more than one webhook-signature.",
+      detail: "The callback was received without webhook-id and webhook-timestamp and with more than one webhook-signature.",
     });
     expect(checkCallback(received({ headers: { accept: "*/*" } }))).toMatchObject({
       scheme: "body",
       reason: "missing_header",
-      detail: "The callback comes without x-svc-signature.",
+      detail: "The callback was received without x-svc-signature.",
     });
   });
 

@@ -49,13 +49,13 @@ describe("the explanation of an error", () => {
 
   test("is one line that says how to learn more where the fault is unknown, and never a stack", () => {
     const { message } = explainError(new TypeError("x is not a function\n    at file.js:1:1"));
-    expect(message).toBe("Unexpected fault: x is not a function. Set SVC_LOG_LEVEL=debug to see where it comes from.");
+    expect(message).toBe("Unexpected error: x is not a function. Set SVC_LOG_LEVEL=debug for details.");
   });
 
   test("names the reason of the system beside the advice", () => {
     expect(explainError(unreachable).message).toContain("DATABASE_URL. (ECONNREFUSED)");
     expect(explainError(withCode("ENOSPC", "write ENOSPC")).message).toBe(
-      "The disk is full. Make room and try again. (write ENOSPC)",
+      "The disk is full. Free disk space and retry. (write ENOSPC)",
     );
   });
 });

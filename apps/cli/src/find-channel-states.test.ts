@@ -38,7 +38,7 @@ describe("the state of a channel", () => {
     expect(judgeChannel(api, URL, { kind: "nothing" })).toEqual({ state: "not_running", since: null, detail: null });
     expect(judgeChannel(api, URL, { kind: "other_program" })).toMatchObject({
       state: "not_running",
-      detail: `another program listens at ${URL}`,
+      detail: `another program is listening on ${URL}`,
     });
   });
 

@@ -40,7 +40,7 @@ test("a delivery is shown with its address, its last try and its next", () => {
 });
 
 test.each<[string, Partial<DeliveryItem>, string]>([
-  ["not tried yet", { nextAt: AT }, "not tried yet; next try from 2026-11-21T10:00:00Z on"],
+  ["no attempts yet", { nextAt: AT }, "no attempts yet; next try from 2026-11-21T10:00:00Z on"],
   [
     "delivered",
     { state: "delivered", attempts: [{ at: AT, status: 204, ms: 3, error: null }] },

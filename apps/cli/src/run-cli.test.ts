@@ -155,7 +155,7 @@ describe("a bad configuration", () => {
     expect(found).toEqual([
       "fail SVC_ADMIN_KEY must be at least 16 characters",
       "fail SVC_API_PORT must be a port number",
-      "warn SVC_API_PROT is not a setting and changes nothing",
+      "warn SVC_API_PROT is not a setting and has no effect",
     ]);
   });
 

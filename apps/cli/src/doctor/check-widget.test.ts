@@ -13,7 +13,7 @@ describe("the widget's settings", () => {
 
   test("without a list of sites any may load it, which is warned about", () => {
     expect(judgeSettings(settings({}), true, "svc")).toEqual([
-      expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site may load the widget" }),
+      expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site can load the widget" }),
     ]);
   });
 
