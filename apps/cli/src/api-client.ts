@@ -1,4 +1,4 @@
-import { ServiceFault, createClient, isSendable } from "@svc/client";
+import { ServiceError, createClient, isValidHeaderValue } from "@svc/client";
 import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
@@ -48,7 +48,7 @@ export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliEr
 
 /** Throws CliError for a key that no header can carry. */
 export function requireSendableKey({ key }: ApiTarget): void {
-  if (isSendable(key)) return;
+  if (isValidHeaderValue(key)) return;
   throw new CliError(
     "invalid_key",
     EXIT.notAllowed,
@@ -57,7 +57,7 @@ export function requireSendableKey({ key }: ApiTarget): void {
 }
 
 /** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
-const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceFault) => CliError>> = {
+const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
     new CliError(
@@ -78,7 +78,7 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
 }
 
 /** A failed call in the words of the command line. */
-function explain(target: ApiTarget, fault: ServiceFault): CliError {
+function explain(target: ApiTarget, fault: ServiceError): CliError {
   const { code, status, detail, requestId } = fault;
   const ofClient = CLIENT_FAULTS[code];
   if (ofClient !== undefined) return ofClient(target, fault);
@@ -100,7 +100,7 @@ export async function withClient<Result>(
   try {
     return await call(createClient({ url, key, project, maxRetries, timeoutMs }));
   } catch (error) {
-    throw error instanceof ServiceFault ? explain(target, error) : error;
+    throw error instanceof ServiceError ? explain(target, error) : error;
   }
 }
 
@@ -157,7 +157,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   let response: Response;
   try {
     response = await fetch(new URL("/api/v1/health", url), {
-      headers: key === null || !isSendable(key) ? {} : { "X-Api-Key": key },
+      headers: key === null || !isValidHeaderValue(key) ? {} : { "X-Api-Key": key },
       redirect: "error",
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });

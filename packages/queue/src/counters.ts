@@ -98,7 +98,8 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
         aloneUntil = performance.now() + ALONE_MS;
         // That the server is away is reported where its connections are.
         const isAway = error instanceof SlowAnswerError || !backend.isUp() || isConnectionFault(error);
-        if (isFirst) log[isAway ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
+        if (isFirst)
+          log[isAway ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
       }
     }
     return call(own);

@@ -26,7 +26,10 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   "57P03": { words: "it is starting or recovering", isLasting: false },
   ECONNREFUSED: { words: "no server is listening on the host and port in DATABASE_URL", isLasting: false },
   ENOTFOUND: { words: "the host name in DATABASE_URL does not exist", isLasting: false },
-  EAI_AGAIN: { words: "the host name in DATABASE_URL does not exist, or the DNS server is unavailable", isLasting: false },
+  EAI_AGAIN: {
+    words: "the host name in DATABASE_URL does not exist, or the DNS server is unavailable",
+    isLasting: false,
+  },
   ETIMEDOUT: { words: "the host in DATABASE_URL does not respond", isLasting: false },
   EHOSTUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
   ENETUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },

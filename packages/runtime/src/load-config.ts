@@ -113,7 +113,9 @@ function readText(env: Environment, name: SettingName, faults: string[]): string
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-    faults.push(`${name}_FILE is the path of a file that cannot be read (${typeof code === "string" ? code : "unknown error"})`);
+    faults.push(
+      `${name}_FILE is the path of a file that cannot be read (${typeof code === "string" ? code : "unknown error"})`,
+    );
     return undefined;
   }
 }

@@ -62,8 +62,7 @@ export async function waitForStore(
       const { words, isLasting } = explainStoreFault(error);
       // A wrong password or certificate does not mend itself by waiting.
       if (isLasting) throw new StartError(`PostgreSQL rejected the connection${codeIn(error)}: ${words}`);
-      if (round % REPORT_EVERY === 0)
-        log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
+      if (round % REPORT_EVERY === 0) log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }

@@ -27,7 +27,9 @@ function watchForFaults(resources: Resources, stop: () => Promise<void>): () => 
   const fail = (error: unknown) => {
     resources.log.fatal({ error }, "unexpected error; the process exits");
     process.exitCode = 1;
-    stop().catch((stopError: unknown) => resources.log.error({ error: stopError }, "the process did not shut down cleanly"));
+    stop().catch((stopError: unknown) =>
+      resources.log.error({ error: stopError }, "the process did not shut down cleanly"),
+    );
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);

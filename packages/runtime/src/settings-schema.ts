@@ -190,7 +190,8 @@ export const SETTINGS = {
   },
   NODE_ENV: {
     schema: z.string().optional(),
-    description: "With `production`, the service does not start on a Redis that may drop jobs; otherwise it logs a warning.",
+    description:
+      "With `production`, the service does not start on a Redis that may drop jobs; otherwise it logs a warning.",
     defaultText: "none (`production` in the container image)",
     isSecret: false,
   },

@@ -18,7 +18,11 @@ const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
  * place where one is declared. Names follow Prometheus: base units, `_total` for counters.
  */
 export const METRICS = {
-  svc_build_info: { kind: "gauge", help: "Always 1. The labels contain the version and the app.", labels: ["app", "version"] },
+  svc_build_info: {
+    kind: "gauge",
+    help: "Always 1. The labels contain the version and the app.",
+    labels: ["app", "version"],
+  },
   svc_ready: { kind: "gauge", help: "1 if /readyz returns 200, otherwise 0.", labels: [] },
   svc_store_up: { kind: "gauge", help: "1 if PostgreSQL responds to this process, otherwise 0.", labels: [] },
   svc_queue_backend_up: {

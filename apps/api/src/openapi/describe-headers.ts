@@ -25,7 +25,10 @@ export const HEADERS = {
     schema: { type: "integer", minimum: 0 },
   },
   Allow: { description: "Allowed methods.", required: true, schema: { ...text, examples: ["GET, HEAD"] } },
-  "WWW-Authenticate": { description: "Authentication challenge: what the key lacks.", schema: { ...text, examples: ['Bearer realm="svc"'] } },
+  "WWW-Authenticate": {
+    description: "Authentication challenge: what the key lacks.",
+    schema: { ...text, examples: ['Bearer realm="svc"'] },
+  },
 } as const satisfies Record<string, Header>;
 export type HeaderName = keyof typeof HEADERS;
 

@@ -279,7 +279,8 @@ export function describeOperation(name: string, endpoint: Endpoint, schemas: Des
     responses[status] = { $ref: `#/components/responses/${answerName}` };
   }
   const needed = [scope, alsoScope].filter((one) => one != null).map((one) => `\`${one}\``);
-  const needs = needed.length === 0 ? [] : [`Requires the scope${needed.length > 1 ? "s" : ""} ${needed.join(" and ")}.`];
+  const needs =
+    needed.length === 0 ? [] : [`Requires the scope${needed.length > 1 ? "s" : ""} ${needed.join(" and ")}.`];
   const words = [description, ...needs].filter((part) => part !== undefined).join("\n\n");
   const parameters = describeParameters(name, endpoint, schemas);
   const requestBody = describeBody(name, endpoint, schemas);

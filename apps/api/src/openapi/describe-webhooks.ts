@@ -11,7 +11,10 @@ const HEADERS: Record<string, { description: string; schema: JsonSchema }> = {
     description: "`sha256=` followed by the HMAC-SHA256 of the raw body, in hex.",
     schema: { ...text, pattern: "^sha256=[0-9a-f]{64}$" },
   },
-  "X-Svc-Delivery": { description: "ID of the delivery, the same in all attempts.", schema: { ...text, format: "uuid" } },
+  "X-Svc-Delivery": {
+    description: "ID of the delivery, the same in all attempts.",
+    schema: { ...text, format: "uuid" },
+  },
   "X-Svc-Attempt": { description: "Number of the attempt.", schema: { type: "integer", minimum: 1 } },
   "webhook-id": { description: "ID of the delivery, as defined by Standard Webhooks.", schema: text },
   "webhook-timestamp": { description: "Unix time in seconds.", schema: text },
@@ -48,7 +51,9 @@ export function describeWebhooks(schemas: Record<string, JsonSchema>): Record<st
       },
     },
     responses: {
-      "2XX": { description: "Received. Any other response, or none within 15 seconds, counts as a failure and is retried." },
+      "2XX": {
+        description: "Received. Any other response, or none within 15 seconds, counts as a failure and is retried.",
+      },
       "410": { description: "Gone: the callback is not retried, and its replies can be collected by polling." },
     },
   });

@@ -1,4 +1,4 @@
-import { isSendable } from "@svc/client";
+import { isValidHeaderValue } from "@svc/client";
 import { localUrl } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Cli } from "../cli.ts";
@@ -21,7 +21,7 @@ async function probeTools(
         "Content-Type": "application/json",
         Accept: "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-11-25",
-        ...(key === null || !isSendable(key) ? {} : { "X-Api-Key": key }),
+        ...(key === null || !isValidHeaderValue(key) ? {} : { "X-Api-Key": key }),
       },
       body: CALL,
       redirect: "error",

@@ -30,7 +30,10 @@ export function fieldOf(message: unknown, name: string): unknown {
 function refuseBatch(request: Request, messages: readonly unknown[]): void {
   const version = request.headers["mcp-protocol-version"];
   if (version !== undefined && !BATCH_VERSIONS.includes(String(version))) {
-    throw new RpcError(INVALID_REQUEST, "This protocol version does not support batches. Send one message per request.");
+    throw new RpcError(
+      INVALID_REQUEST,
+      "This protocol version does not support batches. Send one message per request.",
+    );
   }
   if (messages.length === 0) throw new RpcError(INVALID_REQUEST, "The batch is empty. Send one message per request.");
   if (messages.length > BATCH_MAX_COUNT) {

@@ -14,8 +14,7 @@ export interface CallContext {
 }
 
 /** What callers are told for whom there is no time left before the process ends. */
-export const stopping = () =>
-  new ServiceError("unavailable", "The service is shutting down. Retry in a few seconds.");
+export const stopping = () => new ServiceError("unavailable", "The service is shutting down. Retry in a few seconds.");
 const cancelled = (): CallToolResult => ({
   content: [{ type: "text", text: "The call was cancelled." }],
   isError: true,
@@ -46,10 +45,7 @@ export async function callTool(
     const { requestId } = principal;
     deps.log.error({ error, requestId, tool: tool.definition.name }, "tool call failed");
     return errorResult(
-      new ServiceError(
-        "internal",
-        `Internal error. Quote the request ID ${requestId} when you report it.`,
-      ),
+      new ServiceError("internal", `Internal error. Quote the request ID ${requestId} when you report it.`),
     );
   } finally {
     finish();
