@@ -24,7 +24,7 @@ export async function reindexOutdated(
     const outdated: OutdatedDocument[] = await store.documents.findOutdated(INDEX_VERSION, MAX_DOCUMENTS, last);
     const [first] = outdated;
     if (first === undefined) break;
-    if (documents === 0) log.info({}, "documents are indexed anew, since this version searches in another way");
+    if (documents === 0) log.info({}, "reindexing documents for this version's search");
     documents += await indexBatch(store, batchWith(first, outdated));
     last = first;
   }

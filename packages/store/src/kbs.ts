@@ -119,7 +119,7 @@ export function kbsTable(db: Db) {
         [project, name],
       );
       const existing = found[0];
-      if (existing === undefined) throw new Error(`knowledge base ${name} vanished while it was made`);
+      if (existing === undefined) throw new Error(`knowledge base ${name} disappeared while it was being created`);
       return { kb: asKb(existing), created: false };
     },
 
