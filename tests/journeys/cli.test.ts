@@ -465,7 +465,7 @@ describe("commands on a database of one's own", () => {
     for (const args of [["up"], ["dead-letters", "list"]]) {
       const { stderr, code } = await runSvc(away, ...args);
       expect({ args, code }).toEqual({ args, code: 3 });
-      expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL cannot be reached")]);
+      expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL is unreachable")]);
     }
   });
 

@@ -287,7 +287,7 @@ describe("the log of all processes, from the first line to the last,", () => {
       "request failed",
       "callback attempted",
       "a callback is dead",
-      "a message will be tried again",
+      "message will be retried",
       "service unavailable",
       "stopping",
     ]) {

@@ -90,7 +90,7 @@ describe("embedKnowledge", () => {
     await waitForAll(passages);
     expect(asked()).toHaveLength(passages);
     expect(asked()).toContain("Heading 0 › Heading 7\nThe novelty of number 7.");
-    expect(worker.lines("info").map(({ msg }) => msg)).toContain("passages were embedded");
+    expect(worker.lines("info").map(({ msg }) => msg)).toContain("passages embedded");
     expect(worker.lines("warn")).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe("embedKnowledge", () => {
     server.answerWith(null);
     await waitForAll(passages);
     expect(worker.lines("warn").map(({ msg }) => msg)).toEqual([expect.stringContaining("it answers 503")]);
-    await waitFor(() => worker.lines("info").some(({ msg }) => msg === "passages are embedded again"), {
+    await waitFor(() => worker.lines("info").some(({ msg }) => msg === "embedding resumed"), {
       what: "the line that it is back",
     });
   });

@@ -127,7 +127,7 @@ describe("a bot", () => {
       "See",
       "",
       "and\n[File not kept: film.mp4, larger than 20 MB]",
-      "[File not kept: voice.ogg, Telegram does not hand it out]",
+      "[File not stored: voice.ogg, Telegram does not hand it out]",
     ]);
     const [first, second] = taken.map(({ message }) => message);
     expect(first).toMatchObject({

@@ -165,7 +165,7 @@ test("a model that was pulled when the store became unavailable is recorded when
   let writes = 0;
   const finish: Store["modelPulls"]["finish"] = (claim, end) =>
     ++writes <= 2
-      ? Promise.reject(new ServiceError("unavailable", "The store cannot be reached right now; try again."))
+      ? Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."))
       : store.modelPulls.finish(claim, end);
   const interrupted = { ...store, modelPulls: { ...store.modelPulls, finish } };
   await store.modelPulls.begin(MODEL);
