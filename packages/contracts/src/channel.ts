@@ -114,18 +114,21 @@ export interface Channel {
   stop(): Promise<void>;
   /** Registers the handler for incoming messages. Throws if one is already registered. */
   onMessage(handler: IncomingHandler): void;
-  /** Resolves when the text is handed over for good; rejects with what becomes of it, `DeliveryError`, else it is tried again. */
+  /**
+   * Sends a reply. Resolves when it is delivered durably. Rejects with `DeliveryError`; after any other error, the
+   * reply is retried.
+   */
   sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
   /**
-   * Only on a channel whose receivers collect their replies themselves: tells those who wait to look, of all that came at once. Such a channel is
-   * not sent what is in the store; it reads it there, and a reply stays until it is collected. Rejects when it has to be
-   * told again.
+   * Only on channels whose receivers collect replies: wakes waiting receivers, for all replies that arrived together.
+   * Such a channel is not sent stored replies; it reads them from the store, and a reply stays there until it is
+   * collected. Rejects if it must be notified again.
    */
   announce?(replies: readonly ReplyAnnouncement[]): Promise<void>;
-  /** False while another replica works for this one: nothing is sent here. */
+  /** False while another replica is active instead of this one: nothing is sent here. */
   isActive?(): boolean;
-  /** What is wrong with a started channel, in words for an operator; null while it works. */
+  /** Problem of a started channel, in words for an operator. Null while it works. */
   findFault?(): string | null;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** Bounds of what a ticket says of its customer. Characters are Unicode code points. */
 export const CUSTOMER_LIMITS = { nameMaxChars: 100, emailMaxChars: 254 } as const;
 
-/** Who writes, as far as a ticket's `channel_meta` says so. */
+/** The customer, as far as a ticket's `channel_meta` names one. Not verified. */
 export const customerSchema = z.object({
   name: z.string().nullable().describe("One line, without control and bidirectional characters."),
   email: z.string().nullable(),

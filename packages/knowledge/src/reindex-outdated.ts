@@ -28,7 +28,7 @@ export async function reindexOutdated(
     documents += await indexBatch(store, batchWith(first, outdated));
     last = first;
   }
-  if (documents > 0) log.info({ documents }, "documents were indexed anew");
+  if (documents > 0) log.info({ documents }, "documents reindexed");
   return { documents };
 }
 

@@ -26,7 +26,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
   const { name } = file;
   const zip = await openDirectory(file);
   if (zip.entryCount > limits.zipEntries) {
-    throw fileTooLarge(name, `holds ${zip.entryCount} files, and ${limits.zipEntries} is the most; save it anew`);
+    throw fileTooLarge(name, `holds ${zip.entryCount} files; the maximum is ${limits.zipEntries}; save it again`);
   }
   const entries = await readDirectory(zip, name);
   const tooLarge = () =>
@@ -43,7 +43,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
     if (isBomb) {
       throw fileTooLarge(
         name,
-        `unpacks to more than ${limits.zipRatio} times its size, which no honest file does; save it anew`,
+        `unpacks to more than ${limits.zipRatio} times its size, which is not plausible; save it again`,
       );
     }
     if (entry.isEncrypted())
