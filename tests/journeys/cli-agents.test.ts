@@ -99,7 +99,7 @@ describe("what kb add fills", () => {
   test("in the base guide is no product's guide any more: it is not taken away", async () => {
     await svc("agents", "change", "assistant", "--kb", "guide");
     await svc("kb", "add", "kestrel.md", "--kb", "guide");
-    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Give it to one with");
+    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Assign it with");
     expect(await kbsOf("assistant")).toEqual(["guide"]);
   });
 
@@ -217,14 +217,14 @@ describe("an agent", () => {
     expect((await remove("no\n")).stdout).toBe("Nothing was deleted.\n");
     expect((await svc("agents", "delete", "repairs", ...inShop)).code).toBe(2);
     expect((await remove("yes\n")).stdout).toBe('Deleted the agent "repairs".\n');
-    expect((await svc("agents", "list", ...inShop)).stdout).toContain("There are no agents. Make one with:");
+    expect((await svc("agents", "list", ...inShop)).stdout).toContain("There are no agents. Create one with:");
   });
 
   test.each<[string, number, string[], string]>([
     ["an unknown agent", 1, ["change", "nobody", "--disable"], 'No agent is named "nobody". Agents: assistant.'],
     ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'No knowledge base is named "none". Knowledge bases:'],
     ["a name that is taken", 1, ["create", "assistant"], "is already used by another agent: assistant"],
-    ["nothing to change", 2, ["change", "assistant"], "Say what to change"],
+    ["nothing to change", 2, ["change", "assistant"], "Specify what to update"],
     ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "Must be a number from 0 to 1."],
     ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "Cannot read none.txt: no such file."],
   ])("is refused with %s, and it is said why", async (_what, code, words, told) => {

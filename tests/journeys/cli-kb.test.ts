@@ -201,7 +201,7 @@ describe("a site", () => {
     pages.set("/map.xml", null);
     const { stderr, code: failedCode } = await svc(["kb", "sync", origin, "--kb", "site"]);
     expect(failedCode).toBe(1);
-    expect(stderr).toContain("answered 503");
+    expect(stderr).toContain("responded with 503");
     expect(await keysOf("site")).toEqual([`${origin}/b`]);
   });
 

@@ -147,7 +147,7 @@ describe("svc projects", () => {
     ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
     ["another name for default", 1, ["rename", "default", "main"], "default keeps its name"],
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This would delete the project desk"],
-    ["nothing to change", 2, ["change", "desk"], "Say what to change"],
+    ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
     ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
   ])("refuses %s, and says why", async (_what, code, words, told) => {
     expect(await svc("projects", ...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
@@ -317,7 +317,7 @@ describe("svc tickets", () => {
     ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
     ["a note without text", 1, ["note", "calm", " "], "/text"],
     ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
-    ["nobody to take it from", 1, ["unassign", "calm"], "Nobody has this ticket."],
+    ["nobody to take it from", 1, ["unassign", "calm"], "This ticket is not assigned."],
     ["what has not failed", 1, ["retry", "calm"], "failed"],
   ])("refuses %s, and says why", async (_what, code, words, told) => {
     expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });

@@ -385,7 +385,7 @@ describe("the product, started with one command on a new folder", () => {
   test("stopped, it still lets commands work on its data, and is stopped again after them", async () => {
     const { stderr, stdout, code } = await runSvc(instance.env, "dead-letters", "list");
     expect(code).toBe(0);
-    expect(stderr).toContain("starting its PostgreSQL for the moment");
+    expect(stderr).toContain("starting its PostgreSQL temporarily");
     expect(stdout).toBe("There are no dead letters.\n");
     expect(await postgresOf(instance)).toBeNull();
   });

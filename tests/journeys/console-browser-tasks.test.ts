@@ -600,7 +600,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
 
       await page.getByLabel("Chat", { exact: true }).fill("999");
       await button(page, "Send").click();
-      await page.getByText("Nobody has written to the bot in this chat").waitFor();
+      await page.getByText("No one has written to the bot in this chat").waitFor();
       await page.getByLabel("Chat", { exact: true }).fill("4242");
       await button(page, "Send").click();
       await page.getByText("Test message delivered to chat 4242.").waitFor();

@@ -286,7 +286,7 @@ describe("the log of all processes, from the first line to the last,", () => {
     for (const told of [
       "request failed",
       "callback attempted",
-      "a callback is dead",
+      "callback permanently failed",
       "message will be retried",
       "service unavailable",
       "stopping",

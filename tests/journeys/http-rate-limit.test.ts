@@ -114,7 +114,7 @@ const untilShared = () =>
 /** How often a replica has found the shared counters too slow so far, and has counted by itself for a moment. */
 const timesAlone = () =>
   product.composition.processes
-    .map((process) => process.output().split("counting in this process alone").length - 1)
+    .map((process) => process.output().split("temporarily counted in this process only").length - 1)
     .reduce((sum, times) => sum + times, 0);
 
 /**

@@ -44,7 +44,7 @@ describe("the state of a channel", () => {
 
   test.each<[string, ApiState, string]>([
     ["another installation runs there", { kind: "stranger" }, "another installation"],
-    ["the product cannot say", ours(null, "fail"), "not healthy"],
+    ["the product cannot say", ours(null, "fail"), "unhealthy"],
   ])("is unknown when %s", (_, probe, detail) => {
     expect(judgeChannel(api, URL, probe)).toMatchObject({ state: "unknown", detail: expect.stringContaining(detail) });
   });

@@ -214,7 +214,7 @@ describe("replies of a channel that pushes", () => {
       expect.objectContaining({
         ticketId: job.ticketId,
         text: "one",
-        failure: expect.stringContaining("the log says"),
+        failure: expect.stringContaining("see the log"),
       }),
     ]);
     beforeSend = () => Promise.resolve();

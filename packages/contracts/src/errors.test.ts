@@ -48,7 +48,7 @@ describe("the catalogue of errors", () => {
   });
 
   test("says of each in sentences when it happens and what to do", () => {
-    const sentences = entries.flatMap(([, { when, mend }]) => [when, mend]);
+    const sentences = entries.flatMap(([, { when, fix }]) => [when, fix]);
     expect(sentences.filter((sentence) => !/^[A-Z].+\.$/.test(sentence))).toEqual([]);
   });
 });

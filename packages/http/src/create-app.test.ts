@@ -178,7 +178,7 @@ describe("what nobody foresaw", () => {
       title: ERRORS.internal.title,
       status: 500,
       code: "internal",
-      detail: expect.stringContaining("request id"),
+      detail: expect.stringContaining("request ID"),
       instance: `/fault/${name}`,
       requestId: `id-${name}`,
     });

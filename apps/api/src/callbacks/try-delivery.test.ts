@@ -18,7 +18,7 @@ const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] 
 const secrets = { webhookSecret: null, previousWebhookSecret: null };
 const KEY = "the key of the sender";
 const NEVER = new AbortController().signal;
-const UNKNOWN_OR_PRIVATE = expect.stringMatching(/^the host is unknown or not a public address;[^0-9]*$/);
+const UNKNOWN_OR_PRIVATE = expect.stringMatching(/^the host name does not resolve to a public address;[^0-9]*$/);
 
 let receiver: WebhookReceiver;
 beforeEach(async () => {

@@ -163,7 +163,7 @@ describe("a receiver that hangs", () => {
     const worker = startWorker();
     await worker.work(project, ticketId);
     await worker.stop(0);
-    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/broken off/) };
+    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/interrupted by shutdown/) };
     expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [brokenOff] });
     receiver.answerWith({ status: 204 });
     const other = startWorker();

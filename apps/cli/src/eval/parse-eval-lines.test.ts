@@ -31,9 +31,9 @@ describe("a line", () => {
   });
 
   test.each([
-    [[1], /object in braces/],
-    ["text", /object in braces/],
-    [null, /object in braces/],
+    [[1], /must be one object/],
+    ["text", /must be one object/],
+    [null, /must be one object/],
     [{}, /text: a text is needed/],
     [{ text: " \n" }, /text: it has no characters/],
     [{ text: "x".repeat(50_001) }, /text: it has more than 50000 characters/],

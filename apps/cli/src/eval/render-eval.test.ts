@@ -66,7 +66,7 @@ describe("the scores", () => {
 
   test("have no row for what no line says", () => {
     const text = render([{ ...LINE, agent: null, retrieval: null, answer: null, isAsExpected: null }]).join("\n");
-    expect(text).not.toMatch(/Triage|Retrieval|Answers|Refusals|THRESHOLD|Calibration/);
+    expect(text).not.toMatch(/Routing|Retrieval|Answers|Handoffs|THRESHOLD|Calibration/);
     expect(text).toContain("Lines as expected – 0 of 0; 1 say nothing to compare");
   });
 });

@@ -161,7 +161,7 @@ test("a sitemap that takes too long is given up, so that nobody else's pages wai
   await work({ fetcher: dripping, sitemapDeadlineMs: 20 });
   expect(await store.imports.find(project, kbId, importId)).toMatchObject({
     status: "failed",
-    error: expect.stringMatching(/could not be read within .+ Name one of them/),
+    error: expect.stringMatching(/could not be read within .+ Specify one of them/),
   });
 });
 

@@ -64,7 +64,7 @@ test("a model that was asked for is pulled, and how far it is can be read", asyn
 });
 
 test.each([
-  ["disk_full", DISK_FULL, /Make room/],
+  ["disk_full", DISK_FULL, /Free disk space/],
   ["not_found", UNKNOWN_MODEL, /no model tiny:1b/],
 ] as const)("%s ends a pull at its first try, with what to do", async (code, lines, told) => {
   ollama.pullWith(() => lines);

@@ -151,11 +151,11 @@ test("a model is found by its name with or without the tag, and whatever its Oll
 });
 
 test.each<[string, string, string, RegExp]>([
-  ["of a hosted provider", "openai:gpt-4o-mini", "invalid_request", /only an Ollama can be pulled to/],
-  ["of nobody", "nobody:model", "not_found", /begin with ollama:/],
+  ["of a hosted provider", "openai:gpt-4o-mini", "invalid_request", /only Ollama supports pulling/],
+  ["of nobody", "nobody:model", "not_found", /start with ollama:/],
   ["without a provider", "llama", "invalid_request", /provider, a colon/],
-  ["of a stranger's registry", "ollama:evil.example/a/b", "invalid_request", /no name of a model/],
-  ["that climbs", "ollama:../../x", "invalid_request", /no name of a model/],
+  ["of a stranger's registry", "ollama:evil.example/a/b", "invalid_request", /not a valid name of a model/],
+  ["that climbs", "ollama:../../x", "invalid_request", /not a valid name of a model/],
 ])("an id %s is refused with what to do", async (_what, id, code, told) => {
   answerModels([]);
   const catalogue = open(hostedProvider(), ollamaProvider());

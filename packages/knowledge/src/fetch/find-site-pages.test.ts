@@ -224,7 +224,7 @@ describe("a sitemap that is not seen in full is told as such", () => {
       pages: [`${SITE}/a`],
       bad: [`${SITE}/1.xml`],
     });
-    await expect(find({ [MAP]: cut })).rejects.toThrow(`The sitemap ${MAP} is not read in full`);
+    await expect(find({ [MAP]: cut })).rejects.toThrow(`The sitemap ${MAP} was not read completely`);
   });
 
   test.each([
@@ -267,7 +267,7 @@ describe("a hostile sitemap is harmless", () => {
     async (text) => {
       await expect(find({ [MAP]: text })).rejects.toMatchObject({
         code: "invalid_request",
-        message: expect.stringContaining("This is no sitemap"),
+        message: expect.stringContaining("This is not a sitemap"),
       });
     },
   );

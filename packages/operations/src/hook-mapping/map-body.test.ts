@@ -132,7 +132,7 @@ describe("a filter", () => {
 
 describe("paths", () => {
   test.each([
-    ["{{issue.title}}", "begins with $"],
+    ["{{issue.title}}", "must start with $"],
     ["{{$.issue[}}", "RFC 9535"],
     ["{{$.a[?(@.b)}}", "RFC 9535"],
     ["{{$.a.constructor('return 1')()}}", "RFC 9535"],
