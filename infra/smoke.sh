@@ -158,7 +158,7 @@ done
 kill "$customer_pid"
 wait "$customer_pid" || fail "messages were lost or doubled"
 customer_pid=''
-svc doctor || fail "doctor finds something to mend"
+svc doctor || fail "doctor found problems"
 
 echo "== readiness and memory"
 # By the check of the compose file itself, at once and not only at its next interval.

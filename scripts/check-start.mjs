@@ -30,7 +30,7 @@ function describePorts(taken) {
     taken.length === 1
       ? [`Port ${taken[0].port} is`, "another port with"]
       : [`Ports ${taken.map(({ port }) => port).join(", ")} are`, "other ports with"];
-  return `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings.join(", ")}.`;
+  return `${what} already in use, possibly by another installation of this product. Stop that program, or choose ${others} ${settings.join(", ")}.`;
 }
 
 /** The settings of the ports that the last run used (rememberPorts in packages/runtime); null if that is not known. */
@@ -52,7 +52,7 @@ export async function findStartFault(env) {
     const folder = realpathSync(dataDir);
     const holder = findHolder(join(folder, "instance.lock"));
     if (holder !== null)
-      return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or choose another folder for this one with SVC_DATA_DIR.`;
+      return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or set SVC_DATA_DIR to another folder.`;
   }
   // What is enabled is in the database; the first start enables the widget, and each remembers its ports for the next.
   const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));

@@ -13,7 +13,7 @@ writeFileSync(join(ROOT, "docs", "errors.md"), describeErrors());
 const operations = Object.entries(ENDPOINTS).map(([name, { method, path }]) => `  ${name}: "${method} ${path}",\n`);
 writeFileSync(
   join(ROOT, "packages", "client", "src", "operations.ts"),
-  `/** Method and path of every operation. Made from the endpoints of contracts by \`npm run docs\`; a test compares. */
+  `/** Method and path of every operation. Generated from the endpoints of contracts by \`npm run docs\`; a test compares. */
 export const OPERATIONS = {
 ${operations.toSorted().join("")}} as const;
 `,

@@ -108,7 +108,7 @@ export function runPnpm(args, { say, what, readProgress = () => "", env = {} }) 
       clearInterval(ticker);
       if (code === 0) return resolve(Buffer.concat(output).toString());
       process.stderr.write(Buffer.concat(output));
-      reject(new Error(`${what} failed (exit code ${code}). The output above says why.`));
+      reject(new Error(`${what} failed (exit code ${code}). See the output above.`));
     });
   });
 }
@@ -125,11 +125,11 @@ function isPrepared(stamp, { install, build }) {
 export async function prepare(say) {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]))
-    throw new Error(`Node.js ${process.versions.node} is too old: ${MIN_NODE.join(".")} or newer is needed.`);
+    throw new Error(`Node.js ${process.versions.node} is too old. Install version ${MIN_NODE.join(".")} or newer.`);
   if (isPrepared(readStamp(), { install: installMark(), build: buildMark() })) return;
   mkdirSync(dirname(LOCK), { recursive: true });
   const release = await takeLock(LOCK, ({ pid }) =>
-    say(`Process ${pid} installs or builds in this checkout; waiting for it …`),
+    say(`Process ${pid} is installing or building in this checkout; waiting …`),
   );
   try {
     await installAndBuild(say);

@@ -13,7 +13,7 @@ export default function reportProgress() {
   const look = () => {
     if (performance.now() - saidAt < QUIET_MS) return;
     saidAt = performance.now();
-    console.log(`… ${done} of ${total} files are done. Running: ${[...running].join(", ") || "none"}`);
+    console.log(`… ${done} of ${total} files done. Running: ${[...running].join(", ") || "none"}`);
   };
   return {
     onRunStart({ numTotalTestSuites }) {

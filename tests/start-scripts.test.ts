@@ -113,7 +113,7 @@ describe("what npm start checks before it builds", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const port = String((server.address() as AddressInfo).port);
     expect(await findStartFault({ ...env, SVC_CONSOLE_PORT: port })).toBe(
-      `Port ${port} is taken by another program, perhaps another installation of this product. Stop it, or choose another port with SVC_CONSOLE_PORT.`,
+      `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_CONSOLE_PORT.`,
     );
     expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
       `Ports ${port}, ${port} are taken`,
@@ -123,7 +123,7 @@ describe("what npm start checks before it builds", () => {
     expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port })).toBeNull();
     await rememberPorts(join(folder, "data"), ["api", "console", "widget"]);
     expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
-      `Port ${port} is taken by another program, perhaps another installation of this product. Stop it, or choose another port with SVC_WIDGET_PORT.`,
+      `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_WIDGET_PORT.`,
     );
     await new Promise((resolve) => server.close(resolve));
   });

@@ -280,7 +280,7 @@ describe("a call that writes", () => {
     expect(asked.code).not.toBe(0);
     expect(asked.stderr).toContain("--yes");
     const done = await svc("tool-calls", "approve", call.id, "--yes");
-    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^Approved: /)]);
+    expect([done.code, done.stdout]).toEqual([0, expect.stringMatching(/^Approved\. /)]);
     await reviews.untilRedrafted(ticket.id, ticket.version + 1);
     const shown = await svc("tickets", "show", ticket.id);
     expect(shown.stdout).toMatch(/cancel_order {2}done, approved by .+\n {2}│ \{"orderId":"7"\}\n {2}│ → HTTP 200/);

@@ -140,7 +140,7 @@ describe("channels", () => {
     );
     expect(lacking.detail).toContain("No bot token is set");
     expect((await run("channels", "set", "messenger", "botToken=no-token")).code).toBe(0);
-    await waitFor(async () => /is none/.test((await messenger())?.detail ?? ""), { what: "the token to be refused" });
+    await waitFor(async () => /is not valid/.test((await messenger())?.detail ?? ""), { what: "the token to be refused" });
     expect((await run("channels", "show", "messenger")).stdout).not.toContain("no-token");
     expect((await run("channels", "disable", "messenger")).code).toBe(0);
   });
@@ -204,10 +204,10 @@ describe("channels", () => {
     });
 
     test.each([
-      ["no settings", [], "Give the settings as JSON"],
-      ["both ways at once", ["{}", "--file", "-"], "one of the two"],
+      ["no settings", [], "Pass the settings either as JSON"],
+      ["both ways at once", ["{}", "--file", "-"], "not both"],
       ["no JSON", ["color: #fff"], "no JSON"],
-      ["no object", ["[1]"], "no JSON object"],
+      ["no object", ["[1]"], "must be a JSON object"],
       ["a setting that is not one", ['{"colour":"#2f6f4f"}'], "colour"],
       ["a value that is none", ['{"color":"red"}'], "/config/color"],
     ])("set with %s says what to do and changes nothing", async (_what, args, advice) => {
@@ -269,7 +269,7 @@ describe("keys", () => {
     expect(await statusWith(Buffer.from(legacy).toString("latin1"))).toBe(200);
 
     const again = await runWithInput(legacy, "keys", "import", "again", "--scope", "messages:read");
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("in use already") });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("already exists") });
     const file = join(await makeFolder(), "key.txt");
     await writeFile(file, "another-legacy-key-0123456789\n");
     const fromFile = await run("keys", "import", "from a file", "--scope", "messages:read", "--key-file", file);
@@ -282,8 +282,8 @@ describe("keys", () => {
 
   test("revoke ends a key that is named by its beginning or its id; list hides it unless --all", async () => {
     const [one, other] = [
-      await makeKey("create", "by its beginning", "--scope", "messages:read"),
-      await makeKey("create", "by its id", "--scope", "messages:read"),
+      await makeKey("create", "by its prefix", "--scope", "messages:read"),
+      await makeKey("create", "specify the ID", "--scope", "messages:read"),
     ];
     expect((await run("keys", "revoke", `${one.prefix}…`)).stdout).toContain("Revoked: by its beginning");
     expect((await run("keys", "revoke", other.id)).stdout).toContain("Revoked: by its id");
@@ -300,7 +300,7 @@ describe("keys", () => {
   test("rotate makes another key with the same rights; the old one works for the overlap", async () => {
     const old = await makeKey("create", "rotated", "--scope", "messages:read", "--rate-limit", "77");
     const overlapping = await run("keys", "rotate", old.prefix);
-    expect(overlapping.stderr).toContain("The old key works until ");
+    expect(overlapping.stderr).toContain("The old key is valid until ");
     const newKey = alone(overlapping.stdout);
     expect(newKey).toMatch(KEY);
     expect(newKey).not.toBe(old.key);
@@ -439,7 +439,7 @@ describe("webhook", () => {
   test("after secret --from-stdin both secrets verify during the overlap, and the wrong one does not", async () => {
     const old = alone((await run("webhook", "secret", "--generate")).stdout);
     const set = await runWithInput("the new secret of ours\n", "webhook", "secret", "--from-stdin", "--overlap", "1h");
-    expect(set).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("signs beside it until ") });
+    expect(set).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("also signs until ") });
 
     const callback = await waitFor(
       async () => {
@@ -467,7 +467,7 @@ describe("webhook", () => {
     await writeFile(bodyFile, JSON.stringify(JSON.parse(received.body.toString("utf8")), null, 2));
     expect(await svcWithin({}, "", "webhook", "verify", bodyFile, ...bySignature)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("before it was parsed and written again"),
+      stdout: expect.stringContaining("before it was parsed and serialized again"),
     });
   });
 
@@ -475,7 +475,7 @@ describe("webhook", () => {
     const standard = ["--id", "0193", "--timestamp", "1", "--standard-signature", `v1,${"A".repeat(43)}=`];
     const args = ["webhook", "verify", ...standard];
     const { code, stdout } = await svcWithInput({ SVC_WEBHOOK_SECRET: "secret" }, BODY, ...args);
-    expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("It is too old") });
+    expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("The callback is too old") });
   });
 
   test("doctor warns of projects with the same secret, whose receivers could sign for each other", async () => {
@@ -485,10 +485,10 @@ describe("webhook", () => {
     await runWithInput("a secret that two projects share\n", "webhook", "secret", "--from-stdin", ...project);
     const { stdout, code } = await run("doctor");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/warn +Webhook secret +.*default, same-secret.* have the same one: /);
+    expect(stdout).toMatch(/warn +Webhook secret +.*default, same-secret.* have the same secret: /);
     expect(stdout).not.toContain("a secret that two");
     await run("webhook", "secret", "--generate", ...project);
-    expect((await run("doctor")).stdout).not.toContain("have the same one");
+    expect((await run("doctor")).stdout).not.toContain("have the same secret");
   });
 
   test("secret --clear and a secret that can be none", async () => {
@@ -508,7 +508,7 @@ describe("webhook", () => {
     const bad = await runWithInput("whsec_planted.no.base64", "webhook", "secret", "--from-stdin");
     expect(bad).toMatchObject({ code: 1, stdout: "" });
     expect(bad.stderr).not.toContain("planted");
-    expect((await run("doctor")).stdout).toContain("none is set");
+    expect((await run("doctor")).stdout).toContain("not set");
   });
 });
 
@@ -545,13 +545,13 @@ describe("operators", () => {
 
   test("get another password from standard input, named by the e-mail address in any case of its letters", async () => {
     const short = await runWithInput("short\n", "operators", "password", "ann@EXAMPLE.com");
-    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("12 to 200 characters")]);
+    expect([short.code, short.stderr]).toEqual([1, expect.stringContaining("must have 12 to 200 characters")]);
     expect((await runWithInput("another long password\n", "operators", "password", "ann@EXAMPLE.com")).code).toBe(0);
   });
 
   test("are removed, but for the last administrator of everything", async () => {
     const last = await run("operators", "remove", "ann@example.com", "--yes");
-    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("nobody else administers")]);
+    expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("at least one other administrator")]);
     await run("operators", "create", "ben@example.com", "--name", "Ben", "--role", "*:administrator");
     expect((await run("operators", "remove", "ann@example.com", "--yes")).stdout).toBe("Removed: Ann.\n");
     expect((await readOperators()).map(({ email }) => email)).toEqual(["ben@example.com"]);

@@ -87,7 +87,7 @@ describe("what kb add fills", () => {
 
   test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
     const advice = (name: string, kb: string) =>
-      `No agent answers from the knowledge base "${kb}" yet. Give it to one with: ` +
+      `No agent answers from the knowledge base "${kb}" yet. Assign it with: ` +
       `svc agents change ${name} --add-kb ${kb}\n`;
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
     await svc("agents", "create", "second", "--fixed-reply", "hello");
@@ -99,7 +99,7 @@ describe("what kb add fills", () => {
   test("in the base guide is no product's guide any more: it is not taken away", async () => {
     await svc("agents", "change", "assistant", "--kb", "guide");
     await svc("kb", "add", "kestrel.md", "--kb", "guide");
-    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Give it to one with");
+    expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain("Assign it with");
     expect(await kbsOf("assistant")).toEqual(["guide"]);
   });
 
@@ -203,9 +203,9 @@ describe("an agent", () => {
     const { stdout, stderr, code } = await svc("agents", "ask", "repairs", "How do I charge the Kestrel?", ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
-    expect(stdout).toContain("In a chat a person would look at it first.");
+    expect(stdout).toContain("In a chat, an operator would review it first.");
     expect(stderr).toBe(
-      "No running service of this installation answers; asked with the settings of this terminal, without a language model.\n",
+      "The service of this installation is not running; answered with the settings of this terminal, without a language model.\n",
     );
     const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^It has nothing to say\.\n/) });
@@ -217,16 +217,16 @@ describe("an agent", () => {
     expect((await remove("no\n")).stdout).toBe("Nothing was deleted.\n");
     expect((await svc("agents", "delete", "repairs", ...inShop)).code).toBe(2);
     expect((await remove("yes\n")).stdout).toBe('Deleted the agent "repairs".\n');
-    expect((await svc("agents", "list", ...inShop)).stdout).toContain("There are no agents. Make one with:");
+    expect((await svc("agents", "list", ...inShop)).stdout).toContain("There are no agents. Create one with:");
   });
 
   test.each<[string, number, string[], string]>([
-    ["an unknown agent", 1, ["change", "nobody", "--disable"], 'There is no agent "nobody". There are: assistant.'],
-    ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'There is no knowledge base "none". There are:'],
-    ["a name that is taken", 1, ["create", "assistant"], "there is an agent of this name: assistant"],
-    ["nothing to change", 2, ["change", "assistant"], "Say what to change"],
-    ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "A number from 0 to 1 is needed."],
-    ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "none.txt cannot be read: there is no such file."],
+    ["an unknown agent", 1, ["change", "nobody", "--disable"], 'No agent is named "nobody". Agents: assistant.'],
+    ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'No knowledge base is named "none". Knowledge bases:'],
+    ["a name that is taken", 1, ["create", "assistant"], "is already used by another agent: assistant"],
+    ["nothing to change", 2, ["change", "assistant"], "Specify what to update"],
+    ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "Must be a number from 0 to 1."],
+    ["a missing file", 1, ["create", "a", "--examples", "none.txt"], "Cannot read none.txt: no such file."],
   ])("is refused with %s, and it is said why", async (_what, code, words, told) => {
     const answer = await svc("agents", ...words);
     expect(answer).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });

@@ -116,7 +116,7 @@ describe("svc restore refuses, and changes nothing", () => {
     ["a file that is cut off", "cut off", (bytes) => bytes.subarray(0, bytes.length - 20)],
     ["half a file", "cut off", (bytes) => bytes.subarray(0, bytes.length / 2)],
     ["a damaged file", "damaged", (bytes) => Buffer.concat([bytes.subarray(0, 20_000), bytes.subarray(20_100)])],
-    ["another file", "no backup", () => Buffer.from("hello")],
+    ["another file", "not a backup", () => Buffer.from("hello")],
     ["an empty file", "cut off", () => Buffer.alloc(0)],
   ];
   test.each(refusals)("%s", async (_, reason, change) => {
@@ -134,7 +134,7 @@ describe("svc restore refuses, and changes nothing", () => {
   test("a file that is not there, or may not be read", async () => {
     expect(await inFolder(targetEnv, "restore", "none")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("there is no such file"),
+      stderr: expect.stringContaining("no such file"),
     });
   });
 
@@ -198,7 +198,7 @@ describe("moving from the embedded database to one as Docker Compose has it, wit
   test("it is not restored over while it runs, nor where there is data", async () => {
     expect(await inFolder(targetEnv, "restore", file, "--replace", "--yes")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("The product is at work on this database"),
+      stderr: expect.stringContaining("The service is using this database"),
     });
     expect(await inFolder(targetEnv, "restore", file, "--replace")).toMatchObject({
       code: 2,

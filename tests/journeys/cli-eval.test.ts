@@ -137,7 +137,7 @@ describe("svc eval", () => {
     const file = await writeLines("table.jsonl", LINES);
     const { stdout, stderr, code } = await evaluate(file, "--fail-under", "0.6", "--show", "1");
     expect(code).toBe(1);
-    expect(stderr).toContain("Of the lines 0.500 are as expected, --fail-under asks for 0.6.");
+    expect(stderr).toContain("The share of lines as expected is 0.500, below --fail-under 0.6.");
     expect(stdout).toMatch(/\nLines as expected +0\.500 +3 of 6; 1 say nothing to compare\n/);
     expect(stdout).toMatch(/\nTHRESHOLD +ANSWERED +RIGHT +WRONG +RIGHT OF THESE\n0\.0 +4 +2 +2 +50 %\n/);
     expect(stdout.split("NOT AS EXPECTED")[1]).toMatch(/^, THE WORST FIRST\n\d +".*"\n +expected: .*\n +got: /);
@@ -167,10 +167,10 @@ describe("svc eval", () => {
     const [head, ...faults] = stderr.trim().split("\n");
     expect(head).toMatch(/bad\.jsonl has 4 lines that cannot be used; nothing was run\.$/);
     expect(faults.map((fault) => fault.trim())).toEqual([
-      "line 2: it is not JSON; each line is one object in braces",
+      "line 2: is not valid JSON; each line must be one object",
       'line 3: agent: there is no agent "biling"; did you mean "billing"?',
       'line 4: document: there is no document "invoice.md"; did you mean "invoices.md" or "Invoices"?',
-      "line 5: text: a text is needed: what the customer writes",
+      "line 5: text: must be a string: the customer's message",
     ]);
     await expect(readFile(out)).rejects.toThrow("ENOENT");
   });
@@ -180,8 +180,8 @@ describe("svc eval", () => {
     const ends = await Promise.all([evaluate(file, "--agent", "bill"), evaluate(file, "--out", file)]);
     expect(ends.map(({ code }) => code)).toEqual([1, 1]);
     expect(ends.map(({ stderr }) => stderr.trim())).toEqual([
-      'There is no agent "bill". Did you mean: billing?',
-      "--out names the file that is evaluated. Name another one.",
+      'No agent is named "bill". Did you mean: billing?',
+      "--out is the file that is evaluated. Choose another one.",
     ]);
     expect(await readFile(file, "utf8")).toBe('{"text":"x"}');
   });

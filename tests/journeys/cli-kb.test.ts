@@ -114,7 +114,7 @@ describe("a folder", () => {
     }
     expect(stdout).toContain("\n3 added, 2 failed.\nLeft out 1 file that cannot be read: .png 1.\n");
     expect(stderr).toMatch(/1 of 4 {2}docs\/broken\.pdf \(20 bytes\) {2}failed: /);
-    expect(stderr).toContain('No agent answers from the knowledge base "handbook" yet.');
+    expect(stderr).toContain('No agent uses the knowledge base "handbook" yet.');
   });
 
   test("added again is left alone but for what has changed", async () => {
@@ -201,7 +201,7 @@ describe("a site", () => {
     pages.set("/map.xml", null);
     const { stderr, code: failedCode } = await svc(["kb", "sync", origin, "--kb", "site"]);
     expect(failedCode).toBe(1);
-    expect(stderr).toContain("answered 503");
+    expect(stderr).toContain("responded with 503");
     expect(await keysOf("site")).toEqual([`${origin}/b`]);
   });
 
@@ -256,7 +256,7 @@ describe("what was not looked for is not removed", () => {
     const { stdout, code } = await svc(["kb", "sync", "tree", "--kb", "kept"]);
     expect(code).toBe(0);
     expect(stdout).toContain("removed  tree/gone.md\n");
-    expect(stdout).toContain("Left out 1 link that leads out of the folder: tree/link.\n");
+    expect(stdout).toContain("Skipped 1 link that leads out of the folder: tree/link.\n");
     expect(stdout).toContain("kept as they are: tree/.hidden/b.md, tree/link/c.md, tree/named.rst.\n");
     expect(await keysOf("kept")).toEqual(["tree/.hidden/b.md", "tree/a.md", "tree/link/c.md", "tree/named.rst"]);
   });
@@ -319,7 +319,7 @@ describe("documents are removed", () => {
     const { stdout, code } = await svc(["kb", "remove", ...words, "--kb", "bin"]);
     expect({ stdout, code }).toEqual({
       code: 1,
-      stdout: 'There is no document "no.md" in it; kb list shows them.\nRemoved 3 documents.\n',
+      stdout: 'No document "no.md" in this knowledge base; kb list shows them.\nRemoved 3 documents.\n',
     });
     expect(await keysOf("bin")).toEqual(["docs/more/help.html"]);
     expect((await svcJson("kb", "search", "green cable", "--kb", "bin")).hits).toEqual([]);
@@ -331,14 +331,14 @@ describe("documents are removed", () => {
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was removed.\n" });
     expect(await keysOf("other")).toHaveLength(1);
     expect(await svc(words, { typed: "yes\n" })).toMatchObject({ code: 0, stdout: "Removed 1 document.\n" });
-    expect(await svc(["kb", "list", "--kb", "other"])).toMatchObject({ stdout: "There are no documents in it.\n" });
+    expect(await svc(["kb", "list", "--kb", "other"])).toMatchObject({ stdout: "There are no documents in this knowledge base.\n" });
   });
 
   test("of a knowledge base that there is not is refused, and those there are are named", async () => {
     const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'There is no knowledge base "nowhere". There are: bin, halves, handbook, kept, other, pile, site.\n',
+      'No knowledge base is named "nowhere". There are: bin, halves, handbook, kept, other, pile, site.\n',
     );
   });
 });

@@ -106,11 +106,11 @@ test("what goes wrong is said with what to do", async () => {
   expect(full.code).toBe(1);
   expect(documentOf(full, ["pull"]).document).toMatchObject({
     ok: false,
-    error: { code: "disk_full", message: expect.stringContaining("Make room on it") },
+    error: { code: "disk_full", message: expect.stringContaining("Free disk space there") },
   });
   expect(await models("pull", "../x")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no name of a model"),
+    stderr: expect.stringContaining("not a valid name of a model"),
   });
   const away = await svcWithin({ ...env, SVC_API_PORT: "9" }, "", "models", "list");
   expect(away).toMatchObject({ code: 3, stderr: expect.stringContaining("Start it with") });

@@ -74,7 +74,7 @@ describe("svc privacy export", () => {
     expect(item.tickets).toHaveLength(1);
     expect((await stat(join(folder, "held.json"))).mode & 0o777).toBe(0o600);
     const again = await privacy(words);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("there already")]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already exists")]);
   });
 });
 

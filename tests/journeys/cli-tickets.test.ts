@@ -135,20 +135,20 @@ describe("svc projects", () => {
     const asked = await remove("yes\n");
     expect(asked).toMatchObject({ code: 0, stdout: "Nothing was deleted.\n" });
     expect(asked.stderr).toContain("deletes the project empty-one with all that it holds, for ever. It is empty.");
-    expect((await remove("empty-one\n")).stdout).toBe("Deleted the project empty-one with all that it held.\n");
+    expect((await remove("empty-one\n")).stdout).toBe("Deleted the project empty-one and everything in it.\n");
     expect((await svc("projects", "delete", "surgery", "--confirm", "surgery")).code).toBe(0);
     const names = (await jsonOf<{ items: ProjectItem[] }>("projects", "list")).items.map(({ name }) => name);
     expect(names).toEqual(["default", "desk"]);
   });
 
   test.each<[string, number, string[], string]>([
-    ["an unknown project", 1, ["show", "none"], 'There is no project "none". There are: default, desk.'],
-    ["a name that is taken", 1, ["create", "desk"], "there is a project of this name"],
+    ["an unknown project", 1, ["show", "none"], 'No project is named "none". Projects: default, desk.'],
+    ["a name that is taken", 1, ["create", "desk"], "is already used by another project"],
     ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
     ["another name for default", 1, ["rename", "default", "main"], "default keeps its name"],
     ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This would delete the project desk"],
-    ["nothing to change", 2, ["change", "desk"], "Say what to change"],
-    ["a bad retention", 2, ["change", "desk", "--retention", "0"], "A number of days is needed, or forever."],
+    ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
+    ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
   ])("refuses %s, and says why", async (_what, code, words, told) => {
     expect(await svc("projects", ...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });
   });
@@ -209,10 +209,10 @@ describe("svc tickets approve, edit and reject", () => {
     expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining(`add --yes --seen ${version}`) });
     const answer = (typed: string) =>
       svcWith({ typed, isTTY: true }, "tickets", "approve", "approved", "--project", "desk");
-    expect(await answer("no\n")).toMatchObject({ code: 0, stdout: "Nothing was decided.\n" });
+    expect(await answer("no\n")).toMatchObject({ code: 0, stdout: "No decision was made.\n" });
     expect((await show("approved")).version).toBe(version);
     const { stdout, stderr, code } = await answer("yes\n");
-    expect({ stdout, code }).toEqual({ stdout: "Approved: the draft is sent.\n", code: 0 });
+    expect({ stdout, code }).toEqual({ stdout: "Approved. The draft is sent.\n", code: 0 });
     expect(stderr).toContain("  │ Where is my parcel?\n");
     expect(stderr).toContain(`  │ ${DRAFT}\n`);
     expect(await answerIn("approved")).toBe(DRAFT);
@@ -237,7 +237,7 @@ describe("svc tickets approve, edit and reject", () => {
     const typed = { typed: "y\n", isTTY: true };
     const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
     const asked = await svcWith(typed, ...words);
-    expect(asked).toMatchObject({ code: 0, stdout: "Edited: your text is sent in the draft's place.\n" });
+    expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is sent instead of the draft.\n" });
     expect(asked.stderr).toContain("In its place\n  │ Tomorrow at nine.\n");
     expect(await answerIn("edited")).toBe("Tomorrow at nine.");
     const { version } = await ask("piped");
@@ -268,7 +268,7 @@ describe("svc tickets", () => {
     expect(shown).toContain("She called.");
     expect(shown).toContain("Her second call.");
     expect(shown).not.toMatch(OBEYED);
-    expect((await tickets("takeover", "moved")).stdout).toBe("You have the ticket now.\n");
+    expect((await tickets("takeover", "moved")).stdout).toBe("The ticket is assigned to you.\n");
     expect((await show("moved")).assignee).toBe("command-line");
     expect((await tickets("assign", "moved", "ada@example.com")).code).toBe(0);
     expect((await show("moved")).assignee).toBe("ada@example.com");
@@ -312,12 +312,12 @@ describe("svc tickets", () => {
 
   test.each<[string, number, string[], string]>([
     ["an unknown chat", 1, ["show", "nobody"], 'There is no ticket and no chat "nobody".'],
-    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "There is no such ticket in this project."],
+    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "No ticket with this ID exists in this project."],
     ["an unknown agent", 1, ["list", "--agent", "nobody"], 'There is no agent "nobody".'],
     ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
     ["a note without text", 1, ["note", "calm", " "], "/text"],
     ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
-    ["nobody to take it from", 1, ["unassign", "calm"], "Nobody has this ticket."],
+    ["nobody to take it from", 1, ["unassign", "calm"], "This ticket is not assigned."],
     ["what has not failed", 1, ["retry", "calm"], "failed"],
   ])("refuses %s, and says why", async (_what, code, words, told) => {
     expect(await tickets(...words)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(told) });

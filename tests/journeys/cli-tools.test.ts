@@ -71,7 +71,7 @@ describe("svc tools list", () => {
       "tools",
       "list",
     );
-    expect([stdout, code]).toEqual([expect.stringContaining("may call no tool"), 0]);
+    expect([stdout, code]).toEqual([expect.stringContaining("cannot call any tool"), 0]);
   });
 });
 
@@ -109,11 +109,11 @@ describe("svc tools call", () => {
   });
 
   test.each([
-    ["no JSON", ["svc_list_kbs", "{"], 2, "usage", "have to be a JSON object"],
-    ["no object", ["svc_list_kbs", "[1]"], 2, "usage", "have to be a JSON object"],
+    ["no JSON", ["svc_list_kbs", "{"], 2, "usage", "must be a JSON object"],
+    ["no object", ["svc_list_kbs", "[1]"], 2, "usage", "must be a JSON object"],
     ["two sources", ["svc_list_kbs", "{}", "--file", "a"], 2, "usage", "not both"],
-    ["no such file", ["svc_list_kbs", "--file", "/nowhere"], 1, "bad_input", "there is no such file"],
-    ["no such tool", ["svc_nothing"], 1, "refused", "There is no tool of this name"],
+    ["no such file", ["svc_list_kbs", "--file", "/nowhere"], 1, "bad_input", "no such file"],
+    ["no such tool", ["svc_nothing"], 1, "refused", "No tool has this name"],
     ["bad arguments", ["svc_search_kb", '{"query":5}'], 1, "invalid_request", "- /query: must be a string"],
     ["what is nowhere", ["svc_get_ticket", '{"ticketId":"x"}'], 1, "not_found", "ticket"],
     ["a project that is not there", ["svc_list_kbs", "--project", "nowhere"], 1, "not_found", "project"],

@@ -145,10 +145,10 @@ describe("the product, started with one command on a new folder", () => {
     test("says that a person looks when the product is unsure, and how to look again", async () => {
       const { stdout, code } = await svc(instance.env, "ask", "Wie viele Monde hat der Jupiter?", "--chat", "moons");
       expect(code).toBe(0);
-      expect(stdout).toContain("A person looks at this before it is answered.\nLook again:  svc ask --chat moons\n");
+      expect(stdout).toContain("An operator must review the answer first.\nLook again:  svc ask --chat moons\n");
       const inProject = ["--chat", "moons", "--project", "default"];
       const again = await svc(instance.env, "ask", "Wie viele Monde hat der Saturn?", ...inProject);
-      expect(again.stdout).toContain("Look again:  svc ask --chat moons --project default\n");
+      expect(again.stdout).toContain("Check again:  svc ask --chat moons --project default\n");
     });
 
     test("says that an answer is late, and collects it later", async () => {
@@ -157,7 +157,7 @@ describe("the product, started with one command on a new folder", () => {
       const collected = await svc(instance.env, "ask", "--chat", "late", "--timeout", "20");
       expect(collected.stdout).toContain("/api/v1/messages");
       const again = await svc(instance.env, "ask", "--chat", "late", "--timeout", "0.001");
-      expect(again).toMatchObject({ stdout: "There is no new reply in this chat.\n", code: 0 });
+      expect(again).toMatchObject({ stdout: "There are no new replies in this chat.\n", code: 0 });
     });
 
     test("ends with exit code 4 without a key, and with one that the product does not know", async () => {
@@ -224,7 +224,7 @@ describe("the product, started with one command on a new folder", () => {
     test("refuses a project that does not exist and names those that do", async () => {
       const { stderr, code } = await svc(instance.env, "kb", "add", SVC_BUILD, "--project", "nowhere");
       expect(code).toBe(1);
-      expect(stderr).toContain('There is no project "nowhere". There are: default.');
+      expect(stderr).toContain('No project is named "nowhere". Projects: default.');
     });
   });
 
@@ -255,7 +255,7 @@ describe("the product, started with one command on a new folder", () => {
       "Storage",
       "Processes",
       "Admin key",
-      "This command's key",
+      "Key of this command",
       "Channels",
       "Webhook secret",
       "Widget",
@@ -324,7 +324,7 @@ describe("the product, started with one command on a new folder", () => {
     try {
       const { stdout, stderr, code } = await runSvc(other.env, "up");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is taken by .* SVC_WIDGET_PORT\\.\n$`));
+      expect(stderr).toMatch(new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is already in use by .* SVC_WIDGET_PORT\\.\n$`));
     } finally {
       await new Promise((resolve) => holder.close(resolve));
     }
@@ -376,7 +376,7 @@ describe("the product, started with one command on a new folder", () => {
     const postgres = await runningPostgresOf(instance);
     const { code } = await product.kill("SIGINT");
     expect(code).toBe(0);
-    expect(product.output()).toContain("Stopped. Start it again with: svc up");
+    expect(product.output()).toContain("Stopped. To start again: svc up");
     // Nobody is its parent after the SIGKILL above, so the system collects it when it comes to it.
     await waitFor(() => !isAlive(postgres), { what: "PostgreSQL to be gone" });
     expect(await postgresOf(instance)).toBeNull();
@@ -385,7 +385,7 @@ describe("the product, started with one command on a new folder", () => {
   test("stopped, it still lets commands work on its data, and is stopped again after them", async () => {
     const { stderr, stdout, code } = await runSvc(instance.env, "dead-letters", "list");
     expect(code).toBe(0);
-    expect(stderr).toContain("starting its PostgreSQL for the moment");
+    expect(stderr).toContain("starting its PostgreSQL temporarily");
     expect(stdout).toBe("There are no dead letters.\n");
     expect(await postgresOf(instance)).toBeNull();
   });
@@ -465,7 +465,7 @@ describe("commands on a database of one's own", () => {
     for (const args of [["up"], ["dead-letters", "list"]]) {
       const { stderr, code } = await runSvc(away, ...args);
       expect({ args, code }).toEqual({ args, code: 3 });
-      expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL cannot be reached")]);
+      expect(stderr.trim().split("\n")).toEqual([expect.stringContaining("PostgreSQL is unreachable")]);
     }
   });
 

@@ -2,7 +2,7 @@ import { randomUUID, webcrypto } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { SourceTextModule, createContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { ServiceFault, createClient, verifyWebhook } from "@svc/client";
+import { ServiceError, createClient, verifyWebhook } from "@svc/client";
 import type { Client, ClientOptions } from "@svc/client";
 import type { CallbackBody, ReplyItem } from "@svc/contracts";
 import { newId } from "@svc/store";
@@ -104,7 +104,7 @@ describe("a message that is sent with the client", () => {
   test("that is not valid is refused with every fault", async () => {
     const refused = connect().send({ text: " ", chatId: "..", timeoutMs: 0 });
     await expect(refused).rejects.toMatchObject({
-      name: "ServiceFault",
+      name: "ServiceError",
       code: "invalid_request",
       status: 400,
       requestId: expect.stringMatching(/\S/),
@@ -196,7 +196,7 @@ describe("an operation that is called by its name", () => {
     const { items } = await client.call("listAgents", { query: { q: item.name, limit: 5 } });
     expect(items).toEqual([changed.item]);
     await client.call("deleteAgent", { params });
-    await expect(client.call("getAgent", { params })).rejects.toBeInstanceOf(ServiceFault);
+    await expect(client.call("getAgent", { params })).rejects.toBeInstanceOf(ServiceError);
   });
 
   test("or by method and path", async () => {

@@ -527,7 +527,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
       await row.getByText("Failed", { exact: true }).waitFor();
       await row.getByRole("button", { name: receiver.url("/callback") }).click();
       await row.getByText("HTTP 410").waitFor();
-      await row.getByText("the receiver answered 410").waitFor();
+      await row.getByText("the receiver responded with 410").waitFor();
 
       receiver.answerWith({ status: 204 });
       await row.getByRole("button", { name: "Resend" }).click();
@@ -602,7 +602,7 @@ describeInBrowser("what operators and administrators do in the console", () => {
 
       await page.getByLabel("Chat", { exact: true }).fill("999");
       await button(page, "Send").click();
-      await page.getByText("Nobody has written to the bot in this chat").waitFor();
+      await page.getByText("No one has written to the bot in this chat").waitFor();
       await page.getByLabel("Chat", { exact: true }).fill("4242");
       await button(page, "Send").click();
       await page.getByText("Test message delivered to chat 4242.").waitFor();

@@ -294,7 +294,7 @@ describe("requests one behind the other on a connection", () => {
       expect(answers.map(({ status }) => status)).toEqual([400]);
       const isAccepted = async () =>
         (await queryDatabase(product.databaseUrl, "SELECT 1 FROM chats WHERE chat_id = $1", [chatId])).length === 1;
-      return waitFor(isAccepted, { what: "the message", timeoutMs: 2_000 }).then(
+      return waitFor(isAccepted, { what: "ID of the message", timeoutMs: 2_000 }).then(
         () => chatId,
         () => null,
       );

@@ -284,11 +284,11 @@ describe("the log of all processes, from the first line to the last,", () => {
     await Promise.all(processes.map((process) => process.kill("SIGTERM")));
     lines = processes.flatMap((process) => process.output().split("\n"));
     for (const told of [
-      "a request failed",
-      "a callback was tried",
-      "a callback is dead",
-      "a message will be tried again",
-      "the store is away",
+      "request failed",
+      "callback attempted",
+      "callback permanently failed",
+      "message will be retried",
+      "service unavailable",
       "stopping",
     ]) {
       expect({ told, isThere: lines.some((line) => line.includes(told)) }).toEqual({ told, isThere: true });

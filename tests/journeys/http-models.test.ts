@@ -253,7 +253,7 @@ describe("a pull", () => {
       ok: false,
       code: "disk_full",
       status: 507,
-      detail: expect.stringMatching(/Make room/),
+      detail: expect.stringMatching(/Free disk space/),
     });
     expect(JSON.stringify(data)).not.toContain("/root/");
   });

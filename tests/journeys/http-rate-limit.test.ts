@@ -114,7 +114,7 @@ const untilShared = () =>
 /** How often a replica has found the shared counters too slow so far, and has counted by itself for a moment. */
 const timesAlone = () =>
   product.composition.processes
-    .map((process) => process.output().split("counting in this process alone").length - 1)
+    .map((process) => process.output().split("temporarily counted in this process only").length - 1)
     .reduce((sum, times) => sum + times, 0);
 
 /**
@@ -196,7 +196,7 @@ describe("the RateLimit fields", () => {
     [400, "a bad field", { path: "messages", json: { text: "" } }],
     [400, "a bad query", { path: "messages/limits?wait=abc" }],
     [400, "a path that is no UTF-8", { path: "messages/%ff" }],
-    [403, "another project", { project: "elsewhere" }],
+    [403, "move the ticket to another project", { project: "elsewhere" }],
     [404, "an address that nobody serves", { path: "nowhere" }],
     [405, "a method that is not possible", { path: "messages", method: "DELETE" }],
     [413, "a body that is too large", { path: "messages", json: { text: "x".repeat(1_100_000) } }],

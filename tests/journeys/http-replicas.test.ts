@@ -557,7 +557,7 @@ describe("a store that breaks off", () => {
     const [key, text] = [randomUUID(), `hello ${randomUUID()}`];
     const message = { text, chatId: key };
     const owner = await broken.store.projects.findByName(PROJECT);
-    if (owner === null) throw new Error(`there is no project ${PROJECT}`);
+    if (owner === null) throw new Error(`no project is named ${PROJECT}`);
     const ticketId = ticketIdOf(owner.id, "api", key);
     expect((await sendTo(randomUUID(), { ...message, text: "the first one" })).status).toBe(200);
     // The acceptance waits for the chat's row, which this transaction has.
@@ -583,7 +583,7 @@ describe("a store that breaks off", () => {
     } finally {
       await locker.end();
     }
-    await waitFor(async () => (await messagesWith(text)) === 1, { what: "the message" });
+    await waitFor(async () => (await messagesWith(text)) === 1, { what: "ID of the message" });
     relay.goAway();
     relay.comeBack();
     expectProblem(await call, "unavailable");

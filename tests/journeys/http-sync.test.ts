@@ -69,7 +69,7 @@ afterAll(() => product.stop());
 
 function projectOf(name: string): Project {
   const project = projects[name];
-  if (project === undefined) throw new Error(`there is no project ${name}`);
+  if (project === undefined) throw new Error(`no project is named ${name}`);
   return project;
 }
 

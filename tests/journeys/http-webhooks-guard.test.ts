@@ -48,7 +48,7 @@ async function expectForbidden(webhookUrl: string): Promise<void> {
   const answer = await send(webhookUrl);
   expectProblem(answer, "invalid_request", ["/webhookUrl"]);
   expect(answer.body.errors).toEqual([
-    { pointer: "/webhookUrl", code: "forbidden_address", detail: expect.stringMatching(/^is refused\. [A-Z].*[^.]$/) },
+    { pointer: "/webhookUrl", code: "forbidden_address", detail: expect.stringMatching(/^is not allowed\. [A-Z].*[^.]$/) },
   ]);
   for (const text of [answer.body.detail, answer.body.errors?.[0]?.detail]) expect(text).not.toMatch(ANY_ADDRESS);
 }
@@ -108,7 +108,7 @@ describe("a webhookUrl that is plainly forbidden is refused with the message", (
       ],
     ],
     [
-      "white space and backslashes",
+      "whitespace and backslashes",
       [" http://10.0.0.1/", "http:\\\\10.0.0.1\\x", "http://10.0.0.1\t/", "http://10.0.\n0.1/"],
     ],
   ])("%s", async (_, urls) => {
@@ -199,7 +199,7 @@ describe("when others than this machine can reach the service", () => {
       expect(state).toBe("pending");
       expect(attempts[1]).toMatchObject({
         status: null,
-        error: expect.stringMatching(/^the host is unknown or not a public address/),
+        error: expect.stringMatching(/^the host name does not resolve to a public address/),
       });
       expect(attempts[1]?.error).not.toMatch(ANY_ADDRESS);
       expect(receiver.requests).toHaveLength(count);

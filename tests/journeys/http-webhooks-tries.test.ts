@@ -70,7 +70,7 @@ describe("a callback that fails is tried again until it is received, and is rece
     expect(pauseOf(failed)).toBeGreaterThanOrEqual(5 * SECOND);
     const delivered = await callbacks.untilIn(id, "delivered");
     expect(delivered.attempts).toEqual([
-      { at: expect.any(String), status: 500, ms: expect.any(Number), error: "the receiver answered 500" },
+      { at: expect.any(String), status: 500, ms: expect.any(Number), error: "the receiver responded with 500" },
       { at: expect.any(String), status: 200, ms: expect.any(Number), error: null },
     ]);
     expect(header("x-svc-attempt")).toEqual(["1", "2"]);
@@ -86,7 +86,7 @@ describe("a callback that fails is tried again until it is received, and is rece
   test.each<[string, ReceiverAnswer, number | string]>([
     ["500", { status: 500 }, 500],
     ["404", { status: 404 }, 404],
-    ["a connection that is cut", "cut", "no connection (ECONNRESET)"],
+    ["a connection that is cut", "cut", "connection failed (ECONNRESET)"],
   ])("after %s", async (_, answer, outcome) => {
     receiver.answerWith((_request, index) => (index < 2 ? answer : { status: 201 }));
     const { id } = await send(receiver.url());
@@ -117,7 +117,7 @@ describe("a callback that fails is tried again until it is received, and is rece
     await callbacks.untilTried(id, 1);
     const late = await startWebhookReceiver({ port });
     await callbacks.hurry(id);
-    expect(outcomesOf(await callbacks.untilIn(id, "delivered"))).toEqual(["no connection (ECONNREFUSED)", 204]);
+    expect(outcomesOf(await callbacks.untilIn(id, "delivered"))).toEqual(["connection failed (ECONNREFUSED)", 204]);
     expect(late.requests).toHaveLength(1);
     await late.close();
   });
@@ -126,10 +126,10 @@ describe("a callback that fails is tried again until it is received, and is rece
     receiver.answerWith((_, index) => (index === 0 ? "hang" : { status: 200 }));
     const { id } = await send(receiver.url());
     const failed = await callbacks.untilTried(id, 1, { timeoutMs: 40_000 });
-    expect(failed.attempts).toMatchObject([{ status: null, error: "no answer within 15 s" }]);
+    expect(failed.attempts).toMatchObject([{ status: null, error: "no response within 15 s" }]);
     expect(failed.attempts[0]?.ms).toBeGreaterThanOrEqual(15 * SECOND);
     await callbacks.hurry(id);
-    expect(outcomesOf(await callbacks.untilIn(id, "delivered"))).toEqual(["no answer within 15 s", 200]);
+    expect(outcomesOf(await callbacks.untilIn(id, "delivered"))).toEqual(["no response within 15 s", 200]);
     expect(header("x-svc-attempt")).toEqual(["1", "2"]);
   });
 });

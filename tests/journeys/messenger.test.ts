@@ -350,7 +350,7 @@ describe("the Bot API", () => {
   const FAULTS: readonly { what: string; chatId: number; faults: readonly BotApiFault[]; copies: number }[] = [
     { what: "answers 502 to what is sent", chatId: 201, faults: [gateway, gateway], copies: 1 },
     { what: "answers garbage", chatId: 202, faults: [garbage, { ...garbage, status: 500 }], copies: 1 },
-    { what: "asks to wait", chatId: 203, faults: [busy, busy], copies: 1 },
+    { what: "rate limit", chatId: 203, faults: [busy, busy], copies: 1 },
     { what: "is slow", chatId: 204, faults: [{ kind: "slow", delayMs: 2_000 }], copies: 1 },
     { what: "cuts the line before it has sent", chatId: 205, faults: [{ kind: "cut" }], copies: 1 },
     // Nobody can know that it arrived: it comes twice rather than not at all.
@@ -411,10 +411,10 @@ describe("the Bot API", () => {
     [
       "answers 500 to the poll",
       { kind: "error", code: 500, description: "Internal Server Error" },
-      /cannot be reached since/,
+      /has been unreachable since/,
     ],
-    ["answers garbage to the poll", { kind: "garbage" }, /cannot be reached since/],
-    ["cuts the poll off", { kind: "cut" }, /cannot be reached since/],
+    ["answers garbage to the poll", { kind: "garbage" }, /has been unreachable since/],
+    ["cuts the poll off", { kind: "cut" }, /has been unreachable since/],
     [
       "is polled by another program",
       { kind: "error", code: 409, description: "Conflict: terminated by other getUpdates request" },

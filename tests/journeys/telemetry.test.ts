@@ -205,7 +205,7 @@ describe("a trace", () => {
       processOf("api")
         .output()
         .split("\n")
-        .find((one) => one.includes('"a message is accepted"') && one.includes(requestId));
+        .find((one) => one.includes('"message accepted"') && one.includes(requestId));
     await waitFor(() => line() !== undefined, { what: "the line" });
     expect(JSON.parse(line() ?? "")).toMatchObject({ requestId, traceId, messageId, ticketId });
     expect(processOf("api").output()).not.toContain(TEXT);

@@ -72,7 +72,7 @@ describeInBrowser("a visitor with a bad line", () => {
       );
 
       await widget.reload();
-      const waiting = await widget.untilShown((entries) => textsOf(entries, "visitor").length === 4, "all of them");
+      const waiting = await widget.untilShown((entries) => textsOf(entries, "visitor").length === 4, "all pages");
       expect(textsOf(waiting, "visitor")).toEqual(["away: with a line", ...kept]);
       expect((await readLedger(ground.product.databaseUrl, "away: with a line")).messages).toHaveLength(1);
 

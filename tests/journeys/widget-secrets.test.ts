@@ -52,7 +52,7 @@ const shown: string[] = [];
 
 async function showTicket(visitorId: string): Promise<void> {
   const project = await widget.store.projects.findByName("default");
-  if (project === null) throw new Error("there is no project default");
+  if (project === null) throw new Error("no project is named default");
   const ticketId = ticketIdOf(project.id, "widget", visitorChatId(visitorId));
   const [url = ""] = widget.composition.apiUrls;
   for (const path of [`tickets/${ticketId}`, "tickets?q=planted", "audit", "channels"]) {
@@ -165,7 +165,7 @@ describe("afterwards", () => {
     lines.closeAll();
     await Promise.all(widget.composition.processes.map((process) => process.kill("SIGTERM")));
     const log = widget.composition.processes.flatMap((process) => process.output().split("\n"));
-    for (const told of ["a request failed", "a frame of a visitor failed", "stopping"]) {
+    for (const told of ["request failed", "a frame of a visitor failed", "stopping"]) {
       expect({ told, isThere: log.some((line) => line.includes(told)) }).toEqual({ told, isThere: true });
     }
     expect(planted.size).toBeGreaterThan(50);

@@ -30,7 +30,7 @@ const { urlOf, plain, socketIo, hello, openers, closeAll } = createVisitorLines(
 beforeAll(async () => {
   widget = await startWidget();
   const found = await widget.store.projects.findByName("default");
-  if (found === null) throw new Error("there is no project default");
+  if (found === null) throw new Error("no project is named default");
   project = found.id;
 });
 

@@ -18,7 +18,7 @@ const { plain, socketIo, hello, openers, closeAll } = createVisitorLines(() => w
 beforeAll(async () => {
   widget = await startWidget();
   const found = await widget.store.projects.findByName("default");
-  if (found === null) throw new Error("there is no project default");
+  if (found === null) throw new Error("no project is named default");
   project = found.id;
 });
 

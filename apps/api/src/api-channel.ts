@@ -41,14 +41,14 @@ export function createApiChannel(
       return Promise.resolve();
     },
     onMessage(given) {
-      if (handler !== null) throw new Error("the api channel has a handler already");
+      if (handler !== null) throw new Error("the api channel already has a handler");
       handler = given;
     },
     async receive(message, context) {
       if (!isOpen || handler === null) {
         throw new ServiceError(
           "channel_disabled",
-          "The HTTP API channel is switched off. An administrator enables it: svc channels enable api.",
+          "The HTTP API channel is disabled. An administrator can enable it: svc channels enable api.",
           {
             headers: { "Retry-After": "30" },
           },

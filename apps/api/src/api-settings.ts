@@ -10,7 +10,7 @@ export function createSettingsReader(store: Store): () => Promise<ApiSettings> {
   const cache = createBriefCache<ApiSettings>(SETTINGS_MS);
   return async () => {
     const settings = await cache.get("api", async () => (await store.channelsConfig.read()).api.config);
-    if (settings === null) throw new Error("the settings of the HTTP API were read and are not there");
+    if (settings === null) throw new Error("the HTTP API settings are missing after they were read");
     return settings;
   };
 }

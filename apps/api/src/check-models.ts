@@ -14,7 +14,7 @@ export function checkModels(models: AskedModels | null): { models?: Check } {
   return {
     models:
       resting.length === 0
-        ? { status: "pass", detail: "language models answer, or have not been asked" }
-        : { status: "warn", detail: `agents quote instead of answering with a language model; ${resting.join("; ")}` },
+        ? { status: "pass", detail: "language models respond, or have not been used yet" }
+        : { status: "warn", detail: `agents quote documents instead of using a language model; ${resting.join("; ")}` },
   };
 }

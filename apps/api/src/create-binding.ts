@@ -36,12 +36,12 @@ export function createBinding(log: Log): Binding {
         await bound.listening.rebind(host);
         bound.host = host;
         failed = null;
-        log.info({ host, port: bound.listening.port }, "the HTTP API listens at another host");
+        log.info({ host, port: bound.listening.port }, "HTTP API now listens on another host");
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        const text = `It cannot listen on ${host}, and listens on ${bound.host} as before. ${reason}`;
+        const text = `Cannot listen on ${host}; still listening on ${bound.host}. ${reason}`;
         failed = { host, text, retryAt: Date.now() + RETRY_MS };
-        log.warn({ error, host }, "the HTTP API cannot listen at another host");
+        log.warn({ error, host }, "HTTP API cannot listen on the new host");
       }
     },
     findFault: () => failed?.text ?? null,

@@ -56,7 +56,7 @@ function chooseLook(context: ApiContext, { project, ticketId, query, isHead, kep
         }
       } catch (error) {
         // The store may have carried it out all the same, and nobody would know what was taken.
-        void persister.persist("giving replies back", giveBack);
+        void persister.persist("releasing replies", giveBack);
         throw error;
       }
     },
@@ -93,8 +93,8 @@ async function waitForPage(context: ApiContext, ticketId: string, look: Look, wa
 
 /** A cursor that no answer of this chat has given: taking it for true would acknowledge what nobody has seen. */
 function beyondEnd(): ServiceError {
-  const detail = "the cursor of an earlier answer of this chat, or 0";
-  return new ServiceError("invalid_request", `The request is not valid: /after must be ${detail}.`, {
+  const detail = "must be a cursor from an earlier response for this chat, or 0";
+  return new ServiceError("invalid_request", `The request is not valid: /after ${detail}.`, {
     errors: [{ pointer: "/after", code: "unknown_cursor", detail }],
   });
 }
@@ -148,7 +148,7 @@ export function drainMessages(context: ApiContext): RequestHandler {
     const showing = beginDelivery(context.store, project, page.replies, { way: "drain", link: traceOf(response) });
     const settle = (isFlushed: boolean) => {
       showing.end(isFlushed);
-      return context.persister.persist("settling a drain", () => look.settle(page, isFlushed));
+      return context.persister.persist("completing a drain", () => look.settle(page, isFlushed));
     };
     void watchAnswer(response).then(settle);
     if (response.destroyed) return;

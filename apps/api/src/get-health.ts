@@ -36,20 +36,20 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
   if (fault !== null) return { store: { status: "fail", detail: fault } };
   const [waitingMs, dueMs] = await Promise.all([store.messages.oldestWaitingMs(), store.deliveries.oldestDueMs()]);
   return {
-    store: { status: "pass", detail: "PostgreSQL answers" },
+    store: { status: "pass", detail: "PostgreSQL responds" },
     queue: queues.isUp()
       ? { status: "pass", detail: `jobs run on ${queues.backend}` }
-      : { status: "warn", detail: `${queues.backend} cannot be reached; messages are accepted and wait` },
+      : { status: "warn", detail: `${queues.backend} is unreachable; messages are accepted and wait` },
     pipeline:
       waitingMs < WAITING_TOO_LONG_MS
         ? { status: "pass", detail: "no message waits too long" }
         : {
             status: "warn",
-            detail: `a message has waited for ${Math.round(waitingMs / 1000)} s; is the pipeline running?`,
+            detail: `a message has been waiting for ${Math.round(waitingMs / 1000)} s; check that the pipeline is running`,
           },
     callbacks:
       dueMs < WAITING_TOO_LONG_MS
-        ? { status: "pass", detail: "no callback waits too long" }
+        ? { status: "pass", detail: "no callback is overdue" }
         : { status: "warn", detail: `a callback has been due for ${Math.round(dueMs / 1000)} s` },
   };
 }
@@ -80,10 +80,10 @@ async function isAskedByAdministrator(
 function checkChannel(manager: ChannelManager): Check {
   const api = manager.states().find(({ id }) => id === "api");
   return api?.state === "running"
-    ? { status: "pass", detail: "messages are accepted" }
+    ? { status: "pass", detail: "accepting messages" }
     : {
         status: "warn",
-        detail: "the HTTP API channel is switched off; an administrator enables it: svc channels enable api",
+        detail: "the HTTP API channel is disabled; an administrator can enable it: svc channels enable api",
       };
 }
 

@@ -60,9 +60,9 @@ function readKey(request: Request): string | null {
     values.length > 1
       ? "send the header once"
       : key === ""
-        ? "at least 1 character"
+        ? "must have at least 1 character"
         : key.length > LIMITS.idempotencyKeyMaxChars
-          ? `at most ${LIMITS.idempotencyKeyMaxChars} characters`
+          ? `must have at most ${LIMITS.idempotencyKeyMaxChars} characters`
           : null;
   if (fault === null) return key;
   throw new ServiceError("invalid_request", `The header Idempotency-Key is not valid: ${fault}.`, {
@@ -121,7 +121,7 @@ export async function findPlace(
         isResumed: resumed !== null,
         async keep(_answer, replyIds) {
           if (replyIds === undefined) return;
-          await persister.persist("ending a sync call", () =>
+          await persister.persist("finishing a sync request", () =>
             resumed === null
               ? store.replies.endAnsweredCall(project, ids.messageId, replyIds)
               : store.replies.endResumedCall(project, ids.messageId, replyIds),
@@ -142,7 +142,7 @@ export async function findPlace(
     instance: presence.instance,
     ...ids,
   };
-  const release = () => persister.persist("giving an idempotency key back", () => store.idempotencyKeys.release(call));
+  const release = () => persister.persist("releasing an idempotency key", () => store.idempotencyKeys.release(call));
   // A statement that the store broke off may have been carried out: then nobody else could have the key.
   async function orRelease<Result>(claiming: Promise<Result>): Promise<Result> {
     try {
@@ -156,13 +156,13 @@ export async function findPlace(
   if (claim.kind === "mismatch") {
     throw new ServiceError(
       "idempotency_mismatch",
-      "This Idempotency-Key was used with another body or project. Use a new key for a new message.",
+      "This Idempotency-Key was already used with a different body or project. Use a new key for a new message.",
     );
   }
   if (claim.kind === "busy") {
     throw new ServiceError(
       "idempotency_in_progress",
-      "Another call with this Idempotency-Key is being worked on. Wait for its answer, or repeat this call later.",
+      "Another request with this Idempotency-Key is still in progress. Wait for its response, or retry later.",
       { headers: { "Retry-After": "1" } },
     );
   }
@@ -173,7 +173,7 @@ export async function findPlace(
     isRepeat: claim.kind === "answered" || claim.isRepeat,
     isResumed: false,
     keep: (answer, replyIds) =>
-      persister.persist("keeping an answer", () =>
+      persister.persist("storing a response", () =>
         store.idempotencyKeys.answer(
           call,
           answer,

@@ -156,7 +156,7 @@ const sync: Mode = {
     };
     const endCall = () => {
       isEnded = true;
-      return persister.persist("ending a sync call", async () => {
+      return persister.persist("finishing a sync request", async () => {
         await store.replies.endCall(call.project, call.messageId);
         if (call.place.isRepeat) await store.replies.release(call.project, call.ticketId, call.place.callId);
       });

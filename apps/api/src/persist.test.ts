@@ -3,7 +3,7 @@ import { ServiceError } from "@svc/contracts";
 import { collectLog, testLog } from "@svc/testing";
 import { createPersister } from "./persist.ts";
 
-const away = () => Promise.reject(new ServiceError("unavailable", "the store is away"));
+const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
 describe("what has to be written down", () => {
   test("is tried again until the store takes it", async () => {
@@ -39,7 +39,7 @@ describe("what has to be written down", () => {
       return away();
     });
     expect(tries).toBe(1);
-    expect(lines()).toEqual([expect.objectContaining({ level: "warn", msg: "a note is left undone" })]);
+    expect(lines()).toEqual([expect.objectContaining({ level: "warn", msg: "a note abandoned" })]);
   });
 
   test("is retried after another error, such as a deadlock", async () => {

@@ -22,7 +22,7 @@ export function createPersister(log: Log, { retryMs } = { retryMs: RETRY_MS }) {
       } catch (error) {
         if (!isUnavailable(error) && ++errors >= ATTEMPTS_MAX) return log.error({ error }, `${what} failed`);
         // When this process dies without having written it, its presence ends and the replies are free again.
-        if (closed) return log.warn({ error }, `${what} is left undone`);
+        if (closed) return log.warn({ error }, `${what} abandoned`);
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }

@@ -66,7 +66,7 @@ async function deliveryIdOf(
 function noteAccepted({ log }: ApiContext, response: Response, ids: { messageId: string; ticketId: string }): void {
   if (!log.isLevelEnabled("debug")) return;
   const requestId = response.getHeader("X-Request-Id");
-  log.debug({ requestId, traceId: traceIdOf(traceOf(response)), ...ids }, "a message is accepted");
+  log.debug({ requestId, traceId: traceIdOf(traceOf(response)), ...ids }, "message accepted");
 }
 
 /** Hands the message over and answers in the way of its mode. */
@@ -122,7 +122,7 @@ async function accept(
     // to the buffer.
     received.catch(() => {
       if (!mode.holdsCall) return;
-      void context.persister.persist("ending a call that was refused", () =>
+      void context.persister.persist("finishing a rejected request", () =>
         context.store.replies.endCall(project, messageId),
       );
     });
@@ -172,7 +172,7 @@ export function postMessage(context: ApiContext): RequestHandler {
         void place.release();
       }
       if (!writer.fail(error)) throw error;
-      context.log.error({ error, messageId: place.messageId }, "a call failed after its events had begun");
+      context.log.error({ error, messageId: place.messageId }, "request failed after its event stream had started");
     }
   };
 }

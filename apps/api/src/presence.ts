@@ -43,7 +43,7 @@ export async function beginPresence(store: Pick<Store, "instances">, log: Log): 
       await sayAlive();
     } catch (error) {
       waitMs = RETRY_MS;
-      log.debug({ error }, "the store was not told that this process lives");
+      log.debug({ error }, "failed to renew this process's heartbeat");
     }
     if (!ended) beatIn(waitMs);
   };

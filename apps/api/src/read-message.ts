@@ -29,10 +29,12 @@ function faultsOfMode(body: unknown, guard: AddressGuard): FieldIssue[] {
   if (typeof body !== "object" || body === null) return [];
   const { mode, webhookUrl } = body as { mode?: unknown; webhookUrl?: unknown };
   if (webhookUrl === undefined) {
-    return mode === "webhook" ? [fault("webhookUrl", "required", "mode webhook needs a URL to call")] : [];
+    return mode === "webhook" ? [fault("webhookUrl", "required", "is required with mode webhook")] : [];
   }
   const check = typeof webhookUrl === "string" ? guard.checkUrl(webhookUrl) : { ok: true as const };
-  return check.ok ? [] : [fault("webhookUrl", "forbidden_address", `is refused. ${check.reason.replace(/\.$/, "")}`)];
+  return check.ok
+    ? []
+    : [fault("webhookUrl", "forbidden_address", `is not allowed. ${check.reason.replace(/\.$/, "")}`)];
 }
 
 /**

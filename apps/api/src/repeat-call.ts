@@ -42,7 +42,7 @@ export async function repeatTimedOutCall(
   }
   const ticketId = ticketIdOf(project, "api", chatId);
   const giveBack = async () => {
-    await persister.persist("giving replies back", () => store.replies.release(project, ticketId, place.callId));
+    await persister.persist("releasing replies", () => store.replies.release(project, ticketId, place.callId));
     await place.release();
   };
   const { messageId } = place;

@@ -50,7 +50,7 @@ export function apiService(resources: Resources): Service {
     } catch (error) {
       for (const step of undo.toReversed()) {
         await step().catch((undoError: unknown) =>
-          log.warn({ error: undoError }, "a failed start left something open"),
+          log.warn({ error: undoError }, "failed startup left a resource open"),
         );
       }
       throw error;
@@ -61,7 +61,7 @@ export function apiService(resources: Resources): Service {
     if (config.adminKey !== undefined) {
       await ensureConfiguredAdminKey(store, config.adminKey);
       if (isGuessableKey(config.adminKey)) {
-        log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random one, as from: openssl rand -hex 32");
+        log.warn({}, "SVC_ADMIN_KEY is easy to guess; set a random value, for example from: openssl rand -hex 32");
       }
     }
     const presence = await beginPresence(store, log);
@@ -105,7 +105,7 @@ export function apiService(resources: Resources): Service {
     const readSettings = createSettingsReader(store);
     const readSecrets = createSecretsReader(store);
     const limitPolls = createOpenLimit(config.ceilings.openCalls, "long polls and event streams");
-    const limitHeldCalls = createOpenLimit(config.ceilings.heldCalls, "messages with a call that waits for the reply");
+    const limitHeldCalls = createOpenLimit(config.ceilings.heldCalls, "requests waiting for a reply");
     const context = {
       store,
       queues,
@@ -167,7 +167,7 @@ export function apiService(resources: Resources): Service {
         takeHookBody,
         catalogue,
         openTools: resources.openTools,
-        limitPulls: createOpenLimit(config.ceilings.openCalls, "calls that follow pulls of models"),
+        limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
         closing: closing.signal,
       });
     };
@@ -185,7 +185,7 @@ export function apiService(resources: Resources): Service {
 
     const listening = await listen(app, { host, port: config.ports.api, setting: "SVC_API_PORT" });
     binding.attach(listening, host);
-    log.info({ host, port: listening.port }, "the HTTP API listens");
+    log.info({ host, port: listening.port }, "HTTP API listening");
 
     return {
       urls: { "HTTP API": localUrl(host, listening.port) },

@@ -1,4 +1,4 @@
-import { ServiceFault, createClient, isSendable } from "@svc/client";
+import { ServiceError, createClient, isValidHeaderValue } from "@svc/client";
 import type { Client, SentMessage } from "@svc/client";
 import { localUrl, runningChannelSchema } from "@svc/contracts";
 import type { DrainAnswer } from "@svc/contracts";
@@ -42,25 +42,30 @@ export const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
 
 /** Nothing listens at the address of a target. */
 export function notRunning({ url, startWith }: ApiTarget, cause: unknown): CliError {
-  const advice = `Start it with: ${startWith}\nIf it runs elsewhere, name its address with --url.`;
-  return new CliError("not_running", EXIT.notRunning, `Nothing answers at ${url}. ${advice}`, { cause });
+  const advice = `Start it with: ${startWith}\nIf it runs elsewhere, set its URL with --url.`;
+  return new CliError("not_running", EXIT.notRunning, `No server responds at ${url}. ${advice}`, { cause });
 }
 
 /** Throws CliError for a key that no header can carry. */
 export function requireSendableKey({ key }: ApiTarget): void {
-  if (isSendable(key)) return;
+  if (isValidHeaderValue(key)) return;
   throw new CliError(
     "invalid_key",
     EXIT.notAllowed,
-    "The key has characters that cannot be sent. Check SVC_ADMIN_KEY.",
+    "The API key contains characters that cannot be sent. Check SVC_ADMIN_KEY.",
   );
 }
 
 /** What the client's own faults mean for somebody who runs a command; the others are answers of the product. */
-const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceFault) => CliError>> = {
+const CLIENT_FAULTS: Readonly<Record<string, (target: ApiTarget, fault: ServiceError) => CliError>> = {
   unreachable: notRunning,
   timeout: ({ url }, cause) =>
-    new CliError("timeout", EXIT.notRunning, `${url} took the call and does not answer. Look at its log.`, { cause }),
+    new CliError(
+      "timeout",
+      EXIT.notRunning,
+      `${url} accepted the request but did not respond. Check the server's log.`,
+      { cause },
+    ),
   unexpected_answer: (target, { status }) => notThisProduct(target, `status ${status}`),
 };
 
@@ -68,12 +73,12 @@ function notThisProduct({ url }: ApiTarget, answer: string): CliError {
   return new CliError(
     "not_this_product",
     EXIT.notRunning,
-    `What answers at ${url} (${answer}) is not this product. Check --url and SVC_API_PORT.`,
+    `The server at ${url} (${answer}) is not this product. Check --url and SVC_API_PORT.`,
   );
 }
 
 /** A failed call in the words of the command line. */
-function explain(target: ApiTarget, fault: ServiceFault): CliError {
+function explain(target: ApiTarget, fault: ServiceError): CliError {
   const { code, status, detail, requestId } = fault;
   const ofClient = CLIENT_FAULTS[code];
   if (ofClient !== undefined) return ofClient(target, fault);
@@ -95,7 +100,7 @@ export async function withClient<Result>(
   try {
     return await call(createClient({ url, key, project, maxRetries, timeoutMs }));
   } catch (error) {
-    throw error instanceof ServiceFault ? explain(target, error) : error;
+    throw error instanceof ServiceError ? explain(target, error) : error;
   }
 }
 
@@ -152,7 +157,7 @@ export async function probeApi(url: string, key: string | null): Promise<ApiStat
   let response: Response;
   try {
     response = await fetch(new URL("/api/v1/health", url), {
-      headers: key === null || !isSendable(key) ? {} : { "X-Api-Key": key },
+      headers: key === null || !isValidHeaderValue(key) ? {} : { "X-Api-Key": key },
       redirect: "error",
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });

@@ -31,7 +31,7 @@ const ONLY_BODY = ["x-svc-signature"];
 
 describe("a callback is genuine", () => {
   test("with the headers of Standard Webhooks", () => {
-    const report = { ok: true, scheme: "standard", reason: null, detail: "The callback is genuine.", hints: [] };
+    const report = { ok: true, scheme: "standard", reason: null, detail: "The callback is authentic.", hints: [] };
     expect(checkCallback(received())).toEqual(report);
   });
 
@@ -39,7 +39,7 @@ describe("a callback is genuine", () => {
     expect(checkCallback(received({ only: ONLY_BODY, signedAt: ago(1e9) }))).toMatchObject({
       ok: true,
       scheme: "body",
-      hints: [expect.stringContaining("does not prove when it was sent")],
+      hints: [expect.stringContaining("does not cover the time of sending")],
     });
   });
 
@@ -59,20 +59,20 @@ describe("a callback is not genuine, and the report says why", () => {
   ];
 
   test.each(schemes)("signed with another secret ($scheme)", ({ scheme, only }) => {
-    const callback = received({ signedWith: ["another secret"], ...(only === undefined ? {} : { only }) });
+    const callback = received({ signedWith: ["a different secret"], ...(only === undefined ? {} : { only }) });
     expect(checkCallback(callback)).toEqual({
       ok: false,
       scheme,
       reason: "bad_signature",
-      detail: "The signature is not the one of this body with this secret.",
-      hints: [expect.stringContaining("Is it the secret that was set")],
+      detail: "The signature does not match this body and secret.",
+      hints: [expect.stringContaining("Is this the secret that was set")],
     });
   });
 
   test.each([
-    ["with spaces around it", ` ${SECRET}`, "without the spaces"],
-    ["without whsec_", SECRET.slice("whsec_".length), "with whsec_ before it"],
-    ["with whsec_ that does not belong to it", "whsec_c2VjcmV0", "without whsec_"],
+    ["with spaces around it", ` ${SECRET}`, "without the surrounding spaces"],
+    ["without the prefix whsec_", SECRET.slice("whsec_".length), "with the prefix whsec_"],
+    ["with whsec_ that does not belong to it", "whsec_c2VjcmV0", "without the prefix whsec_"],
   ])("the secret was given %s", (_, secret, hint) => {
     const signedWith = [secret === "whsec_c2VjcmV0" ? "c2VjcmV0" : SECRET];
     for (const { only } of schemes) {
@@ -85,11 +85,11 @@ describe("a callback is not genuine, and the report says why", () => {
   });
 
   test.each([
-    ["was parsed and written again", JSON.stringify(JSON.parse(BODY), null, 2), "parsed and written again"],
-    ["got a line end at its end", `${BODY}\n`, "without the line end"],
+    ["was parsed and serialized again", JSON.stringify(JSON.parse(BODY), null, 2), "parsed and serialized again"],
+    ["got a line end at its end", `${BODY}\n`, "without the trailing line break"],
     ["got a byte order mark", `\ufeff${BODY}`, "without the byte order mark"],
     ["is not the body alone", `HTTP/1.1 200 OK\n\n${BODY}`, "The body is not JSON"],
-    ["has changed and was written again", '{ "ok": false }', "looks as if it was parsed and written again"],
+    ["has changed and was written again", '{ "ok": false }', "seems to have been parsed and serialized again"],
   ])("the body %s", (_, body, hint) => {
     for (const { only } of schemes) {
       const callback = received({ body: Buffer.from(body, "utf8"), ...(only === undefined ? {} : { only }) });
@@ -102,20 +102,20 @@ describe("a callback is not genuine, and the report says why", () => {
     const report = checkCallback(received({ signedAt: ago(3 * 86_400_000) }));
     expect(report).toMatchObject({
       reason: "bad_timestamp",
-      detail: "It is too old: it was signed 3 days ago, and 5 minutes are allowed.",
+      detail: "The callback is too old: it was signed 3 days ago, and the maximum is 5 minutes.",
     });
-    expect(report.hints.join(" ")).toContain("Its signature is right. To look at an old one");
+    expect(report.hints.join(" ")).toContain("The signature is valid. To verify an old callback");
     expect(checkCallback(received({ signedAt: ago(3 * 86_400_000), maxAgeMs: 7 * 86_400_000 })).ok).toBe(true);
   });
 
   test("too old, and its signature is wrong as well", () => {
-    const report = checkCallback(received({ signedAt: ago(600_000), signedWith: ["another secret"] }));
-    expect(report.hints).toContain("Its signature is not right either.");
+    const report = checkCallback(received({ signedAt: ago(600_000), signedWith: ["a different secret"] }));
+    expect(report.hints).toContain("The signature is not valid either.");
   });
 
   test("from the future", () => {
     const report = checkCallback(received({ signedAt: ago(-3_600_000) }));
-    expect(report).toMatchObject({ reason: "bad_timestamp", detail: "It was signed 60 minutes in the future." });
+    expect(report).toMatchObject({ reason: "bad_timestamp", detail: "The timestamp is 60 minutes in the future." });
     expect(report.hints[0]).toContain("clocks");
   });
 
@@ -134,18 +134,18 @@ describe("a callback is not genuine, and the report says why", () => {
     expect(checkCallback(callback)).toMatchObject({
       scheme: "standard",
       reason: "missing_header",
-      detail: "The callback comes without webhook-id and webhook-timestamp and with more than one webhook-signature.",
+      detail: "The callback was received without webhook-id and webhook-timestamp and with more than one webhook-signature.",
     });
     expect(checkCallback(received({ headers: { accept: "*/*" } }))).toMatchObject({
       scheme: "body",
       reason: "missing_header",
-      detail: "The callback comes without x-svc-signature.",
+      detail: "The callback was received without x-svc-signature.",
     });
   });
 
   test.each([
-    ["webhook-signature", "K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=", "v1, and 44 characters"],
-    ["webhook-signature", "v1,K5oZ", "v1, and 44 characters"],
+    ["webhook-signature", "K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=", "v1, followed by 44 characters"],
+    ["webhook-signature", "v1,K5oZ", "v1, followed by 44 characters"],
   ])("with a cut %s", (name, value, hint) => {
     const { headers } = received();
     expect(checkCallback(received({ headers: { ...headers, [name]: value } })).hints).toEqual([
@@ -157,13 +157,13 @@ describe("a callback is not genuine, and the report says why", () => {
     expect(checkCallback(received({ headers: { "x-svc-signature": value } }))).toMatchObject({
       scheme: "body",
       reason: "bad_signature",
-      hints: [expect.stringContaining("64 hexadecimal digits in lower case")],
+      hints: [expect.stringContaining("64 lowercase hex digits")],
     });
   });
 
   test("and no report tells the secret", () => {
     const callbacks = [
-      received({ signedWith: ["another secret"] }),
+      received({ signedWith: ["a different secret"] }),
       received({ secret: ` ${SECRET}` }),
       received({ signedAt: ago(1e9) }),
       received({ only: [] }),

@@ -38,12 +38,12 @@ const SIGNATURE_FORM = {
   standard: {
     header: "webhook-signature",
     pattern: /^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$/,
-    text: "v1, and 44 characters of base64; several are separated by spaces",
+    text: "v1, followed by 44 characters of base64; several signatures are separated by spaces",
   },
   body: {
     header: "x-svc-signature",
     pattern: /^sha256=[0-9a-f]{64}$/,
-    text: "sha256= and 64 hexadecimal digits in lower case",
+    text: "sha256= followed by 64 lowercase hex digits",
   },
 } satisfies Record<WebhookScheme, { header: string; pattern: RegExp; text: string }>;
 
@@ -64,39 +64,43 @@ function missing({ headers }: Callback, scheme: WebhookScheme): Finding {
     ...(repeated.length === 0 ? [] : [`with more than one ${repeated.join(" and ")}`]),
   ];
   return {
-    detail: `The callback comes ${faults.join(" and ")}.`,
-    hints: ["Is that all that the receiver got? A proxy may leave out headers that it does not know."],
+    detail: `The callback was received ${faults.join(" and ")}.`,
+    hints: ["Is this everything the receiver got? A proxy may remove headers it does not know."],
   };
 }
 
 function untimely(callback: Callback, scheme: WebhookScheme): Finding {
   const { headers, now, maxAgeMs, secret } = callback;
   const timestamp = String(headers["webhook-timestamp"]);
-  if (!/^\d{1,12}$/.test(timestamp)) return { detail: "webhook-timestamp is no time in whole seconds.", hints: [] };
+  if (!/^\d{1,12}$/.test(timestamp))
+    return { detail: "webhook-timestamp is not a Unix time in whole seconds.", hints: [] };
   const ageMs = now.getTime() - Number(timestamp) * 1_000;
   const signature = isSignedBy(callback, scheme, secret)
-    ? ["Its signature is right. To look at an old one, say how old it may be with --max-age."]
-    : ["Its signature is not right either.", ...mismatch(callback, scheme).hints];
+    ? ["The signature is valid. To verify an old callback, set its maximum age with --max-age."]
+    : ["The signature is not valid either.", ...mismatch(callback, scheme).hints];
   if (ageMs < 0) {
     return {
-      detail: `It was signed ${renderAge(-ageMs)} in the future.`,
-      hints: ["Check the clocks of sender and receiver.", ...signature],
+      detail: `The timestamp is ${renderAge(-ageMs)} in the future.`,
+      hints: ["Check the clocks of the sender and the receiver.", ...signature],
     };
   }
   return {
-    detail: `It is too old: it was signed ${renderAge(ageMs)} ago, and ${renderAge(maxAgeMs)} are allowed.`,
-    hints: ["A receiver has to refuse it: somebody may have kept it and sent it again.", ...signature],
+    detail: `The callback is too old: it was signed ${renderAge(ageMs)} ago, and the maximum is ${renderAge(maxAgeMs)}.`,
+    hints: ["Receivers must reject it, because it may be a replay attack.", ...signature],
   };
 }
 
 /** The same secret as it may have been given wrongly, with what has to be done about it. */
 function otherSecrets(secret: string): { secret: string; hint: string }[] {
   return [
-    { secret: secret.trim(), hint: "It is right for this secret without the spaces around it." },
-    { secret: `whsec_${secret}`, hint: "It is right for this secret with whsec_ before it, which belongs to it." },
+    { secret: secret.trim(), hint: "It is valid for this secret without the surrounding spaces." },
+    {
+      secret: `whsec_${secret}`,
+      hint: "It is valid for this secret with the prefix whsec_, which is part of the secret.",
+    },
     {
       secret: secret.replace(/^whsec_/, ""),
-      hint: "It is right for this secret without whsec_, which does not belong to it.",
+      hint: "It is valid for this secret without the prefix whsec_, which is not part of the secret.",
     },
   ].filter((other) => other.secret !== secret);
 }
@@ -116,16 +120,16 @@ function otherBodies(body: Buffer): { body: Buffer; hint: string }[] {
   return [
     {
       text: text.replace(/(?:\r?\n)+$/, ""),
-      hint: "It is right for this body without the line end after it, which an editor or echo has added.",
+      hint: "It is valid for this body without the trailing line break, which an editor or echo has added.",
     },
     {
       text: text.replace(/^\ufeff/, ""),
-      hint: "It is right for this body without the byte order mark before it, which an editor has added.",
+      hint: "It is valid for this body without the byte order mark, which an editor has added.",
     },
     {
       text: reserialize(text) ?? text,
       hint:
-        "It is right for this body before it was parsed and written again. A receiver has to verify the raw bytes, " +
+        "It is valid for this body before it was parsed and serialized again. A receiver must verify the raw bytes " +
         "before anything parses them.",
     },
   ]
@@ -137,16 +141,16 @@ function otherBodies(body: Buffer): { body: Buffer; hint: string }[] {
 function suspectBody(body: Buffer): string[] {
   const text = body.toString("utf8");
   const compact = reserialize(text);
-  if (compact === null) return ["The body is not JSON, as every callback is. Give the body alone, without headers."];
+  if (compact === null) return ["The body is not JSON, which every callback is. Pass only the body, without headers."];
   if (compact === text) return [];
-  return ["The body looks as if it was parsed and written again. The signature is over the raw bytes: keep those."];
+  return ["The body seems to have been parsed and serialized again. The signature covers the raw bytes: keep those."];
 }
 
 function mismatch(callback: Callback, scheme: WebhookScheme): Finding {
   const { body, headers, secret } = callback;
-  const detail = "The signature is not the one of this body with this secret.";
+  const detail = "The signature does not match this body and secret.";
   const { header, pattern, text } = SIGNATURE_FORM[scheme];
-  if (!pattern.test(String(headers[header]))) return { detail, hints: [`${header} is not complete: it is ${text}.`] };
+  if (!pattern.test(String(headers[header]))) return { detail, hints: [`${header} is malformed: it must be ${text}.`] };
   const found = [
     ...otherSecrets(secret).filter((other) => isSignedBy(callback, scheme, other.secret)),
     ...otherBodies(body).filter((other) => isSignedBy(callback, scheme, secret, other.body)),
@@ -157,7 +161,7 @@ function mismatch(callback: Callback, scheme: WebhookScheme): Finding {
     detail,
     hints: [
       ...suspectBody(body),
-      "Is it the secret that was set when the callback was made? While none is set, the API key that sent the message is it.",
+      "Is this the secret that was set when the callback was created? If none is set, the secret is the API key that sent the message.",
     ],
   };
 }
@@ -171,10 +175,10 @@ const FINDINGS = {
 /** What else is to be known of a callback that is genuine. */
 function remarks(callback: Callback, scheme: WebhookScheme): string[] {
   if (scheme === "body") {
-    return ["X-Svc-Signature does not prove when it was sent: a receiver is safer with webhook-signature."];
+    return ["X-Svc-Signature does not cover the time of sending: webhook-signature is more secure."];
   }
   const isOther = callback.headers["x-svc-signature"] !== undefined && !isSignedBy(callback, "body", callback.secret);
-  return isOther ? ["X-Svc-Signature is of another secret: during a rotation it is the newer one's."] : [];
+  return isOther ? ["X-Svc-Signature uses a different secret: during a rotation, it is signed with the new one."] : [];
 }
 
 /**
@@ -186,7 +190,7 @@ export function checkCallback(callback: Callback): CallbackReport {
   const scheme = HEADERS.standard.some((name) => headers[name] !== undefined) ? "standard" : "body";
   const verdict = verifyWebhook({ body, headers, secrets: [secret], scheme, now, toleranceMs: maxAgeMs });
   if (verdict.ok) {
-    return { ok: true, scheme, reason: null, detail: "The callback is genuine.", hints: remarks(callback, scheme) };
+    return { ok: true, scheme, reason: null, detail: "The callback is authentic.", hints: remarks(callback, scheme) };
   }
   return { ok: false, scheme, reason: verdict.reason, ...FINDINGS[verdict.reason](callback, scheme) };
 }

@@ -8,8 +8,8 @@ import type { Cli } from "./cli.ts";
 export async function confirm(cli: Cli, question: string, instead: string): Promise<boolean> {
   const answer = await askLine(cli, {
     question,
-    request: "Type yes and Enter",
-    instead: `There is nobody here to say yes: add ${instead}.`,
+    request: "Type yes and press Enter",
+    instead: `Cannot ask for confirmation, because the input is not a terminal. Add ${instead}.`,
   });
   return /^\s*y(?:es)?\s*$/i.test(answer);
 }

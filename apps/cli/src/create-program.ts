@@ -31,59 +31,47 @@ import { EXIT_MEANINGS } from "./exit-codes.ts";
 import { readVersion } from "./read-version.ts";
 import type { OutputStream } from "./terminal.ts";
 
-/** In the order in which the help shows them. */
-const COMMANDS = [
-  addUp,
-  addStart,
-  addInit,
-  addMigrate,
-  addUpgrade,
-  addBackup,
-  addRestore,
-  addAsk,
-  addTickets,
-  addToolCalls,
-  addTools,
-  addKb,
-  addAgents,
-  addModels,
-  addKeys,
-  addOperators,
-  addProjects,
-  addChannels,
-  addDeadLetters,
-  addDeliveries,
-  addWebhook,
-  addPrivacy,
-  addAudit,
-  addStats,
-  addEval,
-  addReplay,
-  addDoctor,
-];
+/** Commands by heading, in the order in which the help shows them. */
+const COMMANDS = {
+  "Start:": [addUp, addStart, addInit, addDoctor],
+  "Content:": [addKb, addAgents, addModels, addTools, addEval, addReplay],
+  "People:": [addAsk, addTickets, addToolCalls, addOperators, addProjects, addKeys, addPrivacy],
+  "Operate:": [
+    addChannels,
+    addWebhook,
+    addDeliveries,
+    addDeadLetters,
+    addStats,
+    addAudit,
+    addMigrate,
+    addUpgrade,
+    addBackup,
+    addRestore,
+  ],
+};
 
 function afterHelp({ self, startWith }: Cli): string {
   const codes = Object.entries(EXIT_MEANINGS).map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
   return `
 Examples:
   ${startWith.padEnd(44)} run everything on this machine
-  ${`${self} ask "How do I send a message?"`.padEnd(44)} ask the running product
-  ${`${self} kb add handbook.md`.padEnd(44)} give it something to answer from
-  ${`${self} doctor`.padEnd(44)} find out what is wrong
-
-The key is SVC_ADMIN_KEY, else the credential in the data folder (SVC_DATA_DIR, .svc by default).
-The database is DATABASE_URL with SVC_SECRET_KEY, else the PostgreSQL of the data folder: the running one is joined,
-else it is started for the moment. With --json, one JSON document is on standard output and nothing else; through
-npm, add --silent: npm run --silent svc -- doctor --json
-
+  ${`${self} ask "How do I send a message?"`.padEnd(44)} ask the running service
+  ${`${self} kb add handbook.md`.padEnd(44)} add a document to answer from
+  ${`${self} doctor`.padEnd(44)} find problems and how to fix them
+API key: SVC_ADMIN_KEY, or the key in the data folder (SVC_DATA_DIR, .svc by default).
+Database: DATABASE_URL with SVC_SECRET_KEY, or the PostgreSQL of the data folder, which is started if it is not running.
+With --json, standard output contains one JSON document and nothing else. With npm, add --silent:
+npm run --silent svc -- doctor --json
 Exit codes:
 ${codes.join("\n")}`;
 }
 
-/** The command line with all its commands; nothing of the product is loaded before one of them runs. */
+/** Returns the command line with all commands. The product is loaded only when a command runs. */
 export function createProgram(cli: Cli, streams: { stdout: OutputStream; stderr: OutputStream }): Command {
   const program = new Command("svc")
-    .description("Message channels service: one pipeline behind an HTTP API and other channels.")
+    .description(
+      "Message channels service: agents, operators and one pipeline behind HTTP, a web widget, Telegram and MCP.",
+    )
     .version(readVersion())
     .usage("<command> [options]")
     .exitOverride()
@@ -93,8 +81,13 @@ export function createProgram(cli: Cli, streams: { stdout: OutputStream; stderr:
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .showHelpAfterError("(--help shows how the command is used)")
+    .showHelpAfterError("(add --help for usage)")
     .addHelpText("after", afterHelp(cli));
-  for (const add of COMMANDS) add(program, cli);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, cli);
+  }
+  // The help command that commander adds by itself.
+  program.commandsGroup("");
   return program;
 }

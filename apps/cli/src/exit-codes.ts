@@ -16,11 +16,11 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What each exit code means, for the help and the documentation. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
-  0: "done; also when the product was stopped with Ctrl-C",
+  0: "success, or stopped with Ctrl-C",
   1: "failed",
-  2: "the command line is not right",
-  3: "the product, PostgreSQL or Redis does not run or cannot be reached",
-  4: "not allowed: no key, an unknown key, or a key that may not do this",
-  78: "the configuration is not right",
-  130: "interrupted before it was done",
+  2: "invalid command line",
+  3: "the service, PostgreSQL or Redis is not running or unreachable",
+  4: "not allowed: missing or unknown key, or missing scope",
+  78: "invalid configuration",
+  130: "interrupted before completion",
 };

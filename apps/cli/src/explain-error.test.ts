@@ -19,7 +19,7 @@ describe("an error ends the command with the exit code of its kind", () => {
     ["an embedded Postgres", new EmbeddedPostgresError("start_failed", "No space."), EXIT.failed],
     ["a wrong key", new ServiceError("invalid_key", "This key is unknown."), EXIT.notAllowed],
     ["a missing scope", new ServiceError("insufficient_scope", "This key lacks it."), EXIT.notAllowed],
-    ["a store that is away", new ServiceError("unavailable", "Try again."), EXIT.notRunning],
+    ["a store that is away", new ServiceError("unavailable", "Retry."), EXIT.notRunning],
     ["something that is not there", new ServiceError("not_found", "There is none."), EXIT.failed],
     ["a refused connection", unreachable, EXIT.notRunning],
     ["a connection that takes too long", new Error("timeout exceeded when trying to connect"), EXIT.notRunning],
@@ -39,7 +39,7 @@ describe("an error ends the command with the exit code of its kind", () => {
 describe("the explanation of an error", () => {
   test("of a store that is unavailable because of a pooler names the pooler and what it said", () => {
     const cause = withCode("08P01", "unsupported startup parameter: options");
-    const { message } = explainError(new ServiceError("unavailable", "Try again.", { cause }));
+    const { message } = explainError(new ServiceError("unavailable", "Retry.", { cause }));
     expect(message).toMatch(/pooler.*DATABASE_URL.*unsupported startup parameter: options/);
   });
 
@@ -49,13 +49,13 @@ describe("the explanation of an error", () => {
 
   test("is one line that says how to learn more where the fault is unknown, and never a stack", () => {
     const { message } = explainError(new TypeError("x is not a function\n    at file.js:1:1"));
-    expect(message).toBe("Unexpected fault: x is not a function. Set SVC_LOG_LEVEL=debug to see where it comes from.");
+    expect(message).toBe("Unexpected error: x is not a function. Set SVC_LOG_LEVEL=debug for details.");
   });
 
   test("names the reason of the system beside the advice", () => {
     expect(explainError(unreachable).message).toContain("DATABASE_URL. (ECONNREFUSED)");
     expect(explainError(withCode("ENOSPC", "write ENOSPC")).message).toBe(
-      "The disk is full. Make room and try again. (write ENOSPC)",
+      "The disk is full. Free disk space and retry. (write ENOSPC)",
     );
   });
 });

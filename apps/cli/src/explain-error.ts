@@ -36,15 +36,15 @@ const EXIT_OF_SERVICE_ERROR: Readonly<Record<string, ExitCode>> = {
 
 const DATABASE_AWAY = {
   exitCode: EXIT.notRunning,
-  message: "PostgreSQL cannot be reached. Start it, or check host and port in DATABASE_URL.",
+  message: "PostgreSQL is unreachable. Start it, or check the host and port in DATABASE_URL.",
 };
 const DATABASE_REFUSES = {
   exitCode: EXIT.notAllowed,
-  message: "PostgreSQL refused the connection. Check user and password in DATABASE_URL.",
+  message: "PostgreSQL rejected the connection. Check the user and password in DATABASE_URL.",
 };
 
 const POOLER_ADVICE =
-  "A connection pooler between this program and PostgreSQL breaks it. Let DATABASE_URL name PostgreSQL itself.";
+  "A connection pooler between this program and PostgreSQL is not supported in this mode. Use PostgreSQL's own address in DATABASE_URL.";
 
 /** What codes of the system and SQLSTATEs of PostgreSQL mean for somebody who runs a command. */
 const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: string }>> = {
@@ -60,19 +60,19 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
   "28000": DATABASE_REFUSES,
   "42501": {
     exitCode: EXIT.notAllowed,
-    message: "The user in DATABASE_URL may not do this. Take the owner of the database.",
+    message: "The user in DATABASE_URL lacks the required privileges. Use the owner of the database.",
   },
   "3D000": {
     exitCode: EXIT.configuration,
-    message: "The database that DATABASE_URL names does not exist. Make it, or correct the name.",
+    message: "The database in DATABASE_URL does not exist. Create it, or correct the name.",
   },
   "53100": {
     exitCode: EXIT.failed,
-    message: "The disk of PostgreSQL is full. Make room there; nothing is accepted until then.",
+    message: "The disk of PostgreSQL is full. Free disk space; no messages are accepted until then.",
   },
   "53300": {
     exitCode: EXIT.notRunning,
-    message: "PostgreSQL has no connection left. Raise max_connections, or start fewer processes.",
+    message: "PostgreSQL has no free connections. Raise max_connections, or run fewer processes.",
   },
   // What PgBouncer sends for a startup parameter that it does not support.
   "08P01": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
@@ -81,10 +81,10 @@ const SYSTEM_ERRORS: Readonly<Record<string, { exitCode: ExitCode; message: stri
   "26000": { exitCode: EXIT.configuration, message: POOLER_ADVICE },
   EACCES: {
     exitCode: EXIT.notAllowed,
-    message: "The system does not allow this user to use a file, a folder or a port below 1024.",
+    message: "This user does not have permission for a file, a folder or a port below 1024.",
   },
-  ENOSPC: { exitCode: EXIT.failed, message: "The disk is full. Make room and try again." },
-  EROFS: { exitCode: EXIT.failed, message: "The disk is read-only. Choose a folder that can be written." },
+  ENOSPC: { exitCode: EXIT.failed, message: "The disk is full. Free disk space and retry." },
+  EROFS: { exitCode: EXIT.failed, message: "The disk is read-only. Choose a writable folder." },
 };
 
 function fieldOf(error: Error, name: string): string | undefined {
@@ -131,6 +131,6 @@ function unknownFault(message: string): Explanation {
   return {
     code: "internal",
     exitCode: EXIT.failed,
-    message: `Unexpected fault: ${firstLine}. Set SVC_LOG_LEVEL=debug to see where it comes from.`,
+    message: `Unexpected error: ${firstLine}. Set SVC_LOG_LEVEL=debug for details.`,
   };
 }

@@ -35,18 +35,18 @@ export async function findApiKeyId(store: Store, principal: Principal, named: st
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Name the key by its id, or by its beginning as keys list shows it; never by the key itself.",
+      "Specify the key by its ID, or by its prefix as shown by keys list; never by the key itself.",
     );
   }
   const live = await listAllKeys(store, principal, name);
   const meant = live.filter(({ prefix, revokedAt }) => revokedAt === null && prefix.startsWith(name));
   const [only, ...others] = meant;
   if (only === undefined) {
-    throw new CliError("not_found", EXIT.failed, "No key that is not revoked begins so. See: keys list");
+    throw new CliError("not_found", EXIT.failed, "No active key has this prefix. See: keys list");
   }
   if (others.length > 0) {
     const lines = meant.map((item) => `  ${item.id}  ${safeLine(item.prefix)}…  ${safeLine(item.name)}`);
-    throw new CliError("ambiguous", EXIT.failed, `Several keys begin so; name one by its id:\n${lines.join("\n")}`);
+    throw new CliError("ambiguous", EXIT.failed, `Several keys have this prefix; specify the ID:\n${lines.join("\n")}`);
   }
   return only.id;
 }

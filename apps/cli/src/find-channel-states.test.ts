@@ -38,13 +38,13 @@ describe("the state of a channel", () => {
     expect(judgeChannel(api, URL, { kind: "nothing" })).toEqual({ state: "not_running", since: null, detail: null });
     expect(judgeChannel(api, URL, { kind: "other_program" })).toMatchObject({
       state: "not_running",
-      detail: `another program listens at ${URL}`,
+      detail: `another program is listening on ${URL}`,
     });
   });
 
   test.each<[string, ApiState, string]>([
     ["another installation runs there", { kind: "stranger" }, "another installation"],
-    ["the product cannot say", ours(null, "fail"), "not healthy"],
+    ["the product cannot say", ours(null, "fail"), "unhealthy"],
   ])("is unknown when %s", (_, probe, detail) => {
     expect(judgeChannel(api, URL, probe)).toMatchObject({ state: "unknown", detail: expect.stringContaining(detail) });
   });

@@ -30,8 +30,9 @@ const found = (state: ChannelReport["state"], detail: string | null): Found => (
 /** What it means when this installation does not answer. */
 const WITHOUT_ANSWER: Record<Exclude<ApiState["kind"], "ours">, (url: string) => Found> = {
   nothing: () => found("not_running", null),
-  other_program: (url) => found("not_running", `another program listens at ${url}`),
-  stranger: (url) => found("unknown", `another installation of this product runs at ${url}, or one with another key`),
+  other_program: (url) => found("not_running", `another program is listening on ${url}`),
+  stranger: (url) =>
+    found("unknown", `another installation of this product, or one with a different key, is running at ${url}`),
 };
 
 /**
@@ -45,7 +46,7 @@ export function judgeChannel(
 ): Found {
   if (since !== null) return { state, since, detail: error };
   if (probe.kind !== "ours") return WITHOUT_ANSWER[probe.kind](url);
-  if (probe.status === "fail") return found("unknown", `the product at ${url} is not healthy`);
+  if (probe.status === "fail") return found("unknown", `the service at ${url} is unhealthy`);
   const channel = probe.channels?.[id];
   if (channel === undefined) return found("not_running", null);
   return { state: channel.state, since: channel.since, detail: channel.error };

@@ -15,7 +15,7 @@ export async function findKey({ adminKey, dataDir }: EarlyConfig): Promise<strin
     throw new CliError(
       "no_key",
       EXIT.notAllowed,
-      `Only its owner can read ${localKeyFile(dataDir)}. Run this as the user that started the product, or set SVC_ADMIN_KEY.`,
+      `Only its owner can read ${localKeyFile(dataDir)}. Run this command as the user that started the service, or set SVC_ADMIN_KEY.`,
       { cause: error },
     );
   }
@@ -28,7 +28,7 @@ export async function getKey(cli: Cli, config: EarlyConfig): Promise<string> {
   throw new CliError(
     "no_key",
     EXIT.notAllowed,
-    `There is no key in ${config.dataDir}. Start the product with: ${cli.startWith}\n` +
-      "If it runs elsewhere, set SVC_ADMIN_KEY to a key of it, or SVC_DATA_DIR to its data folder.",
+    `There is no key in ${config.dataDir}. Start the service with: ${cli.startWith}\n` +
+      "If it runs elsewhere, set SVC_ADMIN_KEY to one of its keys, or SVC_DATA_DIR to its data folder.",
   );
 }

@@ -26,8 +26,8 @@ export async function handOutSecret(
     throw new CliError(
       "no_place_for_secret",
       EXIT.configuration,
-      `Standard output is not a terminal, so the secret goes to a file, which cannot be written (${reason}). ` +
-        "Run this in a terminal, choose a folder with SVC_DATA_DIR, set SVC_ADMIN_KEY, or use --json.",
+      `Standard output is not a terminal, so the secret is written to a file, which failed (${reason}). ` +
+        "Run this command in a terminal, choose a folder with SVC_DATA_DIR, set SVC_ADMIN_KEY, or use --json.",
       { cause },
     );
   }

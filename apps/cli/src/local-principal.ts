@@ -16,7 +16,7 @@ export async function localPrincipal(store: Store, projectName: string = DEFAULT
   const projects = await store.projects.list();
   const advice =
     projects.length === 0
-      ? "There is none yet; the command init makes the first one."
-      : `There are: ${projects.map(({ name }) => name).join(", ")}.`;
-  throw new CliError("not_found", EXIT.failed, `There is no project "${safeLine(projectName, 80)}". ${advice}`);
+      ? "There are no projects yet. Run init to create the first one."
+      : `Projects: ${projects.map(({ name }) => name).join(", ")}.`;
+  throw new CliError("not_found", EXIT.failed, `No project is named "${safeLine(projectName, 80)}". ${advice}`);
 }

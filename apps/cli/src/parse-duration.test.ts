@@ -22,7 +22,7 @@ describe("a duration", () => {
     const parse = durationUpTo({ seconds: 86_400, text: "24h" });
     expect(parse("1d")).toBe(86_400);
     expect(() => parse("25h")).toThrow("at most 24h");
-    expect(() => parse("soon")).toThrow("A duration such as");
+    expect(() => parse("soon")).toThrow("Must be a duration such as");
   });
 });
 

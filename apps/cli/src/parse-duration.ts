@@ -15,6 +15,6 @@ export function durationUpTo(max: { seconds: number; text: string }): (text: str
   return (text) => {
     const seconds = parseDuration(text);
     if (seconds !== null && seconds <= max.seconds) return seconds;
-    throw new InvalidArgumentError(`A duration such as 24h, 30m, 45s or 0 is needed, at most ${max.text}.`);
+    throw new InvalidArgumentError(`Must be a duration such as 24h, 30m, 45s or 0, at most ${max.text}.`);
   };
 }

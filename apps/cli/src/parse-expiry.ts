@@ -13,11 +13,9 @@ export function parseExpiry(text: string, now = new Date()): string {
   if (TIME.test(text)) return text.toUpperCase();
   const seconds = parseDuration(text);
   if (seconds === null || seconds === 0) {
-    throw new InvalidArgumentError(
-      "A date such as 2030-01-31, a time of RFC 3339, or a duration such as 90d is needed.",
-    );
+    throw new InvalidArgumentError("Must be a date such as 2030-01-31, an RFC 3339 time, or a duration such as 90d.");
   }
   const time = new Date(now.getTime() + seconds * 1_000);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("That is too far in the future.");
+  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError("Too far in the future.");
   return time.toISOString();
 }

@@ -13,12 +13,12 @@ interface Expectation {
 
 /** Why the system does not let a file be read, in words. */
 const READ_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
   ENAMETOOLONG: "the name is too long",
-  EISDIR: "it is a folder",
-  EACCES: "this user may not read it",
-  EPERM: "this user may not read it",
+  EISDIR: "is a directory",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
 };
 
 const bad = (message: string, cause?: unknown) => new CliError("bad_input", EXIT.failed, message, { cause });
@@ -30,7 +30,7 @@ async function readAll(stream: InputStream, { what, maxBytes }: Expectation): Pr
     const bytes = typeof part === "string" ? Buffer.from(part, "utf8") : Buffer.from(part);
     parts.push(bytes);
     sizeBytes += bytes.length;
-    if (sizeBytes > maxBytes) throw bad(`That is too much for ${what}: more than ${maxBytes} bytes.`);
+    if (sizeBytes > maxBytes) throw bad(`The input for ${what} is too large: more than ${maxBytes} bytes.`);
   }
   return Buffer.concat(parts);
 }
@@ -42,7 +42,8 @@ async function readAll(stream: InputStream, { what, maxBytes }: Expectation): Pr
 export async function readInput(cli: Cli, file: string | undefined, expectation: Expectation): Promise<Buffer> {
   if (file === undefined || file === "-") {
     const input = cli.openInput();
-    if (input.isTTY === true) cli.terminal.note(`Reading ${expectation.what} from standard input; Ctrl-D ends it.`);
+    if (input.isTTY === true)
+      cli.terminal.note(`Reading ${expectation.what} from standard input; press Ctrl-D to finish.`);
     return readAll(input, expectation);
   }
   try {
@@ -56,5 +57,5 @@ export async function readInput(cli: Cli, file: string | undefined, expectation:
 export function explainReadFault(file: string, error: unknown): unknown {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   const reason = typeof code === "string" ? READ_FAULTS[code] : undefined;
-  return reason === undefined ? error : bad(`${safeLine(file)} cannot be read: ${reason}.`, error);
+  return reason === undefined ? error : bad(`Cannot read ${safeLine(file)}: ${reason}.`, error);
 }

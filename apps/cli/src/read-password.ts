@@ -27,7 +27,7 @@ export async function readPassword(cli: Cli): Promise<string> {
   input.setRawMode(true);
   try {
     const [first, second] = await readTyped(cli, input);
-    if (first !== second) throw bad("The two passwords are not the same. Try again.");
+    if (first !== second) throw bad("The passwords do not match. Try again.");
     return first;
   } finally {
     input.setRawMode(false);
@@ -35,7 +35,7 @@ export async function readPassword(cli: Cli): Promise<string> {
 }
 
 async function readTyped(cli: Cli, input: InputStream): Promise<[string, string]> {
-  cli.terminal.note("Password (not shown):");
+  cli.terminal.note("Password (hidden):");
   const lines: string[] = [];
   let line: string[] = [];
   const decoder = new TextDecoder();
@@ -49,7 +49,7 @@ async function readTyped(cli: Cli, input: InputStream): Promise<[string, string]
         line = [];
         const [first, second] = lines;
         if (first !== undefined && second !== undefined) return [first, second];
-        cli.terminal.note("The same again:");
+        cli.terminal.note("Repeat the password:");
       }
     }
   }

@@ -50,7 +50,7 @@ describe("a secret is one line", () => {
 
   test("a person who has to type it is told so", async () => {
     await readSecret(cliWith("typed\n", true), { file: undefined, what: "the key" });
-    expect(notes).toEqual(["Reading the key from standard input; Ctrl-D ends it.\n"]);
+    expect(notes).toEqual(["Reading the key from standard input; press Ctrl-D to finish.\n"]);
   });
 
   test.each([
@@ -67,8 +67,8 @@ describe("a secret is one line", () => {
   });
 
   test.each([
-    ["missing.txt", "there is no such file"],
-    [".", "it is a folder"],
+    ["missing.txt", "no such file"],
+    [".", "is a directory"],
   ])("a file %s that cannot be read: %s", async (file, reason) => {
     await expect(read("", file)).rejects.toMatchObject({ message: expect.stringContaining(reason) });
   });

@@ -12,7 +12,7 @@ function decode(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw bad(`What was read is no text in UTF-8, so it is not ${what}.`, error);
+    if (error instanceof TypeError) throw bad(`The input is not valid UTF-8, so it is not ${what}.`, error);
     throw error;
   }
 }
@@ -26,7 +26,8 @@ export async function readSecret(
   { file, what }: { file: string | undefined; what: string },
 ): Promise<string> {
   const text = decode(await readInput(cli, file, { what, maxBytes: MAX_BYTES }), what).replace(/\r?\n$/, "");
-  if (text === "") throw bad(`Nothing was read where ${what} should be. Pipe it in, or name a file that holds it.`);
-  if (hasControlCharacters(text)) throw bad(`What was read is not ${what} alone: that is one line.`);
+  if (text === "")
+    throw bad(`The input for ${what} is empty. Pipe it to standard input, or pass a file that contains it.`);
+  if (hasControlCharacters(text)) throw bad(`The input must contain only ${what}, on one line.`);
   return text;
 }

@@ -28,19 +28,19 @@ function linesOf(changes: Partial<DeliveryItem>): string[] {
 }
 
 test("a delivery is shown with its address, its last try and its next", () => {
-  const attempt = { at: AT, status: 500, ms: 12, error: "the receiver answered 500" };
+  const attempt = { at: AT, status: 500, ms: 12, error: "the receiver responded with 500" };
   const lines = linesOf({ attempts: [attempt, attempt], nextAt: "2026-11-21T10:00:30Z" });
   expect(lines.slice(0, 2)).toEqual([
     `${ID} pending message.completed of 2026-11-21T10:00:00Z`,
     "https://example.com/hook",
   ]);
   expect(lines.slice(2).join(" ")).toBe(
-    "2 tries, the last at 2026-11-21T10:00:00Z: the receiver answered 500; next try from 2026-11-21T10:00:30Z on",
+    "2 tries, the last at 2026-11-21T10:00:00Z: the receiver responded with 500; next try from 2026-11-21T10:00:30Z on",
   );
 });
 
 test.each<[string, Partial<DeliveryItem>, string]>([
-  ["not tried yet", { nextAt: AT }, "not tried yet; next try from 2026-11-21T10:00:00Z on"],
+  ["no attempts yet", { nextAt: AT }, "no attempts yet; next try from 2026-11-21T10:00:00Z on"],
   [
     "delivered",
     { state: "delivered", attempts: [{ at: AT, status: 204, ms: 3, error: null }] },

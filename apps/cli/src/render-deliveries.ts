@@ -8,14 +8,15 @@ const URL_CHARS = 120;
 
 const second = (time: string) => `${time.slice(0, 19)}Z`;
 
-const outcomeOf = ({ error, status }: DeliveryAttempt) => error ?? (status === null ? "under way" : `status ${status}`);
+const outcomeOf = ({ error, status }: DeliveryAttempt) =>
+  error ?? (status === null ? "in progress" : `status ${status}`);
 
 /** How often it was tried, how the last try ended, and when the next one is. */
 function describeTries({ attempts, nextAt }: DeliveryItem): string {
   const last = attempts.at(-1);
-  const next = nextAt === null ? "" : `; next try from ${second(nextAt)} on`;
-  if (last === undefined) return `not tried yet${next}`;
-  const tries = attempts.length === 1 ? "1 try" : `${attempts.length} tries, the last`;
+  const next = nextAt === null ? "" : `; next attempt at ${second(nextAt)}`;
+  if (last === undefined) return `no attempts yet${next}`;
+  const tries = attempts.length === 1 ? "1 try" : `${attempts.length} attempts, the last`;
   return `${tries} at ${second(last.at)}: ${safeLine(outcomeOf(last))}${next}`;
 }
 
@@ -31,7 +32,7 @@ export function renderDeliveries(items: readonly DeliveryItem[], { paint, width 
     states[item.state],
     [`${item.type} of ${second(item.createdAt)}`, safeLine(item.url, URL_CHARS), dim(describeTries(item))].join("\n"),
   ]);
-  return renderTable(["DELIVERY", "STATE", "CALLBACK AND TRIES"], rows, width);
+  return renderTable(["DELIVERY", "STATE", "CALLBACK AND ATTEMPTS"], rows, width);
 }
 
 /** One delivery as a person reads it, with every try. */
@@ -59,6 +60,6 @@ export function renderDelivery({
     ["ticket", ticketId],
     ["made", second(createdAt)],
     ["tries", tries.length === 0 ? "none yet" : tries.join("\n")],
-    ...(nextAt === null ? [] : [["next try", `from ${second(nextAt)} on`] as const]),
+    ...(nextAt === null ? [] : [["next attempt", `at ${second(nextAt)}`] as const]),
   ]);
 }

@@ -7,5 +7,5 @@ import { EXIT } from "./exit-codes.ts";
  * `whereShown` is the command that shows them.
  */
 export function requireId(text: string, what: string, whereShown: string): void {
-  if (!isUuid(text)) throw new CliError("usage", EXIT.usage, `${what} is a UUID; ${whereShown} shows them.`);
+  if (!isUuid(text)) throw new CliError("usage", EXIT.usage, `${what} must be a UUID, as shown by ${whereShown}.`);
 }

@@ -155,7 +155,7 @@ describe("a bad configuration", () => {
     expect(found).toEqual([
       "fail SVC_ADMIN_KEY must be at least 16 characters",
       "fail SVC_API_PORT must be a port number",
-      "warn SVC_API_PROT is not a setting and changes nothing",
+      "warn SVC_API_PROT is not a setting and has no effect",
     ]);
   });
 
@@ -200,7 +200,7 @@ describe("a callback is verified without a product", () => {
   test("with a secret that can be none: exit code 1, and the secret is not shown", async () => {
     const { stderr, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: "whsec_planted-no-base64" }, body);
     expect(exitCode).toBe(EXIT.failed);
-    expect(stderr).toContain("whsec_ is not base64");
+    expect(stderr).toContain("after whsec_ must be padded base64");
     expect(stderr).not.toContain("planted");
   });
 });

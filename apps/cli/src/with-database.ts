@@ -55,11 +55,11 @@ async function findOrStart(
     throw new CliError(
       "no_data",
       EXIT.failed,
-      `There is no data in ${dataDir} yet. Start the product once with: ${cli.startWith}\n` +
-        "If its data lies elsewhere, set SVC_DATA_DIR, or DATABASE_URL and SVC_SECRET_KEY.",
+      `There is no data in ${dataDir} yet. Start the service once with: ${cli.startWith}\n` +
+        "If its data is elsewhere, set SVC_DATA_DIR, or DATABASE_URL and SVC_SECRET_KEY.",
     );
   }
-  cli.terminal.note("The product does not run; starting its PostgreSQL for the moment …");
+  cli.terminal.note("The service is not running; starting its PostgreSQL temporarily …");
   const started = await startEmbeddedPostgres({ dataDir, log, onProgress: (text) => cli.terminal.note(text) });
   return { url: started.url, origin: "started", close: () => started.stop() };
 }
@@ -71,7 +71,7 @@ async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Pr
   throw new CliError(
     "no_secret_key",
     EXIT.configuration,
-    `The product that runs on ${dataDir} has its secret key from elsewhere. Set SVC_SECRET_KEY to the same.`,
+    `The service running on ${dataDir} uses a different secret key. Set SVC_SECRET_KEY to the same value.`,
   );
 }
 

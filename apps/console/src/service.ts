@@ -141,7 +141,7 @@ export function consoleService(resources: Resources): Service {
         takeHookBody: createBodyTaker(resources, guard),
         catalogue,
         openTools,
-        limitPulls: createOpenLimit(config.ceilings.openCalls, "calls that follow pulls of models"),
+        limitPulls: createOpenLimit(config.ceilings.openCalls, "model pull requests"),
         closing: closing.signal,
       });
       routes.use("/api", () => {

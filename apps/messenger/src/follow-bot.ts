@@ -14,11 +14,11 @@ export interface FollowedBot {
 }
 
 const WATCH_MS = 1_000;
-const SET_TOKEN = "Take a token from @BotFather and set it: svc channels set messenger botToken=…";
+const SET_TOKEN = "Get a token from @BotFather and set it: svc channels set messenger botToken=…";
 const FAULTS = {
   none: `No bot token is set. ${SET_TOKEN}`,
-  sealed: `The bot token cannot be opened: SVC_SECRET_KEY is another one than when it was set. ${SET_TOKEN}`,
-  malformed: `What is set as bot token is none: it has the form 123456:ABC-DEF. ${SET_TOKEN}`,
+  sealed: `The bot token cannot be decrypted: SVC_SECRET_KEY has changed since it was set. ${SET_TOKEN}`,
+  malformed: `The bot token is not valid: it must have the form 123456:ABC-DEF. ${SET_TOKEN}`,
 } as const;
 
 /** What the settings say of the bot. */
@@ -89,5 +89,5 @@ export function followBot(context: Omit<BotContext, "project">): FollowedBot {
 }
 
 function note(log: Log, error: unknown): void {
-  log[isUnavailable(error) ? "debug" : "error"]({ error }, "the bot of the settings could not be looked for");
+  log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to read the bot settings");
 }

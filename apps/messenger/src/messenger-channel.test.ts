@@ -106,10 +106,10 @@ describe("the bot of the settings", () => {
       other.write({ text: "to the other" });
       await waitFor(() => texts.includes("to the other"), { what: "a message to the other bot" });
       await setToken("no token");
-      await says(/is none/);
+      await says(/is not valid/);
       expect(other.isPolled()).toBe(false);
       await store.channelsConfig.update("messenger", { botToken: { sealed: "v1.AAAA" } });
-      await says(/cannot be opened/);
+      await says(/cannot be decrypted/);
       expect(texts).toEqual(["to one", "to the other"]);
     } finally {
       await channel.stop();

@@ -13,21 +13,24 @@ export function createMessengerChannel(follow: (receive: IncomingHandler) => Fol
 
   const receive: IncomingHandler = async (message, context) => {
     if (followed === null || handler === null) {
-      throw new ServiceError("unavailable", "The messenger is switched off. Its updates are taken when it is enabled.");
+      throw new ServiceError(
+        "unavailable",
+        "The messenger channel is disabled. Its updates are processed when it is enabled.",
+      );
     }
     return handler(message, context);
   };
 
   function activeSender(): Sender {
     const bot = followed?.find() ?? null;
-    if (bot?.isActive() !== true) throw new DeliveryError("later", "No bot works in this replica right now.");
+    if (bot?.isActive() !== true) throw new DeliveryError("later", "No bot is active in this replica.");
     return bot.sender;
   }
 
   return {
     id: "messenger",
     start() {
-      if (followed !== null) throw new Error("the messenger channel is started already");
+      if (followed !== null) throw new Error("the messenger channel is already started");
       followed = follow(receive);
       return Promise.resolve();
     },
@@ -37,7 +40,7 @@ export function createMessengerChannel(follow: (receive: IncomingHandler) => Fol
       await former?.stop();
     },
     onMessage(given) {
-      if (handler !== null) throw new Error("the messenger channel has a handler already");
+      if (handler !== null) throw new Error("the messenger channel already has a handler");
       handler = given;
     },
     async sendMessage(chatId, text, metadata) {

@@ -30,7 +30,7 @@ export function messengerService(resources: Resources): Service {
         if (storeFault !== null) return storeFault;
         // One that only stands by sends nothing.
         const dueMs = channel.isActive?.() === true ? await store.outboxes.oldestDueMs("messenger") : 0;
-        return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has waited for ${Math.round(dueMs / 1_000)} s to be sent`;
+        return dueMs < WAITING_TOO_LONG_MS ? null : `a reply has been waiting for ${Math.round(dueMs / 1_000)} s`;
       },
       drain() {
         isDraining = true;

@@ -17,10 +17,10 @@ export function startPruning({ store, log }: { store: Pick<Store, "messengerUpda
       while (!isDone) {
         const { unanswered, isMore } = await store.messengerUpdates.prune();
         isDone = !isMore || isStopped;
-        if (unanswered > 0) log.warn({ unanswered }, "updates of the messenger that waited for a month are removed");
+        if (unanswered > 0) log.warn({ unanswered }, "removed updates that waited for a month");
       }
     } catch (error) {
-      log[isUnavailable(error) ? "debug" : "error"]({ error }, "old updates could not be removed; it is tried again");
+      log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to remove old updates; retrying");
     }
   }
 

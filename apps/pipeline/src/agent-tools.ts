@@ -23,8 +23,8 @@ const GONE = "Not called: the conversation is worked on elsewhere.";
 /** Why a person has to look, by the state of a call. */
 const HELD: Partial<Record<ToolCallState, (what: string) => string>> = {
   waiting: (what) => `${what} waits for an operator's approval.`,
-  approved: (what) => `${what} is approved and was not made yet: use regenerate.`,
-  unknown: (what) => `Nobody knows whether ${what} was made.`,
+  approved: (what) => `${what} is approved but was not called yet: use regenerate.`,
+  unknown: (what) => `It is not known whether ${what} was called.`,
 };
 
 /** The tools of one run, and what becomes of its answer by their calls. */
@@ -289,7 +289,7 @@ export async function makeApprovedCalls(context: StageContext, run: ReviewRun): 
       await store.toolCalls.drop(call.project, call.id, DROPPED);
     } else if (await store.toolCalls.takeApproved(call.project, call.id)) {
       const { state, durationMs } = await makeCall(context, tool, call, run.signal);
-      log.info({ ticketId, toolCallId: call.id, tool: call.tool, state, durationMs }, "an approved call was made");
+      log.info({ ticketId, toolCallId: call.id, tool: call.tool, state, durationMs }, "approved tool call made");
     }
   }
 }

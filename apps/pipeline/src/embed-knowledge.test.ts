@@ -90,7 +90,7 @@ describe("embedKnowledge", () => {
     await waitForAll(passages);
     expect(asked()).toHaveLength(passages);
     expect(asked()).toContain("Heading 0 › Heading 7\nThe novelty of number 7.");
-    expect(worker.lines("info").map(({ msg }) => msg)).toContain("passages were embedded");
+    expect(worker.lines("info").map(({ msg }) => msg)).toContain("passages embedded");
     expect(worker.lines("warn")).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe("embedKnowledge", () => {
     server.answerWith(null);
     await waitForAll(passages);
     expect(worker.lines("warn").map(({ msg }) => msg)).toEqual([expect.stringContaining("it answers 503")]);
-    await waitFor(() => worker.lines("info").some(({ msg }) => msg === "passages are embedded again"), {
+    await waitFor(() => worker.lines("info").some(({ msg }) => msg === "embedding resumed"), {
       what: "the line that it is back",
     });
   });
@@ -160,7 +160,7 @@ describe("embedKnowledge", () => {
     const more = await addPassages(1);
     await waitForAll(more, 2);
     expect(asked()).toHaveLength(count + 1);
-    const given = worker.lines("warn").filter(({ msg }) => msg?.includes("a passage cannot be embedded"));
+    const given = worker.lines("warn").filter(({ msg }) => msg?.includes("passage cannot be embedded"));
     expect(given).toHaveLength(2);
   });
 
@@ -172,7 +172,7 @@ describe("embedKnowledge", () => {
     });
     startWorker();
     await waitForAll(passages);
-    await waitFor(() => old.lines("warn").some(({ msg }) => msg?.includes("another model")), {
+    await waitFor(() => old.lines("warn").some(({ msg }) => msg?.includes("a different model")), {
       what: "the old one to leave off",
     });
     const count = asked().length;

@@ -61,7 +61,7 @@ export async function embedKnowledge(
   while (!signal.aborted) {
     try {
       await worker.work(() => {
-        if (isAway) log.info({ model: embedder.model }, "passages are embedded again");
+        if (isAway) log.info({ model: embedder.model }, "embedding resumed");
         isAway = false;
         waitMs = pace.firstWaitMs;
       });
@@ -69,10 +69,10 @@ export async function embedKnowledge(
       if (signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
       if (!isAway && !isUnavailable(error)) {
-        log.warn({ model: embedder.model }, `passages cannot be embedded now, this is tried again: ${reason}`);
+        log.warn({ model: embedder.model }, `embedding failed, will retry: ${reason}`);
         isAway = true;
       }
-      log.debug({ error }, "passages were not embedded");
+      log.debug({ error }, "passages not embedded");
       await rest(waitMs, signal);
       waitMs = Math.min(pace.maxWaitMs, waitMs * 2);
     }
@@ -98,7 +98,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
   /** Asks the endpoint what its embeddings are like, and makes them those of the installation. */
   async function chooseModel(): Promise<EmbeddingModel> {
     const [embedding] = await embedder.embedTexts([PROBE], signal);
-    if (embedding == null) throw new Error("the endpoint gives no embedding of a single word");
+    if (embedding == null) throw new Error("the endpoint returned no embedding for a single word");
     const chosen = { model: embedder.model, dimensions: embedding.length };
     await table.announceModel(chosen);
     return chosen;
@@ -108,7 +108,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     if (performance.now() - lastReport < REPORT_MS) return;
     lastReport = performance.now();
     const { passages, embedded } = await table.count(embedder.model);
-    log.info({ model: embedder.model, embedded, passages }, "passages are being embedded");
+    log.info({ model: embedder.model, embedded, passages }, "embedding passages");
   }
 
   async function embed(chunks: readonly ClaimedChunk[]): Promise<ChunkEmbedding[]> {
@@ -124,7 +124,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
       if (!isSecondTime) throw error;
       // It is the passage when others are embedded; else this rejects as well.
       await embedder.embedTexts([PROBE], signal);
-      log.warn({ chunkId: only.chunkId, error }, "a passage cannot be embedded; it is found by its words alone");
+      log.warn({ chunkId: only.chunkId, error }, "passage cannot be embedded; it can only be found by keywords");
       return [{ chunkId: only.chunkId, embedding: null }];
     }
   }
@@ -160,7 +160,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     const ids = chunks.map(({ chunkId }) => chunkId);
     await table.release(embedder.model, ids).catch((error: unknown) => {
       // They are free again when the time for which they were taken is over.
-      log.debug({ error }, "passages could not be given back");
+      log.debug({ error }, "failed to release passages");
     });
   }
 
@@ -170,7 +170,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
     if (is && !isOutvoted) {
       log.warn(
         { model: embedder.model },
-        "another process embeds passages with another model, so this one does not; give all of them the same SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_DIR",
+        "another process embeds passages with a different model, so this process does not; set the same SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_DIR for all of them",
       );
     }
     isOutvoted = is;
@@ -194,7 +194,7 @@ function createWorker({ store, log, embedder }: EmbeddingWork, signal: AbortSign
         const firstId = await table.findFirstMissing(model, isFullLook ? 0 : Date.now() - OVERLAP_MS);
         if (firstId !== null && !(await isOutvotedNow(model))) {
           const count = await embedFrom(model, firstId, onProgress);
-          if (count > 0) log.info({ model: embedder.model, count }, "passages were embedded");
+          if (count > 0) log.info({ model: embedder.model, count }, "passages embedded");
         }
         if (isFullLook && !isOutvoted) lastFullLook = startedAt;
         await rest(pace.pollMs, signal);

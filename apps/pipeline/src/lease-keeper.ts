@@ -38,7 +38,7 @@ export function createLeaseKeeper(store: Store, log: Log) {
     count("svc_lease_lapses_total", {});
     log.warn(
       { ticketId: lease.ticketId, lateMs: Math.round(lateMs) },
-      "this process was too slow to renew a lease; another one works on the conversation",
+      "lease expired before it was renewed; another process has taken over the conversation",
     );
   }
 
@@ -70,7 +70,7 @@ export function createLeaseKeeper(store: Store, log: Log) {
       // While the store is unavailable, renewals fail in every process, however idle.
       if (isUnavailable(error)) renewedAt = performance.now();
       // The fence decides in the end: a run whose lease could not be renewed in time changes nothing.
-      log.debug({ error }, "leases could not be renewed");
+      log.debug({ error }, "failed to renew leases");
     }
   }
 

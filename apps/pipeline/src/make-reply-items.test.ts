@@ -70,7 +70,7 @@ describe("makeReplyItems", () => {
     expect(files).toHaveLength(10);
     expect(files.map((file) => file.filename).slice(0, 3)).toEqual(["table.xlsx", "table-2.xlsx", "table-2-2.xlsx"]);
     expect(new Set(files.map((file) => file.filename)).size).toBe(10);
-    expect(warnings).toEqual([{ text: "only the first 10 of the answer's 12 tables are written as XLSX" }]);
+    expect(warnings).toEqual([{ text: "only the first 10 of 12 tables exported to XLSX" }]);
   });
 
   test("a table that cannot be written costs its file only, and is told", async () => {
@@ -84,7 +84,7 @@ describe("makeReplyItems", () => {
         "message",
         "second.xlsx",
       ]);
-      expect(warnings).toEqual([{ text: "table 1 of the answer could not be written as XLSX", error: fault }]);
+      expect(warnings).toEqual([{ text: "failed to export table 1 to XLSX", error: fault }]);
     } finally {
       jest.restoreAllMocks();
     }
@@ -93,7 +93,7 @@ describe("makeReplyItems", () => {
   test("a text that cannot be searched costs the files only, and is told", async () => {
     const { items, warnings } = await format(`${"> ".repeat(25_000)}\n\n${TABLE}`);
     expect(items).toHaveLength(1);
-    expect(warnings).toEqual([{ text: "the answer could not be searched for tables", error: expect.any(RangeError) }]);
+    expect(warnings).toEqual([{ text: "failed to find tables in the answer", error: expect.any(RangeError) }]);
   });
 
   test("does not search a text beyond 100,000 characters, and tells", async () => {

@@ -40,7 +40,7 @@ export async function makeReplyItems(answer: Answer, options: ReplyItemOptions):
 
 async function tableAttachments(text: string, warn: ReplyItemOptions["warn"]): Promise<ReplyDraft[]> {
   if (text.length > MAX_TEXT_CHARS) {
-    warn(`the answer's tables are not written as XLSX: it has ${text.length} characters, more than ${MAX_TEXT_CHARS}`);
+    warn(`tables not exported to XLSX: the answer has ${text.length} characters, more than ${MAX_TEXT_CHARS}`);
     return [];
   }
   const attachments: ReplyDraft[] = [];
@@ -48,7 +48,7 @@ async function tableAttachments(text: string, warn: ReplyItemOptions["warn"]): P
   try {
     const { tables, found } = findTables(text, TABLE_LIMITS);
     if (found > tables.length) {
-      warn(`only the first ${tables.length} of the answer's ${found} tables are written as XLSX`);
+      warn(`only the first ${tables.length} of ${found} tables exported to XLSX`);
     }
     for (const [index, table] of tables.entries()) {
       try {
@@ -57,11 +57,11 @@ async function tableAttachments(text: string, warn: ReplyItemOptions["warn"]): P
         taken.add(filename);
         attachments.push({ type: "attachment", filename, mime: XLSX_MIME, content });
       } catch (error) {
-        warn(`table ${index + 1} of the answer could not be written as XLSX`, error);
+        warn(`failed to export table ${index + 1} to XLSX`, error);
       }
     }
   } catch (error) {
-    warn("the answer could not be searched for tables", error);
+    warn("failed to find tables in the answer", error);
   }
   return attachments;
 }

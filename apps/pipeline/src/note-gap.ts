@@ -16,7 +16,7 @@ const WAIT_MS = 250;
 export async function noteGap(context: StageContext, run: Run): Promise<void> {
   if (run.gate?.isGap !== true) return;
   const noting = note(context, run).catch((error: unknown) => {
-    context.log.warn({ error, messageId: run.message.messageId }, "a question without an answer could not be noted");
+    context.log.warn({ error, messageId: run.message.messageId }, "failed to record a question without an answer");
   });
   await withinMs(noting, WAIT_MS);
 }

@@ -24,7 +24,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   }
 
   async function note({ project, name }: DuePurge, count: number): Promise<void> {
-    log.info({ project, erased: count }, "conversations were kept long enough and are erased");
+    log.info({ project, erased: count }, "erased conversations past their retention");
     await store.audit.append({
       actor: "retention",
       action: "privacy.purge",
@@ -62,7 +62,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   async function expireFiles(isStopped: () => boolean): Promise<void> {
     for (let page = await store.widgetFiles.expire(); page !== null; page = await store.widgetFiles.expire()) {
       const { project, expired } = page;
-      if (expired > 0) log.info({ project, expired }, "files of visitors reached the end of their retention");
+      if (expired > 0) log.info({ project, expired }, "deleted files past their retention");
       if (isStopped()) return;
     }
   }
@@ -74,7 +74,7 @@ export function startPrivacySweeper({ store, queues, log }: { store: Store; queu
   }
 
   const steps = [removeDeleted, purgeIdle, removeTexts, expireFiles];
-  const sweeps = startSweeps(log, "what has to be forgotten", [
+  const sweeps = startSweeps(log, "expired data", [
     ...steps.map((run) => ({ everyMs: SWEEP_MS, run })),
     { everyMs: WARN_STORAGE_MS, run: warnStorage },
   ]);

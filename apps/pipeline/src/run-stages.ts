@@ -51,7 +51,7 @@ export function retryDelayMs(attempts: number): number {
 /** Thrown when a run has to be given up because its lease is gone or the process stops. */
 class RunAbortedError extends Error {
   constructor() {
-    super("the run was given up");
+    super("run abandoned");
     this.name = "RunAbortedError";
   }
 }
@@ -94,7 +94,7 @@ export async function runStages<OneRun extends Run>(
 
 /** Why something is given up, in words for an operator. */
 export function failureText(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 1_000) : "unknown fault";
+  return error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 1_000) : "unknown error";
 }
 
 /**
@@ -141,7 +141,7 @@ export async function giveUp(
   const hasMore = await commitOutcome(context, outcome, message);
   context.log.error(
     { messageId: message.messageId, ticketId: message.ticketId, failure },
-    "a message is now a dead letter",
+    "message failed permanently; moved to dead letters",
   );
   return hasMore;
 }
@@ -175,7 +175,7 @@ export async function settleFailure(
   });
   if (isFault) {
     count("svc_message_retries_total", {});
-    log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "a message will be tried again");
+    log.warn({ error, messageId: message.messageId, attempts: message.attempts }, "message will be retried");
   }
   return false;
 }

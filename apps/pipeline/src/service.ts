@@ -45,7 +45,7 @@ export function pipelineService(resources: Resources): Service {
   async function start(): Promise<RunningService> {
     let isStopping = false;
     const leases = createLeaseKeeper(store, log);
-    const triageModels = keepTriageModels((error) => log.error({ error }, "triage could not be trained anew"));
+    const triageModels = keepTriageModels((error) => log.error({ error }, "failed to retrain triage"));
     const readSettings = createSettingsReader(store);
     const readPool = createPoolReader(store, readSettings);
     const context = { store, queues, log, readSettings, readPool, triageModels, embeddings, models, openTools };
@@ -78,7 +78,7 @@ export function pipelineService(resources: Resources): Service {
     const ticketIndex = startTicketIndex(resources, { isBusy: () => leases.longestMs() > 0 });
     const draining = new AbortController();
     const reindexing = reindexOutdated({ store, log }, { signal: draining.signal }).catch((error: unknown) =>
-      log.error({ error }, "documents of an earlier version could not be indexed anew; the next start tries again"),
+      log.error({ error }, "failed to reindex documents of an earlier version; the next startup retries"),
     );
     const embedding =
       embeddings === null
@@ -94,13 +94,13 @@ export function pipelineService(resources: Resources): Service {
         store.reviews.oldestWaitingMs(),
       ]);
       const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
-      if (messageMs >= WAITING_TOO_LONG_MS) return `a message has waited for ${seconds(messageMs)}`;
-      if (decisionMs >= WAITING_TOO_LONG_MS) return `a decision has waited for ${seconds(decisionMs)}`;
+      if (messageMs >= WAITING_TOO_LONG_MS) return `a message has been waiting for ${seconds(messageMs)}`;
+      if (decisionMs >= WAITING_TOO_LONG_MS) return `a decision has been waiting for ${seconds(decisionMs)}`;
       // What is being worked on does not wait: a run that never ends would keep its conversation for ever.
       const runMs = leases.longestMs();
-      if (runMs >= RUN_TOO_LONG_MS) return `a message has been worked on for ${seconds(runMs)} without an end`;
+      if (runMs >= RUN_TOO_LONG_MS) return `a message has been processing for ${seconds(runMs)}`;
       const sweepMs = sweeper.sinceRoundMs();
-      return sweepMs < SWEEP_TOO_LONG_MS ? null : `waiting messages were last looked for ${seconds(sweepMs)} ago`;
+      return sweepMs < SWEEP_TOO_LONG_MS ? null : `the last check for waiting messages was ${seconds(sweepMs)} ago`;
     }
 
     // No further job is taken from the moment on in which none is worked on: a job that is taken counts as done.

@@ -38,10 +38,10 @@ test("what fails does not keep what waits from being worked on, and is told", as
   const consume = shareFairly(work, 1);
   const first = consume(job("a", "1"));
   await consume(job("a", "2"));
-  ends.get("1")?.reject(new Error("the store is away"));
+  ends.get("1")?.reject(new Error("service unavailable"));
   while (!ends.has("2")) await Promise.resolve();
   ends.get("2")?.resolve();
-  await expect(first).rejects.toThrow("the store is away");
+  await expect(first).rejects.toThrow("service unavailable");
   expect(begun).toEqual(["1", "2"]);
   const again = consume(job("a", "1"));
   ends.get("1")?.resolve();

@@ -64,7 +64,7 @@ describe("an answer that is being made", () => {
   });
 
   test("is written no more when the lease is lost, the store breaks off, the gate has decided, or the run ends", async () => {
-    for (const end of [false, new Error("the store is away")]) {
+    for (const end of [false, new Error("service unavailable")]) {
       const { say, written, announced, answers } = begin();
       answers.push(end);
       say({ offset: 0, text: "a" });

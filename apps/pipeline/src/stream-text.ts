@@ -56,7 +56,7 @@ export function createTextStream({ store, queues, log }: StageContext, run: Run)
       }
     } catch (error) {
       isOver = true;
-      log.debug({ error, messageId }, "an answer is not shown while it is being made; its reply comes all the same");
+      log.debug({ error, messageId }, "partial answer cannot be shown; the reply is not affected");
     } finally {
       isWriting = false;
     }

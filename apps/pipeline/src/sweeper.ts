@@ -24,7 +24,7 @@ export function startSweeper(store: Store, queues: Queues, log: Log): Sweeps {
       queues,
       due.filter(({ isIssue }) => isIssue),
     );
-    log.debug({ count: due.length }, "waiting messages were announced again");
+    log.debug({ count: due.length }, "waiting messages announced again");
   }
 
   return startSweeps(log, "waiting messages", [announceDue]);

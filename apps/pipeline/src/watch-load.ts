@@ -50,8 +50,8 @@ export function watchLoad(
     if (load.share === share) return;
     setShare(load.share);
     const facts = { share: load.share, lateMs: Math.round(lateMs) };
-    if (load.share < share) log.warn(facts, "this process is overloaded and takes fewer messages at once");
-    else log.info(facts, "this process takes more messages at once again");
+    if (load.share < share) log.warn(facts, "process overloaded; reducing concurrency");
+    else log.info(facts, "increasing concurrency again");
   }, LOOK_MS);
   timer.unref();
   return () => {

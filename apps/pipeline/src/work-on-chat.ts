@@ -58,7 +58,7 @@ export function createChatWorker(context: StageContext, leases: LeaseKeeper, iso
       const settle = () => settleFailure(context, message, run, error);
       return await outlastOutage(settle, () => !lease.signal.aborted).catch((settleError: unknown) => {
         // The lease expires by itself, and the sweeper finds the message.
-        log.warn({ error: settleError, messageId: message.messageId }, "a failed attempt could not be recorded");
+        log.warn({ error: settleError, messageId: message.messageId }, "failed to record a failed attempt");
         return false;
       });
     } finally {
@@ -111,10 +111,10 @@ export function explainExpiredLeases({
   hasCrashedAlone,
 }: LeaseHistory & Pick<ClaimedMessage, "hasCrashedAlone">): string | null {
   if (crashes >= LIMITS.maxAttempts && hasCrashedAlone) {
-    return `its worker process crashed ${crashes} times, the last time while it worked on nothing else`;
+    return `its worker process crashed ${crashes} times, the last time while processing nothing else`;
   }
   if (lapses < MAX_LAPSES) return null;
-  return `its lease expired ${lapses} times while its worker was running: the workers are overloaded, or it takes too long`;
+  return `its lease expired ${lapses} times while its worker was running: the workers are overloaded, or processing takes too long`;
 }
 
 /** A run at its beginning, with what earlier tries have kept. */

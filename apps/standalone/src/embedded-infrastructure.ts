@@ -24,7 +24,7 @@ async function findOpenFolder(dataDir: string): Promise<string | null> {
   const mode = (await stat(dataDir)).mode & 0o777;
   if ((mode & OTHERS_WRITE) === 0) return null;
   const folder = resolve(dataDir);
-  return `Warning: other users of this machine may write to the data folder ${folder} (mode ${mode.toString(8)}). Close it: chmod 700 '${folder}'`;
+  return `Warning: other users of this machine can write to the data folder ${folder} (mode ${mode.toString(8)}). Restrict it: chmod 700 '${folder}'`;
 }
 
 /**

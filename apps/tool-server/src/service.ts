@@ -78,7 +78,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
       routes.use(PATH, authenticated(createAuthenticator({ store, log }), rateLimit));
       routes.route(PATH).post(answer).all(methodNotAllowed("POST"));
       routes.use(() => {
-        throw new ServiceError("not_found", `There is nothing at this address. MCP clients call ${PATH}.`);
+        throw new ServiceError("not_found", `No resource exists at this path. The MCP endpoint is ${PATH}.`);
       });
     };
     const app = createApp(log, addRoutes, {
@@ -96,7 +96,7 @@ export function toolServerService(resources: Resources, load: () => Promise<read
     async function open(): Promise<void> {
       if (listening !== null) return;
       listening = await listen(app, { host, port: config.ports.tools, setting: "SVC_TOOLS_PORT" });
-      log.info({ host, port: listening.port }, "the tool server listens");
+      log.info({ host, port: listening.port }, "tool server listening");
     }
 
     async function close(): Promise<void> {

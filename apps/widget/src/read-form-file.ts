@@ -44,7 +44,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
         limits: { files: 1, fileSize: MAX_BYTES, fields: 10, fieldSize: 1024, parts: 12, ...HEADER_LIMITS },
       });
     } catch (error) {
-      reject(invalidForm(error instanceof Error ? error.message : "it cannot be read"));
+      reject(invalidForm(error instanceof Error ? error.message : "it cannot be parsed"));
       return;
     }
     let file: FormFile | null = null;
@@ -86,7 +86,7 @@ export async function readFormFile(request: Request, pace = LEAST_PACE): Promise
       });
     });
     parser.on("filesLimit", () => fail(invalidForm("it has more than one file")));
-    parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be read")));
+    parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be parsed")));
     parser.on("finish", () => {
       stop();
       if (file === null) reject(invalidForm("it has no file"));

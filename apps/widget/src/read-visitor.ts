@@ -13,7 +13,7 @@ import type { WidgetSite } from "./widget-site.ts";
 function single(request: Request, name: string): string | undefined {
   const values = request.headersDistinct[name.toLowerCase()];
   if (values === undefined || values.length === 1) return values?.[0];
-  throw new ServiceError("invalid_request", `The header ${name} was sent more than once. Send it once.`);
+  throw new ServiceError("invalid_request", `The header ${name} is repeated. Send it once.`);
 }
 
 function invalidHeader(name: string, detail: string): ServiceError {
@@ -64,6 +64,7 @@ export function readVisitor(request: Request, site: WidgetSite): Visitor {
   const visitorId = single(request, "X-Visitor-Id");
   if (visitorId === undefined) throw invalidHeader("X-Visitor-Id", "is required");
   // Anything weaker could be guessed, and who knows it reads the conversation.
-  if (!visitorIdSchema.safeParse(visitorId).success) throw invalidHeader("X-Visitor-Id", "a random UUID (version 4)");
+  if (!visitorIdSchema.safeParse(visitorId).success)
+    throw invalidHeader("X-Visitor-Id", "must be a random UUID (version 4)");
   return findVisitor(site, visitorId, { userId: userIdOf(request), userHash: single(request, "X-User-Hash") });
 }

@@ -24,9 +24,9 @@ const idOf = ({ id, version }: ModelPullRecord) => `${id}.${version}`;
 
 /** What somebody who follows a pull is told when it ends so, and not by being done. */
 const FAULTS: Record<Exclude<ModelPullState, "running" | "done">, (record: ModelPullRecord) => ServiceError> = {
-  failed: ({ failure }) => new ServiceError(failure?.code ?? "pull_failed", failure?.detail ?? "The pull has failed."),
+  failed: ({ failure }) => new ServiceError(failure?.code ?? "pull_failed", failure?.detail ?? "The pull failed."),
   cancelled: ({ catalogId }) =>
-    new ServiceError("pull_cancelled", `The pull of ${catalogId} was cancelled. Pull it again to go on with it.`),
+    new ServiceError("pull_cancelled", `The pull of ${catalogId} was cancelled. Pull it again to resume.`),
 };
 
 /** The error of a pull that has ended without the model; null for any other. */
@@ -73,7 +73,7 @@ async function stream(context: AdminContext, call: AdminCall, follower: Follower
   try {
     await tellNews(call, events, follower, first);
   } catch (error) {
-    if (!(error instanceof ServiceError)) context.log.error({ error }, "a stream of a pull failed");
+    if (!(error instanceof ServiceError)) context.log.error({ error }, "pull progress stream failed");
     events.send("error", streamFault(request, response, error));
   } finally {
     events.end();

@@ -29,11 +29,11 @@ export async function parseForm(
   if (mark === undefined) throw invalidForm("Content-Type has no boundary; let your HTTP client set it");
   // Of a body that ends in the middle of a part, parsers make what they like.
   if (!body.includes(`--${mark}--`)) {
-    throw invalidForm("it does not end with its boundary; it was cut, or the boundary is wrong");
+    throw invalidForm("the closing boundary is missing; the body is truncated or the boundary is wrong");
   }
   await new Promise<void>((resolve, reject) => {
     // Of some bodies that are no forms the parser waits for more.
-    const timer = setTimeout(() => reject(invalidForm("its parts do not end")), DEADLINE_MS);
+    const timer = setTimeout(() => reject(invalidForm("a part is not terminated")), DEADLINE_MS);
     const settle = (finish: () => void) => {
       clearTimeout(timer);
       finish();
@@ -41,7 +41,7 @@ export async function parseForm(
     const fail = (error: Error) => settle(() => reject(error));
     const parser = new Busboy({ headers: { "content-type": contentType }, limits: { ...HEADER_LIMITS, ...limits } });
     listen(parser, fail);
-    parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be read")));
+    parser.on("error", (error) => fail(invalidForm(error instanceof Error ? error.message : "it cannot be parsed")));
     parser.on("finish", () => settle(resolve));
     parser.end(body);
   });

@@ -47,7 +47,7 @@ export async function readForm(body: Buffer, contentType: string): Promise<Form>
     });
     parser.on("field", (name, value, _nameTruncated, isCut) => {
       if (isCut) fail(invalidForm(`the field ${name.slice(0, 100)} is too long`));
-      else if (form.fields.has(name)) fail(invalidForm(`the field ${name.slice(0, 100)} comes twice`));
+      else if (form.fields.has(name)) fail(invalidForm(`the field ${name.slice(0, 100)} is repeated`));
       else form.fields.set(name, value);
     });
     parser.on("filesLimit", () => fail(invalidForm(`it has more than ${KB_LIMITS.filesMaxCount} files`)));
@@ -61,6 +61,6 @@ function tooLarge(name: string | undefined): ServiceError {
   const maxMb = KB_LIMITS.fileMaxBytes / 1024 / 1024;
   return new ServiceError(
     "payload_too_large",
-    `The file ${JSON.stringify((name ?? "").slice(0, 100))} is larger than ${maxMb} MB; split it.`,
+    `The file ${JSON.stringify((name ?? "").slice(0, 100))} is larger than ${maxMb} MB. Split it.`,
   );
 }

@@ -12,7 +12,10 @@ export function readIfMatch(request: Request): ExpectedVersions {
   const text = request.headers["if-match"];
   if (text === undefined || text.trim() === "*") return null;
   if (!TAGS.test(text)) {
-    throw new ServiceError("invalid_request", 'If-Match must be an ETag as it came, quotes included, such as "3".');
+    throw new ServiceError(
+      "invalid_request",
+      'If-Match must be an ETag exactly as it was returned, including the quotes, such as "3".',
+    );
   }
   const strong = [...text.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => weak === undefined);
   return strong.flatMap(([, , tag = ""]) => (/^\d{1,9}$/.test(tag) ? [Number(tag)] : []));

@@ -26,7 +26,7 @@ function mediaTypeOf(request: Request): string {
   if (types.length !== 1 || type === "" || type === "application/x-www-form-urlencoded") {
     throw new ServiceError(
       "unsupported_media_type",
-      "Say in Content-Type what the body is: application/json, multipart/form-data, or the type of the file, as in application/pdf; application/octet-stream when you do not know.",
+      "Set Content-Type to application/json, multipart/form-data, or the media type of the file, such as application/pdf. Use application/octet-stream if the type is unknown.",
     );
   }
   return type;
@@ -42,7 +42,7 @@ async function readFormFiles(request: Request, meter: BodyMeter): Promise<Upload
   const { fields, files } = await readForm(body, request.headers["content-type"] ?? "");
   const facts = filled(fields);
   if (files.length > 1 && Object.keys(facts).length > 0) {
-    const detail = "goes with one file only; several files are known by their names";
+    const detail = "is only allowed with a single file; several files are identified by their names";
     const errors = Object.keys(facts).map((name) => ({ pointer: `/${name}`, code: "not_allowed", detail }));
     throw new ServiceError("invalid_request", "Send several files without name, title, url and key.", { errors });
   }

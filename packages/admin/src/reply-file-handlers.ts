@@ -24,7 +24,7 @@ async function readFormFile(request: Request, meter: BodyMeter): Promise<HandedI
   const body = await readBodyBytes(request, OPERATOR_FILE_LIMITS.bodyMaxBytes, meter);
   const { files } = await readForm(body, request.headers["content-type"] ?? "");
   const [file] = files;
-  if (file === undefined || files.length > 1) throw invalidForm("it must have one file");
+  if (file === undefined || files.length > 1) throw invalidForm("it must contain exactly one file");
   return file;
 }
 

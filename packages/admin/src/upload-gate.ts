@@ -46,9 +46,9 @@ export function createUploadGate({ maxBytes, callerMaxBytes, freeBytes }: Upload
         if (receivedBytes <= freeBytes) return;
         const moreBytes = receivedBytes - countedBytes;
         if ((usedBytesOf.get(caller) ?? 0) + moreBytes > callerMaxBytes) {
-          throw noRoom("With this key too much is uploaded at once; send one file after the other.");
+          throw noRoom("Too many concurrent uploads with this key. Upload one file at a time.");
         }
-        if (usedBytes + moreBytes > maxBytes) throw noRoom("Too much is uploaded at once; send it again.");
+        if (usedBytes + moreBytes > maxBytes) throw noRoom("Too many concurrent uploads. Retry later.");
         use(caller, moreBytes);
         countedBytes = receivedBytes;
       };

@@ -198,8 +198,8 @@ describe("answerQuestion", () => {
   });
 
   test("an error of the search is the caller's to see", async () => {
-    const search: Search = () => Promise.reject(new Error("the store is away"));
-    await expect(answerQuestion({ agent: TEST_AGENT, text: "backups", search })).rejects.toThrow("the store is away");
+    const search: Search = () => Promise.reject(new Error("service unavailable"));
+    await expect(answerQuestion({ agent: TEST_AGENT, text: "backups", search })).rejects.toThrow("service unavailable");
   });
 
   test.each([

@@ -368,7 +368,7 @@ describe("the use of a key", () => {
     let fail: (error: Error) => void = () => undefined;
     jest.spyOn(store.audit, "append").mockReturnValue(new Promise((_resolve, reject) => (fail = reject)));
     expect(await ask({ apiKey: key }, check)).toMatchObject({ keyId: record.id });
-    fail(new Error("the store is away"));
+    fail(new Error("service unavailable"));
     await waitFor(() => Promise.resolve(lines().find(({ level }) => level === "warn") ?? null), { what: "a warning" });
     expect(JSON.stringify(lines())).not.toContain(key);
     // The next use is noted in its place.

@@ -44,7 +44,7 @@ function textOfHeader(value: string): string {
 function ambiguous(): ServiceError {
   return new ServiceError(
     "ambiguous_credentials",
-    "Authorization and X-Api-Key carry different keys. Send one of them.",
+    "Authorization and X-Api-Key carry different keys. Send only one of them.",
   );
 }
 
@@ -55,7 +55,7 @@ export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project
   const match = authorization === undefined ? null : /^Bearer +([^ ](?:.*[^ ])?) *$/i.exec(authorization);
   if (authorization !== undefined && match === null && apiKey !== undefined) throw ambiguous();
   if (authorization !== undefined && match === null) {
-    throw new ServiceError("invalid_key", "Send the key as: Authorization: Bearer <api-key>.", {
+    throw new ServiceError("invalid_key", "Send the key as Authorization: Bearer <api-key>.", {
       headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
     });
   }
@@ -65,7 +65,7 @@ export function readApiKey({ authorization, apiKey }: Omit<Credentials, "project
   if (key === undefined || key === "") {
     throw new ServiceError(
       "missing_key",
-      "Send an API key: Authorization: Bearer <api-key>, or X-Api-Key: <api-key>.",
+      "No API key in the request. Send Authorization: Bearer <api-key> or X-Api-Key: <api-key>.",
       {
         headers: { "WWW-Authenticate": CHALLENGE },
       },
@@ -98,7 +98,9 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       touching = undefined;
       const ids = [...used];
       used.clear();
-      store.apiKeys.touch(ids).catch((error: unknown) => log.debug({ error }, "the last use of keys was not noted"));
+      store.apiKeys
+        .touch(ids)
+        .catch((error: unknown) => log.debug({ error }, "failed to record when keys were last used"));
     }, TOUCH_MS);
     touching.unref();
   }
@@ -126,7 +128,7 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       .catch((error: unknown) => {
         // The next use notes it again, and not the next hour.
         audited.delete(keyId);
-        log.warn({ error, keyId }, "the use of a key could not be noted in the audit trail");
+        log.warn({ error, keyId }, "failed to record the use of a key in the audit log");
       });
   }
 
@@ -136,14 +138,14 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
       const name = wanted ?? DEFAULT_PROJECT;
       const project = await projects.get(`name:${name}`, () => store.projects.findByName(name));
       if (project === null)
-        throw new ServiceError("not_found", `There is no project ${JSON.stringify(name.slice(0, 80))}.`);
+        throw new ServiceError("not_found", `No project is named ${JSON.stringify(name.slice(0, 80))}.`);
       return project;
     }
     const project = await projects.get(`id:${bound}`, () => store.projects.find(bound));
     if (project === null || (wanted !== undefined && wanted !== project.name)) {
       throw new ServiceError(
         "project_mismatch",
-        "This key is bound to another project. Leave x-svc-project out, or use a key of that project.",
+        "This key is bound to another project. Omit x-svc-project, or use a key of that project.",
       );
     }
     return project;
@@ -159,7 +161,7 @@ export function createAuthenticator({ store, log }: { store: Store; log: Log }) 
     if (record === null || (record.expiresAt !== null && record.expiresAt.getTime() <= Date.now())) {
       throw new ServiceError(
         "invalid_key",
-        "This key is unknown, revoked or expired. Ask your administrator for a new one.",
+        "This key is unknown, revoked or expired. Ask your administrator for a new key.",
         {
           headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
         },

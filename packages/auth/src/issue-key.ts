@@ -33,8 +33,8 @@ export async function issueKey(store: Store, options: IssueKeyOptions): Promise<
     hash: hashApiKey(key),
   });
   if (record === null) {
-    throw new ServiceError("invalid_request", "This key is in use already. Import another one, or have one made.", {
-      errors: [{ pointer: "/key", code: "taken", detail: "this key is in use already" }],
+    throw new ServiceError("invalid_request", "This key already exists. Import a different key, or generate one.", {
+      errors: [{ pointer: "/key", code: "taken", detail: "this key already exists" }],
     });
   }
   return { record, key };
@@ -46,7 +46,7 @@ export async function issueKey(store: Store, options: IssueKeyOptions): Promise<
  */
 export async function ensureConfiguredAdminKey(store: Store, key: string): Promise<void> {
   if (key.length < IMPORTED_KEY_MIN_CHARS) {
-    throw new ServiceError("invalid_request", `An API key has at least ${IMPORTED_KEY_MIN_CHARS} characters.`);
+    throw new ServiceError("invalid_request", `An API key must have at least ${IMPORTED_KEY_MIN_CHARS} characters.`);
   }
   const hash = hashApiKey(key);
   // A live key of this hash that somebody else has made is as good if it is an administrator's for good; else this one

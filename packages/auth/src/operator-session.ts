@@ -20,7 +20,7 @@ const TOUCH_MS = 10_000;
 const RATE_LIMIT = 1_200;
 
 export const notSignedIn = () =>
-  new ServiceError("not_signed_in", "Nobody is signed in here, or the session has ended. Sign in again.");
+  new ServiceError("not_signed_in", "You are not signed in, or your session has expired. Sign in again.");
 
 /**
  * Makes the check that every request with a session passes: whose it is, and what they may do in which project. Sessions,
@@ -41,7 +41,7 @@ export function createSessionCheck({ store, log }: { store: Store; log: Log }) {
       used.clear();
       store.operatorSessions
         .touch(ids)
-        .catch((error: unknown) => log.debug({ error }, "the last use of sessions was not noted"));
+        .catch((error: unknown) => log.debug({ error }, "failed to record when sessions were last used"));
     }, TOUCH_MS);
     touching.unref();
   }
@@ -82,8 +82,8 @@ export function createSessionCheck({ store, log }: { store: Store; log: Log }) {
     if (project === null) {
       const isOfAll = operator.roles.some((role) => role.project === "*");
       throw isOfAll
-        ? new ServiceError("not_found", `There is no project ${JSON.stringify(name.slice(0, 80))}.`)
-        : new ServiceError("project_mismatch", "You have no role in this project. Ask an administrator for one.");
+        ? new ServiceError("not_found", `No project is named ${JSON.stringify(name.slice(0, 80))}.`)
+        : new ServiceError("project_mismatch", "You have no role in this project. Ask an administrator for access.");
     }
     return {
       actor: `operator:${operator.id}`,

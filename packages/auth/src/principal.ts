@@ -43,11 +43,11 @@ export function requireScope(principal: Pick<Principal, "scopes" | "operatorId">
     throw new ServiceError(
       "insufficient_scope",
       scope === "admin:*"
-        ? "Only an administrator of every project may do this."
-        : `Your role in this project does not allow ${scope}. Ask an administrator for another one.`,
+        ? "Only administrators of all projects can do this."
+        : `Your role in this project does not include ${scope}. Ask an administrator for a different role.`,
     );
   }
-  throw new ServiceError("insufficient_scope", `This key lacks ${scope}. Use a key that has it.`, {
+  throw new ServiceError("insufficient_scope", `This key does not have the scope ${scope}. Use a key that has it.`, {
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   });
 }

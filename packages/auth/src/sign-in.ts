@@ -13,11 +13,10 @@ export interface SignInPlace {
 /** What the audit trail can say of signing in and out. */
 type SessionAction = "session.sign_in" | "session.sign_out" | "session.sign_out_everywhere" | "session.password";
 
-const signInFailed = () =>
-  new ServiceError("sign_in_failed", "This e-mail address and this password do not let anybody in. Check both.");
+const signInFailed = () => new ServiceError("sign_in_failed", "Incorrect email or password.");
 
 const linkGone = () =>
-  new ServiceError("not_found", "This link is unknown, has been used, or is too old. Ask for a new one.");
+  new ServiceError("not_found", "This link is invalid, expired or already used. Request a new one.");
 
 /** Leaves a row in the audit trail of who signs in or out. */
 export async function auditSession(
@@ -76,7 +75,7 @@ export async function changePassword(
   const isRight = await verifyPassword(currentPassword, known?.id === id ? known.passwordHash : null);
   if (!isRight) {
     await auditSession(store, "session.password", id, "sign_in_failed", place);
-    throw new ServiceError("sign_in_failed", "The present password is another one.");
+    throw new ServiceError("sign_in_failed", "Incorrect current password.");
   }
   await store.operators.update(id, { passwordHash: await hashPassword(newPassword) }, null);
   await auditSession(store, "session.password", id, "ok", place);
@@ -125,7 +124,7 @@ export async function useLink(
   const missing = (["email", "name"] as const).filter((field) => input[field] === undefined);
   if (operatorId === null && missing.length > 0) {
     const errors = missing.map((field) => ({ pointer: `/${field}`, code: "required", detail: "is required" }));
-    throw new ServiceError("invalid_request", "Name and e-mail address of the first administrator are needed.", {
+    throw new ServiceError("invalid_request", "The first administrator needs a name and an email address.", {
       errors,
     });
   }

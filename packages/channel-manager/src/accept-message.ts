@@ -74,12 +74,12 @@ async function commitAndAnnounce(
   );
   const { messageId, ticketId } = accepted;
   const published = publishIncoming(queues, [{ project, messageId, ticketId, attempts: 0 }]).catch((error: unknown) => {
-    const text = "a message is accepted but not announced; the sweeper will do it";
+    const text = "message accepted but not announced; the sweeper will announce it";
     if (error instanceof QueueDownError) log.debug({ messageId }, text);
     else log.warn({ error, messageId }, text);
   });
   channel.markTyping?.(message.chatId, { project, ticketId }).catch((error: unknown) => {
-    log.debug({ error, ticketId }, "typing could not be shown");
+    log.debug({ error, ticketId }, "failed to show the typing indicator");
   });
   await withinMs(published, PUBLISH_WAIT_MS);
   return accepted;

@@ -208,7 +208,7 @@ describe("a channel that does not start", () => {
       now.mockReturnValue(time);
       await manager.reconcile(["messenger"]);
     }
-    expect(states()).toEqual({ messenger: "The channel could not be started; the log says why." });
+    expect(states()).toEqual({ messenger: "The channel could not be started. See the log." });
     expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);
   });
 
@@ -264,7 +264,7 @@ describe("a channel that does not stop", () => {
     await manager.reconcile(["messenger", "widget"]);
     await manager.reconcile([]);
     expect(states()).toEqual({
-      messenger: "The channel could not be stopped; the log says why.",
+      messenger: "The channel could not be stopped. See the log.",
       widget: "stopped",
     });
     isBroken = false;

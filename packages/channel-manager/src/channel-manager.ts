@@ -101,9 +101,9 @@ export function createChannelManager(resources: ChannelResources) {
     } catch (error) {
       entry.retryAt = Date.now() + RETRY_START_MS;
       await entry.channel.stop().catch((stopError: unknown) => {
-        log.debug({ error: stopError, channel: entry.channel.id }, "a channel that did not start could not be stopped");
+        log.debug({ error: stopError, channel: entry.channel.id }, "failed to stop a channel that did not start");
       });
-      setFailing(entry, error, "The channel could not be started; the log says why.");
+      setFailing(entry, error, "The channel could not be started. See the log.");
     }
   }
 
@@ -117,7 +117,7 @@ export function createChannelManager(resources: ChannelResources) {
       await entry.channel.stop();
       setState(entry, "stopped");
     } catch (error) {
-      setFailing(entry, error, "The channel could not be stopped; the log says why.");
+      setFailing(entry, error, "The channel could not be stopped. See the log.");
     }
   }
 
@@ -142,7 +142,7 @@ export function createChannelManager(resources: ChannelResources) {
   }
 
   function add(channel: SwitchedServer, consume: Registered["consume"]): void {
-    if (channels.has(channel.id)) throw new Error(`channel ${channel.id} is registered twice`);
+    if (channels.has(channel.id)) throw new Error(`channel ${channel.id} is already registered`);
     channels.set(channel.id, {
       channel,
       consume,
@@ -187,7 +187,7 @@ export function createChannelManager(resources: ChannelResources) {
           if (!stopped) await reconcile(settings.enabled);
           if (!stopped) await report();
         } catch (error) {
-          log.debug({ error }, "the settings cannot be read; the channels stay as they are");
+          log.debug({ error }, "cannot read the channel settings; channels keep their current state");
         }
       };
       const lookLater = () => {
@@ -204,7 +204,7 @@ export function createChannelManager(resources: ChannelResources) {
         await reconcile([]);
         await store.channelStates.forget(replica).catch((error: unknown) => {
           // What is left says nothing any more after five seconds.
-          log.debug({ error }, "the store was not told that the channels of this process have ended");
+          log.debug({ error }, "failed to record that the channels of this process have stopped");
         });
       };
     },

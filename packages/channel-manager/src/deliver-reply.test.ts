@@ -207,14 +207,14 @@ describe("replies of a channel that pushes", () => {
     }
     expect(textsSent()).toEqual(["two"]);
     expect(await undeliveredOf(job)).toEqual([
-      { replyId: expect.any(String), reason: "the channel failed to send it; the log says why", isDead: true },
+      { replyId: expect.any(String), reason: "the channel failed to send the reply; see the log", isDead: true },
     ]);
     const dead = await store.outboxes.listDead(project, 10);
     expect(dead).toEqual([
       expect.objectContaining({
         ticketId: job.ticketId,
         text: "one",
-        failure: expect.stringContaining("the log says"),
+        failure: expect.stringContaining("see the log"),
       }),
     ]);
     beforeSend = () => Promise.resolve();

@@ -106,11 +106,11 @@ async function tryToDeliver(
       async noteSent(parts) {
         if (await persist(log, stopping, () => store.outboxes.noteSent(claimed, parts))) return;
         lost.abort();
-        throw new DeliveryError("later", "another process sends in this conversation now");
+        throw new DeliveryError("later", "another process is sending in this conversation");
       },
     });
     await persist(log, stopping, () => store.outboxes.settleDelivered(claimed));
-    log.debug(facts, "a reply is sent");
+    log.debug(facts, "reply sent");
     return { outcome: "delivered", mayGoOn: true };
   } catch (error) {
     span.fail(error);
@@ -130,9 +130,9 @@ class AbandonedReply extends Error {}
 
 /** Why a reply is given up because of the leases on it that expired; null while it can be tried again. */
 function explainExpiredLeases({ crashes, lapses }: ClaimedReply): string | null {
-  if (crashes >= TRIES_MAX) return `the process that sent it crashed ${crashes} times`;
+  if (crashes >= TRIES_MAX) return `the sending process crashed ${crashes} times`;
   if (lapses < MAX_LAPSES) return null;
-  return `the process that sent it was too slow to keep its lease ${lapses} times`;
+  return `the sending process lost its lease ${lapses} times`;
 }
 
 /** Notes what becomes of a reply that was not sent. */
@@ -147,23 +147,23 @@ async function settleFault(
   const fault = error instanceof DeliveryError ? error.fault : "refused";
   // The text of any other error may hold what only the log may show.
   const reason =
-    error instanceof DeliveryError || isAbandoned ? error.message : "the channel failed to send it; the log says why";
+    error instanceof DeliveryError || isAbandoned ? error.message : "the channel failed to send the reply; see the log";
   const facts = { ticketId, replyId: reply.id, tries, reason };
   if (fault === "closed") {
-    log.info(facts, "a conversation takes no replies any more");
+    log.info(facts, "conversation no longer accepts replies");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: false }));
     return { outcome: "closed", mayGoOn: true };
   }
   if (fault === "refused" && (isAbandoned || tries >= TRIES_MAX)) {
-    log.error({ ...facts, error }, "a reply could not be sent; it is a dead letter");
+    log.error({ ...facts, error }, "reply failed permanently; moved to dead letters");
     await persist(log, stopping, () => store.outboxes.settleUndelivered(claimed, { reason, isDead: true }));
     return { outcome: "dead", mayGoOn: true };
   }
   const asked = error instanceof DeliveryError ? error.retryAfterMs : null;
   const counts = fault === "refused";
   const delayMs = asked ?? pauseMs(counts ? tries : deferrals);
-  if (counts) log.warn({ ...facts, error, inMs: Math.round(delayMs) }, "a reply could not be sent; it is tried again");
-  else log.debug({ ...facts, inMs: Math.round(delayMs) }, "a reply waits");
+  if (counts) log.warn({ ...facts, error, inMs: Math.round(delayMs) }, "reply failed; it will be retried");
+  else log.debug({ ...facts, inMs: Math.round(delayMs) }, "reply deferred");
   await giveBack({ store, log }, claimed, { delayMs, counts }, stopping);
   return { outcome: "later", mayGoOn: false };
 }
@@ -180,7 +180,7 @@ async function giveBack(
 ): Promise<void> {
   await persist(log, stopping, () => store.outboxes.giveBack(claimed, how)).catch((error: unknown) => {
     if (!isUnavailable(error)) throw error;
-    log.debug({ error, ticketId: claimed.ticketId }, "a reply could not be given back; its lease runs out");
+    log.debug({ error, ticketId: claimed.ticketId }, "failed to release a reply; its lease will expire");
   });
 }
 
@@ -199,7 +199,7 @@ function keepLease(
         if (isHeld) heldUntil = at + OUTBOX_LEASE_MS;
         else lost.abort();
       })
-      .catch((error: unknown) => log.debug({ error }, "the lease on a conversation could not be renewed"));
+      .catch((error: unknown) => log.debug({ error }, "failed to renew the lease of a conversation"));
     if (at > heldUntil - RENEW_MS) lost.abort();
   }, RENEW_MS);
   return () => clearInterval(timer);
@@ -213,7 +213,7 @@ async function persist<Result>(log: Log, stopping: AbortSignal, write: () => Pro
       return await write();
     } catch (error) {
       if (!isUnavailable(error) || stopping.aborted || performance.now() > giveUpAt) throw error;
-      log.debug({ error }, "what was sent could not be noted; trying again");
+      log.debug({ error }, "failed to record a sent reply; retrying");
       await new Promise((resolve) => setTimeout(resolve, NOTE_AGAIN_MS));
     }
   }

@@ -103,6 +103,6 @@ export function startOutbox({ store, queues, log }: ChannelResources, channel: C
 }
 
 function note(log: Log, error: unknown): void {
-  if (isUnavailable(error)) log.debug({ error }, "the store is away; replies are sent later");
-  else log.warn({ error }, "replies could not be sent; they are tried again");
+  if (isUnavailable(error)) log.debug({ error }, "database unavailable; replies are delayed");
+  else log.warn({ error }, "failed to send replies; retrying");
 }

@@ -1,35 +1,38 @@
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 
-/** The part of `fetch` that is used. */
+/** The subset of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Which service is called, as whom, and how patiently. */
+/** Server, credentials and timeouts of a client. */
 export interface ClientOptions {
-  /** Address of the HTTP API, such as `https://chat.example.com`; it may have a path that a proxy adds. */
+  /** Base URL of the HTTP API, such as `https://chat.example.com`. It can include a path prefix added by a proxy. */
   url: string;
-  /** An API key. */
+  /** API key. */
   key: string;
-  /** Which project an administrator's key works on; `default` where absent. A scoped key is bound to its own. */
+  /** Project for an administrator's key; defaults to `default`. Other keys are bound to one project. */
   project?: string | undefined;
-  /** Used in place of the global `fetch`. */
+  /** Replacement for the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** How much longer than it was asked to wait the service may take for an answer. 10,000 where absent. */
+  /**
+   * Extra time for a response, in milliseconds, in addition to the time that the service was asked to wait. Defaults to
+   * 10,000.
+   */
   timeoutMs?: number | undefined;
-  /** How often a call is made again that failed in passing; 5 where absent, 0 for never. */
+  /** Maximum number of retries after temporary failures. Defaults to 5; 0 disables retries. */
   maxRetries?: number | undefined;
-  /** Is told of each failure that is made good by another try. */
-  onRetry?: ((fault: ServiceFault, delayMs: number) => void) | undefined;
+  /** Called for each failure that will be retried. */
+  onRetry?: ((fault: ServiceError, delayMs: number) => void) | undefined;
 }
 
-/** Options that were checked, with their defaults. */
+/** Validated options, with defaults. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   headers: Readonly<Record<string, string>>;
   fetch: Fetch;
   timeoutMs: number;
   maxRetries: number;
-  onRetry: (fault: ServiceFault, delayMs: number) => void;
+  onRetry: (fault: ServiceError, delayMs: number) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -38,22 +41,23 @@ const DEFAULT_MAX_RETRIES = 5;
 /** Header values are bytes (RFC 9110, section 5.5). */
 const UNSENDABLE = /[^\t\u0020-\u007e\u0080-\u00ff]/;
 
-/** Whether a header can carry the value, such as a key: nothing but bytes, and no white space at its ends. */
-export function isSendable(value: string): boolean {
+/** Returns true if a header can carry the value, such as a key: only bytes, and no whitespace at its ends. */
+export function isValidHeaderValue(value: string): boolean {
   return value !== "" && value === value.trim() && !UNSENDABLE.test(value);
 }
 
-/** The value, where a header can carry it. `what` names it in the fault; the value is not in it. */
+/** Returns the value if a header can carry it. `what` names it in the error, which does not contain the value. */
 export function sendable(value: string, what: string): string {
-  if (isSendable(value)) return value;
-  const why = value === "" ? "is empty" : "has characters that cannot be sent in a header, or white space at its ends";
-  throw new ServiceFault("invalid_options", `${what} ${why}. Check where it comes from.`);
+  if (isValidHeaderValue(value)) return value;
+  const why =
+    value === "" ? "is empty" : "contains characters that are not allowed in a header, or whitespace at its ends";
+  throw new ServiceError("invalid_options", `${what} ${why}. Check where it comes from.`);
 }
 
 function baseUrlOf(text: string): string {
   // What is wrong with an address is not shown: it may hold a password.
   const refuse = (cause?: unknown) =>
-    new ServiceFault("invalid_options", "url must be an http or https address without user, query or fragment.", {
+    new ServiceError("invalid_options", "url must be an http or https URL without user name, query or fragment.", {
       cause,
     });
   let url: URL;
@@ -68,7 +72,7 @@ function baseUrlOf(text: string): string {
   return origin + pathname.replace(/\/+$/, "");
 }
 
-/** Checks options. Throws ServiceFault `invalid_options`, which does not show what it is about. */
+/** Validates options. Throws ServiceError `invalid_options`, which does not contain the values. */
 export function connectionOf(options: ClientOptions): Connection {
   const { project } = options;
   return {

@@ -7,14 +7,14 @@ import type { CallAnswer, CallRequest } from "./try-call.ts";
 
 export interface DrainOptions {
   /**
-   * The cursor of an earlier answer, or `0` to begin: acknowledges the replies up to it and returns the later ones, again
-   * and again until they are acknowledged too. Where absent, the call takes what it returns, and is therefore not made again
-   * once the service may have had it.
+   * The cursor of an earlier response, or `0` to start. Acknowledges the replies up to it and returns the later ones,
+   * until they are acknowledged too. If omitted, the returned replies are removed from the buffer, so the request is
+   * not retried once the service may have processed it.
    */
   after?: string | undefined;
-  /** How long the service waits for a reply when there is none, 0 to 60,000; 0 where absent. */
+  /** How long the service waits for a reply if there is none, from 0 to 60,000 milliseconds. Defaults to 0. */
   waitMs?: number | undefined;
-  /** Takes and acknowledges nothing. */
+  /** Returns the replies without removing or acknowledging them. */
   peek?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,7 @@ function isDrainAnswer(body: unknown): body is DrainAnswer {
   return isRecord(body) && body["ok"] === true && Array.isArray(body["replies"]) && typeof body["cursor"] === "string";
 }
 
-/** The call that looks into the drain of a chat. */
+/** Returns the request that collects the replies of a chat. */
 export function drainCall(chatId: string, { after, waitMs, peek, signal }: DrainOptions): CallRequest {
   return {
     method: "GET",
@@ -34,7 +34,7 @@ export function drainCall(chatId: string, { after, waitMs, peek, signal }: Drain
   };
 }
 
-/** What the drain answered. Throws ServiceFault where it is something else. */
+/** Returns the parsed response. Throws ServiceError if it has an unexpected format. */
 export function drainAnswerOf({ status, body }: CallAnswer): DrainAnswer {
   if (!isDrainAnswer(body)) throw unexpected(status);
   return body;

@@ -1,4 +1,4 @@
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 
 function encoded(name: string, value: string | undefined): string {
   // These vanish from addresses, so that another endpoint would be called.
@@ -8,10 +8,10 @@ function encoded(name: string, value: string | undefined): string {
   } catch {
     // A lone surrogate: such a text cannot be in an address.
   }
-  throw new ServiceFault("invalid_options", `${name} is missing, or cannot be in an address.`);
+  throw new ServiceError("invalid_options", `The path parameter ${name} is missing or not valid.`);
 }
 
-/** A path with its `{names}` filled in, percent-encoded. Throws ServiceFault `invalid_options`. */
+/** Returns a path with its `{names}` replaced, percent-encoded. Throws ServiceError `invalid_options`. */
 export function fillPath(template: string, params: Readonly<Record<string, string | undefined>>): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encoded(name, params[name]));
 }

@@ -1,14 +1,25 @@
-export { isSendable } from "./connection.ts";
+export { isValidHeaderValue } from "./connection.ts";
 export type { ClientOptions, Fetch } from "./connection.ts";
 export { createClient } from "./create-client.ts";
 export type { Client } from "./create-client.ts";
 export type { DrainOptions } from "./drain-chat.ts";
 export { OPERATIONS } from "./operations.ts";
 export type { CallArguments, CallInput, CallOutput, OperationName } from "./operation-types.ts";
-export type { PullNews, PullOptions } from "./pull-model.ts";
+export type { PullProgress as PullNews, PullOptions, PullProgress } from "./pull-model.ts";
 export type { SendOptions, SentMessage } from "./send-message.ts";
-export { ServiceFault } from "./service-fault.ts";
+// Names up to version 0.1, kept for existing code: use ServiceError, WebhookError and isValidHeaderValue.
+export { isValidHeaderValue as isSendable } from "./connection.ts";
+export { ServiceError as ServiceFault } from "./service-error.ts";
+export { WebhookError as WebhookFault } from "./verify-webhook.ts";
+export { ServiceError } from "./service-error.ts";
+export type { ErrorDetails } from "./service-error.ts";
 export type { ReplyDelta, ReplyStream, StreamOptions } from "./stream-replies.ts";
 export type { CallAnswer, Query, RequestOptions } from "./try-call.ts";
-export { WebhookFault, verifyWebhook } from "./verify-webhook.ts";
-export type { ReceivedWebhook, WebhookFaultCode, WebhookHeaders, WebhookScheme } from "./verify-webhook.ts";
+export { WebhookError, verifyWebhook } from "./verify-webhook.ts";
+export type {
+  ReceivedWebhook,
+  WebhookErrorCode,
+  WebhookErrorCode as WebhookFaultCode,
+  WebhookHeaders,
+  WebhookScheme,
+} from "./verify-webhook.ts";

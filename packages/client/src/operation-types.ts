@@ -4,10 +4,10 @@ import type { Query } from "./try-call.ts";
 
 type Endpoints = typeof ENDPOINTS;
 
-/** Names of the operations that `Client.call` knows: those of the OpenAPI document. */
+/** Names of the operations for `Client.call`, as in the OpenAPI document. */
 export type OperationName = Extract<keyof Endpoints, keyof typeof OPERATIONS>;
 
-/** What a schema takes and what it gives. */
+/** Input and output type of a schema. */
 interface SchemaTypes {
   _zod: { input: unknown; output: unknown };
 }
@@ -20,7 +20,7 @@ type ParamsPart<Path extends string> = [ParamName<Path>] extends [never]
   ? unknown
   : { params: Record<ParamName<Path>, string> };
 
-/** Query parameters are texts; what is written as a number may be one. */
+/** Query parameters are strings; numeric ones can also be given as numbers. */
 type QueryValues<Values> = {
   [Name in keyof Values]: string extends Values[Name] ? Values[Name] | number : Values[Name];
 };
@@ -39,31 +39,31 @@ type BodyPart<Endpoint> = Endpoint extends { body: { schema: SchemaTypes } & (in
       : { body: Endpoint["body"]["schema"]["_zod"]["input"] }
   : unknown;
 
-/** A version as the object has it, or an `ETag`. */
+/** A version number, or an `ETag`. */
 type IfMatchPart<Endpoint> = Endpoint extends { ifMatch: "required" }
   ? { ifMatch: number | string }
   : Endpoint extends { ifMatch: true }
     ? { ifMatch?: number | string }
     : unknown;
 
-/** What an operation is called with. */
+/** Input of an operation. */
 export type CallInput<Name extends OperationName> = ParamsPart<Endpoints[Name]["path"]> &
   QueryPart<Endpoints[Name]> &
   BodyPart<Endpoints[Name]> &
   IfMatchPart<Endpoints[Name]> & { signal?: AbortSignal };
 
-/** Optional where nothing of the input is needed. */
+/** Optional if no field of the input is required. */
 export type CallArguments<Name extends OperationName> =
   Partial<CallInput<Name>> extends CallInput<Name> ? [input?: CallInput<Name>] : [input: CallInput<Name>];
 
-/** The JSON that an operation answers with. */
+/** JSON output of an operation. */
 export type CallOutput<Name extends OperationName> = Endpoints[Name]["answers"][number] extends { schema: infer Schema }
   ? Schema extends { _zod: { output: infer Output } }
     ? Output
     : null
   : never;
 
-/** The same input with the types forgotten. */
+/** The same input without specific types. */
 export interface LooseInput {
   params?: Readonly<Record<string, string>>;
   query?: Query;

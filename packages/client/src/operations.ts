@@ -1,4 +1,4 @@
-/** Method and path of every operation. Made from the endpoints of contracts by `npm run docs`; a test compares. */
+/** Method and path of every operation. Generated from the endpoints of contracts by `npm run docs`; a test compares. */
 export const OPERATIONS = {
   acceptProposal: "POST /api/v1/admin/proposals/{id}/accept",
   addDocuments: "POST /api/v1/admin/kb/{id}/documents",

@@ -1,4 +1,4 @@
-/** Waits. Rejects with the signal's reason as soon as it aborts. */
+/** Resolves after the given time. Rejects with the signal's reason as soon as it is aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -6,29 +6,29 @@ import { pause } from "./pause.ts";
 import { readEvents } from "./read-events.ts";
 import type { ServerEvent } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 import { faultOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 export interface PullOptions {
-  /** Ends the reading, not the pull; it then throws the signal's reason. */
+  /** Stops reading, but not the pull; the reader then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** How far a pull is; at its end with the id of the model, as agents name it. */
-export type PullNews = ModelPullProgress & { catalogId?: string };
+/** Progress of a pull; the last item contains the ID of the model, as used by agents. */
+export type PullProgress = ModelPullProgress & { catalogId?: string };
 
 const PATH = "/api/v1/admin/models/{catalogId}/pull";
-/** The service says something every 15 s, if it is only that it is there. */
+/** The service sends something every 15 s, at least a comment. */
 const SILENCE_MS = 45_000;
 
-/** What is known of a stream that was cut. */
+/** State of an interrupted stream. */
 interface Place {
   lastEventId: string | undefined;
-  /** Calls in a row that have told nothing. */
+  /** Number of consecutive requests without progress. */
   failures: number;
 }
 
-function progressOf(body: unknown): PullNews | null {
+function progressOf(body: unknown): PullProgress | null {
   if (!isRecord(body)) return null;
   const { status, completedBytes, totalBytes, catalogId } = body;
   const isProgress =
@@ -39,21 +39,21 @@ function progressOf(body: unknown): PullNews | null {
   return isProgress ? { status, completedBytes, totalBytes, ...named } : null;
 }
 
-/** What an event tells; throws the fault of a pull that has failed. */
-function newsOf({ type, data }: ServerEvent): PullNews | null {
+/** Returns the progress in an event. Throws the error of a failed pull. */
+function newsOf({ type, data }: ServerEvent): PullProgress | null {
   const body = parseJson(data);
   if (type !== "error") return progressOf(body);
   const status = isRecord(body) && typeof body["status"] === "number" ? body["status"] : 500;
   throw faultOf(status, body);
 }
 
-/** Reads one answer; true once the model is installed, false when it was cut off before. */
+/** Reads one response. Returns true if the model is installed, or false if the connection dropped before. */
 async function* readOnce(
   connection: Connection,
   catalogId: string,
   place: Place,
   signal: AbortSignal | undefined,
-): AsyncGenerator<PullNews, boolean, undefined> {
+): AsyncGenerator<PullProgress, boolean, undefined> {
   const line = openLine(signal);
   try {
     const { lastEventId } = place;
@@ -84,19 +84,19 @@ async function* readOnce(
   }
 }
 
-/** Pulls a model and tells how far it is. See `Client.pullModel`. */
+/** Pulls a model and yields its progress. See `Client.pullModel`. */
 export async function* pullModel(
   connection: Connection,
   catalogId: string,
   { signal }: PullOptions = {},
-): AsyncGenerator<PullNews, void, undefined> {
+): AsyncGenerator<PullProgress, void, undefined> {
   const place: Place = { lastEventId: undefined, failures: 0 };
   for (;;) {
     try {
       if (yield* readOnce(connection, catalogId, place, signal)) return;
-      throw new ServiceFault("unreachable", "The connection was cut.");
+      throw new ServiceError("unreachable", "The connection was lost.");
     } catch (fault) {
-      if (!(fault instanceof ServiceFault) || !isPassing(fault) || place.failures >= connection.maxRetries) throw fault;
+      if (!(fault instanceof ServiceError) || !isPassing(fault) || place.failures >= connection.maxRetries) throw fault;
       const delayMs = delayAfter(fault, place.failures);
       place.failures += 1;
       connection.onRetry(fault, delayMs);

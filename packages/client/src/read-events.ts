@@ -4,13 +4,13 @@ import type { Wait } from "./try-call.ts";
 export interface ServerEvent {
   type: string;
   data: string;
-  /** Where a stream that is cut after it goes on; absent where it has none. */
+  /** ID from which an interrupted stream resumes. Absent if the event has none. */
   id?: string;
 }
 
 const END = "\n\n";
 
-/** One event; null where the lines are a comment, or advice on reconnecting. */
+/** Returns one event, or null if the lines are a comment or a reconnection time. */
 function parseEvent(lines: string): ServerEvent | null {
   const event: Omit<ServerEvent, "data"> = { type: "message" };
   const data: string[] = [];
@@ -26,7 +26,7 @@ function parseEvent(lines: string): ServerEvent | null {
   return text === "" ? null : { ...event, data: text };
 }
 
-/** The pieces of a body as they come; all at once where the platform hands no pieces out. */
+/** Yields the chunks of a body as they arrive, or all at once if the platform does not support streaming. */
 async function* piecesOf(response: Response, wait: Wait): AsyncGenerator<string, void, undefined> {
   if (response.body === null) {
     yield await wait(response.text());
@@ -39,7 +39,7 @@ async function* piecesOf(response: Response, wait: Wait): AsyncGenerator<string,
   }
 }
 
-/** The events of an answer as they come, each with its data on one line or several. */
+/** Yields the events of a response as they arrive, with data on one or several lines. */
 export async function* readEvents(response: Response, wait: Wait): AsyncGenerator<ServerEvent, void, undefined> {
   let rest = "";
   for await (const piece of piecesOf(response, wait)) {

@@ -2,37 +2,40 @@ import type { Connection } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
 import { MESSAGES_PATH } from "./messages-path.ts";
 import { pause } from "./pause.ts";
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 import { tryCall } from "./try-call.ts";
 import type { CallAnswer, CallRequest } from "./try-call.ts";
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 15_000;
-/** A caller that has to wait longer is told so instead. */
+/** Maximum delay before a retry; if the service asks for a longer delay, the error is thrown instead. */
 const MAX_RETRY_AFTER_SECONDS = 120;
-/** Of what `Retry-After` says, so that callers that were refused together do not come back together. */
+/** Random addition to `Retry-After`, so that clients that were throttled together do not retry together. */
 const RETRY_AFTER_JITTER_MS = 500;
 
 const PASSING_CODES = new Set(["unreachable", "timeout", "idempotency_in_progress"]);
-/** The service, or a proxy in front of it, cannot do it now. */
+/** Statuses that mean that the service, or a proxy, is temporarily unavailable. */
 const PASSING_STATUSES = new Set([502, 503, 504]);
 
-/** Whether the same call may succeed a little later. */
-export function isPassing({ code, status }: ServiceFault): boolean {
+/** Returns true if the same request may succeed later. */
+export function isPassing({ code, status }: ServiceError): boolean {
   return status === 429 || PASSING_CODES.has(code) || (status !== null && PASSING_STATUSES.has(status));
 }
 
-/** Faults of Node.js that say that there was no connection: the service has seen nothing of the call. */
+/** Error codes of Node.js for a connection that was not established: the service has not received the request. */
 const NO_CONNECTION = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** Whether the service has not seen the call, or has refused it by 429. Browsers do not tell why there is no answer. */
-function hasDoneNothing({ status, cause }: ServiceFault): boolean {
+/**
+ * Returns true if the service has not received the request, or has rejected it with 429. Browsers do not reveal why
+ * there is no response.
+ */
+function hasDoneNothing({ status, cause }: ServiceError): boolean {
   const why = isRecord(cause) ? cause["cause"] : undefined;
   const code = isRecord(why) ? why["code"] : undefined;
   return status === 429 || (typeof code === "string" && NO_CONNECTION.has(code));
 }
 
-/** Whether it collects replies in the way that takes them: when its answer is lost, they are gone. */
+/** Returns true if the request removes replies from the buffer: if its response is lost, so are they. */
 function takesReplies({ method, path, query = {} }: CallRequest): boolean {
   const [address = "", search] = path.split("?");
   const inPath = new URLSearchParams(search);
@@ -41,27 +44,27 @@ function takesReplies({ method, path, query = {} }: CallRequest): boolean {
   return isDrain && valueOf("after") === "" && valueOf("peek") !== "1";
 }
 
-/** Whether the call may be made again without doing a thing twice. */
-function mayRepeat(request: CallRequest, fault: ServiceFault): boolean {
+/** Returns true if the request can be retried without side effects. */
+function mayRepeat(request: CallRequest, fault: ServiceError): boolean {
   const { method, idempotencyKey } = request;
   const isRead = (method === "GET" || method === "HEAD") && !takesReplies(request);
   return isRead || idempotencyKey !== undefined || hasDoneNothing(fault);
 }
 
-/** How long to wait after so many failures in a row before this one: what the service says, else longer and longer. */
+/** Returns the delay after this many consecutive failures: `Retry-After`, or exponential backoff. */
 export function delayAfter({ retryAfterSeconds }: { retryAfterSeconds: number | null }, failures: number): number {
   if (retryAfterSeconds !== null) return retryAfterSeconds * 1000 + Math.random() * RETRY_AFTER_JITTER_MS;
   const longestMs = Math.min(FIRST_DELAY_MS * 2 ** failures, MAX_DELAY_MS);
   return longestMs * (0.5 + Math.random() / 2);
 }
 
-/** Makes a call, and makes it again when it fails in passing and cannot do anything twice. Throws as `tryCall` does. */
+/** Sends a request, and retries it after temporary failures if that is safe. Throws like `tryCall`. */
 export async function callWithRetries(connection: Connection, request: CallRequest): Promise<CallAnswer> {
   for (let failures = 0; ; failures++) {
     try {
       return await tryCall(connection, request);
     } catch (fault) {
-      const isOver = failures >= connection.maxRetries || !(fault instanceof ServiceFault);
+      const isOver = failures >= connection.maxRetries || !(fault instanceof ServiceError);
       if (isOver || !isPassing(fault) || !mayRepeat(request, fault)) throw fault;
       if ((fault.retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) throw fault;
       const delayMs = delayAfter(fault, failures);

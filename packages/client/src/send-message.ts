@@ -6,17 +6,17 @@ import { callWithRetries } from "./retry.ts";
 import { unexpected } from "./try-call.ts";
 
 export interface SendOptions {
-  /** Makes repeats one message, also those of another process. A new one for each call where absent. */
+  /** Deduplicates repeated requests, also from other processes. Defaults to a new key for each call. */
   idempotencyKey?: string | undefined;
-  /** How long the service waits for a reply in mode sync: `timeoutMs` of the message, where that has none. */
+  /** How long the service waits for a reply in mode sync, in milliseconds. The message's `timeoutMs` has priority. */
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * What became of a message that was accepted, told apart by `status`: `answered` has the replies; `rejected` gets
- * none, as an operator has decided; `pending` was not answered in time and `in_review` waits for a person (its `replies` may have a hand-off text), and their answer will
- * be in the drain; `queued` is that of the modes async and webhook.
+ * Result of an accepted message, by `status`: `answered` contains the replies; `rejected` was dismissed by an operator;
+ * `pending` has no answer yet and `in_review` waits for an operator (its `replies` may contain a handoff text), and the
+ * answer can be collected later; `queued` is the result of the modes async and webhook.
  */
 export type SentMessage =
   | (Omit<SyncAnswer, "status"> & { status: "answered" })
@@ -26,11 +26,11 @@ export type SentMessage =
   | AsyncAnswer
   | WebhookAnswer;
 
-/** The service waits at most so long (service document, section 8). */
+/** Maximum time that the service waits (service document, section 8). */
 const MAX_WAIT_MS = 120_000;
 const KEY_BYTES = 16;
 
-/** Browsers have `crypto.randomUUID` on pages with https only; this they have everywhere. */
+/** Returns a random ID. Browsers provide `crypto.randomUUID` only on https pages, `getRandomValues` everywhere. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

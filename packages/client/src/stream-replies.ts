@@ -5,40 +5,42 @@ import { isRecord } from "./is-record.ts";
 import { pause } from "./pause.ts";
 import { readEvents } from "./read-events.ts";
 import { delayAfter, isPassing } from "./retry.ts";
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 import { faultOf, openLine, parseJson, readAnswer, request, unexpected } from "./try-call.ts";
 
 /**
- * What a reply says that is still being made: what it said before, up to `offset`, and then `text`. `messageId` is the
- * message that it answers, and `inReplyTo` of the reply, which says in the end what its deltas said.
+ * Partial text of a reply that is being written: replaces everything after `offset` with `text`. `messageId` is the
+ * message that it answers, and `inReplyTo` of the reply. The final reply contains the same text as its deltas.
  */
 export type ReplyDelta = DeltaEvent;
 
 export interface StreamOptions {
-  /** The `cursor` of an earlier stream or drain of this chat: replies up to it do not come again. `0` where absent. */
+  /**
+   * The `cursor` of an earlier stream or drain of this chat. Replies up to it are not returned again. Defaults to `0`.
+   */
   after?: string | undefined;
-  /** How long one call to the service may wait for a reply, at most 60,000; 30,000 where absent. */
+  /** How long one request to the service waits for a reply, at most 60,000 milliseconds. Defaults to 30,000. */
   waitMs?: number | undefined;
-  /** Ends the stream; reading it then throws the signal's reason. */
+  /** Ends the stream; the reader then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Is told what a reply says so far while a model is writing it. Not every reply is: it comes all the same. */
+  /** Called with partial text while a model is writing a reply. Not every reply has partial text. */
   onDelta?: ((delta: ReplyDelta) => void) | undefined;
-  /** Is told when an answer begins and ceases to be made. */
+  /** Called when an answer starts and stops being written. */
   onTyping?: ((on: boolean) => void) | undefined;
 }
 
-/** The replies of a chat as they come. See `Client.stream`. */
+/** Iterates over the replies of a chat as they arrive. See `Client.stream`. */
 export interface ReplyStream extends AsyncIterable<ReplyItem> {
-  /** Place of the reply that was handed out last: `after` of what is read next. */
+  /** Position of the last returned reply: `after` of the next request. */
   readonly cursor: string;
 }
 
 const DEFAULT_WAIT_MS = 30_000;
-/** An answer without a reply that comes sooner has not waited: the service is stopping, or was asked not to wait. */
+/** An empty response that arrives sooner did not wait: the service is shutting down, or was asked not to wait. */
 const SHORT_WAIT_MS = 1_000;
 const WITHOUT_ADVICE = { retryAfterSeconds: null };
 const EVENT_STREAM = "text/event-stream";
-/** The service says at least so often that it is there. */
+/** Interval at which the service sends at least a comment. */
 const HEARTBEAT_MS = 15_000;
 const OK = 200;
 
@@ -51,7 +53,7 @@ const isReply = (value: unknown): value is ReplyItem => isRecord(value) && typeo
 const isDelta = (value: unknown): value is ReplyDelta =>
   isRecord(value) && typeof value["offset"] === "number" && typeof value["text"] === "string";
 
-/** Reads the replies of a chat as they come. See `Client.stream`. */
+/** Returns the replies of a chat as they arrive. See `Client.stream`. */
 export function streamReplies(
   connection: Connection,
   chatId: string,
@@ -68,7 +70,7 @@ export function streamReplies(
     isTyping = on;
   }
 
-  /** What one event brings; null for what is no reply. */
+  /** Returns the reply in an event, or null for other events. */
   function take(event: StreamEvent): ReplyItem | null {
     const { data } = event;
     if (event.type === "reply" && isReply(data)) return data;
@@ -79,7 +81,7 @@ export function streamReplies(
     return null;
   }
 
-  /** What comes after the cursor, which acknowledges what is before it, until the service ends the call. */
+  /** Yields the replies after the cursor, which acknowledges earlier ones, until the service ends the response. */
   async function* callOnce(): AsyncGenerator<StreamEvent, void, undefined> {
     const line = openLine(signal);
     try {
@@ -110,14 +112,14 @@ export function streamReplies(
   }
 
   async function* read(): AsyncGenerator<ReplyItem, void, undefined> {
-    if (isRead) throw new TypeError("This stream is being read already. Make another one for another reader.");
+    if (isRead) throw new TypeError("This stream is already being read. Create another stream for another reader.");
     isRead = true;
     let failures = 0;
     let idle = 0;
     try {
       for (;;) {
         const begunAtMs = performance.now();
-        let fault: ServiceFault | null = null;
+        let fault: ServiceError | null = null;
         let isIdle = true;
         try {
           for await (const event of callOnce()) {
@@ -129,7 +131,7 @@ export function streamReplies(
             yield reply;
           }
         } catch (error) {
-          if (!(error instanceof ServiceFault) || !isPassing(error)) throw error;
+          if (!(error instanceof ServiceError) || !isPassing(error)) throw error;
           fault = error;
         }
         const isFirst = !isIdle || performance.now() - begunAtMs >= SHORT_WAIT_MS;

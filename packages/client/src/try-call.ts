@@ -2,49 +2,49 @@ import type { FieldFault, HttpMethod } from "@svc/contracts";
 import { sendable } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import { isRecord } from "./is-record.ts";
-import { ServiceFault } from "./service-fault.ts";
+import { ServiceError } from "./service-error.ts";
 
-/** Parameters of a query string; those that are undefined are left out. */
+/** Query parameters. Undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What is sent beside method and path. */
+/** Additional parts of a request, besides method and path. */
 export interface RequestOptions {
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: unknown;
-  /** A form with files, in place of `body`. */
+  /** A form with files, instead of `body`. */
   form?: FormData | undefined;
-  /** The version that the change is made for: the call fails with `version_conflict` when there is a newer one. */
+  /** Expected version of the object. The request fails with `version_conflict` if there is a newer one. */
   ifMatch?: number | string | undefined;
-  /** Makes repeats of a POST of messages one message. */
+  /** Deduplicates repeated POST requests for messages. */
   idempotencyKey?: string | undefined;
-  /** How long the service was asked to wait with its answer; 0 where absent. */
+  /** How long the service was asked to wait before it responds, in milliseconds. Defaults to 0. */
   waitMs?: number | undefined;
-  /** Ends the call; it then throws the signal's reason. */
+  /** Aborts the request, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** One call. */
+/** A request. */
 export interface CallRequest extends RequestOptions {
   method: HttpMethod | "HEAD";
-  /** From the first slash after the address on, percent-encoded. */
+  /** Path after the base URL, starting with a slash, percent-encoded. */
   path: string;
-  /** Media types that are understood; any where absent. */
+  /** Accepted media types. Defaults to any. */
   accept?: string;
-  /** The last event of a stream that was cut, to go on after. */
+  /** ID of the last event of an interrupted stream, to resume after it. */
   lastEventId?: string;
 }
 
-/** An answer with a 2xx status, read to its end. */
+/** A complete response with a 2xx status. */
 export interface CallAnswer {
   status: number;
   headers: Headers;
-  /** The JSON of the answer; null when it has no body. */
+  /** JSON body of the response. Null if there is no body. */
   body: unknown;
 }
 
 function urlOf({ baseUrl }: Connection, { path, query = {} }: CallRequest): string {
-  if (!path.startsWith("/")) throw new ServiceFault("invalid_options", "A path begins with a slash.");
+  if (!path.startsWith("/")) throw new ServiceError("invalid_options", "A path must start with a slash.");
   const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
@@ -67,7 +67,7 @@ function headersOf(
   };
 }
 
-/** Seconds until the time that a Retry-After names, in either of its forms (RFC 9110, section 10.2.3). */
+/** Returns the seconds until the time in a Retry-After header, in either of its formats (RFC 9110, section 10.2.3). */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get("retry-after");
   if (text === null) return null;
@@ -75,7 +75,7 @@ function retryAfterOf(headers: Headers): number | null {
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
-/** Anything but a JSON text: `undefined` stands for nothing that JSON can say. */
+/** Returns the parsed JSON, or `undefined` if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -89,8 +89,8 @@ function isFieldFault(value: unknown): value is FieldFault {
   return isRecord(value) && typeof value["pointer"] === "string" && typeof value["detail"] === "string";
 }
 
-/** The fault that a problem of the service stands for: the body of an answer whose status is not 2xx. */
-export function faultOf(status: number, body: unknown, headers = new Headers()): ServiceFault {
+/** Returns the error for a problem body of a response whose status is not 2xx. */
+export function faultOf(status: number, body: unknown, headers = new Headers()): ServiceError {
   const retryAfterSeconds = retryAfterOf(headers);
   const requestId = headers.get("x-request-id");
   if (!isRecord(body) || typeof body["code"] !== "string" || typeof body["detail"] !== "string") {
@@ -98,35 +98,37 @@ export function faultOf(status: number, body: unknown, headers = new Headers()):
   }
   const errors = Array.isArray(body["errors"]) ? body["errors"].filter(isFieldFault) : [];
   const named = typeof body["requestId"] === "string" ? body["requestId"] : requestId;
-  return new ServiceFault(body["code"], body["detail"], { status, errors, requestId: named, retryAfterSeconds });
+  return new ServiceError(body["code"], body["detail"], { status, errors, requestId: named, retryAfterSeconds });
 }
 
-/** The fault of an answer that this service does not give. */
+/** Returns the error for a response that does not come from this service. */
 export function unexpected(
   status: number,
   facts: { retryAfterSeconds?: number | null; requestId?: string | null } = {},
-): ServiceFault {
-  const detail = `What answers (status ${status}) is not this service, or something in front of it. Check the address.`;
-  return new ServiceFault("unexpected_answer", detail, { status, ...facts });
+): ServiceError {
+  const detail = `The response (status ${status}) is not from this service, or comes from a proxy in front of it. Check the URL.`;
+  return new ServiceError("unexpected_answer", detail, { status, ...facts });
 }
 
-/** Waits for what is read, as long as the line lets it. */
+/** Waits for a read, until the connection's deadline. */
 export type Wait = <Read>(reading: Promise<Read>) => Promise<Read>;
 
-/** The line that a call goes over: what ends it, and what its end means. */
+/** Timeouts and cancellation of a request's connection. */
 export interface CallLine {
   signal: AbortSignal;
-  /** Gives up after so long from now, if the answer is not read by then. */
+  /** Fails if the response is not complete after this time. */
   wait(ms: number): void;
-  /** Waits for each piece of the answer for so long; what its reader does with it is no wait. */
+  /** Waits at most this long for each chunk of the response. Time spent by the reader does not count. */
   within(ms: number): Wait;
-  /** What to throw for what broke a wait: the caller's reason where that has ended it, else a fault. */
+  /**
+   * Returns the error to throw after an interrupted wait: the caller's reason if it aborted, otherwise a ServiceError.
+   */
   explain(cause: unknown): unknown;
-  /** Ends the call, unless it is over. */
+  /** Aborts the request, unless it is complete. */
   close(): void;
 }
 
-/** Opens a line, which its caller closes. Throws the reason of the signal when that is aborted already. */
+/** Opens a connection, which the caller must close. Throws the reason of a signal that is already aborted. */
 export function openLine(signal: AbortSignal | undefined): CallLine {
   signal?.throwIfAborted();
   const aborting = new AbortController();
@@ -152,10 +154,12 @@ export function openLine(signal: AbortSignal | undefined): CallLine {
     },
     explain(cause) {
       if (signal?.aborted === true) return signal.reason;
-      if (cause instanceof ServiceFault) return cause;
+      if (cause instanceof ServiceError) return cause;
       return isLate
-        ? new ServiceFault("timeout", "The service took the call and does not answer. Try again later.", { cause })
-        : new ServiceFault("unreachable", "The service cannot be reached, or the connection was cut.", { cause });
+        ? new ServiceError("timeout", "The service accepted the request but did not respond in time. Retry later.", {
+            cause,
+          })
+        : new ServiceError("unreachable", "The service is unreachable, or the connection dropped.", { cause });
     },
     close() {
       clearTimeout(timer);
@@ -165,7 +169,7 @@ export function openLine(signal: AbortSignal | undefined): CallLine {
   };
 }
 
-/** Makes the request of a call; its answer is still to be read. Rejects as `fetch` does. */
+/** Sends a request; the response body is not read yet. Rejects like `fetch`. */
 export function request(connection: Connection, call: CallRequest, line: CallLine): Promise<Response> {
   const { method, body, form, waitMs = 0 } = call;
   const url = urlOf(connection, call);
@@ -183,7 +187,7 @@ export function request(connection: Connection, call: CallRequest, line: CallLin
   });
 }
 
-/** Reads an answer to its end. Throws ServiceFault for all but a 2xx with JSON or nothing in it. */
+/** Reads a complete response. Throws ServiceError unless it is a 2xx with JSON or without a body. */
 export async function readAnswer(response: Response): Promise<CallAnswer> {
   const { ok, status, headers } = response;
   const text = await response.text();
@@ -193,7 +197,7 @@ export async function readAnswer(response: Response): Promise<CallAnswer> {
   return { status, headers, body: json };
 }
 
-/** Makes a call once. Throws ServiceFault for all but a 2xx, and the reason of the signal when that aborts. */
+/** Sends a request once. Throws ServiceError for all statuses but 2xx, and the reason of an aborted signal. */
 export async function tryCall(connection: Connection, call: CallRequest): Promise<CallAnswer> {
   const line = openLine(call.signal);
   try {

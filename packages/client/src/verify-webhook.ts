@@ -2,49 +2,48 @@ import type { CallbackBody } from "@svc/contracts";
 import { isRecord } from "./is-record.ts";
 
 /**
- * Which proof is asked for. `standard` (Standard Webhooks) covers id, time and body, so that an old callback cannot be
- * sent again; `body` is `X-Svc-Signature`, which covers the body alone.
+ * Signature scheme. `standard` (Standard Webhooks) signs ID, time and body, which prevents replay attacks. `body` is
+ * `X-Svc-Signature`, which signs only the body.
  */
 export type WebhookScheme = "standard" | "body";
 
-/** Headers as `fetch`, Node or a framework has them; the case of names does not matter. */
+/** Headers as provided by `fetch`, Node or a framework. Names are case-insensitive. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A callback that was received. */
+/** A received callback. */
 export interface ReceivedWebhook {
-  /** The raw body as it came; JSON that was parsed and written again is another text. */
+  /** The raw body. JSON that was parsed and serialized again does not match the signature. */
   body: string | Uint8Array;
   headers: WebhookHeaders;
-  /** The secret of the callbacks; while it is being changed the new and the old one. */
+  /** The secret of the callbacks; during a rotation, the new and the old secret. */
   secret: string | readonly string[];
-  /** `standard` where absent. The receiver chooses: a sender must not be able to pick the weaker one. */
+  /** Defaults to `standard`. The receiver chooses, so that a sender cannot select the weaker scheme. */
   scheme?: WebhookScheme | undefined;
-  /** How far the time of signing may lie from now, in either direction; 300 where absent. */
+  /** Maximum difference between the time of signing and now, in seconds. Defaults to 300. */
   toleranceSeconds?: number | undefined;
-  /** The present; the clock of this machine where absent. */
+  /** The current time. Defaults to the clock of this machine. */
   now?: Date | undefined;
 }
 
-/** Why a callback was refused. */
-export type WebhookFaultCode = "missing_header" | "bad_timestamp" | "bad_signature" | "bad_body";
+/** Reason why a callback was rejected. */
+export type WebhookErrorCode = "missing_header" | "bad_timestamp" | "bad_signature" | "bad_body";
 
-const DETAILS: Record<WebhookFaultCode, string> = {
-  missing_header: "The callback has no signature, or has it twice.",
-  bad_timestamp: "The callback was signed too long ago, or in the future. Check the clock of this machine.",
-  bad_signature:
-    "The signature is not that of this body with this secret. Verify the raw bytes, with the right secret.",
-  bad_body: "The callback is signed, and its body is not that of a callback of this service.",
+const DETAILS: Record<WebhookErrorCode, string> = {
+  missing_header: "The signature header of the callback is missing or repeated.",
+  bad_timestamp: "The timestamp of the callback is too old or in the future. Check the clock of this machine.",
+  bad_signature: "The signature does not match this body and secret. Verify the raw bytes, with the right secret.",
+  bad_body: "The signature is valid, but the body is not a callback of this service.",
 };
 
-/** A callback that must not be believed: answer it with 401. */
-export class WebhookFault extends Error {
-  readonly code: WebhookFaultCode;
+/** A callback that is not authentic. Respond with 401. */
+export class WebhookError extends Error {
+  readonly code: WebhookErrorCode;
 
-  constructor(code: WebhookFaultCode) {
+  constructor(code: WebhookErrorCode) {
     super(DETAILS[code]);
-    this.name = "WebhookFault";
+    this.name = "WebhookError";
     this.code = code;
   }
 }
@@ -55,11 +54,12 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(new TextEncoder().encode(text));
 
-/** The key bytes of a secret: what base64 decodes to after `whsec_`, else its UTF-8 bytes. */
+/** Returns the key bytes of a secret: the decoded base64 after `whsec_`, otherwise its UTF-8 bytes. */
 function standardKeyOf(secret: string): Uint8Array<ArrayBuffer> {
   if (!secret.startsWith(PREFIX)) return bytesOf(secret);
   const base64 = secret.slice(PREFIX.length);
-  if (base64 === "" || !BASE64.test(base64)) throw new TypeError("What follows whsec_ in the secret is not base64.");
+  if (base64 === "" || !BASE64.test(base64))
+    throw new TypeError("The part of the secret after whsec_ is not valid base64.");
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
@@ -78,7 +78,7 @@ function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return all;
 }
 
-/** Whether two texts are equal, in a time that does not tell where they differ. */
+/** Returns true if two texts are equal, in constant time. */
 function isEqual(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;
@@ -86,20 +86,20 @@ function isEqual(one: string, other: string): boolean {
   return difference === 0;
 }
 
-/** The value of a header that was sent exactly once. */
+/** Returns the value of a header that was sent exactly once. */
 function headerOf(headers: WebhookHeaders, name: string): string {
   if (typeof headers.get === "function") {
     const value: unknown = headers.get(name);
     if (typeof value === "string") return value;
-    throw new WebhookFault("missing_header");
+    throw new WebhookError("missing_header");
   }
   const values = Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? [value] : []));
   const [value, ...others] = values.flat();
   if (typeof value === "string" && others.length === 0) return value;
-  throw new WebhookFault("missing_header");
+  throw new WebhookError("missing_header");
 }
 
-/** What a scheme asks for: the values that were given, and the right one for a secret. */
+/** Returns the signatures in the headers, and the expected signature for a secret. */
 interface Proof {
   given: readonly string[];
   expect(secret: string): Promise<string>;
@@ -114,7 +114,7 @@ const PROOFS = {
     const given = headerOf(headers, "webhook-signature").split(" ");
     const isTimely =
       /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() / 1000 - Number(timestamp)) <= toleranceSeconds;
-    if (!isTimely) throw new WebhookFault("bad_timestamp");
+    if (!isTimely) throw new WebhookError("bad_timestamp");
     const signed = joined(bytesOf(`${id}.${timestamp}.`), body);
     return {
       given,
@@ -148,29 +148,27 @@ function parseBody(bytes: Uint8Array): CallbackBody {
     // A text that is no JSON is no callback, like any other JSON.
   }
   if (isCallbackBody(body)) return body;
-  throw new WebhookFault("bad_body");
+  throw new WebhookError("bad_body");
 }
 
 /**
- * Verifies a callback (docs/webhooks.md) with WebCrypto, comparing in constant time, and returns its body. Throws
- * WebhookFault for one that must not be believed, and TypeError when a secret is unusable: an empty one would let
- * anybody sign. The same callback may come more than once: do your work once for each `deliveryId`.
+ * Verifies a callback (docs/webhooks.md) with WebCrypto and returns its body. Compares in constant time. Throws
+ * WebhookError if the callback is not authentic, and TypeError if a secret is invalid: with an empty secret, anyone
+ * could sign. The same callback can arrive more than once: process each `deliveryId` only once.
  */
 export async function verifyWebhook(webhook: ReceivedWebhook): Promise<CallbackBody> {
   const { headers, secret, scheme = "standard", now = new Date() } = webhook;
   const { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = webhook;
   const secrets = typeof secret === "string" ? [secret] : secret;
-  if (secrets.length === 0 || secrets.includes(""))
-    throw new TypeError("A secret is needed, and an empty one is none.");
+  if (secrets.length === 0 || secrets.includes("")) throw new TypeError("A secret is required and must not be empty.");
   const body = typeof webhook.body === "string" ? bytesOf(webhook.body) : webhook.body;
-  if (!ArrayBuffer.isView(body))
-    throw new TypeError("Pass the raw body: a text or bytes, and nothing that was parsed.");
+  if (!ArrayBuffer.isView(body)) throw new TypeError("Pass the raw body: a string or bytes, not a parsed object.");
   const proof = PROOFS[scheme](body, headers, { now, toleranceSeconds });
   const expected = await Promise.all(secrets.map((one) => proof.expect(one)));
   // All are looked at, so that the time does not tell which secret is the right one.
   const isGenuine = expected
     .map((right) => proof.given.map((value) => isEqual(value, right)).includes(true))
     .includes(true);
-  if (!isGenuine) throw new WebhookFault("bad_signature");
+  if (!isGenuine) throw new WebhookError("bad_signature");
   return parseBody(body);
 }

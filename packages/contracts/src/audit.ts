@@ -3,17 +3,17 @@ import type { ListInput } from "./list-query.ts";
 import { timeParameter } from "./time-parameter.ts";
 import { countChars, wellFormedString } from "./well-formed.ts";
 
-/** Bounds of the audit trail. */
+/** Limits of the audit log. */
 export const AUDIT_LIMITS = {
-  /** Characters of a filter. */
+  /** Maximum characters of a filter. */
   filterMaxChars: 200,
-  /** Days that one call over HTTP checks, and how many where nothing is said. */
+  /** Maximum number of days that one HTTP request checks, and the default. */
   checkMaxDays: 31,
-  /** Rows that one call over HTTP checks: some seconds. */
+  /** Maximum number of rows that one HTTP request checks; this takes a few seconds. */
   checkMaxRows: 100_000,
 } as const;
 
-/** Something that was done, or refused. */
+/** An action that was performed or denied. */
 export const auditItemSchema = z.object({
   id: z.string(),
   at: z.iso.datetime(),
@@ -22,24 +22,24 @@ export const auditItemSchema = z.object({
   object: z
     .string()
     .nullable()
-    .describe("What it was done to: an id, a channel, a model, or the route of a refused call."),
-  project: z.string().nullable().describe("The name that the project had at that time."),
-  result: z.string().describe("`ok`, `cancelled` where the caller has ended the call, or the code of the error."),
+    .describe("Object of the action: an ID, a channel, a model, or the route of a denied request."),
+  project: z.string().nullable().describe("Name of the project at the time of the action."),
+  result: z.string().describe("`ok`, `cancelled` if the client closed the connection, or an error code."),
   requestId: z
     .string()
     .nullable()
-    .describe("The `X-Request-Id` where it is a UUID; else the first 16 hexadecimal digits of its SHA-256."),
-  count: z.int().describe("How many times, where one row stands for many."),
-  network: z.string().nullable().describe("Where it came from: the /24 or /48, never the address."),
+    .describe("The `X-Request-Id` if it is a UUID; otherwise the first 16 hex digits of its SHA-256."),
+  count: z.int().describe("Number of identical events that this row represents."),
+  network: z.string().nullable().describe("Network of the client: a /24 or /48, never the full address."),
 });
 export type AuditItem = z.infer<typeof auditItemSchema>;
 
 const filterText = wellFormedString.refine((text) => countChars(text) <= AUDIT_LIMITS.filterMaxChars, {
-  error: `at most ${AUDIT_LIMITS.filterMaxChars} characters`,
+  error: `must have at most ${AUDIT_LIMITS.filterMaxChars} characters`,
   params: { code: "too_long" },
 });
 
-/** What the audit trail can be filtered by, each as it stands in the row. */
+/** Filters of the audit log. Each one matches the field of the row exactly. */
 export const auditFilterSchema = z.object({
   actor: filterText.optional(),
   action: filterText.optional(),
@@ -50,42 +50,42 @@ export const auditFilterSchema = z.object({
   to: timeParameter.optional(),
 });
 
-/** What is asked of the audit trail. Whoever takes it checks it with `auditFilterSchema`. */
+/** Input of a search in the audit log. The receiver validates it with `auditFilterSchema`. */
 export interface AuditListInput extends ListInput {
-  /** Not known here: naming it is a fault. */
+  /** Not supported here; specifying it is an error. */
   q?: string | undefined;
   actor?: string | undefined;
   action?: string | undefined;
   object?: string | undefined;
   result?: string | undefined;
-  /** Name of a project; only for administrators, who see all where it is absent. */
+  /** Name of a project. Only for administrators, who see all projects if it is omitted. */
   project?: string | undefined;
-  /** From this time on: RFC 3339, or a day (UTC). */
+  /** Start of the period, inclusive: RFC 3339, or a date (UTC). */
   from?: string | undefined;
-  /** Before this time. */
+  /** End of the period, exclusive. */
   to?: string | undefined;
 }
 
 const PLACE = /^(\d{4}-\d{2}-\d{2}):(\d{1,9}):([0-9a-f]{64})$/;
 
-/** A place in the chain, as a check tells it: day, number and SHA-256. */
+/** Position in the chain, as returned by a check: date, number and SHA-256. */
 export const auditPlaceSchema = z
   .string()
-  .regex(PLACE, { error: "a head as a check has told it: day, number and 64 hexadecimal digits, with colons between" })
+  .regex(PLACE, { error: "must be a head as returned by a check: date, number and 64 hex digits, separated by colons" })
   .transform((text) => {
     const [, day = "", number = "", hash = ""] = PLACE.exec(text) ?? [];
     return { day, number: Number(number), hash };
   })
-  .refine(({ day }) => z.iso.date().safeParse(day).success, { error: "a head begins with a day of the calendar" });
+  .refine(({ day }) => z.iso.date().safeParse(day).success, { error: "must start with a valid date" });
 
-/** How a place is told. */
+/** Returns a position as text. */
 export function writeAuditPlace({ day, number, hash }: { day: string; number: number; hash: string }): string {
   return `${day}:${number}:${hash}`;
 }
 
-const dayParameter = z.iso.date({ error: "a day such as 2026-11-21" });
+const dayParameter = z.iso.date({ error: "must be a date such as 2026-11-21" });
 
-/** What of the chain is to be checked, checked itself. */
+/** Validated range of the chain to check. */
 export const auditCheckInputSchema = z
   .object({
     from: dayParameter.optional(),
@@ -95,50 +95,50 @@ export const auditCheckInputSchema = z
   })
   .refine(({ from, after }) => from === undefined || after === undefined, {
     path: ["after"],
-    error: "stands in the place of from",
+    error: "cannot be combined with from",
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ["to"],
-    error: "must not be before from",
+    error: "must not be earlier than from",
   });
 
-/** What of the chain is to be checked. Whoever takes it checks it with `auditCheckInputSchema`. */
+/** Range of the chain to check. The receiver validates it with `auditCheckInputSchema`. */
 export interface AuditCheckInput {
-  /** The first day (`YYYY-MM-DD`, UTC). */
+  /** First day (`YYYY-MM-DD`, UTC). */
   from?: string | undefined;
-  /** The last day. */
+  /** Last day. */
   to?: string | undefined;
-  /** The `next` of an earlier check, in the place of `from`: the check goes on after that row. */
+  /** The `next` of an earlier check, instead of `from`. The check continues after that row. */
   after?: string | undefined;
-  /** A head that an earlier check has told: its row must still be there and the same. */
+  /** A head returned by an earlier check. Its row must still exist, unchanged. */
   expect?: string | undefined;
 }
 
-/** What became of a check of the chain. */
+/** Result of a check of the chain. */
 export const auditCheckSchema = z.object({
   isIntact: z.boolean(),
-  rows: z.int().describe("Rows that were found right."),
+  rows: z.int().describe("Number of valid rows."),
   from: z
     .string()
     .nullable()
-    .describe("The first day that was checked; null for all from the beginning, or after `after`."),
-  to: z.string().nullable().describe("The last one; null for all to the end."),
-  head: z.string().nullable().describe("The last row that was found right: keep it elsewhere, for `expect`."),
+    .describe("First day of the check. Null if it started at the beginning of the chain, or after `after`."),
+  to: z.string().nullable().describe("Last day of the check. Null if it ran to the end of the chain."),
+  head: z.string().nullable().describe("Last valid row. Store it elsewhere and pass it as `expect` in a later check."),
   next: z
     .string()
     .nullable()
     .describe(
-      "Where to go on, as `after`, since there are more rows than one call checks; null when all were checked.",
+      "Pass it as `after` to continue, because there are more rows than one request checks. Null if all rows were checked.",
     ),
   fault: z
     .object({
       kind: z.enum(["changed", "missing", "unlinked", "truncated", "added", "unexpected"]),
       day: z.string(),
-      number: z.int().describe("Number of the row in its day."),
-      id: z.string().nullable().describe("Its id, where it is there."),
+      number: z.int().describe("Number of the row within its day."),
+      id: z.string().nullable().describe("ID of the row, if it exists."),
       detail: z.string(),
     })
     .nullable()
-    .describe("The first place where the chain is broken."),
+    .describe("First position at which the chain is broken."),
 });
 export type AuditCheckItem = z.infer<typeof auditCheckSchema>;

@@ -1,24 +1,26 @@
 import { z } from "zod";
 import { replyItemSchema } from "./reply-item.ts";
 
-/** What a callback tells, and when (service document, section 6, completed). */
+/** Types of callbacks, and when they are sent (service document, section 6). */
 export const CALLBACK_TYPES = {
-  "message.completed": "The message is answered; `replies` holds the answer. Later replies to it come the same way.",
-  "message.in_review": "A person has to look; `replies` may hold a hand-off text. The answer follows as completed.",
-  "message.timeout": "There is no answer yet at the end of `timeoutMs`. It still follows as completed.",
-  "message.rejected": "An operator has decided that there will be no answer.",
-  "message.failed": "The service failed at this message five times. Operators see it and can send it again.",
+  "message.completed":
+    "The message is answered; `replies` contains the answer. Later replies to it are delivered the same way.",
+  "message.in_review":
+    "The message needs an operator; `replies` may contain a handoff text. The answer follows as `message.completed`.",
+  "message.timeout": "`timeoutMs` has passed without an answer. The answer still follows as `message.completed`.",
+  "message.rejected": "An operator decided not to answer.",
+  "message.failed": "Processing failed five times. Operators see the message and can retry it.",
 } as const;
 export type CallbackType = keyof typeof CALLBACK_TYPES;
 export const callbackTypeSchema = z.enum(Object.keys(CALLBACK_TYPES) as [CallbackType, ...CallbackType[]]);
 
-/** Body of a callback: that of a sync answer, with what a receiver needs besides. */
+/** Body of a callback: the fields of a sync response, plus delivery information. */
 export const callbackBodySchema = z.object({
   ok: z.literal(true),
   mode: z.literal("webhook"),
   type: callbackTypeSchema,
-  deliveryId: z.uuid().describe("The same in all tries: what came twice is to be done once."),
-  timestamp: z.iso.datetime().describe("When it happened, the same in all tries."),
+  deliveryId: z.uuid().describe("The same in all attempts. Use it to ignore duplicates."),
+  timestamp: z.iso.datetime().describe("Time of the event. The same in all attempts."),
   chatId: z.string(),
   ticketId: z.uuid(),
   messageId: z.uuid(),
@@ -26,25 +28,28 @@ export const callbackBodySchema = z.object({
   coveredBy: z
     .uuid()
     .optional()
-    .describe("A later message of the chat whose reply, decided on by an operator, answers this one too."),
-  meta: z.record(z.string(), z.unknown()).describe("The message's own `meta`, with its `userId`."),
+    .describe("ID of a later message in the chat whose reply, from an operator, also answers this message."),
+  meta: z.record(z.string(), z.unknown()).describe("The `meta` of the message, with its `userId`."),
 });
 export type CallbackBody = z.infer<typeof callbackBodySchema>;
 
-/** Where a delivery is: still tried, received, or given up. */
+/** State of a delivery: pending, delivered, or failed. */
 export const deliveryStateSchema = z.enum(["pending", "delivered", "dead"]);
 export type DeliveryState = z.infer<typeof deliveryStateSchema>;
 
-/** One try: the receiver's HTTP status, or why there was none. */
+/** One attempt: the HTTP status of the receiver, or the reason why there was none. */
 export const deliveryAttemptSchema = z.object({
   at: z.string(),
   status: z.int().nullable(),
-  ms: z.int().nullable().describe("How long it took; null while it goes on, or when its process died."),
+  ms: z
+    .int()
+    .nullable()
+    .describe("Duration in milliseconds. Null while the attempt is running, or if its process crashed."),
   error: z.string().nullable(),
 });
 export type DeliveryAttempt = z.infer<typeof deliveryAttemptSchema>;
 
-/** A delivery as operators see it. */
+/** A delivery as shown to operators. */
 export const deliveryItemSchema = z.object({
   id: z.uuid(),
   type: callbackTypeSchema,
@@ -53,10 +58,10 @@ export const deliveryItemSchema = z.object({
   messageId: z.uuid(),
   url: z
     .string()
-    .describe("Without the scope webhooks:write user name, password and values of the query are shown as `***`."),
+    .describe("Without the scope webhooks:write, the user name, password and query values are shown as `***`."),
   state: deliveryStateSchema,
   attempts: z.array(deliveryAttemptSchema),
-  nextAt: z.iso.datetime().nullable().describe("When it is tried next; null when it is not."),
+  nextAt: z.iso.datetime().nullable().describe("Time of the next attempt. Null if there will be none."),
   createdAt: z.iso.datetime(),
 });
 export type DeliveryItem = z.infer<typeof deliveryItemSchema>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
-/** Bounds of canned replies. Characters are Unicode code points. */
+/** Limits of canned replies. Characters are Unicode code points. */
 export const CANNED_REPLY_LIMITS = {
   nameMaxChars: 200,
   textMaxChars: 50_000,
@@ -9,28 +9,28 @@ export const CANNED_REPLY_LIMITS = {
   tagMaxChars: 50,
 } as const;
 
-/** What a canned reply may name between double braces, and what stands in its place. */
+/** Variables that a canned reply can use between double braces, and what they are replaced with. */
 export const CANNED_REPLY_VARIABLES = {
-  "customer.userId": "who wrote, as the channel says",
-  "customer.chatId": "the conversation, as the channel says",
-  "ticket.id": "the id of the ticket",
-  "ticket.subject": "its subject",
-  "ticket.channel": "the channel that it came in by",
-  "ticket.language": "its language (ISO 639-1)",
-  "agent.name": "the agent that has it",
-  "project.name": "the project that works on it",
-  "operator.name": "who sends the reply",
+  "customer.userId": "the sender's user ID on the channel",
+  "customer.chatId": "the chat ID on the channel",
+  "ticket.id": "the ticket ID",
+  "ticket.subject": "the ticket's subject",
+  "ticket.channel": "the ticket's channel",
+  "ticket.language": "the ticket's language (ISO 639-1)",
+  "agent.name": "the assigned agent",
+  "project.name": "the ticket's project",
+  "operator.name": "the operator who sends the reply",
 } as const;
 export type CannedReplyVariable = keyof typeof CANNED_REPLY_VARIABLES;
 
 const VARIABLE = /\{\{([^{}]*)\}\}/g;
 
-/** Replaces what stands between double braces; `valueOf` gets the name between them. */
+/** Replaces the variables between double braces. `valueOf` receives the name of the variable. */
 export function fillVariables(text: string, valueOf: (name: string) => string): string {
   return text.replaceAll(VARIABLE, (_, name: string) => valueOf(name.trim()));
 }
 
-/** True when a name is one of `CANNED_REPLY_VARIABLES`. */
+/** Returns true if the name is one of `CANNED_REPLY_VARIABLES`. */
 export function isCannedReplyVariable(name: string): name is CannedReplyVariable {
   return Object.hasOwn(CANNED_REPLY_VARIABLES, name);
 }
@@ -44,7 +44,7 @@ const textSchema = messageText(CANNED_REPLY_LIMITS.textMaxChars).check((context)
   const named = [...unknown].slice(0, MAX_NAMED).map((name) => `{{${name.slice(0, 40)}}}`);
   context.issues.push({
     code: "custom",
-    message: `has no variable ${named.join(", ")}; there are ${Object.keys(CANNED_REPLY_VARIABLES).join(", ")}`,
+    message: `contains unknown variables: ${named.join(", ")}; known variables are ${Object.keys(CANNED_REPLY_VARIABLES).join(", ")}`,
     input: context.value,
     params: { code: "unknown_variable" },
   });
@@ -52,15 +52,15 @@ const textSchema = messageText(CANNED_REPLY_LIMITS.textMaxChars).check((context)
 
 const tagsSchema = z
   .array(lineUpTo(CANNED_REPLY_LIMITS.tagMaxChars))
-  .max(CANNED_REPLY_LIMITS.tagsMaxCount, { error: `at most ${CANNED_REPLY_LIMITS.tagsMaxCount} tags` })
+  .max(CANNED_REPLY_LIMITS.tagsMaxCount, { error: `must have at most ${CANNED_REPLY_LIMITS.tagsMaxCount} tags` })
   // One given twice is one.
   .transform((tags) => [...new Set(tags)]);
 
-/** A text that operators send again and again. */
+/** Reusable text for replies. */
 export const cannedReplySchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  text: z.string().describe("Markdown with variables as in `{{ticket.subject}}`."),
+  text: z.string().describe("Markdown with variables such as `{{ticket.subject}}`."),
   folder: z.string().nullable(),
   tags: z.array(z.string()),
   createdAt: z.iso.datetime(),
@@ -75,11 +75,11 @@ const settings = {
 };
 const nameSchema = lineUpTo(CANNED_REPLY_LIMITS.nameMaxChars);
 
-/** Body of `POST /api/v1/admin/canned-replies`. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/canned-replies`. Unknown fields are rejected. */
 export const cannedReplyInputSchema = z.strictObject({ name: nameSchema, text: textSchema, ...settings });
 export type CannedReplyInput = z.infer<typeof cannedReplyInputSchema>;
 
-/** Body of `PATCH /api/v1/admin/canned-replies/:id`. Unknown fields are faults. */
+/** Body of `PATCH /api/v1/admin/canned-replies/:id`. Unknown fields are rejected. */
 export const cannedReplyChangeSchema = z.strictObject({
   name: nameSchema.optional(),
   text: textSchema.optional(),
@@ -87,10 +87,10 @@ export const cannedReplyChangeSchema = z.strictObject({
 });
 export type CannedReplyChange = z.infer<typeof cannedReplyChangeSchema>;
 
-/** Body of `POST /api/v1/admin/canned-replies/:id/render`. Unknown fields are faults. */
-export const cannedReplyRenderSchema = z.strictObject({ ticketId: z.uuid({ error: "the id of a ticket" }) });
+/** Body of `POST /api/v1/admin/canned-replies/:id/render`. Unknown fields are rejected. */
+export const cannedReplyRenderSchema = z.strictObject({ ticketId: z.uuid({ error: "must be the ID of a ticket" }) });
 export type CannedReplyRender = z.infer<typeof cannedReplyRenderSchema>;
 
-/** A canned reply for a ticket, ready to be looked at and sent. */
+/** A canned reply rendered for a ticket, ready for review and sending. */
 export const renderedReplySchema = z.object({ text: z.string(), markdown: z.literal(true) });
 export type RenderedReply = z.infer<typeof renderedReplySchema>;

@@ -13,7 +13,7 @@ import {
   widgetThemeSchema,
 } from "./widget.ts";
 
-/** Bounds of channel settings. */
+/** Limits of channel settings. */
 export const CHANNEL_LIMITS = {
   ...SECRET_LIMITS,
   bufferMaxDays: 365,
@@ -23,134 +23,138 @@ export const CHANNEL_LIMITS = {
   widgetTitleMaxChars: 100,
   widgetGreetingMaxChars: 1_000,
   widgetStringsMaxCount: 200,
-  /** Of each limit a minute of the widget. */
+  /** Maximum of each rate limit of the widget, per minute. */
   widgetRateMax: 100_000,
 } as const;
 
-/** A language tag in its usual parts: language, script, region, variants (BCP 47). */
+/** A language tag: language, script, region and variants (BCP 47). */
 const LANGUAGE_TAG = /^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8}){0,4}$/;
 
 const ORIGIN_WILDCARD = /^(https?):\/\/\*\.(.+)$/;
 
-/** `https://example.com` or `https://*.example.com`: a scheme and a host, with a port where it is not the usual one. */
+/** `https://example.com` or `https://*.example.com`: a scheme and a host, with a port if it is not the default. */
 function isOrigin(text: string): boolean {
   const url = parseUrl(text.replace(ORIGIN_WILDCARD, "$1://$2"));
   return url !== null && ["http:", "https:"].includes(url.protocol) && url.origin === text.replace("://*.", "://");
 }
 
 const wholeNumber = (max: number) => {
-  const error = `a whole number from 1 to ${max}`;
+  const error = `must be an integer from 1 to ${max}`;
   return z.int({ error }).min(1, { error }).max(max, { error });
 };
 
-/** What can be changed of the HTTP API. What is left out stays as it is. */
+/** Changeable settings of the HTTP API. Omitted fields stay unchanged. */
 export const apiConfigChangeSchema = z.strictObject({
   bindHost: z
-    .enum(["127.0.0.1", "0.0.0.0"], { error: "127.0.0.1 or 0.0.0.0" })
+    .enum(["127.0.0.1", "0.0.0.0"], { error: "must be 127.0.0.1 or 0.0.0.0" })
     .optional()
     .describe(
-      "127.0.0.1: local processes only; 0.0.0.0: reachable from the network. Applies within two seconds, unless SVC_BIND_HOST is set.",
+      "127.0.0.1 for local processes only, or 0.0.0.0 for access from the network. Takes effect within two seconds, unless SVC_BIND_HOST is set.",
     ),
-  timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default of a message's `timeoutMs`."),
+  timeoutMs: wholeNumber(LIMITS.timeoutMaxMs).optional().describe("Default `timeoutMs` of messages."),
   webhookSecret: secretSchema
     .optional()
     .describe(
-      "Signs the callbacks of the request's project. Null: the key that sent the message signs. Shown as ******** while one is set.",
+      "Secret that signs the callbacks of the request's project. If null, callbacks are signed with the API key that sent the message. Shown as ******** if set.",
     ),
   overlapSeconds: overlapSecondsSchema,
-  bufferDays: wholeNumber(CHANNEL_LIMITS.bufferMaxDays).optional().describe("Days that a reply waits in the buffer."),
+  bufferDays: wholeNumber(CHANNEL_LIMITS.bufferMaxDays)
+    .optional()
+    .describe("Number of days that undelivered replies are buffered."),
 });
 
-/** What can be changed of the widget. What is left out stays as it is. */
+/** Changeable settings of the widget. Omitted fields stay unchanged. */
 export const widgetConfigChangeSchema = z.strictObject({
   apiKey: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{16,128}$/, { error: "16 to 128 characters of A-Z, a-z, 0-9, - and _" })
+    .regex(/^[A-Za-z0-9_-]{16,128}$/, { error: "must have 16 to 128 characters of A-Z, a-z, 0-9, - and _" })
     .nullable()
     .optional()
-    .describe("The key in the page's script element. It is no secret."),
+    .describe("Public key in the script element of the page. Not a secret."),
   allowedOrigins: z
     .array(
       z
         .string()
         .refine(isOrigin, {
-          error: "an origin such as https://example.com or https://*.example.com",
+          error: "must be an origin such as https://example.com or https://*.example.com",
           params: { code: "invalid_origin" },
         })
         .meta({ pattern: "^https?://" }),
     )
-    .max(CHANNEL_LIMITS.originsMaxCount, { error: `at most ${CHANNEL_LIMITS.originsMaxCount} origins` })
+    .max(CHANNEL_LIMITS.originsMaxCount, { error: `must have at most ${CHANNEL_LIMITS.originsMaxCount} origins` })
     .transform((origins) => [...new Set(origins)])
     .optional()
-    .describe("Sites that may load the widget; any where empty."),
-  project: projectNameSchema.optional().describe("Name of the project that its messages belong to."),
-  theme: widgetThemeSchema.optional().describe("Colors of the panel; auto follows the visitor's system."),
-  color: widgetColorSchema.optional().describe("Color of launcher and send button; `data-accent` wins over it."),
-  position: widgetPositionSchema.optional().describe("Corner of the page; `data-position` wins over it."),
+    .describe("Sites that can load the widget. If empty, any site can."),
+  project: projectNameSchema.optional().describe("Name of the project that receives the widget's messages."),
+  theme: widgetThemeSchema.optional().describe("Color scheme of the widget. `auto` follows the visitor's system."),
+  color: widgetColorSchema
+    .optional()
+    .describe("Color of the launcher and the send button. `data-accent` in the page overrides it."),
+  position: widgetPositionSchema.optional().describe("Corner of the page. `data-position` in the page overrides it."),
   locale: z
     .string()
-    .regex(LANGUAGE_TAG, { error: "a language tag such as de or pt-BR" })
+    .regex(LANGUAGE_TAG, { error: "must be a language tag such as de or pt-BR" })
     .optional()
-    .describe("Language where the page's own is not one of the widget's (BCP 47)."),
+    .describe("Fallback language (BCP 47) if the widget does not support the page's language."),
   title: textUpTo(CHANNEL_LIMITS.widgetTitleMaxChars)
     .optional()
-    .describe("Head of the panel; the widget's own if empty."),
+    .describe("Title of the widget. If empty, the default title."),
   greeting: textUpTo(CHANNEL_LIMITS.widgetGreetingMaxChars)
     .optional()
-    .describe("What stands in a panel without messages; the widget's own if empty."),
+    .describe("Welcome text in an empty conversation. If empty, the default text."),
   strings: widgetStringsSchema
     .refine((strings) => Object.keys(strings).length <= CHANNEL_LIMITS.widgetStringsMaxCount, {
-      error: `at most ${CHANNEL_LIMITS.widgetStringsMaxCount} texts`,
+      error: `must have at most ${CHANNEL_LIMITS.widgetStringsMaxCount} texts`,
       params: { code: "too_many" },
     })
     .optional()
-    .describe("Texts of the widget that the site replaces, by name; all of them at once."),
+    .describe("Widget texts overridden by the site, by name. Replaces all overrides."),
   features: z
     .strictObject({
-      upload: z.boolean().optional().describe("Visitors may send files."),
-      rating: z.boolean().optional().describe("Visitors may rate a conversation."),
-      person: z.boolean().optional().describe("Visitors may ask for a person."),
-      sound: z.boolean().optional().describe("Visitors may switch a sound on."),
+      upload: z.boolean().optional().describe("Visitors can send files."),
+      rating: z.boolean().optional().describe("Visitors can rate conversations."),
+      person: z.boolean().optional().describe("Visitors can ask for a person."),
+      sound: z.boolean().optional().describe("Visitors can turn on notification sounds."),
       prechat: z
         .array(prechatFieldSchema)
         .max(prechatFieldSchema.options.length)
         .transform((fields) => [...new Set(fields)])
         .optional()
-        .describe("What is asked before the first message; nothing where empty."),
+        .describe("Fields of the form before the first message. If empty, there is no form."),
     })
     .optional()
-    .describe("What is left out of it stays as it is."),
+    .describe("Omitted fields stay unchanged."),
   identitySecret: secretSchema
     .refine((secret) => secret === null || secret === MASKED_SECRET || secret.length >= CHANNEL_LIMITS.secretMinBytes, {
-      error: `at least ${CHANNEL_LIMITS.secretMinBytes} characters`,
+      error: `must have at least ${CHANNEL_LIMITS.secretMinBytes} characters`,
       params: { code: "too_short" },
     })
     .optional()
-    .describe("Signs the ids of signed-in users (HMAC-SHA256). Shown as ******** while one is set."),
+    .describe("Secret for the hashes of signed-in users' IDs (HMAC-SHA256). Shown as ******** if set."),
   requireIdentity: z
     .boolean()
     .optional()
-    .describe("True: only visitors with a signed user id may write. Needs an `identitySecret`."),
+    .describe("If true, only visitors with a signed user ID can write. Requires `identitySecret`."),
   messagesPerMinute: wholeNumber(CHANNEL_LIMITS.widgetRateMax)
     .optional()
-    .describe("Messages a minute of one address; 30 unless changed."),
+    .describe("Messages per minute and address. Default: 30."),
   configReadsPerMinute: wholeNumber(CHANNEL_LIMITS.widgetRateMax)
     .optional()
-    .describe("Reads of the settings a minute of one address; 60 unless changed."),
+    .describe("Requests for the widget settings per minute and address. Default: 60."),
   filesPerMinute: wholeNumber(CHANNEL_LIMITS.widgetRateMax)
     .optional()
-    .describe("Files a minute of one address, sent and fetched; 30 unless changed."),
+    .describe("Uploaded and downloaded files per minute and address. Default: 30."),
   socketsPerMinute: wholeNumber(CHANNEL_LIMITS.widgetRateMax)
     .optional()
-    .describe("Sockets opened a minute of one address; 10 unless changed."),
+    .describe("Sockets opened per minute and address. Default: 10."),
 });
 
-/** What can be changed of the messenger: the bot token is its only setting. */
+/** Changeable settings of the messenger channel: only the bot token. */
 export const messengerConfigChangeSchema = z.strictObject({
-  botToken: secretSchema.optional().describe("Token of the bot. Shown as ******** while one is set."),
+  botToken: secretSchema.optional().describe("Token of the Telegram bot. Shown as ******** if set."),
 });
 
-/** Body of `PUT /api/v1/admin/channels/:id`, by channel. Unknown fields are faults. */
+/** Body of `PUT /api/v1/admin/channels/:id`, by channel. Unknown fields are rejected. */
 export const CHANNEL_CHANGES = {
   api: z.strictObject({ enabled: z.boolean().optional(), config: apiConfigChangeSchema.optional() }),
   widget: z.strictObject({ enabled: z.boolean().optional(), config: widgetConfigChangeSchema.optional() }),
@@ -159,7 +163,7 @@ export const CHANNEL_CHANGES = {
 } as const;
 export type ChannelChange = z.infer<(typeof CHANNEL_CHANGES)[keyof typeof CHANNEL_CHANGES]>;
 
-/** The settings of a channel as they are shown: secrets are masked. */
+/** Settings of a channel as shown to administrators. Secrets are masked. */
 export const CHANNEL_CONFIGS = {
   api: z.object({
     bindHost: z.enum(["127.0.0.1", "0.0.0.0"]),
@@ -168,7 +172,7 @@ export const CHANNEL_CONFIGS = {
     previousWebhookSecretUntil: z.iso
       .datetime()
       .nullable()
-      .describe("Until when the secret before signs as well; null when none does."),
+      .describe("Until when the previous secret also signs. Null if it no longer does."),
     bufferDays: z.int(),
   }),
   widget: z.object({
@@ -177,7 +181,7 @@ export const CHANNEL_CONFIGS = {
     project: z
       .string()
       .nullable()
-      .describe("Null, with no key and no origins, where it is another one than that of a key without admin:*."),
+      .describe("Null, and without key and origins, if the widget belongs to a project that this key cannot access."),
     theme: widgetThemeSchema,
     color: z.string(),
     position: widgetPositionSchema,
@@ -206,29 +210,29 @@ export type ChannelConfigs = { [Id in keyof typeof CHANNEL_CONFIGS]: z.infer<(ty
 
 export const channelStateSchema = z.enum(["running", "stopped", "failing"]);
 
-/** A channel as the administration shows it. */
+/** A channel as shown to administrators. */
 export const channelItemSchema = z.object({
   id: integrationIdSchema,
   kind: z
     .enum(["channel", "integration"])
     .describe(
-      "`channel`: messages come in by it and replies go out; `integration`: the tool server, which others call.",
+      "`channel`: receives messages and sends replies. `integration`: the tool server, which other programs call.",
     ),
   enabled: z.boolean(),
   state: channelStateSchema.describe(
-    "Of an enabled one: `failing` when any process that holds it is, `running` when all do, else `stopped`. Of one that is switched off: `stopped` when all are.",
+    "If enabled: `failing` if any process that runs it fails, `running` if all of them run, otherwise `stopped`. If disabled: `stopped` when all processes have stopped it.",
   ),
-  since: z.iso.datetime().nullable().describe("Since when; null while no process holds it."),
-  error: z.string().nullable().describe("Why it is failing, in words."),
+  since: z.iso.datetime().nullable().describe("Start of this state. Null if no process runs it."),
+  error: z.string().nullable().describe("Reason of the failure."),
   replicas: z
     .array(z.object({ state: channelStateSchema, since: z.iso.datetime(), error: z.string().nullable() }))
-    .describe("How each process that holds it is doing."),
+    .describe("State in each process that runs the channel."),
   config: z.union([
     CHANNEL_CONFIGS.api,
     CHANNEL_CONFIGS.widget,
     CHANNEL_CONFIGS.messenger,
     CHANNEL_CONFIGS["tool-server"],
   ]),
-  version: z.int().describe("Of all channel settings together."),
+  version: z.int().describe("Version of all channel settings together."),
 });
 export type ChannelItem = z.infer<typeof channelItemSchema>;

@@ -2,31 +2,34 @@ import type { ChannelId, IncomingMessage } from "./incoming-message.ts";
 import type { MessageMode } from "./message-request.ts";
 import type { Sealed } from "./settings.ts";
 
-/** Which reply a channel call is about: one `chatId` may exist in two projects, so the ticket says which is meant. */
+/** Identifies the ticket of a channel call, because the same `chatId` can exist in two projects. */
 export interface ReplyContext {
-  /** Id of the project that the message came in to. */
+  /** ID of the project that received the message. */
   project: string;
   ticketId: string;
   replyId: string;
   seq: number;
-  /** Id of the message that it answers; absent where it answers none. */
+  /** ID of the message that the reply answers. Absent if it answers none. */
   inReplyTo?: string;
-  /** Parts of this reply that were sent before, where a channel splits what it sends: these are not sent again. */
+  /** Number of parts of this reply that were already sent, if the channel splits replies. These are not sent again. */
   sentParts?: number;
-  /** Notes for good that so many parts of it are sent, before the next one is. Rejects when another process sends now. */
+  /**
+   * Records durably how many parts are sent, before the next one is sent. Rejects if another process has taken over.
+   */
   noteSent?: (parts: number) => Promise<void>;
-  /** Aborted when the reply is not to be sent here any more. */
+  /** Aborted when this process must stop sending the reply. */
   signal?: AbortSignal;
 }
 
 /**
- * What becomes of a reply that could not be sent. `later`: tried again, after `retryAfterMs` or a pause that grows,
- * without that counting (the receiver's server is away, or too much was sent). `closed`: this chat takes nothing any
- * more. `refused`: counted; after five tries it is a dead letter, as with any other error.
+ * How a failed delivery is handled. `later`: retried after `retryAfterMs` or with a growing backoff, without counting
+ * as an attempt (the receiver's server is unavailable, or a rate limit is exceeded). `closed`: the chat no longer
+ * accepts replies. `refused`: counts as an attempt; after five attempts the reply becomes a dead letter, as with any
+ * other error.
  */
 export type DeliveryFault = "later" | "closed" | "refused";
 
-/** A channel could not send a reply. The message is for operators and holds no secret. */
+/** Thrown when a channel cannot send a reply. The message is shown to operators and contains no secrets. */
 export class DeliveryError extends Error {
   readonly fault: DeliveryFault;
   readonly retryAfterMs: number | null;
@@ -39,90 +42,93 @@ export class DeliveryError extends Error {
   }
 }
 
-/** News of a conversation: to which message, and how its sender takes replies. */
+/** New replies in a conversation: the message they answer, and how its sender receives replies. */
 export interface ReplyAnnouncement {
   project: string;
   ticketId: string;
   /** Null for a reply that answers no message. */
   messageId: string | null;
-  /** Null on channels that push, and for a reply that answers no message. */
+  /** Null on channels that push replies, and for a reply that answers no message. */
   mode: MessageMode | null;
 }
 
-/** Send metadata (service document, section 2.4), with the context of the reply besides. */
+/** Metadata of a send call (service document, section 2.4), with the context of the reply. */
 export interface SendMetadata extends Partial<ReplyContext> {
   markdown?: boolean;
 }
 
-/** A file that goes out. */
+/** An outgoing file. */
 export interface OutgoingAttachment {
   filename: string;
   mime: string;
   content: Buffer;
 }
 
-/** What became of an incoming message: it is committed under these ids. */
+/** Result of an accepted message: it is committed with these IDs. */
 export interface AcceptedMessage {
   messageId: string;
   ticketId: string;
-  /** Place in its chat. */
+  /** Position in the chat. */
   seq: number;
 }
 
-/** Where the callbacks of a message go, and what signs them. */
+/** Where the callbacks of a message are sent, and what signs them. */
 export interface CallbackTarget {
   url: string;
-  /** Id of the final callback, as the sender is told. */
+  /** ID of the final callback, as returned to the sender. */
   deliveryId: string;
-  /** The key that sent the message; null when none did. */
+  /** API key that sent the message. Null if there is none. */
   apiKeyId: string | null;
-  /** That key itself, sealed, where no webhook secret is set. */
+  /** The API key itself, sealed, if no webhook secret is set. */
   sealedSecret: Sealed | null;
-  /** After this time the sender hears that there is no answer yet. */
+  /** After this time, the sender receives `message.timeout`. */
   timeoutMs: number;
 }
 
-/** Where a message came in, which its channel alone can tell. */
+/** Context of an incoming message that only its channel knows. */
 export interface IncomingContext {
-  /** Id of the project that it came in to. */
+  /** ID of the project that received the message. */
   project: string;
-  /** How the sender takes the replies; absent on channels that push them. */
+  /** How the sender receives replies. Absent on channels that push them. */
   mode?: MessageMode;
-  /** The process that holds a sync call open for it. */
+  /** The process that holds a sync request open for it. */
   callInstance?: string;
-  /** The message's id, where the channel has to know it whatever becomes of the acceptance. */
+  /** ID of the message, if the channel needs it before the message is accepted. */
   messageId?: string;
-  /** Of a message of mode webhook. */
+  /** For messages of mode `webhook`. */
   callback?: CallbackTarget;
-  /** Its place in a trace, as `traceparent` says it; null or absent where nobody traces. */
+  /** Trace context as a `traceparent` value. Null or absent without tracing. */
   trace?: string | null;
 }
 
-/** The one handler that a channel hands its incoming messages to. It resolves when the message is committed. */
+/** Handler for incoming messages. Resolves when the message is committed. */
 export type IncomingHandler = (message: IncomingMessage, context: IncomingContext) => Promise<AcceptedMessage>;
 
 /**
- * A way in and out (service document, section 2.5). A channel may only be started once at a time, hands over nothing
- * before `start` has resolved and nothing after `stop` has, and can be started again after `stop`.
+ * A channel (service document, section 2.5). It must be started only once at a time, delivers no messages before
+ * `start` has resolved or after `stop` has resolved, and can be restarted after `stop`.
  */
 export interface Channel {
   readonly id: ChannelId;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Registers the one handler for incoming messages; a second registration throws. */
+  /** Registers the handler for incoming messages. Throws if one is already registered. */
   onMessage(handler: IncomingHandler): void;
-  /** Resolves when the text is handed over for good; rejects with what becomes of it, `DeliveryError`, else it is tried again. */
+  /**
+   * Sends a reply. Resolves when it is delivered durably. Rejects with `DeliveryError`; after any other error, the
+   * reply is retried.
+   */
   sendMessage(chatId: string, text: string, metadata?: SendMetadata): Promise<void>;
   sendAttachment?(chatId: string, attachment: OutgoingAttachment, context?: ReplyContext): Promise<void>;
   /**
-   * Only on a channel whose receivers collect their replies themselves: tells those who wait to look, of all that came at once. Such a channel is
-   * not sent what is in the store; it reads it there, and a reply stays until it is collected. Rejects when it has to be
-   * told again.
+   * Only on channels whose receivers collect replies: wakes waiting receivers, for all replies that arrived together.
+   * Such a channel is not sent stored replies; it reads them from the store, and a reply stays there until it is
+   * collected. Rejects if it must be notified again.
    */
   announce?(replies: readonly ReplyAnnouncement[]): Promise<void>;
-  /** False while another replica works for this one: nothing is sent here. */
+  /** False while another replica is active instead of this one: nothing is sent here. */
   isActive?(): boolean;
-  /** What is wrong with a started channel, in words for an operator; null while it works. */
+  /** Problem of a started channel, in words for an operator. Null while it works. */
   findFault?(): string | null;
   markTyping?(chatId: string, context?: Pick<ReplyContext, "project" | "ticketId">): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** Bounds of what a ticket says of its customer. Characters are Unicode code points. */
 export const CUSTOMER_LIMITS = { nameMaxChars: 100, emailMaxChars: 254 } as const;
 
-/** Who writes, as far as a ticket's `channel_meta` says so. */
+/** The customer, as far as a ticket's `channel_meta` names one. Not verified. */
 export const customerSchema = z.object({
   name: z.string().nullable().describe("One line, without control and bidirectional characters."),
   email: z.string().nullable(),
@@ -11,23 +11,24 @@ export const customerSchema = z.object({
 export type Customer = z.infer<typeof customerSchema>;
 
 /**
- * Where `channel_meta` names a customer, by priority: the widget's form before the first message (`contact`), callers of the
- * HTTP API (`customer`, `user` or the top level), and Telegram's sender. Documented in docs/tickets.md.
+ * Fields of `channel_meta` that can contain the customer, by priority: the form before the first message in the widget
+ * (`contact`), callers of the HTTP API (`customer`, `user` or the top level), and the sender in Telegram. Documented in
+ * docs/tickets.md.
  */
 const CUSTOMER_PATHS = [["contact"], ["customer"], ["user"], [], ["telegram", "from"]] as const;
 
 /**
- * What could break a line or reorder the text around it: control characters, line separators, lone surrogates, and format
- * characters but the two joiners, which Persian names, Indic names and emoji are written with.
+ * Characters that could break a line or reorder the text around it: control characters, line separators, unpaired
+ * surrogates and format characters, except the two joiners, which Persian names, Indic names and emoji need.
  */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const VISIBLE = /[\p{L}\p{N}\p{S}\p{P}]/u;
 const EMAIL = /^[^\s@<>"(),:;\\[\]]+@[^\s@<>"(),:;\\[\]]+$/u;
 
-/** A longer value is not read to its end, so that 64 KB of meta cost no more than a name. */
+/** Longer values are truncated before parsing, so that 64 KB of meta cost no more than a name. */
 const READ_MAX_UNITS = 1_000;
 
-/** One line of somebody else's text: safe to show between other texts, at most so many code points. */
+/** Returns one line of untrusted text that is safe to show between other texts, truncated to this many code points. */
 export function safeLine(text: string, maxChars: number): string {
   const line = text.replace(/\s+/gu, " ").replace(UNSAFE, "").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(line);
@@ -60,9 +61,9 @@ function placeAt(meta: Record<string, unknown>, path: readonly string[]): Record
 }
 
 /**
- * Returns the name and e-mail address that a ticket's `channel_meta` gives for its customer, or null if it gives neither.
- * Both come from the sender and prove nothing. The texts are bounded, on one line, and free of control and bidirectional
- * characters; show them as text only.
+ * Returns the name and email address that a ticket's `channel_meta` gives for its customer, or null if it gives
+ * neither. Both come from the sender and are not verified. The texts are bounded, on one line, and free of control and
+ * bidirectional characters; show them as text only.
  */
 export function customerOf(channelMeta: Record<string, unknown>): Customer | null {
   let name: string | null = null;

@@ -20,12 +20,28 @@ test("a field of another type is told what it must be", () => {
 });
 
 test("a fault that a schema of ours has named keeps its code and words", () => {
-  const schema = z.string().refine(() => false, { error: "at most 3 characters", params: { code: "too_long" } });
-  expect(told(schema, "text")).toEqual([{ path: [], code: "too_long", detail: "at most 3 characters" }]);
+  const schema = z
+    .string()
+    .refine(() => false, { error: "must have at most 3 characters", params: { code: "too_long" } });
+  expect(told(schema, "text")).toEqual([{ path: [], code: "too_long", detail: "must have at most 3 characters" }]);
   expect(
     told(
       z.string().refine(() => false, { error: "no" }),
       "text",
     ),
   ).toEqual([{ path: [], code: "invalid", detail: "no" }]);
+});
+
+test("zod's default messages are reworded for callers who do not know zod", () => {
+  const texts = (schema: z.ZodType, value: unknown) => told(schema, value)?.map(({ detail }) => detail);
+  expect(texts(z.enum(["low", "high"]), "none")).toEqual(["must be one of low, high"]);
+  expect(texts(z.literal("on"), "off")).toEqual(['must be "on"']);
+  expect(texts(z.string().max(3), "text")).toEqual(["must have at most 3 characters"]);
+  expect(texts(z.string().min(3), "a")).toEqual(["must have at least 3 characters"]);
+  expect(texts(z.array(z.string()).max(1), ["a", "b"])).toEqual(["must have at most 1 items"]);
+  expect(texts(z.number().min(1).max(5), 9)).toEqual(["must be at most 5"]);
+  expect(texts(z.number().positive(), 0)).toEqual(["must be greater than 0"]);
+  expect(texts(z.strictObject({}), { extra: 1 })).toEqual(['must not contain the unknown field "extra"']);
+  expect(texts(z.string().startsWith("x"), "y")).toEqual(['must start with "x"']);
+  expect(texts(z.email(), "nobody")).toEqual(["is not a valid email address"]);
 });

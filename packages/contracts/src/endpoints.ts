@@ -22,7 +22,7 @@ import { ticketHistoryEndpoints } from "./endpoints/ticket-history.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { toolCallEndpoints } from "./endpoints/tool-calls.ts";
 
-/** The endpoints of administration: all that take a key and do what an operation does. */
+/** Administration endpoints: every endpoint that requires a key and runs an operation. */
 export const ADMIN_ENDPOINTS = {
   ...agentEndpoints,
   ...auditEndpoints,
@@ -48,6 +48,6 @@ export const ADMIN_ENDPOINTS = {
 } as const satisfies Record<string, Endpoint>;
 export type AdminOperation = keyof typeof ADMIN_ENDPOINTS;
 
-/** Every endpoint of the HTTP API, by the name of what it does. */
+/** All endpoints of the HTTP API, by operation name. */
 export const ENDPOINTS = { ...messageEndpoints, ...ADMIN_ENDPOINTS } as const satisfies Record<string, Endpoint>;
 export type Operation = keyof typeof ENDPOINTS;

@@ -48,7 +48,7 @@ describe("the catalogue of errors", () => {
   });
 
   test("says of each in sentences when it happens and what to do", () => {
-    const sentences = entries.flatMap(([, { when, mend }]) => [when, mend]);
+    const sentences = entries.flatMap(([, { when, fix }]) => [when, fix]);
     expect(sentences.filter((sentence) => !/^[A-Z].+\.$/.test(sentence))).toEqual([]);
   });
 });
@@ -56,7 +56,7 @@ describe("the catalogue of errors", () => {
 describe("an error for a caller", () => {
   test("carries code, text, faults, headers and cause", () => {
     const cause = new Error("inner");
-    const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
+    const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
     const error = new ServiceError("invalid_request", "Mend it.", { errors, headers: { Allow: "GET" }, cause });
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Headers by which a request is framed or routed (RFC 9110, RFC 9112), in lower case: whoever sends it sets them itself,
- * and nobody for whom it is sent.
+ * Headers that frame or route a request (RFC 9110, RFC 9112), in lowercase. The HTTP client sets them; callers must not
+ * override them.
  */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   "host",

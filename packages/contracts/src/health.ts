@@ -1,28 +1,31 @@
 import { z } from "zod";
 
-/** How a part of the service is, or all of it: the worst of its parts. */
+/** Health of a component, or of the service: the worst of its components. */
 export const healthStatusSchema = z.enum(["pass", "warn", "fail"]);
 
-/** What one part of the service says of itself. */
-export const healthCheckSchema = z.object({ status: healthStatusSchema, detail: z.string().describe("In words.") });
+/** Health of one component. */
+export const healthCheckSchema = z.object({
+  status: healthStatusSchema,
+  detail: z.string().describe("Explanation for people."),
+});
 
-/** A channel as the process that holds it describes it. */
+/** State of a channel in the process that runs it. */
 export const runningChannelSchema = z.object({
   id: z.string(),
   state: z.enum(["running", "stopped", "failing"]),
   since: z.iso.datetime(),
-  error: z.string().nullable().describe("What is wrong, in words, while it is failing."),
+  error: z.string().nullable().describe("Explanation of the failure, while it is failing."),
 });
 
-/** Answer of `GET /api/v1/health` (service document, section 4.1). */
+/** Response of `GET /api/v1/health` (service document, section 4.1). */
 export const healthAnswerSchema = z.object({
-  ok: z.boolean().describe("False while no message can be accepted."),
+  ok: z.boolean().describe("False if messages cannot be accepted."),
   status: healthStatusSchema,
   version: z.string(),
   time: z.iso.datetime(),
   checks: z
     .record(z.string(), z.union([healthCheckSchema, z.record(z.string(), runningChannelSchema)]))
     .optional()
-    .describe("What each part is doing, and under `channels` each channel: shown to administrators only."),
+    .describe("State of each component, and of each channel in `channels`. Only for administrators."),
 });
 export type HealthAnswer = z.infer<typeof healthAnswerSchema>;

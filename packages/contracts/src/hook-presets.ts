@@ -3,8 +3,8 @@ import type { HookPreset, HookPresetDefaults } from "./hook.ts";
 const GITHUB_EVENT = "$headers['x-github-event']";
 
 /**
- * How the webhooks of well-known platforms prove themselves and are mapped; each part can be overridden. The shapes are
- * those that the platforms document.
+ * Authentication and mapping for the webhooks of well-known platforms. Each part can be overridden. The formats are
+ * those documented by the platforms.
  */
 export const HOOK_PRESETS: Record<HookPreset, HookPresetDefaults> = {
   // Issues, and the comments of people on them: one chat an issue.

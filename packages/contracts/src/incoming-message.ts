@@ -1,25 +1,25 @@
 import { z } from "zod";
 
-/** The channels of the service document, section 2.3. */
+/** The channels (service document, section 2.3). */
 export const channelIdSchema = z.enum(["messenger", "widget", "api"]);
 export type ChannelId = z.infer<typeof channelIdSchema>;
 export const CHANNEL_IDS = channelIdSchema.options;
 
-/** What can be switched on and off, and what Integrations lists: the channels and the tool server. */
+/** Everything that Integrations lists and that can be enabled or disabled: the channels and the tool server. */
 export const integrationIdSchema = z.enum([...channelIdSchema.options, "tool-server"]);
 export type IntegrationId = z.infer<typeof integrationIdSchema>;
 export const INTEGRATION_IDS = integrationIdSchema.options;
 
-/** A file that came with a message (service document, section 2.3). */
+/** A file attached to a message (service document, section 2.3). */
 export const attachmentRefSchema = z.object({
   type: z.string(),
   url: z.string().optional(),
   name: z.string().optional(),
-  expired: z.boolean().optional().describe("True when the retention of files has removed it; it has no `url` then."),
+  expired: z.boolean().optional().describe("True if the file has expired; it then has no `url`."),
 });
 export type AttachmentRef = z.infer<typeof attachmentRefSchema>;
 
-/** What a channel hands over for every message that comes in (service document, section 2.3). */
+/** An incoming message as a channel passes it on (service document, section 2.3). */
 export const incomingMessageSchema = z.object({
   channelId: channelIdSchema,
   chatId: z.string(),

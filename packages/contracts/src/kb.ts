@@ -2,38 +2,41 @@ import { z } from "zod";
 import { countChars, isMalformedText, textUpTo, wellFormedString, withoutBidiControls } from "./well-formed.ts";
 import { parseUrl } from "./parse-url.ts";
 
-/** Bounds of knowledge bases and of what is put into them. */
+/** Limits of knowledge bases and their documents. */
 export const KB_LIMITS = {
-  /** UTF-16 units of a name. */
+  /** Maximum UTF-16 code units of a name. */
   nameMaxChars: 200,
-  /** Bytes in UTF-8 of a document's key and title, characters of its URL (percent-encoded) and of a file's name. */
+  /**
+   * Maximum bytes (UTF-8) of a document's key and title, and characters of its URL (percent-encoded) and of a file
+   * name.
+   */
   keyMaxBytes: 2_000,
   titleMaxBytes: 4_000,
   urlMaxChars: 2_000,
   fileNameMaxChars: 255,
-  /** Bytes of one file, and of all files of a request together. */
+  /** Maximum bytes of one file, and of all files of a request. */
   fileMaxBytes: 50 * 1024 * 1024,
-  /** Files of one request. */
+  /** Maximum number of files per request. */
   filesMaxCount: 20,
-  /** Bytes of a body of JSON that carries a text. */
+  /** Maximum bytes of a JSON body that contains a text. */
   jsonMaxBytes: 15 * 1024 * 1024,
-  /** Pages that are read of one sitemap, at most and where nothing is said. */
+  /** Maximum and default number of pages read from a sitemap. */
   pagesMaxCount: 10_000,
   pagesDefaultCount: 1_000,
-  /** What of one project may wait to be read: bytes, and documents. */
+  /** Maximum bytes and documents of a project that can wait to be processed. */
   queuedMaxBytes: 1024 * 1024 * 1024,
   queuedMaxCount: 20_000,
-  /** Passages of one search, at most and where nothing is said. */
+  /** Maximum and default number of passages of a search. */
   hitsMaxCount: 50,
   hitsDefaultCount: 5,
-  /** Of a search in several knowledge bases: how many, and characters of the query. */
+  /** Maximum number of knowledge bases of one search, and characters of its query. */
   searchedMaxCount: 100,
   queryMaxChars: 50_000,
-  /** Times that a document is tried when it fails for what is no fault of its own. */
+  /** Number of attempts to process a document that fails for reasons outside of it. */
   maxAttempts: 5,
 } as const;
 
-/** What a text that is sent as JSON may be. */
+/** Allowed media types of a text sent as JSON. */
 export const TEXT_MIMES = ["text/markdown", "text/plain", "text/html", "text/csv"] as const;
 
 /** Name of a knowledge base, unique in its project. */
@@ -41,29 +44,29 @@ export const kbNameSchema = z
   .string()
   .overwrite(withoutBidiControls)
   .refine((name) => name.trim() !== "" && name.length <= KB_LIMITS.nameMaxChars && !isMalformedText(name), {
-    error: `1 to ${KB_LIMITS.nameMaxChars} characters, not only white space`,
+    error: `must have 1 to ${KB_LIMITS.nameMaxChars} characters, not only whitespace`,
     params: { code: "invalid_name" },
   })
   .meta({ minLength: 1, maxLength: KB_LIMITS.nameMaxChars, pattern: "\\S" });
 
-/** Body of `POST /api/v1/admin/kb`. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/kb`. Unknown fields are rejected. */
 export const kbInputSchema = z.strictObject({ name: kbNameSchema });
 export type KbInput = z.infer<typeof kbInputSchema>;
 
-/** Body of `PATCH /api/v1/admin/kb/:id`. Unknown fields are faults. */
+/** Body of `PATCH /api/v1/admin/kb/:id`. Unknown fields are rejected. */
 export const kbChangeSchema = z.strictObject({ name: kbNameSchema.optional() });
 export type KbChange = z.infer<typeof kbChangeSchema>;
 
-/** A knowledge base as the administration shows it. */
+/** A knowledge base as shown to administrators. */
 export const kbItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
   project: z.string().describe("Name of its project."),
-  documents: z.int().describe("Its documents, those that wait and those that failed included."),
-  chunks: z.int().describe("Passages that a search can find."),
-  queued: z.int().describe("Of its documents, those that wait to be read."),
-  failed: z.int().describe("Of its documents, those that could not be read."),
-  status: z.enum(["ready", "ingesting"]).describe("`ingesting` while anything waits to be read."),
+  documents: z.int().describe("Number of documents, including waiting and failed ones."),
+  chunks: z.int().describe("Number of searchable passages."),
+  queued: z.int().describe("Number of documents waiting to be processed."),
+  failed: z.int().describe("Number of documents that could not be processed."),
+  status: z.enum(["ready", "ingesting"]).describe("`ingesting` while documents are waiting to be processed."),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   version: z.int(),
@@ -72,34 +75,34 @@ export type KbItem = z.infer<typeof kbItemSchema>;
 
 export const documentStatusSchema = z.enum(["queued", "ready", "failed"]);
 
-/** A document of a knowledge base as the administration shows it. */
+/** A document of a knowledge base as shown to administrators. */
 export const documentItemSchema = z.object({
   id: z.uuid(),
   kbId: z.uuid(),
-  key: z.string().describe("What its source calls it: the same key again replaces the document."),
+  key: z.string().describe("Key of the document in its source. Adding a document with the same key replaces it."),
   title: z.string(),
   url: z.string().nullable(),
-  mime: z.string().describe("What was handed in, as in application/pdf."),
-  bytes: z.int().describe("Size of what was handed in."),
-  language: z.string().nullable().describe("ISO 639-1; null until it was read for the first time."),
+  mime: z.string().describe("Media type of the source, as in application/pdf."),
+  bytes: z.int().describe("Size of the source."),
+  language: z.string().nullable().describe("ISO 639-1. Null until the document is processed for the first time."),
   chunks: z
     .int()
     .describe(
-      "Passages that a search can find now: while a new version waits or has failed, those of the version before.",
+      "Number of searchable passages. While a new version is waiting or has failed, those of the previous version.",
     ),
   status: documentStatusSchema,
   error: z
     .string()
     .nullable()
     .describe(
-      "Why it could not be read, in words; while it waits, why the last try failed. Null when nothing went wrong.",
+      "Why the document could not be processed; while it is waiting, why the last attempt failed. Null without an error.",
     ),
   updatedAt: z.iso.datetime(),
 });
 export type DocumentItem = z.infer<typeof documentItemSchema>;
 export type DocumentItemStatus = DocumentItem["status"];
 
-/** The reading of a sitemap as the administration shows it. */
+/** An import of a sitemap as shown to administrators. */
 export const importItemSchema = z.object({
   id: z.uuid(),
   kbId: z.uuid(),
@@ -108,15 +111,15 @@ export const importItemSchema = z.object({
   status: z
     .enum(["queued", "running", "ready", "failed"])
     .describe(
-      "`queued` until the sitemap was read, `running` until all its pages were, `failed` when it could not be read.",
+      "`queued` until the sitemap is read, `running` until all of its pages are processed, `failed` if the sitemap could not be read.",
     ),
-  found: z.int().nullable().describe("Pages to read; null until the sitemap was read."),
-  done: z.int().describe("Pages that became documents."),
-  failed: z.int().describe("Pages that could not be read."),
+  found: z.int().nullable().describe("Number of pages to process. Null until the sitemap is read."),
+  done: z.int().describe("Number of pages that became documents."),
+  failed: z.int().describe("Number of pages that could not be processed."),
   skipped: z
     .int()
     .describe(
-      "Pages that were deleted or handed in otherwise before they were read. Once it is `ready`, `found` is the sum of `done`, `failed` and `skipped`.",
+      "Number of pages that were deleted or added separately before they were processed. When the import is `ready`, `found` is the sum of `done`, `failed` and `skipped`.",
     ),
   error: z.string().nullable(),
   createdAt: z.iso.datetime(),
@@ -126,45 +129,45 @@ export type ImportItem = z.infer<typeof importItemSchema>;
 
 const passageSchema = z.object({
   id: z.string(),
-  headingPath: z.array(z.string()).describe("The headings that it stands under, the outermost first."),
+  headingPath: z.array(z.string()).describe("Headings above the passage, outermost first."),
   text: z.string(),
-  page: z.int().nullable().describe("Of a PDF."),
+  page: z.int().nullable().describe("Page number, for PDF."),
 });
 
-/** A passage in its document: what a source of an answer stands in. */
+/** A passage in the context of its document, such as a source of an answer. */
 export const passageItemSchema = z.object({
   id: z.string(),
   kbId: z.string(),
   documentId: z.string(),
   title: z.string(),
   url: z.string().nullable(),
-  passages: z.array(passageSchema).describe("It and up to 20 before and after it, in their order."),
+  passages: z.array(passageSchema).describe("The passage and up to 20 before and after it, in order."),
 });
 export type PassageItem = z.infer<typeof passageItemSchema>;
 
-/** A passage that `GET /api/v1/admin/kb/:id/search` found. */
+/** A passage found by `GET /api/v1/admin/kb/:id/search`. */
 export const kbHitSchema = z.object({
   documentId: z.uuid(),
   chunkId: z.uuid(),
   title: z.string(),
   url: z.string().optional(),
-  headingPath: z.array(z.string()).describe("The headings that it stands under, outermost first."),
-  text: z.string().describe("As it stands in the document."),
+  headingPath: z.array(z.string()).describe("Headings above the passage, outermost first."),
+  text: z.string().describe("Text of the passage, as in the document."),
   score: z.number(),
-  page: z.int().optional().describe("From 1, of a document with pages."),
+  page: z.int().optional().describe("Page number, starting at 1, for documents with pages."),
 });
 export type KbHit = z.infer<typeof kbHitSchema>;
 
-/** A text that has characters to show, of so many bytes in UTF-8 at most. Controls of direction are removed. */
+/** A text with printable characters and a maximum number of UTF-8 bytes. Direction controls are removed. */
 function lineSchema(maxBytes: number) {
   return wellFormedString
     .overwrite(withoutBidiControls)
     .refine((text) => text.trim() !== "", {
-      error: "at least 1 character that is not white space",
+      error: "must not be empty or only whitespace",
       params: { code: "too_short" },
     })
     .refine((text) => Buffer.byteLength(text) <= maxBytes, {
-      error: `at most ${maxBytes} bytes in UTF-8`,
+      error: `must have at most ${maxBytes} bytes in UTF-8`,
       params: { code: "too_long" },
     })
     .meta({ minLength: 1, maxLength: maxBytes, pattern: "\\S" });
@@ -178,13 +181,13 @@ function isWebUrl(text: string): boolean {
   return url !== null && ["http:", "https:"].includes(url.protocol);
 }
 
-/** URLs are keys of indexes, so what counts is their bytes, and those of the form in which they are fetched. */
+/** URLs are index keys, so the limit applies to the bytes of the form in which they are fetched. */
 function isShortUrl(text: string): boolean {
   const { urlMaxChars } = KB_LIMITS;
   return Buffer.byteLength(text) <= urlMaxChars && (parseUrl(text)?.href.length ?? 0) <= urlMaxChars;
 }
 
-/** A URL with a user name or password would show them to everybody who may see the document. */
+/** A URL with a user name or password would reveal them to everyone who can see the document. */
 function hasNoUser(text: string): boolean {
   const url = parseUrl(text);
   return url === null || (url.username === "" && url.password === "");
@@ -192,29 +195,29 @@ function hasNoUser(text: string): boolean {
 
 const webUrlSchema = wellFormedString
   .refine(isShortUrl, {
-    error: `at most ${KB_LIMITS.urlMaxChars} characters, percent-encoded`,
+    error: `must have at most ${KB_LIMITS.urlMaxChars} characters, percent-encoded`,
     params: { code: "too_long" },
   })
   .refine(isWebUrl, { error: "must be an http or https URL", params: { code: "invalid_url" } })
-  .refine(hasNoUser, { error: "must have no user name and no password", params: { code: "invalid_url" } })
+  .refine(hasNoUser, { error: "must not contain a user name or password", params: { code: "invalid_url" } })
   .meta({ format: "uri", maxLength: KB_LIMITS.urlMaxChars });
 
-/** What a document is told besides its bytes: in the query of an upload, or in the fields of a form. */
+/** Metadata of an uploaded document: in the query of an upload, or in form fields. */
 export const fileFactsSchema = z.strictObject({
   name: lineSchema(KB_LIMITS.keyMaxBytes)
     .refine((name) => countChars(name) <= KB_LIMITS.fileNameMaxChars, {
-      error: `at most ${KB_LIMITS.fileNameMaxChars} characters`,
+      error: `must have at most ${KB_LIMITS.fileNameMaxChars} characters`,
       params: { code: "too_long" },
     })
     .optional()
-    .describe("Its ending is a hint of what is in the file."),
+    .describe("The extension is used to detect the file type."),
   title: documentTitleSchema.optional(),
   url: webUrlSchema.optional(),
   key: documentKeySchema.optional(),
 });
 export type FileFacts = z.infer<typeof fileFactsSchema>;
 
-/** The fields that each kind of document has, by the field that makes it one. */
+/** Fields allowed for each kind of document, by the field that identifies the kind. */
 const FIELDS_OF = {
   text: ["text", "title", "mime", "url", "key"],
   sitemap: ["sitemap", "maxPages"],
@@ -222,24 +225,24 @@ const FIELDS_OF = {
 } as const;
 
 /**
- * Body of `POST /api/v1/admin/kb/:id/documents` as JSON: a text (`text`), a page to fetch (`url` without `text`), or all
- * pages of a sitemap (`sitemap`). Unknown fields are faults, and so are those of another kind.
+ * Body of `POST /api/v1/admin/kb/:id/documents` as JSON: a text (`text`), a page to fetch (`url` without `text`), or
+ * all pages of a sitemap (`sitemap`). Unknown fields, and fields of another kind, are rejected.
  */
 export const documentInputSchema = z
   .strictObject({
     text: z.string().meta({ maxLength: KB_LIMITS.jsonMaxBytes }).optional(),
     title: documentTitleSchema.optional(),
     mime: z
-      .enum(TEXT_MIMES, { error: `one of ${TEXT_MIMES.join(", ")}` })
+      .enum(TEXT_MIMES, { error: `must be one of ${TEXT_MIMES.join(", ")}` })
       .optional()
-      .describe("Of the text; `text/markdown` where absent."),
-    url: webUrlSchema.optional().describe("Where people can read the text; without a text, the page to fetch."),
+      .describe("Media type of the text. Defaults to `text/markdown`."),
+    url: webUrlSchema.optional().describe("Where people can read the text. Without a text, the page to fetch."),
     key: documentKeySchema.optional(),
     sitemap: webUrlSchema.optional(),
     maxPages: z
       .int()
-      .min(1, { error: `a whole number from 1 to ${KB_LIMITS.pagesMaxCount}` })
-      .max(KB_LIMITS.pagesMaxCount, { error: `a whole number from 1 to ${KB_LIMITS.pagesMaxCount}` })
+      .min(1, { error: `must be an integer from 1 to ${KB_LIMITS.pagesMaxCount}` })
+      .max(KB_LIMITS.pagesMaxCount, { error: `must be an integer from 1 to ${KB_LIMITS.pagesMaxCount}` })
       .optional(),
   })
   .check((context) => {
@@ -248,12 +251,13 @@ export const documentInputSchema = z
     const fault = (path: string[], message: string, code: string) =>
       context.issues.push({ code: "custom", message, input: given, path, params: { code } });
     if (kind === undefined) {
-      fault([], "needs a text, a url to fetch, or a sitemap", "required");
+      fault([], "must have a text, a url to fetch, or a sitemap", "required");
       return;
     }
     const allowed: readonly string[] = FIELDS_OF[kind];
     for (const [name, value] of Object.entries(given)) {
-      if (value !== undefined && !allowed.includes(name)) fault([name], `does not go with ${kind}`, "not_allowed");
+      if (value !== undefined && !allowed.includes(name))
+        fault([name], `cannot be combined with ${kind}`, "not_allowed");
     }
   });
 export type DocumentRequest = z.infer<typeof documentInputSchema>;
@@ -261,36 +265,36 @@ export type DocumentRequest = z.infer<typeof documentInputSchema>;
 /** Query of `GET /api/v1/admin/kb/:id/search`. */
 export const kbSearchSchema = z.object({
   q: z
-    .string({ error: "is required, once" })
+    .string({ error: "is required exactly once" })
     .refine((text) => text.trim() !== "", { error: "is required", params: { code: "required" } }),
   limit: z
-    .int({ error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
-    .min(1, { error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
-    .max(KB_LIMITS.hitsMaxCount, { error: `a whole number from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .int({ error: `must be an integer from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .min(1, { error: `must be an integer from 1 to ${KB_LIMITS.hitsMaxCount}` })
+    .max(KB_LIMITS.hitsMaxCount, { error: `must be an integer from 1 to ${KB_LIMITS.hitsMaxCount}` })
     .default(KB_LIMITS.hitsDefaultCount),
 });
-/** What is asked of a search in several knowledge bases of a project, or in all of them. Unknown fields are faults. */
+/** Input of a search in several or all knowledge bases of a project. Unknown fields are rejected. */
 export const kbsSearchSchema = z.strictObject({
   query: textUpTo(KB_LIMITS.queryMaxChars)
     .refine((text) => text.trim() !== "", {
-      error: "at least 1 character that is not white space",
+      error: "must not be empty or only whitespace",
       params: { code: "too_short" },
     })
-    .describe("What is looked for, in the words of whoever asks. Any language; no query syntax."),
+    .describe("Search query in natural language. Any language; no query syntax."),
   kbIds: z
     .array(z.string())
-    .min(1, { error: "at least 1 knowledge base; leave it out to search all" })
-    .max(KB_LIMITS.searchedMaxCount, { error: `at most ${KB_LIMITS.searchedMaxCount} knowledge bases` })
+    .min(1, { error: "must have at least 1 knowledge base; omit it to search all of them" })
+    .max(KB_LIMITS.searchedMaxCount, { error: `must have at most ${KB_LIMITS.searchedMaxCount} knowledge bases` })
     .optional()
-    .describe("Ids of the knowledge bases to search; all of the project where absent."),
-  limit: kbSearchSchema.shape.limit.describe("How many passages at most."),
+    .describe("IDs of the knowledge bases to search. Defaults to all knowledge bases of the project."),
+  limit: kbSearchSchema.shape.limit.describe("Maximum number of passages."),
 });
 export type KbsSearchInput = z.input<typeof kbsSearchSchema>;
 
-/** What is asked of a search. */
+/** Input of a search. */
 export interface KbSearchInput {
   /** Not empty; of any length. */
   q: string;
-  /** 1 to 50; 5 where absent. */
+  /** From 1 to 50. Defaults to 5. */
   limit?: number | undefined;
 }

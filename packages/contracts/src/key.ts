@@ -3,34 +3,34 @@ import { projectNameSchema } from "./project.ts";
 import { SCOPE_JSON_SCHEMA, scopeSchema } from "./scopes.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
-/** Bounds of API keys. */
+/** Limits of API keys. */
 export const KEY_LIMITS = {
-  /** Characters (Unicode code points) of a key's name. */
+  /** Maximum characters (Unicode code points) of a key's name. */
   nameMaxChars: 100,
-  /** Scopes that may be listed, repeated ones included. */
+  /** Maximum number of listed scopes, including duplicates. */
   scopesMaxCount: 100,
-  /** Requests a minute from one address. */
+  /** Maximum rate limit: requests per minute from one address. */
   rateLimitMax: 1_000_000,
-  /** Characters of a key that is brought from elsewhere (service document, section 2.6). */
+  /** Minimum and maximum characters of an imported key (service document, section 2.6). */
   importedMinChars: 16,
   importedMaxChars: 512,
-  /** How long a rotated key works on: a day where nothing is said, at most a week. */
+  /** How long a rotated key stays valid: one day by default, at most a week. */
   overlapDefaultSeconds: 86_400,
   overlapMaxSeconds: 604_800,
 } as const;
 
-/** The last moment that RFC 3339 can name. */
+/** Latest time that RFC 3339 can represent. */
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-/** Control characters, line and paragraph separators. */
+/** Control characters, line separators and paragraph separators. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 const keyNameSchema = wellFormedString
   .refine((name) => name.trim() !== "", {
-    error: "at least 1 character that is not white space",
+    error: "must not be empty or only whitespace",
     params: { code: "too_short" },
   })
   .refine((name) => countChars(name) <= KEY_LIMITS.nameMaxChars, {
-    error: `at most ${KEY_LIMITS.nameMaxChars} characters`,
+    error: `must have at most ${KEY_LIMITS.nameMaxChars} characters`,
     params: { code: "too_long" },
   })
   .refine((name) => !hasControlCharacters(name), { error: "must not contain control characters" })
@@ -39,49 +39,49 @@ const keyNameSchema = wellFormedString
 // Counted before it is looked into: a long list of wrong scopes is one fault, not thousands.
 const keyScopesSchema = z
   .array(z.unknown())
-  .min(1, { error: "at least 1 scope" })
-  .max(KEY_LIMITS.scopesMaxCount, { error: `at most ${KEY_LIMITS.scopesMaxCount} scopes` })
+  .min(1, { error: "must have at least 1 scope" })
+  .max(KEY_LIMITS.scopesMaxCount, { error: `must have at most ${KEY_LIMITS.scopesMaxCount} scopes` })
   .pipe(z.array(scopeSchema))
   .transform((scopes) => [...new Set(scopes)])
   .meta({ items: SCOPE_JSON_SCHEMA });
 
 const expiresAtSchema = z.iso
-  .datetime({ offset: true, error: "a time as RFC 3339 has it, such as 2030-01-31T12:00:00Z" })
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2030-01-31T12:00:00Z" })
   .transform((text) => new Date(text))
   .refine((time) => time.getTime() > Date.now(), { error: "must be in the future", params: { code: "past" } })
-  .refine((time) => time.getTime() <= LAST_TIME_MS, { error: "at most the year 9999 in UTC" });
+  .refine((time) => time.getTime() <= LAST_TIME_MS, { error: "must not be later than the year 9999 in UTC" });
 
 const importedKeySchema = wellFormedString
   .refine((key) => countChars(key) >= KEY_LIMITS.importedMinChars, {
-    error: `at least ${KEY_LIMITS.importedMinChars} characters`,
+    error: `must have at least ${KEY_LIMITS.importedMinChars} characters`,
     params: { code: "too_short" },
   })
   .refine((key) => countChars(key) <= KEY_LIMITS.importedMaxChars, {
-    error: `at most ${KEY_LIMITS.importedMaxChars} characters`,
+    error: `must have at most ${KEY_LIMITS.importedMaxChars} characters`,
     params: { code: "too_long" },
   })
-  .refine((key) => !UNPRINTABLE.test(key), { error: "must consist of printable characters" })
+  .refine((key) => !UNPRINTABLE.test(key), { error: "must contain only printable characters" })
   // A header loses the white space at its ends, so such a key could never be sent.
-  .refine((key) => key.trim() === key, { error: "must not begin or end with white space" })
+  .refine((key) => key.trim() === key, { error: "must not start or end with whitespace" })
   .meta({ minLength: KEY_LIMITS.importedMinChars, maxLength: KEY_LIMITS.importedMaxChars });
 
-/** What a new API key should be. Whoever takes it checks it with `keyInputSchema`. */
+/** Properties of a new API key. The receiver validates them with `keyInputSchema`. */
 export interface KeyInput {
-  /** 1 to 100 characters, for people. */
+  /** Display name, 1 to 100 characters. */
   name: string;
-  /** Scopes of the grammar `admin:*` or `resource:action`; repeated ones count once. */
+  /** Scopes: `admin:*` or `resource:action`. Duplicates are ignored. */
   scopes: readonly string[];
-  /** Name of the project that it is bound to; `default` where absent. A key with `admin:*` is bound to none. */
+  /** Name of the project that the key is bound to. Defaults to `default`. A key with `admin:*` is bound to none. */
   project?: string | undefined;
-  /** RFC 3339, in the future; never where absent. */
+  /** Expiry time (RFC 3339, in the future). Omitted: the key never expires. */
   expiresAt?: string | undefined;
-  /** Requests a minute from one address; null for no limit, the service's default where absent. */
+  /** Requests per minute from one address. Null for no limit; omitted for the service's default. */
   rateLimit?: number | null | undefined;
-  /** A key that exists elsewhere and is to be taken as it is: 16 to 512 printable characters. */
+  /** An existing key to import unchanged: 16 to 512 printable characters. */
   key?: string | undefined;
 }
 
-/** Body of `POST /api/v1/admin/keys`, see `KeyInput`. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/keys`, see `KeyInput`. Unknown fields are rejected. */
 export const keyInputSchema = z.strictObject({
   name: keyNameSchema,
   scopes: keyScopesSchema,
@@ -91,33 +91,36 @@ export const keyInputSchema = z.strictObject({
   key: importedKeySchema.optional(),
 });
 
-/** What is asked of a rotation. */
+/** Options of a rotation. */
 export interface RotateInput {
-  /** How long the old key works on, 0 to 604,800; a day where absent, 0 ends it at once. */
+  /** How long the old key stays valid, from 0 to 604,800 seconds. Defaults to one day; 0 ends it immediately. */
   overlapSeconds?: number | undefined;
 }
 
-/** Body of `POST /api/v1/admin/keys/:id/rotate`. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/keys/:id/rotate`. Unknown fields are rejected. */
 export const rotateInputSchema = z.strictObject({
   overlapSeconds: z.int().min(0).max(KEY_LIMITS.overlapMaxSeconds).default(KEY_LIMITS.overlapDefaultSeconds),
 });
 
-/** An API key as the administration shows it. The key itself is no part of it. */
+/** An API key as shown to administrators, without the key itself. */
 export const keyItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  prefix: z.string().describe("First characters of the key, so that people can tell keys apart."),
+  prefix: z.string().describe("First characters of the key, to tell keys apart."),
   scopes: z.array(scopeSchema),
-  project: z.string().nullable().describe("Name of the project that it is bound to; null for an administrator's key."),
+  project: z
+    .string()
+    .nullable()
+    .describe("Name of the project that the key is bound to. Null for an administrator's key."),
   createdAt: z.iso.datetime(),
-  createdBy: z.string().describe("Who made it: `key:<id>`, or the part of the service that did."),
+  createdBy: z.string().describe("Creator: `key:<id>`, or the part of the service that created it."),
   expiresAt: z.iso.datetime().nullable(),
-  lastUsedAt: z.iso.datetime().nullable().describe("To the minute."),
+  lastUsedAt: z.iso.datetime().nullable().describe("Precise to the minute."),
   revokedAt: z.iso.datetime().nullable(),
   rateLimit: z
     .int()
     .nullable()
     .optional()
-    .describe("Requests a minute from one address; null for none, absent for the default of the service."),
+    .describe("Requests per minute from one address. Null for no limit; absent for the service's default."),
 });
 export type KeyItem = z.infer<typeof keyItemSchema>;

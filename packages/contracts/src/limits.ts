@@ -1,27 +1,27 @@
-/** Limits of the service document (sections 2.1, 4.3 and 8) and of the public contract, in one place. */
+/** Limits of the service document (sections 2.1, 4.3 and 8) and of the public contract. */
 export const LIMITS = {
-  /** Characters (Unicode code points) of a message's text. */
+  /** Maximum characters (Unicode code points) of a message's text. */
   textMaxChars: 50_000,
-  /** Characters (Unicode code points) of a chat id and of a user id. */
+  /** Maximum characters (Unicode code points) of a chat ID and of a user ID. */
   chatIdMaxChars: 200,
   userIdMaxChars: 200,
-  /** Bytes of `meta` as JSON, and how deep it may nest. */
+  /** Maximum bytes of `meta` as JSON, and its maximum nesting depth. */
   metaMaxBytes: 64 * 1024,
   metaMaxDepth: 32,
   idempotencyKeyMaxChars: 255,
-  /** Bytes of a request body. */
+  /** Maximum bytes of a request body. */
   bodyMaxBytes: 1024 * 1024,
   timeoutMaxMs: 120_000,
   waitMaxMs: 60_000,
-  /** Replies and bytes of one drain answer. */
+  /** Maximum number and bytes of replies in one response of a drain. */
   drainMaxReplies: 100,
   drainMaxBytes: 8 * 1024 * 1024,
-  /** Times a message is tried before it becomes a dead letter. */
+  /** Number of attempts to process a message before it becomes a dead letter. */
   maxAttempts: 5,
-  /** Requests a minute that a key may make from one address, unless the key has a limit of its own. */
+  /** Default rate limit of a key: requests per minute from one address. */
   rateLimitPerMinute: 120,
-  /** Requests a minute that a key may make from all addresses together, as a multiple of its limit for one address. */
+  /** Rate limit of a key from all addresses together, as a multiple of its limit for one address. */
   rateLimitAddresses: 10,
-  /** Requests a minute of one address that may fail for want of a valid key. */
+  /** Maximum number of failed authentications per minute from one address. */
   failedAuthsPerMinute: 30,
 } as const;

@@ -2,29 +2,29 @@ import { crc32 } from "node:zlib";
 import { z } from "zod";
 import { countChars, wellFormedString } from "./well-formed.ts";
 
-/** Bounds of every list of the administration. */
+/** Limits of all administration lists. */
 export const LIST_LIMITS = {
-  /** Items of one page, at most and where nothing is said. */
+  /** Maximum and default number of items per page. */
   maxItems: 200,
   defaultItems: 50,
-  /** Characters (Unicode code points) of a search. */
+  /** Maximum characters (Unicode code points) of a search. */
   searchMaxChars: 200,
 } as const;
 
-/** What is asked of a list: how many items, after which page, and what they should contain. */
+/** Query of a list: page size, cursor and search text. */
 export interface ListInput {
-  /** 1 to 200; 50 where absent. */
+  /** From 1 to 200. Defaults to 50. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
-  /** Part of a name, in any case of its letters. */
+  /** Part of a name, case-insensitive. */
   q?: string | undefined;
 }
 
 /** One page of a list, newest items first. */
 export interface ListPage<Item> {
   items: Item[];
-  /** What gets the next page; null at the end. */
+  /** Cursor of the next page. Null on the last page. */
   nextCursor: string | null;
 }
 
@@ -32,7 +32,7 @@ const ID_BYTES = 16;
 const VALUE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
 
-/** Ties a place to its list, so that a cursor of another list, or one with a changed character, is noticed. */
+/** Binds a position to its list, so that cursors of other lists and modified cursors are detected. */
 function checksumOf(list: string, place: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(Buffer.concat([Buffer.from(list, "utf8"), place])));
@@ -43,7 +43,7 @@ function encodePlace(list: string, place: Buffer): string {
   return Buffer.concat([place, checksumOf(list, place)]).toString("base64url");
 }
 
-/** The bytes of a place that `encodePlace` has written for this list; null for anything else. */
+/** Returns the bytes of a position that `encodePlace` encoded for this list, or null. */
 function decodePlace(list: string, cursor: string, sizeBytes: number): Buffer | null {
   const bytes = Buffer.from(cursor, "base64url");
   const place = bytes.subarray(0, sizeBytes);
@@ -56,18 +56,21 @@ const bytesOfId = (id: string) => Buffer.from(id.replaceAll("-", ""), "hex");
 const idOfBytes = (bytes: Buffer) =>
   bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
-/** The opaque cursor (27 characters of base64url) of what follows the item with this UUID in the list of this name. */
+/**
+ * Returns the opaque cursor (27 characters of base64url) of the page after the item with this UUID in the list of this
+ * name.
+ */
 export function encodeCursor(list: string, id: string): string {
   return encodePlace(list, bytesOfId(id));
 }
 
-/** The UUID that a cursor of this list stands for; null when it is no cursor that this list has given. */
+/** Returns the UUID in a cursor of this list, or null if it is not a cursor of this list. */
 export function decodeCursor(list: string, cursor: string): string | null {
   const place = decodePlace(list, cursor, ID_BYTES);
   return place === null ? null : idOfBytes(place);
 }
 
-/** A place in a list that is sorted by a value, and by the id (UUID) where values are the same. */
+/** A position in a list sorted by a value, and by ID (UUID) among equal values. */
 export interface KeyPlace {
   /** A safe integer. */
   value: number;
@@ -75,8 +78,8 @@ export interface KeyPlace {
 }
 
 /**
- * The opaque cursor (38 characters of base64url) of what follows this place in the list of this name; the name says how
- * the list is sorted, too.
+ * Returns the opaque cursor (38 characters of base64url) of the page after this position in the list of this name. The
+ * name includes the sort order.
  */
 export function encodeKeyCursor(list: string, { value, id }: KeyPlace): string {
   const bytes = Buffer.alloc(VALUE_BYTES);
@@ -84,7 +87,7 @@ export function encodeKeyCursor(list: string, { value, id }: KeyPlace): string {
   return encodePlace(list, Buffer.concat([bytes, bytesOfId(id)]));
 }
 
-/** The place that a cursor of this list stands for; null when it is no cursor that this list has given. */
+/** Returns the position in a cursor of this list, or null if it is not a cursor of this list. */
 export function decodeKeyCursor(list: string, cursor: string): KeyPlace | null {
   const place = decodePlace(list, cursor, VALUE_BYTES + ID_BYTES);
   if (place === null) return null;
@@ -93,35 +96,35 @@ export function decodeKeyCursor(list: string, cursor: string): KeyPlace | null {
   return Number.isSafeInteger(value) ? { value, id: idOfBytes(place.subarray(VALUE_BYTES)) } : null;
 }
 
-/** The opaque cursor of what follows the item with this name in a list that is sorted by names. */
+/** Returns the opaque cursor of the page after the item with this name, in a list sorted by name. */
 export function encodeTextCursor(list: string, text: string): string {
   return encodePlace(list, Buffer.from(text, "utf8"));
 }
 
-/** The name that a cursor of this list stands for; null when it is no cursor that this list has given. */
+/** Returns the name in a cursor of this list, or null if it is not a cursor of this list. */
 export function decodeTextCursor(list: string, cursor: string): string | null {
   const sizeBytes = Buffer.from(cursor, "base64url").length - CHECKSUM_BYTES;
   const place = sizeBytes > 0 ? decodePlace(list, cursor, sizeBytes) : null;
   return place === null ? null : place.toString("utf8");
 }
 
-/** The cursor of a list, as what `decode` makes of it. */
+/** Returns the schema of a list's cursor, decoded with `decode`. */
 export function cursorSchema<Place>(decode: (cursor: string) => Place | null) {
-  return z.string({ error: "one nextCursor of an earlier answer" }).transform((cursor, context): Place => {
+  return z.string({ error: "must be a single nextCursor value" }).transform((cursor, context): Place => {
     const place = decode(cursor);
     if (place !== null) return place;
     context.issues.push({
       code: "custom",
-      message: "the nextCursor of an earlier answer of this list",
+      message: "must be the nextCursor of an earlier page of this list",
       input: cursor,
     });
     return z.NEVER;
   });
 }
 
-const wantedLimit = `a whole number from 1 to ${LIST_LIMITS.maxItems}`;
+const wantedLimit = `must be an integer from 1 to ${LIST_LIMITS.maxItems}`;
 
-/** What every list is asked: how many items, and what they should contain. */
+/** Query parameters of every list: page size and search text. */
 export const listFields = {
   limit: z
     .int({ error: wantedLimit })
@@ -130,15 +133,15 @@ export const listFields = {
     .default(LIST_LIMITS.defaultItems),
   q: wellFormedString
     .refine((text) => countChars(text) <= LIST_LIMITS.searchMaxChars, {
-      error: `at most ${LIST_LIMITS.searchMaxChars} characters`,
+      error: `must have at most ${LIST_LIMITS.searchMaxChars} characters`,
       params: { code: "too_long" },
     })
     .optional(),
 };
 
 /**
- * What is asked of the list of this name, as `ListInput` has it. The result has, in place of the cursor, `before`: the
- * UUID after which the list goes on.
+ * Returns the schema of a query for the list of this name, see `ListInput`. The result has `before`, the UUID after
+ * which the page starts, instead of the cursor.
  */
 export function listInputSchema(list: string) {
   const { limit, q } = listFields;

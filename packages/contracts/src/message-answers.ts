@@ -1,40 +1,43 @@
 import { z } from "zod";
 import { replyItemSchema } from "./reply-item.ts";
 
-/** What every answer to a message names. */
+/** Fields of every response to a message. */
 const names = {
   ok: z.literal(true),
-  chatId: z.string().describe("The conversation: the one that was sent, or a new one."),
-  ticketId: z.uuid().describe("Its ticket."),
-  messageId: z.uuid().describe("The message itself; replies to it have it as `inReplyTo`."),
+  chatId: z.string().describe("The conversation: the one from the request, or a new one."),
+  ticketId: z.uuid().describe("Ticket of the conversation."),
+  messageId: z.uuid().describe("ID of the message. Replies to it have it as `inReplyTo`."),
 };
-const drainUrl = z.string().describe("Path under which the replies are collected.");
+const drainUrl = z.string().describe("Path at which the replies can be collected.");
 
-/** Answer 200 of a sync call: the replies to its message (service document, section 4.2). */
+/** Response 200 of a sync request: the replies to its message (service document, section 4.2). */
 export const syncAnswerSchema = z.object({
   ...names,
   mode: z.literal("sync"),
-  status: z.literal("rejected").optional().describe("An operator has decided that there will be no answer."),
+  status: z.literal("rejected").optional().describe("An operator decided not to answer."),
   replies: z.array(replyItemSchema),
   coveredBy: z
     .uuid()
     .optional()
-    .describe("A later message of the chat whose reply, decided on by an operator, answers this one too."),
+    .describe("ID of a later message in the chat whose reply, from an operator, also answers this message."),
 });
 export type SyncAnswer = z.infer<typeof syncAnswerSchema>;
 
-/** Answer 202 of a sync call: no reply of an agent in time, or a person has to look. It will be in the drain. */
+/**
+ * Response 202 of a sync request: no reply from an agent within the timeout, or an operator must review it. The reply
+ * is buffered.
+ */
 export const pendingAnswerSchema = z.object({
   ...names,
   mode: z.literal("sync"),
-  status: z.enum(["pending", "in_review"]).describe("`in_review`: a person has to look."),
-  timedOut: z.boolean().describe("True when `timeoutMs` was over first."),
-  replies: z.array(replyItemSchema).describe("The project's hand-off text, where it has one."),
+  status: z.enum(["pending", "in_review"]).describe("`in_review`: an operator must review the answer."),
+  timedOut: z.boolean().describe("True if `timeoutMs` passed first."),
+  replies: z.array(replyItemSchema).describe("Handoff text of the project, if there is one."),
   drainUrl,
 });
 export type PendingAnswer = z.infer<typeof pendingAnswerSchema>;
 
-/** Answer 202 of an async call. */
+/** Response 202 of an async request. */
 export const asyncAnswerSchema = z.object({
   ...names,
   mode: z.literal("async"),
@@ -43,7 +46,7 @@ export const asyncAnswerSchema = z.object({
 });
 export type AsyncAnswer = z.infer<typeof asyncAnswerSchema>;
 
-/** Answer 202 of a call that is answered by a callback. */
+/** Response 202 of a request that is answered by a callback. */
 export const webhookAnswerSchema = z.object({
   ...names,
   mode: z.literal("webhook"),
@@ -51,17 +54,17 @@ export const webhookAnswerSchema = z.object({
   deliveryId: z
     .uuid()
     .nullable()
-    .describe("Id of the final callback; null when the call repeats one whose callback is not kept any more."),
+    .describe("ID of the final callback. Null if the request repeats one whose callback is no longer stored."),
   drainUrl,
 });
 export type WebhookAnswer = z.infer<typeof webhookAnswerSchema>;
 
-/** Answer of `GET /api/v1/messages/:chatId` (service document, section 4.3). */
+/** Response of `GET /api/v1/messages/:chatId` (service document, section 4.3). */
 export const drainAnswerSchema = z.object({
   ok: z.literal(true),
   chatId: z.string(),
-  replies: z.array(replyItemSchema).describe("In their order; none is a normal result."),
-  cursor: z.string().describe("Place of the last reply, to be sent as `after`."),
-  more: z.boolean().describe("True when there are more than one answer holds."),
+  replies: z.array(replyItemSchema).describe("Replies in order. An empty list is a normal result."),
+  cursor: z.string().describe("Position of the last reply. Send it as `after` to acknowledge the replies."),
+  more: z.boolean().describe("True if there are more replies than one response contains."),
 });
 export type DrainAnswer = z.infer<typeof drainAnswerSchema>;

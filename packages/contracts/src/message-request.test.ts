@@ -79,27 +79,27 @@ describe("meta", () => {
 
   test("may be 32 levels deep and no deeper, objects and arrays alike", () => {
     expect(isValid(metaSchema, nested(32, '{"a":', "}"))).toBe(true);
-    expect(messagesOf(nested(33, '{"a":', "}"))).toEqual(["at most 32 levels deep"]);
+    expect(messagesOf(nested(33, '{"a":', "}"))).toEqual(["must be at most 32 levels deep"]);
     expect(isValid(metaSchema, { a: nested(31, "[", "]") })).toBe(true);
-    expect(messagesOf({ a: nested(32, "[", "]") })).toEqual(["at most 32 levels deep"]);
+    expect(messagesOf({ a: nested(32, "[", "]") })).toEqual(["must be at most 32 levels deep"]);
   });
 
   test.each([
     ["objects", '{"a":', "}"],
     ["arrays", "[", "]"],
   ])("of 10,000 levels of %s is refused without exhausting the stack", (_what, open, close) => {
-    expect(messagesOf({ a: nested(10_000, open, close) })).toEqual(["at most 32 levels deep"]);
+    expect(messagesOf({ a: nested(10_000, open, close) })).toEqual(["must be at most 32 levels deep"]);
   });
 
   test("may have 64 KB as JSON and no more, counted in bytes", () => {
     expect(isValid(metaSchema, ofBytes(LIMITS.metaMaxBytes))).toBe(true);
-    expect(messagesOf(ofBytes(LIMITS.metaMaxBytes + 1))).toEqual(["at most 65536 bytes as JSON"]);
+    expect(messagesOf(ofBytes(LIMITS.metaMaxBytes + 1))).toEqual(["must have at most 65536 bytes as JSON"]);
     expect(isValid(metaSchema, { a: "é".repeat(LIMITS.metaMaxBytes / 2) })).toBe(false);
   });
 
   test.each(["a\u0000b", "\ud800", "\udc00x"])("with %j in a value or in a key is refused, however deep", (bad) => {
     for (const meta of [{ a: bad }, { [bad]: 1 }, { a: [{ b: [bad] }] }, { a: [{ [bad]: null }] }]) {
-      expect(messagesOf(meta)).toEqual(["must not contain NUL or a lone surrogate"]);
+      expect(messagesOf(meta)).toEqual(["must not contain NUL characters or unpaired surrogates"]);
     }
   });
 

@@ -2,22 +2,22 @@ import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { textUpTo } from "./well-formed.ts";
 
-/** What `POST /api/v1/admin/channels/messenger/test` is asked. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/channels/messenger/test`. Unknown fields are rejected. */
 export const messengerTestSchema = z.strictObject({
   chatId: textUpTo(LIMITS.chatIdMaxChars)
-    .min(1, { error: "at least 1 character" })
+    .min(1, { error: "must have at least 1 character" })
     .optional()
-    .describe("The chat's number in Telegram; where it is left out, the one in which something happened last."),
+    .describe("Chat ID in Telegram. Defaults to the most recently active chat."),
 });
 export type MessengerTestInput = z.infer<typeof messengerTestSchema>;
 
-/** What became of a test message. */
+/** Result of a test message. */
 export const messengerTestResultSchema = z.object({
   chatId: z.string(),
   ticketId: z.string(),
   state: z
     .enum(["delivered", "waiting", "failed"])
-    .describe("`waiting`: it is still tried; the channel's state may say why."),
-  failure: z.string().nullable().describe("Why it was not delivered, in words."),
+    .describe("`waiting`: delivery is still being retried; the channel's state may contain the reason."),
+  failure: z.string().nullable().describe("Why it was not delivered."),
 });
 export type MessengerTestResult = z.infer<typeof messengerTestResultSchema>;

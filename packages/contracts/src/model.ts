@@ -1,58 +1,53 @@
 import { z } from "zod";
 import { cursorSchema, decodeTextCursor, encodeTextCursor, listFields } from "./list-query.ts";
 
-/** Bounds of the catalogue of models. */
+/** Limits of the model catalog. */
 export const MODEL_LIMITS = {
-  /** Characters of a model's id in the catalogue. */
+  /** Maximum characters of a model's catalog ID. */
   catalogIdMaxChars: 300,
-  /** Times in a row that a pull may come no further before it is given up. */
+  /** Number of consecutive attempts without progress before a pull fails. */
   pullMaxTries: 5,
-  /** How long a pull may take in all. */
+  /** Maximum duration of a pull. */
   pullMaxHours: 24,
 } as const;
 
-/** How far a pull is. */
+/** Progress of a pull. */
 export const modelPullProgressSchema = z.object({
-  status: z
-    .string()
-    .describe("What is being done, as Ollama says it: `pulling manifest`, `verifying sha256 digest`, …"),
-  completedBytes: z.int().describe("Bytes that have come."),
-  totalBytes: z.int().nullable().describe("Bytes in all, as far as they are known by now; null before that."),
+  status: z.string().describe("Current step as reported by Ollama: `pulling manifest`, `verifying sha256 digest`, …"),
+  completedBytes: z.int().describe("Bytes downloaded."),
+  totalBytes: z.int().nullable().describe("Total bytes known so far. Null before that."),
 });
 export type ModelPullProgress = z.infer<typeof modelPullProgressSchema>;
 
-/** How far the pull of a model is, as a call is answered. */
+/** Progress of a model's pull, as returned to callers. */
 export const modelPullSchema = z.object({
   ok: z.literal(true),
-  catalogId: z.string().describe("Id of the model in the catalogue, written out: with its tag."),
+  catalogId: z.string().describe("Catalog ID of the model, including its tag."),
   ...modelPullProgressSchema.shape,
 });
 export type ModelPull = z.infer<typeof modelPullSchema>;
 
-/** A model of the catalogue. */
+/** A model of the catalog. */
 export const modelSchema = z.object({
-  catalogId: z.string().describe("What agents name it by: its provider, a colon, its name there."),
-  name: z.string().describe("Its name at the provider."),
+  catalogId: z.string().describe("Name that agents use for the model: its provider, a colon, and its name there."),
+  name: z.string().describe("Name of the model at the provider."),
   provider: z.string(),
-  local: z.boolean().describe("True for a model on a machine of yours; what it is asked stays there."),
-  sizeBytes: z
-    .int()
-    .nullable()
-    .describe("What it takes on the disk, about where it is not installed; null where nobody says."),
-  installed: z.boolean().describe("True when it can be used now; false when it has to be pulled before."),
-  contextWindow: z.int().nullable().describe("Tokens that it reads at once; null where nobody says."),
-  pull: modelPullProgressSchema.nullable().describe("How far its pull is, while it is being pulled."),
+  local: z.boolean().describe("True if the model runs on your own machine, so that prompts stay there."),
+  sizeBytes: z.int().nullable().describe("Size on disk, approximate if the model is not installed. Null if unknown."),
+  installed: z.boolean().describe("True if the model can be used now; false if it must be pulled first."),
+  contextWindow: z.int().nullable().describe("Context length in tokens. Null if unknown."),
+  pull: modelPullProgressSchema.nullable().describe("Progress of its pull, while it is being pulled."),
 });
 export type Model = z.infer<typeof modelSchema>;
 
-/** A provider that has not said which models it has. */
+/** A provider that has not returned its list of models. */
 export const unreachableProviderSchema = z.object({
   provider: z.string(),
-  detail: z.string().describe("Why, and what to do."),
+  detail: z.string().describe("The reason, and what to do."),
 });
 export type UnreachableProvider = z.infer<typeof unreachableProviderSchema>;
 
-/** A page of the catalogue. */
+/** One page of the catalog. */
 export const modelListSchema = z.object({
   ok: z.literal(true),
   items: z.array(modelSchema),
@@ -63,15 +58,15 @@ export type ModelList = z.infer<typeof modelListSchema>;
 
 const LIST = "models";
 
-/** Where a model stands in the list: installed ones first, then by their ids. */
+/** Returns the sort key of a model in the list: installed models first, then by ID. */
 export function placeOfModel({ catalogId, installed }: Pick<Model, "catalogId" | "installed">): string {
   return `${installed ? 0 : 1}${catalogId}`;
 }
 
-/** The cursor of what follows this place in the list of models. */
+/** Returns the cursor of the page after this position in the list of models. */
 export const encodeModelCursor = (place: string): string => encodeTextCursor(LIST, place);
 
-/** What is asked of the list of models; the result has, in place of the cursor, `after`: the place where it goes on. */
+/** Schema of a query for models. The result has `after`, the decoded position, instead of the cursor. */
 export const modelListInputSchema = z
   .object({
     limit: listFields.limit,

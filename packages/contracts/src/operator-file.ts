@@ -1,47 +1,47 @@
 import { z } from "zod";
 import { wellFormedString } from "./well-formed.ts";
 
-/** Bounds of the files that operators send. */
+/** Limits of files attached by operators. */
 export const OPERATOR_FILE_LIMITS = {
-  /** Files of one reply. */
+  /** Maximum number of files per reply. */
   maxCount: 10,
   fileMaxBytes: 10 * 1024 * 1024,
-  /** Of a call that hands one in: its content in base64, or a form. */
+  /** Maximum body size of an upload, as base64 or as a form. */
   bodyMaxBytes: 15 * 1024 * 1024,
-  /** What of a ticket no reply names yet. */
+  /** Maximum number and bytes of a ticket's files that are not attached to a reply yet. */
   unusedMaxBytes: 100 * 1024 * 1024,
-  /** Hours after which a file that no reply names is removed. */
+  /** Hours after which a file that is not attached to a reply is deleted. */
   unusedHours: 24,
 } as const;
 
 const NAME_MAX_CHARS = 500;
-/** Three bytes are four characters. */
+/** Base64 encodes three bytes as four characters. */
 const CONTENT_MAX_CHARS = Math.ceil(OPERATOR_FILE_LIMITS.fileMaxBytes / 3) * 4;
 
-/** A file that is handed in as JSON. */
+/** A file uploaded as JSON. */
 export const operatorFileInputSchema = z.strictObject({
-  filename: wellFormedString.max(NAME_MAX_CHARS, { error: `at most ${NAME_MAX_CHARS} characters` }),
+  filename: wellFormedString.max(NAME_MAX_CHARS, { error: `must have at most ${NAME_MAX_CHARS} characters` }),
   content: z
-    .base64({ error: "the bytes of the file in base64" })
-    .max(CONTENT_MAX_CHARS, { error: `at most ${CONTENT_MAX_CHARS} characters` }),
+    .base64({ error: "must be the content of the file in base64" })
+    .max(CONTENT_MAX_CHARS, { error: `must have at most ${CONTENT_MAX_CHARS} characters` }),
 });
 export type OperatorFileInput = z.infer<typeof operatorFileInputSchema>;
 
-/** A file that is handed in for a reply. */
+/** An uploaded file for a reply. */
 export const operatorFileSchema = z.object({
   fileId: z.uuid(),
   filename: z.string(),
-  mime: z.string().describe("By its content."),
+  mime: z.string().describe("Detected from the content."),
   sizeBytes: z.int(),
 });
 export type OperatorFile = z.infer<typeof operatorFileSchema>;
 
-/** The files that go with a reply, as a decision names them. */
+/** Files attached to a reply, as referenced by a decision. */
 export const replyFilesSchema = z
-  .array(z.strictObject({ fileId: z.uuid({ error: "the id of a file" }) }))
-  .max(OPERATOR_FILE_LIMITS.maxCount, { error: `at most ${OPERATOR_FILE_LIMITS.maxCount} files` })
+  .array(z.strictObject({ fileId: z.uuid({ error: "must be the ID of a file" }) }))
+  .max(OPERATOR_FILE_LIMITS.maxCount, { error: `must have at most ${OPERATOR_FILE_LIMITS.maxCount} files` })
   .refine((files) => new Set(files.map(({ fileId }) => fileId.toLowerCase())).size === files.length, {
-    error: "each file once",
+    error: "must not contain the same file twice",
   })
   .optional()
-  .describe("Files of this ticket, as `POST …/files` has named them; the customer gets them after the text.");
+  .describe("Files of this ticket, as returned by `POST …/files`. The customer receives them after the text.");

@@ -4,37 +4,38 @@ import { channelIdSchema } from "./incoming-message.ts";
 import { LIMITS } from "./limits.ts";
 import { countChars, hasControlCharacters, wellFormedString } from "./well-formed.ts";
 
-/** An id that a sender has chosen, as messages carry it. */
+/** An ID chosen by a sender, as in messages. */
 function idUpTo(maxChars: number) {
   return wellFormedString
-    .min(1, { error: "at least 1 character" })
-    .refine((id) => countChars(id) <= maxChars, { error: `at most ${maxChars} characters` })
+    .min(1, { error: "must have at least 1 character" })
+    .refine((id) => countChars(id) <= maxChars, { error: `must have at most ${maxChars} characters` })
     .meta({ maxLength: maxChars });
 }
 
-/** True when it is an object: then what its fields are to each other is looked at, whatever else is wrong with them. */
+/** Returns true for an object, so that relations between its fields are validated even if a field is invalid. */
 function hasFields({ value }: { value: unknown }): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * Body of `POST /api/v1/admin/privacy/export` and `…/erase`: whose data, in exactly one way. Unknown fields are faults.
+ * Body of `POST /api/v1/admin/privacy/export` and `…/erase`: the person, identified in exactly one way. Unknown fields
+ * are rejected.
  */
 export const privacySubjectSchema = z
   .strictObject({
     userId: idUpTo(LIMITS.userIdMaxChars)
       .optional()
       .describe(
-        "A user, as messages name it in `userId` or in `meta.userId`: every chat in which that user wrote, as a whole.",
+        "A user, as in `userId` or `meta.userId` of messages. Covers every chat in which the user wrote, as a whole.",
       ),
     visitorId: z
-      .uuid({ error: "the id of a visitor, a UUID" })
+      .uuid({ error: "must be the ID of a visitor, a UUID" })
       .optional()
-      .describe("A visitor of the widget, by the secret that the visitor's browser has."),
+      .describe("A visitor of the widget, by the secret ID stored in the visitor's browser."),
     chatId: idUpTo(LIMITS.chatIdMaxChars)
       .refine((id) => !hasControlCharacters(id), { error: "must not contain control characters" })
       .optional()
-      .describe("A chat, on every channel unless one is named."),
+      .describe("A chat, on every channel unless `channel` is given."),
     channelId: channelIdSchema.optional(),
   })
   .refine(
@@ -47,28 +48,28 @@ export const privacySubjectSchema = z
   )
   .refine(({ chatId, channelId }) => channelId === undefined || chatId !== undefined, {
     path: ["channelId"],
-    error: "goes with a chatId only",
+    error: "is only allowed with chatId",
     params: { code: "not_allowed" },
     when: hasFields,
   });
 export type PrivacySubject = z.infer<typeof privacySubjectSchema>;
 
-/** How many of each kind: `messages`, `replies`, `attachments`, `events` and so on. */
+/** Number of records by kind: `messages`, `replies`, `attachments`, `events` and so on. */
 const countsSchema = z.record(z.string(), z.int());
 
-/** What an erasure has done. */
+/** Result of an erasure. */
 export const erasureReceiptSchema = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
   project: z.string().describe("Name of the project."),
   subject: z
     .string()
-    .describe("The kind of id and a keyed hash of it: the same for the same id, and nobody can tell the id from it."),
-  counts: countsSchema.describe("Rows that were erased, by kind; all 0 when nothing was held."),
+    .describe("Kind of the ID and a keyed hash of it. The hash is the same for the same ID and does not reveal it."),
+  counts: countsSchema.describe("Number of erased rows by kind. All 0 if there was no data."),
 });
 export type ErasureReceipt = z.infer<typeof erasureReceiptSchema>;
 
-/** What is held of somebody: `item` of `POST /api/v1/admin/privacy/export`. */
+/** Data of a person: `item` of `POST /api/v1/admin/privacy/export`. */
 export const privacyExportSchema = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
@@ -81,19 +82,19 @@ export const privacyExportSchema = z.object({
         records: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))),
       })
       .describe(
-        "One for each conversation; `records` by kind, each record with the fields of its kind. Bytes are in base64.",
+        "One entry per conversation; `records` by kind, each record with the fields of its kind. Bytes are base64-encoded.",
       ),
   ),
   records: z
     .record(z.string(), z.array(z.record(z.string(), z.unknown())))
-    .describe("What belongs to none of them, by kind: bodies of hooks that no message was made of."),
+    .describe("Records outside of conversations, by kind: bodies of hooks that created no message."),
   counts: countsSchema,
 });
 export type PrivacyExport = z.infer<typeof privacyExportSchema>;
 
 /**
- * The chat of a widget's visitor: `v_` and the base64url SHA-256 of ("svc-visitor", visitorId). It may be shown; the
- * visitorId, which is a secret, cannot be told from it.
+ * Returns the chat ID of a widget visitor: `v_` and the base64url SHA-256 of ("svc-visitor", visitorId). It is safe to
+ * show, because it does not reveal the secret visitorId.
  */
 export function visitorChatId(visitorId: string): string {
   // As JSON, so that no other pair makes the same bytes; UUIDs are the same in any case of their letters.

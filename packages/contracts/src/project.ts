@@ -2,28 +2,28 @@ import { z } from "zod";
 import { maskedSchema, overlapSecondsSchema, secretSchema } from "./secret.ts";
 import { textUpTo } from "./well-formed.ts";
 
-/** Bounds of a project's settings. */
+/** Limits of a project's settings. */
 export const PROJECT_LIMITS = {
-  /** Characters (Unicode code points) of the hand-off text. */
+  /** Maximum characters (Unicode code points) of the handoff text. */
   handoffTextMaxChars: 5_000,
-  /** Languages that a project has hand-off texts of its own for. */
+  /** Maximum number of languages with their own handoff text. */
   handoffTextsMax: 100,
-  /** Characters of the greeting of the messenger. */
+  /** Maximum characters of the greeting in Telegram. */
   greetingMaxChars: 4_000,
-  /** Days that something may be kept: about a hundred years. */
+  /** Maximum retention in days, approximately a hundred years. */
   retentionMaxDays: 36_500,
-  /** Calls of language models at once, in each process. */
+  /** Maximum concurrent calls to language models in each process. */
   modelConcurrencyMax: 1_000,
-  /** Tokens of language models a day. */
+  /** Maximum tokens of language models per day. */
   modelTokensPerDayMax: 1_000_000_000_000,
 } as const;
 
-/** Name of a project, as `x-svc-project` carries it. */
+/** Name of a project, as in `x-svc-project`. */
 export const projectNameSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-  error: "1 to 63 characters of a-z, 0-9 and -, the first a letter or digit",
+  error: "must have 1 to 63 characters of a-z, 0-9 and -, starting with a letter or digit",
 });
 
-const languageSchema = z.string().regex(/^[a-z]{2}$/, { error: "a language as ISO 639-1, such as `de`" });
+const languageSchema = z.string().regex(/^[a-z]{2}$/, { error: "must be an ISO 639-1 language, such as `de`" });
 
 const retentionDaysSchema = z.int().min(1).max(PROJECT_LIMITS.retentionMaxDays).nullable();
 
@@ -32,82 +32,75 @@ const upTo = (max: number) => z.int().min(1).max(max).nullable();
 const modelLimitsSchema = z.strictObject({
   concurrency: upTo(PROJECT_LIMITS.modelConcurrencyMax)
     .optional()
-    .describe("Calls at once, in each process; 8 at first, null: any number."),
+    .describe("Maximum concurrent calls in each process. Defaults to 8; null for no limit."),
   tokensPerDay: upTo(PROJECT_LIMITS.modelTokensPerDayMax)
     .optional()
-    .describe("Tokens a day (UTC), of questions and answers together; null, as at first: any number."),
+    .describe("Maximum tokens per day (UTC), questions and answers together. Null (default) for no limit."),
 });
 
-/** What can be said of a project besides its name. What is left out has its default, or stays as it is. */
+/** Optional fields of a project. Omitted fields have their default or stay unchanged. */
 const projectSettings = {
   handoffText: textUpTo(PROJECT_LIMITS.handoffTextMaxChars)
     .optional()
     .describe(
-      "What a customer reads when a person has to answer. Empty: nothing, in no language. The service's own text at first. A customer who writes in another language than this text reads that of `handoffTexts`, or the service's own, where there is one in that language.",
+      "Text sent to a customer when the conversation is handed over to a person. Defaults to the service's own text; empty sends nothing, in any language. Customers who write in another language receive the text from `handoffTexts`, or the service's own text in that language, if there is one.",
     ),
   handoffTexts: z
     .record(languageSchema, textUpTo(PROJECT_LIMITS.handoffTextMaxChars).min(1))
     .refine((texts) => Object.keys(texts).length <= PROJECT_LIMITS.handoffTextsMax, {
-      error: `at most ${PROJECT_LIMITS.handoffTextsMax} languages`,
+      error: `must have at most ${PROJECT_LIMITS.handoffTextsMax} languages`,
     })
     .optional()
-    .describe(
-      "The hand-off text by language (ISO 639-1), such as `de`. Replaces all that were set before; none at first.",
-    ),
+    .describe("Handoff texts by language (ISO 639-1), such as `de`. Replaces all of them. Defaults to none."),
   greeting: textUpTo(PROJECT_LIMITS.greetingMaxChars)
     .optional()
     .describe(
-      "What a customer of the messenger reads who starts the bot. Empty, as at first: the service's own text, in the customer's language where it has that.",
+      "Greeting for customers who start the Telegram bot. If empty (default), the service's own text, in the customer's language if available.",
     ),
   tablesAsXlsx: z
     .boolean()
     .optional()
-    .describe("Each Markdown table of an answer also comes as an XLSX file; true at first."),
+    .describe("If true (default), each Markdown table in an answer is also sent as an XLSX file."),
   retentionDays: retentionDaysSchema
     .optional()
-    .describe(
-      "Days that a conversation is kept after the last thing that happened in it; null, as at first: for ever.",
-    ),
+    .describe("Days after its last activity that a conversation is deleted. Null (default) to keep it forever."),
   fileRetentionDays: retentionDaysSchema
     .optional()
     .describe(
-      "Days that files of visitors and of customers on Telegram are kept; their conversations show them as expired afterwards. 90 by default; null: as long as the conversation.",
+      "Days after which files from visitors and Telegram customers are deleted; their conversations then show them as expired. Defaults to 90. Null to keep them as long as the conversation.",
     ),
   modelLimits: modelLimitsSchema
     .optional()
-    .describe("What the project may ask of language models; beyond it agents answer without one."),
+    .describe("Limits of language models for the project. Above them, agents answer without a language model."),
 };
 
-/** Body of `POST /api/v1/projects`. Unknown fields are faults. */
+/** Body of `POST /api/v1/projects`. Unknown fields are rejected. */
 export const projectInputSchema = z.strictObject({ name: projectNameSchema, ...projectSettings });
 export type ProjectInput = z.infer<typeof projectInputSchema>;
 
-/** Body of `PATCH /api/v1/projects/:id`. Unknown fields are faults. */
+/** Body of `PATCH /api/v1/projects/:id`. Unknown fields are rejected. */
 export const projectChangeSchema = z.strictObject({
   name: projectNameSchema.optional(),
   ...projectSettings,
   webhookSecret: secretSchema
     .optional()
     .describe(
-      "Signs the project's callbacks. Null: the key that sent the message signs. Shown as ******** while one is set. That of `default` is the secret of the channel `api`.",
+      "Secret that signs the project's callbacks. If null, callbacks are signed with the API key that sent the message. Shown as ******** if set. The secret of `default` is that of the channel `api`.",
     ),
   overlapSeconds: overlapSecondsSchema,
 });
 export type ProjectChange = z.infer<typeof projectChangeSchema>;
 
 /**
- * Body of `DELETE /api/v1/projects/:id`. Any `confirm` has this shape: one that is not the project's name is answered
- * with what would be deleted.
+ * Body of `DELETE /api/v1/projects/:id`. Any `confirm` is valid here; if it is not the project's name, the response
+ * describes what would be deleted.
  */
 export const projectDeletionSchema = z.strictObject({
-  confirm: z
-    .string()
-    .optional()
-    .meta({ maxLength: 63, description: "Name of the project, so that nobody deletes another one than he means." }),
+  confirm: z.string().optional().meta({ maxLength: 63, description: "Name of the project, to confirm the deletion." }),
 });
 export type ProjectDeletion = z.infer<typeof projectDeletionSchema>;
 
-/** A project as the administration shows it. */
+/** A project as shown to administrators. */
 export const projectItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -122,7 +115,7 @@ export const projectItemSchema = z.object({
   previousWebhookSecretUntil: z.iso
     .datetime()
     .nullable()
-    .describe("Until when the previous secret also signs; null if none does."),
+    .describe("Until when the previous secret also signs. Null if it no longer does."),
   createdAt: z.iso.datetime(),
   version: z.int(),
 });

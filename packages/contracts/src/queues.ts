@@ -1,60 +1,60 @@
 import type { ChannelId } from "./incoming-message.ts";
 import type { MessageMode } from "./message-request.ts";
 
-/** A message waits for the pipeline. Ids only: texts stay in Postgres, where they are the truth. */
+/** A message waiting for the pipeline. Only IDs: the texts are in Postgres, the source of truth. */
 export interface IncomingJob {
-  /** Id of the project that the message came in to. */
+  /** ID of the project that received the message. */
   project: string;
   messageId: string;
   ticketId: string;
 }
 
-/** A chat has new replies, to one message and at these places, for its channel to hand over. */
+/** New replies in a chat, to one message and at these positions, for its channel to deliver. */
 export interface ReplyJob {
   project: string;
   ticketId: string;
   /** Null for a reply that answers no message. */
   messageId: string | null;
-  /** How the sender of that message takes its replies; null on channels that push them. */
+  /** How the sender of the message receives replies. Null on channels that push them. */
   mode: MessageMode | null;
   fromSeq: number;
   toSeq: number;
   /**
-   * News of other chats that was announced in the same moment, on channels whose receivers collect. A process of a version
-   * that does not know it reads the first news alone; whoever waits for the others looks by himself within a second,
-   * and the sweeper makes callbacks within three.
+   * New replies in other chats, announced together, on channels whose receivers collect replies. A process of an older
+   * version ignores this field; its waiting callers then poll within a second, and the sweeper creates callbacks within
+   * three seconds.
    */
   others?: Omit<ReplyJob, "others">[];
 }
 
-/** A chat has callbacks to make. */
+/** A chat with callbacks to deliver. */
 export interface DeliveryJob {
   project: string;
   ticketId: string;
 }
 
-/** A submitted issue waits for the pipeline. */
+/** A submitted issue waiting for the pipeline. */
 export type IssueJob = IncomingJob;
 
-/** A person has decided about a ticket: something is to be sent, or the conversation to be gone on with. */
+/** A decision about a ticket that requires sending a reply or continuing the conversation. */
 export interface ReviewJob {
-  /** Id of the project that the ticket came in to. */
+  /** ID of the project that received the ticket. */
   project: string;
   ticketId: string;
 }
 
-/** Something waits to be read into a knowledge base. */
+/** A document waiting to be processed. */
 export interface IngestJob {
   project: string;
   ingestId: string;
 }
 
-/** A model waits to be pulled. */
+/** A model waiting to be pulled. */
 export interface ModelPullJob {
   catalogId: string;
 }
 
-/** Every queue and the job that it carries. Names have no colon, which BullMQ forbids. */
+/** All queues and their jobs. Names contain no colon, which BullMQ forbids. */
 export interface QueueJobs {
   "incoming-messages": IncomingJob;
   "submitted-issues": IssueJob;
@@ -68,7 +68,7 @@ export interface QueueJobs {
 }
 export type QueueName = keyof QueueJobs;
 
-/** Channels that send their replies out; the receivers of the others collect theirs. */
+/** Channels that push replies. Receivers of the other channels collect them. */
 export const PUSHING_CHANNELS = ["messenger"] as const satisfies ChannelId[];
 
 /** The reply queue of each channel. */

@@ -4,14 +4,14 @@ import type { AgentChange } from "./agent.ts";
 import { replyAuthorSchema, sourceSchema } from "./reply-item.ts";
 import { timeParameter } from "./time-parameter.ts";
 
-/** Bounds of a replay. */
+/** Limits of a replay. */
 export const REPLAY_LIMITS = {
-  /** Replies of people that one call compares at most, and where nothing is said. */
+  /** Maximum and default number of operator replies that one request compares. */
   maxReplies: 100,
   defaultReplies: 20,
-  /** How long a call over HTTP may take, in milliseconds; what is not compared by then is left out and counted. */
+  /** Maximum duration of an HTTP request, in milliseconds. Replies not compared by then are counted as skipped. */
   timeLimitMs: 50_000,
-  /** Characters of each text that is told. */
+  /** Maximum characters of each returned text. */
   textMaxChars: 4_000,
 } as const;
 
@@ -19,18 +19,18 @@ const TIME_MAX_CHARS = 40;
 
 const timeSchema = z
   .string()
-  .max(TIME_MAX_CHARS, { error: `a time of at most ${TIME_MAX_CHARS} characters` })
+  .max(TIME_MAX_CHARS, { error: `must have at most ${TIME_MAX_CHARS} characters` })
   .pipe(timeParameter)
   .optional();
 
-const limitError = `a whole number from 1 to ${REPLAY_LIMITS.maxReplies}`;
+const limitError = `must be an integer from 1 to ${REPLAY_LIMITS.maxReplies}`;
 
-const timeoutError = `a whole number of milliseconds from 1 to ${REPLAY_LIMITS.timeLimitMs}`;
+const timeoutError = `must be an integer from 1 to ${REPLAY_LIMITS.timeLimitMs} (milliseconds)`;
 
 const againstSchema = z
-  .strictObject({ agentId: z.uuid({ error: "the id of an agent" }).optional(), ...agentChangeSchema.shape })
+  .strictObject({ agentId: z.uuid({ error: "must be the ID of an agent" }).optional(), ...agentChangeSchema.shape })
   .refine((against) => Object.values(against).some((value) => value !== undefined), {
-    error: "say what changes: fields as for PATCH, or agentId alone for another agent",
+    error: "must contain the changed fields, as for PATCH, or only agentId for another agent",
     // A field that is faulty or not known is a fault by itself.
     when: ({ issues }) => issues.length === 0,
   })
@@ -38,12 +38,12 @@ const againstSchema = z
     ({ agentId, ...change }) => agentId === undefined || Object.values(change).every((one) => one === undefined),
     {
       path: ["agentId"],
-      error: "stands alone: another agent, or changes to this one",
+      error: "must not be combined with other fields",
     },
   )
-  .describe("Changes to the agent as for PATCH, or `agentId` alone: another agent of the project.");
+  .describe("Changes to the agent, as for PATCH, or only `agentId` to compare with another agent of the project.");
 
-/** Body of `POST /api/v1/admin/agents/:id/replay`. Unknown fields are faults. */
+/** Body of `POST /api/v1/admin/agents/:id/replay`. Unknown fields are rejected. */
 export const replayInputSchema = z
   .strictObject({
     against: againstSchema,
@@ -52,29 +52,29 @@ export const replayInputSchema = z
       .min(1, { error: limitError })
       .max(REPLAY_LIMITS.maxReplies, { error: limitError })
       .optional()
-      .describe("How many replies, the newest first."),
-    from: timeSchema.describe("Replies that people decided on from this time on."),
-    to: timeSchema.describe("And before this one."),
+      .describe("Maximum number of replies, newest first."),
+    from: timeSchema.describe("Only operator replies at or after this time."),
+    to: timeSchema.describe("Only operator replies before this time."),
     ticketIds: z
-      .array(z.uuid({ error: "the id of a ticket" }))
-      .min(1, { error: "name a ticket, or leave it out" })
-      .max(REPLAY_LIMITS.maxReplies, { error: `at most ${REPLAY_LIMITS.maxReplies} tickets` })
+      .array(z.uuid({ error: "must be the ID of a ticket" }))
+      .min(1, { error: "must have at least 1 ticket; omit it to use the agent's tickets" })
+      .max(REPLAY_LIMITS.maxReplies, { error: `must have at most ${REPLAY_LIMITS.maxReplies} tickets` })
       .optional()
-      .describe("These tickets, whichever agent has them; where absent, those that the agent has."),
+      .describe("Only these tickets, of any agent. Defaults to the agent's tickets."),
     timeoutMs: z
       .int({ error: timeoutError })
       .min(1, { error: timeoutError })
       .max(REPLAY_LIMITS.timeLimitMs, { error: timeoutError })
       .optional()
-      .describe("How long it may take; what is not compared by then is left out and counted."),
+      .describe("Time limit in milliseconds. Replies not compared by then are counted as skipped."),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ["from"],
-    error: "a time before the end",
+    error: "must be earlier than the end",
   });
 export type ReplayQuery = z.output<typeof replayInputSchema>;
 
-/** What a replay is told, as callers write it. */
+/** Input of a replay, as written by callers. */
 export interface ReplayInput {
   against: AgentChange | { agentId: string };
   limit?: number;
@@ -86,24 +86,24 @@ export interface ReplayInput {
 
 const score = z.number().min(0).max(1);
 const side = z.object({
-  text: z.string().nullable().describe("Null where it has nothing to say."),
+  text: z.string().nullable().describe("Null if the agent has no answer."),
   markdown: z.boolean(),
   sources: z.array(sourceSchema),
   confidence: score,
-  why: z.string().describe("How it came to that, in words."),
-  sends: z.boolean().describe("Whether it would go out without a person."),
-  sendsWhy: z.string().describe("Why so, in words."),
-  tokenF1: score.describe("Words that it has in common with what was sent, whatever their order (F1)."),
-  rougeL: score.describe("The longest sequence of words that both have in this order (F1)."),
-  model: z.string().nullable().describe("The language model that made it; null where none did."),
+  why: z.string().describe("Explanation of the confidence."),
+  sends: z.boolean().describe("Whether the answer would be sent without approval."),
+  sendsWhy: z.string().describe("Explanation of `wouldSend`."),
+  tokenF1: score.describe("Overlap of words with the sent reply, in any order (token F1)."),
+  rougeL: score.describe("Longest common subsequence of words with the sent reply (F1)."),
+  model: z.string().nullable().describe("The language model that wrote the answer. Null if none was used."),
 });
 
-/** What became of one reply of a person when it was played again. */
+/** Comparison for one reply of an operator. */
 export const replayItemSchema = z.object({
   ticketId: z.string(),
   messageId: z.string().describe("The newest message that the reply answered."),
   decidedAt: z.iso.datetime(),
-  decision: z.enum(["approve", "edit", "reply"]).describe("How a person answered."),
+  decision: z.enum(["approve", "edit", "reply"]).describe("How the operator answered."),
   question: z.string().describe("All messages that the reply answered, oldest first."),
   sent: z.object({ text: z.string(), author: replyAuthorSchema }),
   before: side,
@@ -111,9 +111,9 @@ export const replayItemSchema = z.object({
   verdict: z
     .enum(["better", "worse", "same"])
     .describe(
-      "Worse: it would now be sent and is far from what was sent (token F1 below 0.5), or its token F1 falls by 0.05 or more. " +
-        "Better: that rises by 0.05 or more. Else, where only sending changes: better when a near one is now sent, worse " +
-        "when a near one is now held.",
+      "Worse: it would now be sent without approval although it differs much from the sent reply (token F1 below 0.5), or its token F1 falls by at least 0.05. " +
+        "Better: its token F1 rises by at least 0.05. If only sending changes: better if a similar answer would now be sent, worse " +
+        "if it would now be held for review.",
     ),
 });
 export type ReplayItem = z.infer<typeof replayItemSchema>;
@@ -122,22 +122,22 @@ export type ReplaySide = z.infer<typeof side>;
 const bothMeans = z.object({ before: score.nullable(), after: score.nullable() });
 const bothCounts = z.object({ before: z.int(), after: z.int() });
 
-/** What a replay found. */
+/** Result of a replay. */
 export const replayResultSchema = z.object({
   agent: z.object({ id: z.string(), name: z.string(), version: z.int() }),
   against: z.object({
     id: z.string(),
     name: z.string(),
-    changed: z.array(z.string()).describe("Names of the fields."),
+    changed: z.array(z.string()).describe("Names of the changed fields."),
   }),
-  knowledge: z.literal("now").describe("Both sides answer from the knowledge bases as they are now."),
+  knowledge: z.literal("now").describe("Both agents answer from the current knowledge bases."),
   summary: z.object({
-    replies: z.int().describe("Replies that were compared."),
+    replies: z.int().describe("Number of compared replies."),
     better: z.int(),
     worse: z.int(),
     same: z.int(),
-    sends: bothCounts.describe("How many would go out without a person."),
-    tokenF1: bothMeans.describe("Means; null without any reply."),
+    sends: bothCounts.describe("Number of answers that would be sent without approval."),
+    tokenF1: bothMeans.describe("Means. Null without any reply."),
     rougeL: bothMeans,
     usage: z.object({
       before: z.object({ inputTokens: z.int(), outputTokens: z.int() }),
@@ -145,10 +145,10 @@ export const replayResultSchema = z.object({
     }),
   }),
   items: z.array(replayItemSchema),
-  isComplete: z.boolean().describe("False when the time was up before all were compared."),
-  notCompared: z.int().describe("Replies that were found and not compared for want of time."),
+  isComplete: z.boolean().describe("False if the time limit was reached before all replies were compared."),
+  notCompared: z.int().describe("Number of replies that were not compared because of the time limit."),
   notComparedTicketIds: z
     .array(z.string())
-    .describe("Their tickets, one for each reply: what to ask for again with `ticketIds`."),
+    .describe("Tickets of the skipped replies. Pass them as `ticketIds` in the next request."),
 });
 export type ReplayResult = z.infer<typeof replayResultSchema>;

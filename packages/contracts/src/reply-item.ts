@@ -1,24 +1,24 @@
 import { z } from "zod";
 
-/** Who wrote a reply. */
+/** Author of a reply. */
 export const replyAuthorSchema = z.enum(["agent", "operator", "system"]);
 export type ReplyAuthor = z.infer<typeof replyAuthorSchema>;
 
-/** Where an answer has a statement from: `quote` stands in the document word for word. */
+/** Source of a statement in an answer. `quote` occurs in the document word for word. */
 export const sourceSchema = z.object({
   title: z.string(),
   url: z.string().optional(),
   documentId: z.string(),
   chunkId: z.string(),
-  quote: z.string().describe("What the answer is taken from, word for word as it stands in the document."),
+  quote: z.string().describe("The passage that the answer is based on, word for word as in the document."),
   excerpt: z
     .string()
     .optional()
-    .describe("The beginning of the quote in one line of plain text, to show. Absent from older answers."),
+    .describe("Start of the quote as one line of plain text, for display. Absent from older answers."),
 });
 export type Source = z.infer<typeof sourceSchema>;
 
-/** A text to send, as a stage or an operator writes it. */
+/** A text to send, written by a pipeline stage or an operator. */
 export interface MessageDraft {
   type: "message";
   text: string;
@@ -34,13 +34,13 @@ export interface AttachmentDraft {
   content: Buffer;
 }
 
-/** A reply item before it has an id and a place in its chat. */
+/** A reply item before it has an ID and a position in its chat. */
 export type ReplyDraft = MessageDraft | AttachmentDraft;
 
-/** What every reply item carries beside the fields of the service document, section 2.2. */
+/** Fields of every reply item in addition to those in the service document, section 2.2. */
 const placeSchema = z.object({
   id: z.string(),
-  seq: z.number().describe("Place in the chat, growing for ever."),
+  seq: z.number().describe("Position in the chat. Always increasing."),
   createdAt: z.string(),
   inReplyTo: z.string().nullable(),
   author: replyAuthorSchema,

@@ -4,7 +4,7 @@ import { replyFilesSchema } from "./operator-file.ts";
 import { projectNameSchema } from "./project.ts";
 import { lineUpTo, messageText } from "./well-formed.ts";
 
-/** Bounds of what operators write. Characters are Unicode code points. */
+/** Limits of what operators write. Characters are Unicode code points. */
 export const REVIEW_LIMITS = {
   textMaxChars: LIMITS.textMaxChars,
   noteMaxChars: 10_000,
@@ -13,7 +13,7 @@ export const REVIEW_LIMITS = {
   assigneeMaxChars: 320,
 } as const;
 
-/** What an operator can decide about a ticket. */
+/** Actions of operators on a ticket. */
 export const REVIEW_ACTIONS = [
   "approve",
   "edit",
@@ -31,70 +31,68 @@ export const REVIEW_ACTIONS = [
 ] as const;
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
-/** Name of a person, as the operators call each other: one line. */
+/** Name of an operator, as shown to other operators: one line. */
 const assigneeSchema = lineUpTo(REVIEW_LIMITS.assigneeMaxChars);
 
-const markdownSchema = z.boolean({ error: "true or false" }).optional();
+const markdownSchema = z.boolean({ error: "must be true or false" }).optional();
 const emptySchema = z.strictObject({});
 
-/** The body of each action at `POST /api/v1/admin/tickets/:id/<action>`. Unknown fields are faults. */
+/** Bodies of the actions at `POST /api/v1/admin/tickets/:id/<action>`. Unknown fields are rejected. */
 export const REVIEW_INPUTS = {
   approve: emptySchema,
   edit: z.strictObject({
-    text: messageText(REVIEW_LIMITS.textMaxChars).describe("What goes out in the draft's place."),
-    markdown: markdownSchema.describe("As the draft, where it is left out."),
+    text: messageText(REVIEW_LIMITS.textMaxChars).describe("Text to send instead of the draft."),
+    markdown: markdownSchema.describe("Defaults to the draft's value."),
     attachments: replyFilesSchema,
   }),
   reject: z.strictObject({
     reason: messageText(REVIEW_LIMITS.reasonMaxChars)
       .optional()
-      .describe("Why there is no answer: for the ticket's events, the customer does not see it."),
+      .describe("Why there is no answer. Stored in the ticket's events; not visible to the customer."),
   }),
   regenerate: emptySchema,
   takeover: emptySchema,
   assign: z.strictObject({ assignee: assigneeSchema }),
   unassign: z.strictObject({
     keepsDraft: z
-      .boolean({ error: "true or false" })
+      .boolean({ error: "must be true or false" })
       .optional()
-      .describe("True: what waits goes on waiting for a person, with its draft. False, where it is left out."),
+      .describe("If true, waiting messages keep waiting for an operator, with their draft. Defaults to false."),
   }),
   note: z.strictObject({
-    text: messageText(REVIEW_LIMITS.noteMaxChars).describe("For the operators; the customer does not see it."),
+    text: messageText(REVIEW_LIMITS.noteMaxChars).describe("For operators; not visible to the customer."),
     mentions: z
-      .array(z.uuid({ error: "the id of an operator" }))
-      .max(REVIEW_LIMITS.mentionsMaxCount, { error: `at most ${REVIEW_LIMITS.mentionsMaxCount} operators` })
+      .array(z.uuid({ error: "must be the ID of an operator" }))
+      .max(REVIEW_LIMITS.mentionsMaxCount, { error: `must have at most ${REVIEW_LIMITS.mentionsMaxCount} operators` })
       .optional()
-      .describe("Ids of the operators whom it is for: the console tells them."),
+      .describe("IDs of mentioned operators. The console notifies them."),
   }),
   reply: z.strictObject({
     text: messageText(REVIEW_LIMITS.textMaxChars),
-    markdown: markdownSchema.describe("False, where it is left out."),
+    markdown: markdownSchema.describe("Defaults to false."),
     attachments: replyFilesSchema,
   }),
   reroute: z.strictObject({
     agentId: z
-      .uuid({ error: "the id of an agent, or null" })
+      .uuid({ error: "must be the ID of an agent, or null" })
       .nullable()
-      .describe("The agent that is to answer from now on; null for none."),
-    project: projectNameSchema
-      .optional()
-      .describe("Name of the project that is to work on the ticket, where that is another one."),
+      .describe("The new agent. Null for none."),
+    project: projectNameSchema.optional().describe("Name of the project to move the ticket to, if different."),
   }),
   resolve: z.strictObject({
     status: z
-      .enum(["resolved", "spam"], { error: "one of resolved, spam" })
+      .enum(["resolved", "spam"], { error: "must be resolved or spam" })
       .optional()
-      .describe("resolved, where it is left out."),
+      .describe("Defaults to `resolved`."),
   }),
   reopen: z.strictObject({
     restore: z
-      .boolean({ error: "true or false" })
+      .boolean({ error: "must be true or false" })
       .optional()
-      .describe("True: status and assignee are as before the ticket was closed. False, where it is left out."),
+      .describe("If true, restores the status and assignee from before the ticket was closed. Defaults to false."),
   }),
   retry: emptySchema,
 } as const satisfies Record<ReviewAction, z.ZodType>;
 
-/** What an action takes. */
+/** Body of each action. */
 export type ReviewInput<Action extends ReviewAction> = z.infer<(typeof REVIEW_INPUTS)[Action]>;

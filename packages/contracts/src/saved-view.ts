@@ -2,15 +2,15 @@ import { z } from "zod";
 import { projectNameSchema } from "./project.ts";
 import { lineUpTo, textUpTo } from "./well-formed.ts";
 
-/** Bounds of the views that operators save. Characters are Unicode code points. */
+/** Limits of saved views. Characters are Unicode code points. */
 export const VIEW_LIMITS = {
-  /** Views of one operator. */
+  /** Maximum number of views per operator. */
   maxCount: 50,
   nameMaxChars: 60,
   filterMaxChars: 500,
 } as const;
 
-/** What a saved view can be narrowed down by: the filters of the list of tickets, besides what the view stands for. */
+/** Filters of a saved view: those of the list of tickets that the view does not imply. */
 export const VIEW_FILTERS = [
   "q",
   "sort",
@@ -28,23 +28,23 @@ export const VIEW_FILTERS = [
 const nameSchema = lineUpTo(VIEW_LIMITS.nameMaxChars).transform((name) => name.trim());
 
 /**
- * A view of the inbox under a name of one's own: the part of the inbox, and the filters that narrow it down. Filters are
- * kept as they are written; the list of tickets checks them.
+ * A named view of the inbox: a section of the inbox, and filters. Filters are stored as written; the list of tickets
+ * validates them.
  */
 export const savedViewSchema = z.strictObject({
   name: nameSchema,
   project: projectNameSchema.nullable().describe("Null for a view of all projects."),
   view: z
-    .string({ error: "a part of the inbox" })
-    .regex(/^[a-z][a-z0-9-]{0,39}$/, { error: "1 to 40 letters, digits and -" }),
+    .string({ error: "must be a section of the inbox" })
+    .regex(/^[a-z][a-z0-9-]{0,39}$/, { error: "must have 1 to 40 letters, digits and -" }),
   filters: z.partialRecord(z.enum(VIEW_FILTERS), textUpTo(VIEW_LIMITS.filterMaxChars)),
 });
 export type SavedView = z.infer<typeof savedViewSchema>;
 
-/** What `DELETE /session/views` is asked. */
+/** Query of `DELETE /session/views`. */
 export const savedViewNameSchema = savedViewSchema.pick({ name: true });
 
-/** Answer of `GET /session/views`, and of each change: all views as they are then. */
+/** Response of `GET /session/views` and of each change: all current views. */
 export interface SavedViewsAnswer {
   ok: true;
   items: SavedView[];

@@ -16,9 +16,9 @@ export const SCOPE_ACTIONS = ["read", "write", "execute"] as const;
 type Resource = (typeof SCOPE_RESOURCES)[number];
 type Action = (typeof SCOPE_ACTIONS)[number];
 
-/** What an operation asks for: one action on one resource, or the rights of an administrator. */
+/** Scope required by an operation: one action on one resource, or administrator rights. */
 export type RequiredScope = `${Resource}:${Action}` | "admin:*";
-/** What a key can be given: also every action on a resource. */
+/** Scope granted to a key: also every action on a resource. */
 export type Scope = RequiredScope | `${Resource}:*`;
 
 const SCOPES: ReadonlySet<string> = new Set([
@@ -26,15 +26,18 @@ const SCOPES: ReadonlySet<string> = new Set([
   ...SCOPE_RESOURCES.flatMap((resource) => [...SCOPE_ACTIONS, "*"].map((action) => `${resource}:${action}`)),
 ]);
 
-/** JSON Schema of a scope, for schemas that zod cannot tell it of. */
+/** JSON Schema of a scope, which zod cannot derive. */
 export const SCOPE_JSON_SCHEMA = { type: "string", enum: [...SCOPES] } as const;
 
-/** A scope of the grammar `admin:*` or `resource:action`, where `action` may be `*`. */
+/** A scope: `admin:*` or `resource:action`, where `action` can be `*`. */
 export const scopeSchema = z
-  .custom<Scope>((value) => typeof value === "string" && SCOPES.has(value), { error: "not a scope" })
+  .custom<Scope>((value) => typeof value === "string" && SCOPES.has(value), { error: "is not a valid scope" })
   .meta(SCOPE_JSON_SCHEMA);
 
-/** True when the granted scopes cover the required one. `write` does not imply `read`; `admin:*` covers all. */
+/**
+ * Returns true if the granted scopes include the required one. `write` does not imply `read`; `admin:*` includes all
+ * scopes.
+ */
 export function grantsScope(granted: readonly string[], required: RequiredScope): boolean {
   if (granted.includes("admin:*") || granted.includes(required)) return true;
   const [resource] = required.split(":");

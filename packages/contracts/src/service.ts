@@ -1,20 +1,20 @@
-/** Ends what `start` began. Resolves when nothing of it is left; safe to call twice. */
+/** Stops what `start` has started. Resolves when everything is stopped; safe to call twice. */
 export type Stop = () => Promise<void>;
 
-/** What an app exports: something that can be run alone or beside others in one process. */
+/** What an app exports: a service that runs alone or with others in one process. */
 export interface Service {
   readonly name: string;
-  /** Resolves when the service can do its work. */
+  /** Resolves when the service is ready. */
   start(): Promise<RunningService>;
 }
 
-/** A started service. */
+/** A running service. */
 export interface RunningService {
   stop: Stop;
-  /** What keeps the service from doing its work right now, in words; null when it is ready. */
+  /** Returns why the service is not ready, in words, or null if it is ready. */
   findFault?(): Promise<string | null>;
-  /** Called first at shutdown, before any `stop`: from now on the service says that it is not ready. */
+  /** Called first during shutdown, before any `stop`: from now on the service reports that it is not ready. */
   drain?(): void;
-  /** Addresses to show to a person, by what they are. */
+  /** URLs to show to people, by name. */
   urls?: Record<string, string>;
 }

@@ -2,62 +2,64 @@ import { z } from "zod";
 import { operatorPasswordSchema, operatorRoleSchema, OPERATOR_LIMITS } from "./operator.ts";
 import { lineUpTo } from "./well-formed.ts";
 
-/** Bounds of sessions of the operator console. */
+/** Limits of console sessions. */
 export const SESSION_LIMITS = {
-  /** A session that nobody uses ends after this, in seconds. */
+  /** Idle timeout of a session, in seconds. */
   idleSeconds: 12 * 3_600,
-  /** A session ends at the latest after this, in seconds. */
+  /** Maximum lifetime of a session, in seconds. */
   totalSeconds: 7 * 24 * 3_600,
-  /** A link with which somebody chooses a password can be used for so long, in seconds. */
+  /** Lifetime of a password link, in seconds. */
   linkSeconds: 24 * 3_600,
-  /** Tries to sign in of one address, in a minute. */
+  /** Maximum sign-in attempts from one address per minute. */
   triesPerAddress: 30,
-  /** Tries to sign in with one e-mail address from one address, in `triesWindowSeconds`. */
+  /** Maximum sign-in attempts with one email address from one address, within `triesWindowSeconds`. */
   triesPerEmail: 10,
   triesWindowSeconds: 300,
 } as const;
 
-/** The header of every call that changes something: what `GET /session` says as `csrf`. */
+/** Header of every request that changes data, with the value of `csrf` from `GET /session`. */
 export const CSRF_HEADER = "x-svc-csrf";
 
-/** Body of `POST /session`. What is too long to be right is refused as what is wrong. */
+/** Body of `POST /session`. Overlong values are rejected like wrong ones. */
 export const signInSchema = z.strictObject({
-  email: z.string({ error: "an e-mail address" }).max(1_000, { error: "at most 1000 characters" }),
-  password: z.string({ error: "a password" }).max(1_000, { error: "at most 1000 characters" }),
+  email: z.string({ error: "must be an email address" }).max(1_000, { error: "must have at most 1000 characters" }),
+  password: z.string({ error: "must be a password" }).max(1_000, { error: "must have at most 1000 characters" }),
 });
 export type SignIn = z.infer<typeof signInSchema>;
 
 /** Body of `POST /session/password`. */
 export const passwordChangeSchema = z.strictObject({
-  currentPassword: z.string({ error: "the present password" }).max(1_000, { error: "at most 1000 characters" }),
+  currentPassword: z
+    .string({ error: "must be the current password" })
+    .max(1_000, { error: "must have at most 1000 characters" }),
   newPassword: operatorPasswordSchema,
 });
 export type PasswordChange = z.infer<typeof passwordChangeSchema>;
 
-/** Body of `POST /link`: what somebody chooses who comes by a link. */
+/** Body of `POST /link`: the password that is set with a link. */
 export const linkUseSchema = z.strictObject({
-  token: z.string({ error: "the token of the link" }).max(200, { error: "at most 200 characters" }),
+  token: z.string({ error: "must be the token of the link" }).max(200, { error: "must have at most 200 characters" }),
   password: operatorPasswordSchema,
-  /** Of the first administrator only. */
+  /** For the first administrator only. */
   email: z
     .string()
-    .max(OPERATOR_LIMITS.emailMaxChars, { error: `at most ${OPERATOR_LIMITS.emailMaxChars} characters` })
-    .pipe(z.email({ error: "an e-mail address, as in ann@example.com" }))
+    .max(OPERATOR_LIMITS.emailMaxChars, { error: `must have at most ${OPERATOR_LIMITS.emailMaxChars} characters` })
+    .pipe(z.email({ error: "must be an email address, such as ann@example.com" }))
     .optional(),
   name: lineUpTo(OPERATOR_LIMITS.nameMaxChars).optional(),
 });
 export type LinkUse = z.infer<typeof linkUseSchema>;
 
-/** What a link is for, as `POST /link/look` tells. */
+/** Purpose of a link, as returned by `POST /link/look`. */
 export const linkSchema = z.object({
   ok: z.literal(true),
   kind: z.enum(["first-administrator", "password"]),
-  email: z.string().nullable().describe("Whose password is chosen."),
+  email: z.string().nullable().describe("Operator whose password is set."),
   expiresAt: z.iso.datetime(),
 });
 export type LinkAnswer = z.infer<typeof linkSchema>;
 
-/** Who is signed in: the answer of `GET /session` and `POST /session`. */
+/** The signed-in operator: response of `GET /session` and `POST /session`. */
 export const sessionSchema = z.object({
   ok: z.literal(true),
   operator: z.object({
@@ -69,94 +71,100 @@ export const sessionSchema = z.object({
   }),
   projects: z
     .array(z.object({ name: z.string(), scopes: z.array(z.string()) }))
-    .describe("Projects that the operator has a role in, with what may be done there."),
-  isAdministrator: z.boolean().describe("True with the role administrator in every project (`admin:*`)."),
-  csrf: z.string().describe("To be sent as `x-svc-csrf` with each call that changes something."),
-  expiresAt: z.iso.datetime().describe("When the session ends at the latest."),
+    .describe("Projects in which the operator has a role, with the scopes there."),
+  isAdministrator: z.boolean().describe("True for the role administrator in all projects (`admin:*`)."),
+  csrf: z.string().describe("Send it as `x-svc-csrf` with each request that changes data."),
+  expiresAt: z.iso.datetime().describe("When the session expires at the latest."),
 });
 export type SessionAnswer = z.infer<typeof sessionSchema>;
 
-/** Body of `POST /presence`: which ticket a tab of the browser shows; null for none. */
+/** Body of `POST /presence`: the ticket shown in a browser tab, or null. */
 export const presenceSchema = z.strictObject({
-  ticketId: z.uuid({ error: "the id of a ticket, or null" }).nullable(),
-  isTyping: z.boolean({ error: "true or false" }).default(false),
+  ticketId: z.uuid({ error: "must be the ID of a ticket, or null" }).nullable(),
+  isTyping: z.boolean({ error: "must be true or false" }).default(false),
   tab: z
-    .string({ error: "a name of the tab" })
-    .regex(/^[\w-]{1,64}$/, { error: "1 to 64 letters, digits, - and _" })
+    .string({ error: "must be the name of a tab" })
+    .regex(/^[\w-]{1,64}$/, { error: "must have 1 to 64 letters, digits, - and _" })
     .default("main"),
 });
 export type Presence = z.input<typeof presenceSchema>;
 
-/** What the event stream `GET /events` tells. `hello` comes first, and again when events may have been missed. */
+/** Events of the stream `GET /events`. `hello` is sent first, and again if events may have been lost. */
 export interface ConsoleEvents {
   hello: { operatorId: string };
   ticket: {
     ticketId: string;
-    /** Name of the project that works on it now. */
+    /** Name of the ticket's current project. */
     project: string;
     version: number;
     status: string;
     stage: string;
     assignee: string | null;
-    /** Who did it. */
+    /** Actor of the change. */
     actor: string;
-    /** The stages that it has gone to; empty for another change. */
+    /** The new stages. Empty for other changes. */
     what: string[];
-    /** Ids of the operators whom a note is for; empty for another change. */
+    /** IDs of operators mentioned in a note. Empty for other changes. */
     mentions: string[];
   };
-  /** A ticket that another project works on from now on, of which nobody here is told more. */
+  /** A ticket that was moved to another project. Contains no further details. */
   gone: { ticketId: string; project: string };
   presence: { ticketId: string; viewers: { operatorId: string; name: string; isTyping: boolean }[] };
-  /** The customer of a ticket that the operator looks at is writing; repeated every few seconds while that is so. */
+  /** The customer of the displayed ticket is typing; repeated every few seconds. */
   customerTyping: { ticketId: string };
 }
 
-/** A part of the service that others call. */
+/** A public component of the service. */
 export interface ServicePlace {
   id: "api" | "widget" | "tool-server";
   port: number;
-  /** Whether it answers on the machine of the console. One that does not may run on another machine. */
+  /** Whether it responds on the console's machine. One that does not may run on another machine. */
   isReachable: boolean;
 }
 
-/** A note of a ticket that is for whoever is signed in. */
+/** A note that mentions the signed-in operator. */
 export interface Mention {
-  /** Grows with time. */
+  /** Increases over time. */
   id: number;
   ticketId: string;
-  /** Name of the project that works on the ticket. */
+  /** Name of the ticket's project. */
   project: string;
   subject: string;
   at: string;
-  /** Who wrote it, as in `operator:…`. */
+  /** Author, as in `operator:…`. */
   actor: string;
-  /** Their name; null where they are no operator any more. */
+  /** Name of the author. Null if no longer an operator. */
   author: string | null;
   text: string;
 }
 
-/** Answer of `GET /session/mentions`: the newest in all projects whose tickets they may read, at most 50. */
+/**
+ * Response of `GET /session/mentions`: the newest mentions in all projects whose tickets the operator can read, at most
+ * 50.
+ */
 export interface MentionsAnswer {
   ok: true;
   items: Mention[];
 }
 
-/** Somebody who works in a project. */
+/** An operator of a project. */
 export interface Colleague {
   id: string;
   name: string;
-  /** False for those who may only read: no ticket can be assigned to them. */
+  /** False for viewers, to whom tickets cannot be assigned. */
   mayWrite: boolean;
 }
 
-/** Answer of `GET /session/colleagues`: who may sign in and has a role in the project, oneself included, by name. */
+/**
+ * Response of `GET /session/colleagues`: operators who can sign in and have a role in the project, including the
+ * caller, by name.
+ */
 export interface ColleaguesAnswer {
   ok: true;
   items: Colleague[];
 }
 
-/** Answer of `GET /session/places`: where the parts of the service are, for the addresses that the pages show. */
+/** Response of `GET /session/places`: URLs of the service's components, for display. */
 export interface PlacesAnswer {
   ok: true;
   items: ServicePlace[];

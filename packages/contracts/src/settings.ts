@@ -9,15 +9,18 @@ import {
   widgetThemeSchema,
 } from "./widget.ts";
 
-/** A secret as it lies in the store: sealed with `SVC_SECRET_KEY`. */
+/** A secret as stored: sealed with `SVC_SECRET_KEY`. */
 export const sealedSchema = z.object({ sealed: z.string() });
 export type Sealed = z.infer<typeof sealedSchema>;
 
-/** What signs callbacks: of the project `default` in `channels_config.api.config`, of another one in its own row. */
+/**
+ * Signing secrets of callbacks: for the project `default` in `channels_config.api.config`, for other projects in their
+ * own row.
+ */
 export const webhookSecretsSchema = z.object({
-  /** HMAC secret of webhook signatures; the API key of the message is used if unset. */
+  /** HMAC secret of webhook signatures. If unset, the API key of the message is used. */
   webhookSecret: sealedSchema.nullable().default(null),
-  /** The secret before the last rotation, which signs beside the current one until this time (RFC 3339). */
+  /** The secret before the last rotation, which also signs until this time (RFC 3339). */
   previousWebhookSecret: sealedSchema.extend({ until: z.iso.datetime() }).nullable().default(null),
 });
 export type WebhookSecrets = z.infer<typeof webhookSecretsSchema>;
@@ -26,10 +29,10 @@ export type WebhookSecrets = z.infer<typeof webhookSecretsSchema>;
 export const apiSettingsSchema = z.object({
   /** 127.0.0.1 = local processes only; 0.0.0.0 = reachable from the local network. */
   bindHost: z.enum(["127.0.0.1", "0.0.0.0"]).default("127.0.0.1"),
-  /** Default of a message's `timeoutMs`. */
+  /** Default `timeoutMs` of messages. */
   timeoutMs: z.int().min(1).max(LIMITS.timeoutMaxMs).default(30_000),
   ...webhookSecretsSchema.shape,
-  /** After so many days a reply leaves the buffer; the ticket keeps it. */
+  /** Days after which a reply is removed from the buffer. The ticket keeps it. */
   bufferDays: z.int().min(1).max(365).default(7),
 });
 export type ApiSettings = z.infer<typeof apiSettingsSchema>;
@@ -38,17 +41,17 @@ export type ApiSettings = z.infer<typeof apiSettingsSchema>;
 export const widgetSettingsSchema = z.object({
   apiKey: z.string().nullable().default(null),
   allowedOrigins: z.array(z.string()).default([]),
-  /** Name of the project that the widget's messages belong to. */
+  /** Name of the project that receives the widget's messages. */
   project: z.string().default("default"),
   theme: widgetThemeSchema.default("auto"),
   color: widgetColorSchema.default("#3366ff"),
   position: widgetPositionSchema.default("bottom-right"),
-  /** BCP 47; the page's own language wins where it is supported. */
+  /** Fallback language (BCP 47) if the page's language is not supported. */
   locale: z.string().default("en"),
-  /** Head of the panel and first line in it; the widget's own in the visitor's language where empty. */
+  /** Title and welcome text. If empty, the default text in the visitor's language. */
   title: z.string().default(""),
   greeting: z.string().default(""),
-  /** Texts of the widget that the site replaces, by name. */
+  /** Widget texts overridden by the site, by name. */
   strings: widgetStringsSchema.default({}),
   features: z
     .object({
@@ -59,11 +62,11 @@ export const widgetSettingsSchema = z.object({
       prechat: z.array(prechatFieldSchema).default([]),
     })
     .prefault({}),
-  /** Signs the ids of a site's signed-in users: HMAC-SHA256 of the user id. */
+  /** Secret for the hashes of signed-in users: HMAC-SHA256 of the user ID. */
   identitySecret: sealedSchema.nullable().default(null),
-  /** True: only visitors with a signed user id may write. */
+  /** If true, only visitors with a signed user ID can write. */
   requireIdentity: z.boolean().default(false),
-  /** Limits a minute of each (address + key), which all replicas share. */
+  /** Rate limits per minute and address, shared by all replicas. */
   messagesPerMinute: z.int().min(1).default(30),
   configReadsPerMinute: z.int().min(1).default(60),
   filesPerMinute: z.int().min(1).default(30),
@@ -71,13 +74,13 @@ export const widgetSettingsSchema = z.object({
 });
 export type WidgetSettings = z.infer<typeof widgetSettingsSchema>;
 
-/** `channels_config.messenger.config`: the bot token is the only setting of that channel. */
+/** `channels_config.messenger.config`: only the bot token. */
 export const messengerSettingsSchema = z.object({
   botToken: sealedSchema.nullable().default(null),
 });
 export type MessengerSettings = z.infer<typeof messengerSettingsSchema>;
 
-/** The settings that change while the service runs, named as the service document names them. */
+/** Settings that can be changed at run time, named as in the service document. */
 export const channelsConfigSchema = z.object({
   enabled: z.array(integrationIdSchema),
   api: z.object({ config: apiSettingsSchema }),

@@ -3,11 +3,11 @@ import { ticketDetailSchema } from "./ticket-item.ts";
 
 const placeSchema = z
   .string()
-  .regex(/^\d{1,15}$/, { error: "a whole number" })
+  .regex(/^\d{1,15}$/, { error: "must be an integer" })
   .transform(Number)
   .optional();
 
-/** From where on older ones are asked for; what is left out is not given. */
+/** Positions before which older entries are returned. A list without a position is not returned. */
 export const ticketHistoryInputSchema = z.object({
   messagesBefore: placeSchema,
   repliesBefore: placeSchema,
@@ -15,6 +15,6 @@ export const ticketHistoryInputSchema = z.object({
 });
 export type TicketHistoryInput = z.input<typeof ticketHistoryInputSchema>;
 
-/** What was said in a ticket and done to it earlier, each oldest first. */
+/** Earlier entries of a ticket, each list oldest first. */
 export const ticketHistorySchema = ticketDetailSchema.pick({ messages: true, replies: true, events: true, more: true });
 export type TicketHistory = z.infer<typeof ticketHistorySchema>;

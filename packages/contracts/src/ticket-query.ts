@@ -10,60 +10,69 @@ import { ticketStageSchema, ticketStatusSchema } from "./ticket.ts";
 import { timeParameter } from "./time-parameter.ts";
 import { textUpTo } from "./well-formed.ts";
 
-/** What tickets can be sorted by, a minus for the greatest first. Of the same priority, the newest change first. */
+/**
+ * Sort orders of tickets; a minus sorts in descending order. Tickets of the same priority are sorted by most recent
+ * update.
+ */
 export const TICKET_SORTS = ["createdAt", "-createdAt", "updatedAt", "-updatedAt", "priority", "-priority"] as const;
 export type TicketSort = (typeof TICKET_SORTS)[number];
 
 const DEFAULT_SORT: TicketSort = "-updatedAt";
 
-/** What is asked of the list of tickets: all filters hold together. What is left out filters nothing. */
+/** Query of the list of tickets. Filters are combined with AND; omitted filters are ignored. */
 export interface TicketListInput extends ListInput {
-  /** Words that all stand in the subject, the messages, the replies or the customer, in any case; the last one may be the beginning of a word. */
+  /**
+   * Words that all occur in the subject, the messages, the replies or the customer, case-insensitive. The last word can
+   * be a prefix.
+   */
   q?: string | undefined;
   sort?: string | undefined;
   status?: string | undefined;
   stage?: string | undefined;
   channelId?: string | undefined;
   agentId?: string | undefined;
-  /** `none` for tickets that nobody has. */
+  /** `none` for unassigned tickets. */
   assignee?: string | undefined;
   priority?: string | undefined;
   tag?: string | undefined;
   language?: string | undefined;
   userId?: string | undefined;
   chatId?: string | undefined;
-  /** Times: from the first on, before the second. */
+  /** Times: the first of each pair is inclusive, the second exclusive. */
   createdFrom?: string | undefined;
   createdTo?: string | undefined;
   updatedFrom?: string | undefined;
   updatedTo?: string | undefined;
-  /** `tool-server`: the shared Inbox, which is the submitted issues. */
+  /** `tool-server`: the shared inbox, which contains submitted issues. */
   origin?: string | undefined;
-  /** `1`: of all projects that an operator may read, and of all for an administrator; without `q` and `chatId`. */
+  /**
+   * `1`: all projects that the operator can read, or all projects for administrators. Cannot be combined with `q` and
+   * `chatId`.
+   */
   allProjects?: string | undefined;
-  /** `1`: those that a person has to look at. */
+  /** `1`: tickets that need attention from an operator. */
   needsReview?: string | undefined;
 }
 
 const oneOf = <const Option extends string>(options: readonly Option[]) =>
-  z.enum(options, { error: `one of ${options.join(", ")}` });
+  z.enum(options, { error: `must be one of ${options.join(", ")}` });
 
-const filledUpTo = (maxChars: number) => textUpTo(maxChars).min(1, { error: "at least 1 character" });
+const filledUpTo = (maxChars: number) => textUpTo(maxChars).min(1, { error: "must have at least 1 character" });
 
 const sortSchema = oneOf(TICKET_SORTS).default(DEFAULT_SORT);
 
-const flag = z.enum(["0", "1"], { error: "1, or 0 for all" }).transform((given) => given === "1");
+const flag = z.enum(["0", "1"], { error: "must be 1, or 0 for all" }).transform((given) => given === "1");
 
-/** What tickets can be asked for by, each by itself. */
+/** Schemas of the ticket filters. */
 export const ticketFilters = {
   status: oneOf(ticketStatusSchema.options),
   stage: oneOf(ticketStageSchema.options),
   channelId: oneOf(channelIdSchema.options),
-  agentId: z.uuid({ error: "the id of an agent" }),
+  agentId: z.uuid({ error: "must be the ID of an agent" }),
   assignee: filledUpTo(REVIEW_LIMITS.assigneeMaxChars),
   priority: oneOf(ticketPrioritySchema.options),
   tag: ticketTagSchema,
-  language: z.string().regex(/^[a-z]{2,3}$/, { error: "a language of ISO 639-1, such as en" }),
+  language: z.string().regex(/^[a-z]{2,3}$/, { error: "must be an ISO 639-1 language, such as en" }),
   userId: filledUpTo(LIMITS.userIdMaxChars),
   chatId: filledUpTo(LIMITS.chatIdMaxChars),
   createdFrom: timeParameter,
@@ -75,17 +84,17 @@ export const ticketFilters = {
   needsReview: flag,
 };
 
-/** Name of the list that is sorted so, which its cursors are tied to. */
+/** Returns the name of the list with this sort order, which its cursors are bound to. */
 const listName = (sort: string) => `tickets ${sort}`;
 
-/** The cursor of what follows a ticket in the list that is sorted so. */
+/** Returns the cursor of the page after a ticket in the list with this sort order. */
 export function encodeTicketCursor(sort: TicketSort, place: KeyPlace): string {
   return encodeKeyCursor(listName(sort), place);
 }
 
 /**
- * What is asked of the list of tickets, as `TicketListInput` has it; `sort` is what the input says of it, for a cursor
- * belongs to one order. The result has, in place of the cursor, `after`: the place after which the list goes on.
+ * Returns the schema of a query for tickets, see `TicketListInput`; `sort` is the input's sort order, because a cursor
+ * is valid for one order. The result has `after`, the decoded position, instead of the cursor.
  */
 export function ticketListSchema(sort: unknown) {
   const list = listName(typeof sort === "string" ? sort : DEFAULT_SORT);

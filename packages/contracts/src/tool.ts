@@ -4,9 +4,9 @@ import { MASKED_SECRET } from "./secret.ts";
 import { parseUrl } from "./parse-url.ts";
 import { isMalformedText, messageText, wellFormedString } from "./well-formed.ts";
 
-/** Bounds of the tools of agents. Characters are Unicode code points unless bytes are said. */
+/** Limits of agents' tools. Characters are Unicode code points unless bytes are stated. */
 export const TOOL_LIMITS = {
-  /** Tools of one agent; an MCP server counts as one. */
+  /** Maximum number of tools per agent. An MCP server counts as one. */
   toolsMaxCount: 20,
   nameMaxChars: 40,
   descriptionMaxChars: 2_000,
@@ -14,47 +14,47 @@ export const TOOL_LIMITS = {
   headersMaxCount: 20,
   headerNameMaxChars: 100,
   headerValueMaxChars: 4_000,
-  /** Of the JSON Schema of a tool's arguments: bytes as JSON, and levels of nesting. */
+  /** Limits of the JSON Schema of a tool's arguments: bytes as JSON, and nesting depth. */
   parametersMaxBytes: 16 * 1024,
   parametersMaxDepth: 16,
-  /** Tools of an MCP server that can be named, and characters of each name. */
+  /** Maximum number of named tools of an MCP server, and characters of each name. */
   remoteToolsMaxCount: 100,
   remoteNameMaxChars: 128,
 } as const;
 
-const toolNameError = `a letter, then letters, digits and _, at most ${TOOL_LIMITS.nameMaxChars} characters`;
+const toolNameError = `must be a letter followed by letters, digits and _, at most ${TOOL_LIMITS.nameMaxChars} characters`;
 const toolNameSchema = z
   .string()
   .regex(/^[a-zA-Z][a-zA-Z0-9_]{0,39}$/, { error: toolNameError })
-  .describe("By which the model knows it; unique in its agent.");
+  .describe("Name of the tool for the language model. Unique in its agent.");
 
-/** Whether a call changes anything at the other end. */
-export const toolAccessSchema = z.enum(["read", "write"], { error: "read or write" });
+/** Whether a call changes data. */
+export const toolAccessSchema = z.enum(["read", "write"], { error: "must be read or write" });
 export type ToolAccess = z.infer<typeof toolAccessSchema>;
 
-/** Whether a call is made at once, or waits for an operator. */
-export const toolApprovalSchema = z.enum(["auto", "operator"], { error: "auto or operator" });
+/** Whether a call is made immediately, or waits for an operator's approval. */
+export const toolApprovalSchema = z.enum(["auto", "operator"], { error: "must be auto or operator" });
 export type ToolApproval = z.infer<typeof toolApprovalSchema>;
 
-/** What the service itself can put into an argument. Only what is proven: see docs/tools-of-agents.md. */
+/** Values that the service can bind to an argument. Only verified ones: see docs/tools-of-agents.md. */
 export const ARGUMENT_SOURCES = ["customer.userId", "customer.email", "ticket.id", "chat.id"] as const;
 export type ArgumentSource = (typeof ARGUMENT_SOURCES)[number];
 
 const bindSchema = z
-  .record(z.string(), z.enum(ARGUMENT_SOURCES, { error: `one of ${ARGUMENT_SOURCES.join(", ")}` }))
-  .describe("By the name of an argument, what the service puts into it: the model neither sees nor chooses it.");
+  .record(z.string(), z.enum(ARGUMENT_SOURCES, { error: `must be one of ${ARGUMENT_SOURCES.join(", ")}` }))
+  .describe("Arguments that the service fills in, by name. The language model neither sees nor chooses them.");
 
 const anonymousSchema = z
-  .enum(["allow", "refuse"], { error: "allow or refuse" })
+  .enum(["allow", "refuse"], { error: "must be allow or refuse" })
   .describe(
-    "Whether customers who have not proven who they are can cause calls that no operator approves. Default: `refuse` if an argument that identifies something is not bound, else `allow`.",
+    "Whether customers without a verified identity can trigger calls that no operator approves. Defaults to `refuse` if an argument that identifies a person or object is not bound, otherwise to `allow`.",
   );
 
 export const TOOL_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-const methodSchema = z.enum(TOOL_METHODS, { error: `one of ${TOOL_METHODS.join(", ")}` });
+const methodSchema = z.enum(TOOL_METHODS, { error: `must be one of ${TOOL_METHODS.join(", ")}` });
 export type ToolMethod = z.infer<typeof methodSchema>;
 
-/** Set by the request itself, or what would reach another end than the tool's. */
+/** Headers that are set by the request itself, or would redirect it to another server. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([...FRAMING_HEADERS, "idempotency-key"]);
 
 const HEADER_NAME = /^[a-zA-Z0-9!#$%&'*+.^_`|~-]{1,100}$/;
@@ -68,57 +68,58 @@ const headersSchema = z
       context.addIssue({ code: "custom", path, message, params: { code } });
     const names = Object.keys(headers);
     if (names.length > TOOL_LIMITS.headersMaxCount) {
-      fault([], "too_many", `at most ${TOOL_LIMITS.headersMaxCount} headers`);
+      fault([], "too_many", `must have at most ${TOOL_LIMITS.headersMaxCount} headers`);
     }
     const known = new Set<string>();
     for (const [name, value] of Object.entries(headers)) {
       const lower = name.toLowerCase();
-      if (!HEADER_NAME.test(name)) fault([name], "invalid_name", "is no name of an HTTP header");
+      if (!HEADER_NAME.test(name)) fault([name], "invalid_name", "is not a valid HTTP header name");
       else if (OWN_HEADERS.has(lower)) fault([name], "not_allowed", "is set by the service itself");
-      if (known.has(lower)) fault([name], "taken", "stands there twice");
+      if (known.has(lower)) fault([name], "taken", "is repeated");
       known.add(lower);
       if (value.length > TOOL_LIMITS.headerValueMaxChars) {
-        fault([name], "too_long", `at most ${TOOL_LIMITS.headerValueMaxChars} characters`);
-      } else if (!HEADER_VALUE.test(value)) fault([name], "invalid", "has characters that an HTTP header cannot have");
+        fault([name], "too_long", `must have at most ${TOOL_LIMITS.headerValueMaxChars} characters`);
+      } else if (!HEADER_VALUE.test(value))
+        fault([name], "invalid", "contains characters that are not allowed in an HTTP header");
     }
   })
   .describe(
-    `Sent with each call. Every value is a secret: it is kept sealed and shown as ${MASKED_SECRET}; sent back so, it stays as it is.`,
+    `Headers sent with each call. All values are secrets: they are stored encrypted and shown as ${MASKED_SECRET}. Sending that value back leaves the secret unchanged.`,
   );
 
-/** What stands in the braces of a URL template. */
+/** Placeholders in braces of a URL template. */
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const PLACEHOLDER_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Names of the arguments that a URL template takes, in their order, each once. */
+/** Returns the names of the arguments in a URL template, in order, without duplicates. */
 export function placeholdersOf(template: string): string[] {
   return [...new Set([...template.matchAll(PLACEHOLDER)].map(([, name = ""]) => name))];
 }
 
-/** Why a URL with these texts in place of its placeholders cannot be called; null when it can. */
+/** Returns why a URL with these values for its placeholders is not valid, or null. */
 function urlFaultOf(url: string): string | null {
-  if (isMalformedText(url) || /[\s\\]/.test(url)) return "must be a URL without white space and backslashes";
+  if (isMalformedText(url) || /[\s\\]/.test(url)) return "must be a URL without whitespace and backslashes";
   const parsed = parseUrl(url);
   if (parsed === null || !/^https?:\/\/[^/]/i.test(url))
-    return "must be an absolute URL that begins with http or https";
-  if (parsed.username !== "" || parsed.password !== "") return "must not hold a user name or password; use a header";
-  if (url.includes("#")) return "must not hold a #";
+    return "must be an absolute URL that starts with http or https";
+  if (parsed.username !== "" || parsed.password !== "") return "must not contain a user name or password; use a header";
+  if (url.includes("#")) return "must not contain a #";
   return null;
 }
 
 const lengthFault = (url: string) =>
-  url.length > TOOL_LIMITS.urlMaxChars ? `at most ${TOOL_LIMITS.urlMaxChars} characters` : null;
+  url.length > TOOL_LIMITS.urlMaxChars ? `must have at most ${TOOL_LIMITS.urlMaxChars} characters` : null;
 
-/** Why a URL template cannot be one; null when it can. */
+/** Returns why a URL template is not valid, or null. */
 function templateFaultOf(template: string): string | null {
   const tooLong = lengthFault(template);
   if (tooLong !== null) return tooLong;
   const [, origin = ""] = /^([a-z]+:\/\/[^/?#]*)/i.exec(template) ?? [];
-  if (/[{}]/.test(origin)) return "must name its host without placeholders";
+  if (/[{}]/.test(origin)) return "must not have placeholders in the host";
   const names = placeholdersOf(template);
-  if (names.some((name) => !PLACEHOLDER_NAME.test(name))) return "has a placeholder that is no name of an argument";
+  if (names.some((name) => !PLACEHOLDER_NAME.test(name))) return "contains a placeholder that is not an argument name";
   const filled = template.replaceAll(PLACEHOLDER, "x");
-  if (/[{}]/.test(filled)) return "has a brace without its other half";
+  if (/[{}]/.test(filled)) return "contains an unmatched brace";
   return urlFaultOf(filled);
 }
 
@@ -138,10 +139,10 @@ const templateSchema = z
   })
   .meta({ maxLength: TOOL_LIMITS.urlMaxChars })
   .describe(
-    "As in `https://api.example.com/orders/{orderId}`: arguments take the place of their names in braces, percent-encoded. The host is fixed.",
+    "As in `https://api.example.com/orders/{orderId}`: names in braces are replaced with percent-encoded arguments. The host is fixed.",
   );
 
-/** Words of JSON Schema that lead elsewhere, or change how the rest is read. */
+/** JSON Schema keywords that refer to other schemas or change how the rest is interpreted. */
 const LEADING_WORDS: ReadonlySet<string> = new Set([
   "$ref",
   "$dynamicRef",
@@ -159,23 +160,24 @@ interface SchemaFault {
   message: string;
 }
 
-/** The first thing in a JSON Schema that is not taken: too deep, a reference, a text that cannot be kept. */
+/** Returns the first unsupported part of a JSON Schema: too deep, a reference, or text that cannot be stored. */
 function findDeepFault(parameters: Record<string, unknown>): SchemaFault | null {
   const open: { value: unknown; path: string[] }[] = [{ value: parameters, path: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path } = next;
     if (typeof value === "string" && isMalformedText(value)) {
-      return { path, code: "malformed_text", message: "must not contain NUL or a lone surrogate" };
+      return { path, code: "malformed_text", message: "must not contain NUL characters or unpaired surrogates" };
     }
     if (typeof value !== "object" || value === null) continue;
     if (path.length >= TOOL_LIMITS.parametersMaxDepth) {
-      return { path: [], code: "too_deep", message: `at most ${TOOL_LIMITS.parametersMaxDepth} levels` };
+      return { path: [], code: "too_deep", message: `must have at most ${TOOL_LIMITS.parametersMaxDepth} levels` };
     }
     for (const [key, child] of Object.entries(value)) {
-      if (isMalformedText(key)) return { path, code: "malformed_text", message: "has a name that cannot be kept" };
+      if (isMalformedText(key))
+        return { path, code: "malformed_text", message: "contains a name that cannot be stored" };
       // An argument may have such a name: what describes it is an object then.
       if (LEADING_WORDS.has(key) && typeof child !== "object") {
-        return { path: [...path, key], code: "not_allowed", message: "is not taken here: write the schema out" };
+        return { path: [...path, key], code: "not_allowed", message: "is not supported; write the schema out" };
       }
       open.push({ value: child, path: [...path, key] });
     }
@@ -183,7 +185,7 @@ function findDeepFault(parameters: Record<string, unknown>): SchemaFault | null 
   return null;
 }
 
-/** Names of the arguments that a JSON Schema describes. */
+/** Returns the names of the arguments in a JSON Schema. */
 function argumentsOf({ properties }: Record<string, unknown>): string[] {
   return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
 }
@@ -193,14 +195,18 @@ function findParametersFault(parameters: Record<string, unknown>): SchemaFault |
   if (deep !== null) return deep;
   const sizeBytes = new TextEncoder().encode(JSON.stringify(parameters)).length;
   if (sizeBytes > TOOL_LIMITS.parametersMaxBytes) {
-    return { path: [], code: "too_large", message: `at most ${TOOL_LIMITS.parametersMaxBytes} bytes as JSON` };
+    return {
+      path: [],
+      code: "too_large",
+      message: `must have at most ${TOOL_LIMITS.parametersMaxBytes} bytes as JSON`,
+    };
   }
   if (parameters["type"] !== "object") {
-    return { path: ["type"], code: "invalid", message: "must be object: arguments have names" };
+    return { path: ["type"], code: "invalid", message: 'must be "object", because arguments have names' };
   }
   const odd = argumentsOf(parameters).find((name) => !PLACEHOLDER_NAME.test(name));
   if (odd === undefined) return null;
-  return { path: ["properties", odd], code: "invalid_name", message: "1 to 64 letters, digits, _ . or -" };
+  return { path: ["properties", odd], code: "invalid_name", message: "must have 1 to 64 letters, digits, _ . or -" };
 }
 
 const parametersSchema = z
@@ -216,24 +222,24 @@ const parametersSchema = z
 const httpToolFields = {
   type: z.literal("http"),
   name: toolNameSchema,
-  description: messageText(TOOL_LIMITS.descriptionMaxChars).describe("What it is for: the model goes by it."),
+  description: messageText(TOOL_LIMITS.descriptionMaxChars).describe("Description of the tool for the language model."),
   method: methodSchema,
   url: templateSchema,
   parameters: parametersSchema,
 };
 
 const bodyKindSchema = z
-  .enum(["json", "none"], { error: "json or none" })
-  .describe("`json`: arguments that the URL does not name are sent as a JSON object.");
+  .enum(["json", "none"], { error: "must be json or none" })
+  .describe("`json` sends arguments that are not in the URL as a JSON object.");
 
-/** A tool that is one HTTP request, as it is given: what is left out follows from the rest. */
+/** An HTTP request tool as given. Omitted fields are derived from the others. */
 const httpToolInputSchema = z
   .strictObject({
     ...httpToolFields,
     headers: headersSchema.optional(),
     body: bodyKindSchema.optional(),
-    access: toolAccessSchema.optional().describe("`read` for GET, else `write`, where it is left out."),
-    approval: toolApprovalSchema.optional().describe("`operator` for what writes, where it is left out."),
+    access: toolAccessSchema.optional().describe("Defaults to `read` for GET, otherwise to `write`."),
+    approval: toolApprovalSchema.optional().describe("Defaults to `operator` for tools that write."),
     bind: bindSchema.optional(),
     anonymous: anonymousSchema.optional(),
   })
@@ -246,24 +252,24 @@ const httpToolInputSchema = z
   .superRefine((tool, context) => {
     const fault = (path: string[], code: string, message: string) =>
       context.addIssue({ code: "custom", path, message, params: { code } });
-    if (tool.method === "GET" && tool.body === "json") fault(["body"], "not_allowed", "GET has no body");
+    if (tool.method === "GET" && tool.body === "json") fault(["body"], "not_allowed", "must be none with GET");
     const named = argumentsOf(tool.parameters);
     for (const name of Object.keys(tool.bind ?? {}).filter((one) => !named.includes(one))) {
-      fault(["bind", name], "unknown_argument", "is none of the arguments in parameters");
+      fault(["bind", name], "unknown_argument", "is not an argument in parameters");
     }
     const placed = placeholdersOf(tool.url);
     for (const name of placed.filter((one) => !named.includes(one))) {
-      fault(["url"], "unknown_argument", `{${name}} is none of the arguments in parameters`);
+      fault(["url"], "unknown_argument", `{${name}} is not an argument in parameters`);
     }
     if (tool.body === "json") return;
     for (const name of named.filter((one) => !placed.includes(one))) {
-      fault(["parameters", "properties", name], "not_sent", "the url does not name it, and there is no body for it");
+      fault(["parameters", "properties", name], "not_sent", "is not in the url, and the request has no body");
     }
   });
 
 const remoteNameSchema = wellFormedString
   .refine((name) => name !== "" && name.length <= TOOL_LIMITS.remoteNameMaxChars, {
-    error: `1 to ${TOOL_LIMITS.remoteNameMaxChars} characters`,
+    error: `must have 1 to ${TOOL_LIMITS.remoteNameMaxChars} characters`,
   })
   .meta({ minLength: 1, maxLength: TOOL_LIMITS.remoteNameMaxChars });
 
@@ -277,13 +283,13 @@ const remoteRuleSchema = z.strictObject(remoteRuleFields);
 
 const mcpToolFields = {
   type: z.literal("mcp"),
-  name: toolNameSchema.describe("Begins the names of its tools; unique in the agent."),
-  url: urlSchema.describe("Of its Streamable HTTP endpoint."),
+  name: toolNameSchema.describe("Prefix of its tools' names. Unique in the agent."),
+  url: urlSchema.describe("URL of its Streamable HTTP endpoint."),
 };
 
-const tooManyRemote = { error: `at most ${TOOL_LIMITS.remoteToolsMaxCount} tools` };
+const tooManyRemote = { error: `must have at most ${TOOL_LIMITS.remoteToolsMaxCount} tools` };
 
-/** An MCP server whose tools an agent has, as it is given. */
+/** An MCP server whose tools an agent can use, as given. */
 const mcpToolInputSchema = z
   .strictObject({
     ...mcpToolFields,
@@ -293,37 +299,37 @@ const mcpToolInputSchema = z
       .max(TOOL_LIMITS.remoteToolsMaxCount, tooManyRemote)
       .nullable()
       .optional()
-      .describe("Names of the tools that the agent may have; null, or left out: all."),
+      .describe("Names of the tools that the agent can use. Null or omitted for all."),
     rules: z
       .record(remoteNameSchema, remoteRuleSchema)
       .refine((rules) => Object.keys(rules).length <= TOOL_LIMITS.remoteToolsMaxCount, tooManyRemote)
       .optional()
       .describe(
-        "By the name of a tool, what is to be said instead of the server: it writes unless the server says that it only reads, and what writes waits for an operator.",
+        "Overrides by tool name. By default, a tool writes unless the server marks it as read-only, and a tool that writes waits for an operator's approval.",
       ),
   })
   .transform(({ headers = {}, allow = null, rules = {}, ...tool }) => ({ ...tool, headers, allow, rules }));
 
-/** A tool of an agent, as it is given: what is left out has its default. */
+/** A tool of an agent as given. Omitted fields have their defaults. */
 const agentToolInputSchema = z.discriminatedUnion("type", [httpToolInputSchema, mcpToolInputSchema], {
-  error: "type must be http or mcp",
+  error: "must have the type http or mcp",
 });
 
-/** The tools of an agent, as they are given: no two have one name. */
+/** The tools of an agent as given. Names are unique. */
 export const agentToolsInputSchema = z
   .array(agentToolInputSchema)
-  .max(TOOL_LIMITS.toolsMaxCount, { error: `at most ${TOOL_LIMITS.toolsMaxCount} tools` })
+  .max(TOOL_LIMITS.toolsMaxCount, { error: `must have at most ${TOOL_LIMITS.toolsMaxCount} tools` })
   .superRefine((tools, context) => {
     const known = new Set<string>();
     for (const [index, { name }] of tools.entries()) {
       const path = [index, "name"];
       if (known.has(name))
-        context.addIssue({ code: "custom", path, message: "stands there twice", params: { code: "taken" } });
+        context.addIssue({ code: "custom", path, message: "is repeated", params: { code: "taken" } });
       known.add(name);
     }
   });
 
-const shownHeadersSchema = z.record(z.string(), z.string()).describe(`Each shown as ${MASKED_SECRET}.`);
+const shownHeadersSchema = z.record(z.string(), z.string()).describe(`Each value is shown as ${MASKED_SECRET}.`);
 
 const httpToolSchema = z.object({
   ...httpToolFields,
@@ -347,37 +353,39 @@ const mcpToolSchema = z.object({
 });
 export type McpTool = z.infer<typeof mcpToolSchema>;
 
-/** A tool of an agent: header values are secrets, and which form they have depends on who holds it. */
+/** A tool of an agent. Header values are secrets, in the form that their owner uses. */
 export const agentToolSchema = z.discriminatedUnion("type", [httpToolSchema, mcpToolSchema]);
 export type AgentTool = z.infer<typeof agentToolSchema>;
 
-/** How far a call of a tool is: `unknown` when nobody can tell whether it was made. */
+/** State of a tool call. `unknown`: it is not known whether the call was made. */
 export const toolCallStateSchema = z.enum(["waiting", "approved", "running", "done", "failed", "unknown", "rejected"]);
 export type ToolCallState = z.infer<typeof toolCallStateSchema>;
 
-/** Characters of a result that lists and tickets show. */
+/** Maximum characters of a result in lists and tickets. */
 export const TOOL_RESULT_SHOWN_MAX_CHARS = 4_000;
 
-/** A call that an agent has made of one of its tools, or wants to make. */
+/** A call of a tool that an agent has made or requested. */
 export const toolCallSchema = z.object({
   id: z.string(),
-  project: z.string().describe("Whose agent it is."),
+  project: z.string().describe("Agent that requested the call."),
   ticketId: z.string(),
   messageId: z.string().describe("The message that the agent answers."),
   agentId: z.string(),
-  tool: z.string().describe("Name of the tool, as the model knows it."),
+  tool: z.string().describe("Name of the tool, as the language model knows it."),
   access: toolAccessSchema,
   arguments: z.record(z.string(), z.unknown()),
   state: toolCallStateSchema.describe(
-    "`waiting` for an operator; `approved`, and about to be made; `running`; `done` and `failed` as the other end has answered; `unknown` when nobody can tell whether it was made, so that a person has to look there; `rejected` by an operator, or by what has become of its message.",
+    "`waiting` for an operator; `approved`, about to run; `running`; `done` or `failed` according to the response; `unknown` if it is not known whether the call was made, so that a person must check; `rejected` by an operator, or because its message no longer needs it.",
   ),
   result: z
     .string()
     .nullable()
-    .describe(`What came of it, at most ${TOOL_RESULT_SHOWN_MAX_CHARS} characters; written by the other end.`),
-  ms: z.int().nullable().describe("How long the call took."),
+    .describe(
+      `Result of the call, at most ${TOOL_RESULT_SHOWN_MAX_CHARS} characters; untrusted content from the server.`,
+    ),
+  ms: z.int().nullable().describe("Duration of the call."),
   at: z.iso.datetime(),
-  decidedBy: z.string().nullable().describe("The operator who approved or rejected it."),
+  decidedBy: z.string().nullable().describe("The operator who approved or rejected the call."),
   decidedAt: z.iso.datetime().nullable(),
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;

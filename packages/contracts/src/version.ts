@@ -1,2 +1,2 @@
-/** Version of the product, as health, callbacks and the tool server name it. */
+/** Version of the product, as reported by health, callbacks and the tool server. */
 export const VERSION = "0.1.0";

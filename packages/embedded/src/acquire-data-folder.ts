@@ -67,7 +67,7 @@ function folderUnusable(dataDir: string, cause: unknown): EmbeddedPostgresError 
   return new EmbeddedPostgresError(
     "folder_unusable",
     `The data folder ${dataDir} cannot be used (${messageOf(cause)}). ` +
-      `Run as the user that owns it, or choose another folder with SVC_DATA_DIR.`,
+      `Run as its owner, or choose another folder with SVC_DATA_DIR.`,
     { cause },
   );
 }

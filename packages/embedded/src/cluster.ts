@@ -98,8 +98,8 @@ export async function checkClusterVersion(dataDir: string, binaries: PostgresBin
   if (made === major) return;
   throw new EmbeddedPostgresError(
     "version_mismatch",
-    `The database in ${clusterDir} was made by Postgres ${made}, and this release brings Postgres ${major}. ` +
-      `Start the release that made it and move the data, or choose another folder with SVC_DATA_DIR.`,
+    `The database in ${clusterDir} was created by Postgres ${made}, but this release includes Postgres ${major}. ` +
+      `Start the release that created it and migrate the data, or choose another folder with SVC_DATA_DIR.`,
   );
 }
 
@@ -212,6 +212,6 @@ function toolFailed(what: string, code: number | null, output: string): Embedded
   return new EmbeddedPostgresError(
     "tool_failed",
     `${what} failed (exit code ${code}). Postgres says: ${output.trim()} ` +
-      `Free disk space and rights of the data folder are the usual causes.`,
+      `Common causes are insufficient disk space and missing permissions for the data folder.`,
   );
 }

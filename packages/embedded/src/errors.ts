@@ -34,7 +34,7 @@ export class DataFolderInUseError extends Error {
   constructor(dataDir: string, pid: number) {
     super(
       `The data folder ${dataDir} is in use by process ${pid}. ` +
-        `Stop that process, or choose another folder for this one with SVC_DATA_DIR.`,
+        `Stop that process, or set SVC_DATA_DIR to another folder.`,
     );
     this.name = "DataFolderInUseError";
     this.dataDir = dataDir;

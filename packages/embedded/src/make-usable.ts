@@ -43,8 +43,8 @@ export async function makeUsable(
   }
   throw new EmbeddedPostgresError(
     "binaries_unusable",
-    `Postgres cannot be run from here (${reasons.join("; ")}). Install the product where other users may read it, ` +
-      `start as an ordinary user, or set DATABASE_URL to a Postgres of yours.`,
+    `Postgres cannot be run from here (${reasons.join("; ")}). Install the product where other users can read it, ` +
+      `start as an ordinary user, or set DATABASE_URL to your own Postgres.`,
   );
 }
 
@@ -55,7 +55,7 @@ async function tryComplete(binaries: PostgresBinaries): Promise<string | null> {
 async function tryToRun(binaries: PostgresBinaries, account: NonNullable<PostgresAccount>): Promise<string | null> {
   return problemOf(async () => {
     const { code, output } = await runTool(binaries.postgres, ["--version"], { cwd: "/", account });
-    if (code !== 0) throw new Error(`postgres --version ended with ${code}: ${output.trim()}`);
+    if (code !== 0) throw new Error(`postgres --version exited with ${code}: ${output.trim()}`);
   });
 }
 
@@ -75,7 +75,7 @@ async function tryProvide(
       if (!existing.isDirectory() || !isRootsAlone(existing)) throw new Error(problem);
       await rm(place, { recursive: true, force: true });
     }
-    onProgress("Copying Postgres to where its user can reach it");
+    onProgress("Copying Postgres to a folder that its user can read");
     await makeCopy(installed, copy, files);
     await verifyCopy(copy.nativeDir, files);
   });
@@ -173,7 +173,7 @@ async function verifyCopy(nativeDir: string, files: PackedFile[]): Promise<void>
     expected.map(async ({ path, isExpected }) => {
       const info = await lstat(path);
       if (!isExpected(info) || !isRootsAlone(info)) {
-        throw new Error(`${path} is not as root left it; remove ${dirname(nativeDir)}`);
+        throw new Error(`${path} was changed since root created it; remove ${dirname(nativeDir)}`);
       }
     }),
   );

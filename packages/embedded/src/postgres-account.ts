@@ -24,7 +24,7 @@ export async function choosePostgresAccount(dataDir: string, clusterDir: string)
     if (ownUid !== undefined && cluster !== null && cluster.uid !== ownUid) {
       throw new EmbeddedPostgresError(
         "folder_unusable",
-        `The database in ${clusterDir} belongs to the user with id ${cluster.uid}, not to yours (${ownUid}). ` +
+        `The database in ${clusterDir} belongs to the user with ID ${cluster.uid}, not to yours (${ownUid}). ` +
           `Start as that user or as root, or choose another folder with SVC_DATA_DIR.`,
       );
     }
@@ -42,8 +42,8 @@ export async function choosePostgresAccount(dataDir: string, clusterDir: string)
   }
   throw new EmbeddedPostgresError(
     "account_missing",
-    `Postgres does not run as root, and this system has neither a user "postgres" nor "nobody". ` +
-      `Start as an ordinary user, add one of these users, or set DATABASE_URL to a Postgres of yours.`,
+    `Postgres cannot run as root, and this system has neither a user "postgres" nor "nobody". ` +
+      `Start as an ordinary user, add one of these users, or set DATABASE_URL to your own Postgres.`,
   );
 }
 

@@ -419,7 +419,7 @@ describe("while it runs", () => {
     expect(await crash).toEqual({ code: null, signal: "SIGKILL" });
     expect(await queryWhenUp(url, READ_NOTE)).toEqual(KEPT);
     expect(postgres.pid).not.toBe(pid);
-    expect(said).toContain("Postgres ended by itself and is started again");
+    expect(said).toContain("Postgres exited unexpectedly; restarting");
     await postgres.stop();
     expect(await identifyProcess(postgres.pid)).toBeNull();
   });

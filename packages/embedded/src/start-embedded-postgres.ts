@@ -128,10 +128,7 @@ async function startOnFolder(
     const databases = [...new Set([...found.knownDatabases, database])];
     await writeState(dataDir, { port, databases, passwordMark: markOfPassword(password) });
   } catch (error) {
-    log.warn(
-      { err: error, dataDir },
-      "The port of Postgres could not be noted for the next start, which may take another",
-    );
+    log.warn({ err: error, dataDir }, "Failed to store the Postgres port; the next start may use a different port");
   }
 
   let stopped: Promise<void> | null = null;
@@ -160,6 +157,6 @@ function checkDatabaseName(database: string): void {
   if (/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(database)) return;
   throw new EmbeddedPostgresError(
     "database_name_invalid",
-    `"${database}" cannot be a database name: take up to 63 letters, digits, "_" and "-", with a letter first.`,
+    `"${database}" is not a valid database name: use up to 63 letters, digits, "_" and "-", starting with a letter.`,
   );
 }

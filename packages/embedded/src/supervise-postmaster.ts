@@ -50,7 +50,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
         return await launch(stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return null;
-        log.error({ err: error, nextTryInMs: nextPause(pauseMs) }, "Postgres did not start again");
+        log.error({ err: error, nextTryInMs: nextPause(pauseMs) }, "Postgres failed to restart");
       }
     }
   };
@@ -62,7 +62,7 @@ export function supervisePostmaster(options: SuperviseOptions): SupervisedPostma
       const exit = await current.exited;
       isUp = false;
       if (stopping.signal.aborted) return;
-      log.error({ pid: current.identity.pid, ...exit }, "Postgres ended by itself and is started again");
+      log.error({ pid: current.identity.pid, ...exit }, "Postgres exited unexpectedly; restarting");
       notify(onCrash, exit, log);
       pauseMs = performance.now() - runningSince > STABLE_AFTER_MS ? FIRST_PAUSE_MS : nextPause(pauseMs);
       const next = await relaunch(pauseMs);
@@ -100,6 +100,6 @@ function notify(onCrash: (exit: PostgresExit) => void, exit: PostgresExit, log: 
   try {
     onCrash(exit);
   } catch (error) {
-    log.error({ err: error }, "The listener for crashes of Postgres failed");
+    log.error({ err: error }, "The listener for Postgres crashes failed");
   }
 }

@@ -20,7 +20,7 @@ function single(request: Request, name: string): string | undefined {
   const values = request.headersDistinct[name];
   if (values === undefined) return undefined;
   if (values.length > 1) {
-    throw new ServiceError("ambiguous_credentials", `The header ${name} was sent more than once. Send it once.`);
+    throw new ServiceError("ambiguous_credentials", `The header ${name} is repeated. Send it once.`);
   }
   return values[0];
 }
@@ -70,7 +70,7 @@ export function setPrincipal(response: Response, principal: Principal, checkAgai
 /** The principal of an authenticated request. */
 export function principalOf(response: Response): Principal {
   const principal = (response as Response & WithPrincipal)[PRINCIPAL];
-  if (principal === undefined) throw new Error("this route has no key check before it");
+  if (principal === undefined) throw new Error("this route has no preceding authentication middleware");
   return principal;
 }
 
@@ -80,7 +80,7 @@ export function principalOf(response: Response): Principal {
  */
 export async function checkKeyAgain(response: Response): Promise<Principal> {
   const checkAgain = (response as Response & WithPrincipal)[CHECK_AGAIN];
-  if (checkAgain === undefined) throw new Error("this route has no key check before it");
+  if (checkAgain === undefined) throw new Error("this route has no preceding authentication middleware");
   return checkAgain();
 }
 

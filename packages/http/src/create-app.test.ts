@@ -130,7 +130,7 @@ describe("an address", () => {
     expect(response.headers.get("allow")).toBe("GET, HEAD");
     expect(await response.json()).toMatchObject({
       code: "method_not_allowed",
-      detail: `${method} is not possible here; use GET or HEAD.`,
+      detail: `This path does not support ${method}. Use GET or HEAD.`,
     });
   });
 
@@ -178,7 +178,7 @@ describe("what nobody foresaw", () => {
       title: ERRORS.internal.title,
       status: 500,
       code: "internal",
-      detail: expect.stringContaining("request id"),
+      detail: expect.stringContaining("request ID"),
       instance: `/fault/${name}`,
       requestId: `id-${name}`,
     });

@@ -61,7 +61,7 @@ export function crossOrigin(origins: readonly string[]): RequestHandler {
       return;
     }
     response.statusMessage = "Origin not in SVC_CORS_ORIGINS";
-    const detail = `Pages of ${origin} may not call this API from a browser. Add ${origin} to SVC_CORS_ORIGINS and restart the api, or call the API from your server.`;
+    const detail = `Pages on ${origin} are not allowed to call this API from a browser. Add ${origin} to SVC_CORS_ORIGINS and restart the API, or call the API from your server.`;
     sendProblem(request, response, new ServiceError("origin_not_allowed", detail));
   };
 }

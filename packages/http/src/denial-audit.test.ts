@@ -106,7 +106,7 @@ test("many networks at once get few rows, and every denial is counted", async ()
 });
 
 test("what cannot be written is logged, and harms nobody", async () => {
-  append = () => Promise.reject(new Error("the store is away"));
+  append = () => Promise.reject(new Error("service unavailable"));
   deny("203.0.113.7");
   await denials.close();
   expect(lines().filter(({ level }) => level === "warn")).toHaveLength(1);

@@ -49,7 +49,7 @@ export function createDenialAudit({
   function write(event: NewAuditEvent): void {
     const written = store.audit
       .append(event)
-      .catch((error: unknown) => log.warn({ error, event }, "a denial could not be noted in the audit trail"))
+      .catch((error: unknown) => log.warn({ error, event }, "failed to record a denied request in the audit log"))
       .finally(() => writing.delete(written));
     writing.add(written);
   }

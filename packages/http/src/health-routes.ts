@@ -29,7 +29,7 @@ export function answerHealth(path: string, response: ServerResponse, source: Hea
   source.findFault().then(
     (fault) =>
       answer(response, fault === null ? 200 : 503, fault === null ? { ok: true } : { ok: false, detail: fault }),
-    () => answer(response, 503, { ok: false, detail: "the check itself failed; see the log" }),
+    () => answer(response, 503, { ok: false, detail: "health check failed unexpectedly; see the log" }),
   );
   return true;
 }
@@ -40,7 +40,7 @@ function answerMetrics(response: ServerResponse): void {
       response.writeHead(200, { "Content-Type": METRICS_TYPE, "Cache-Control": "no-store" });
       response.end(text);
     },
-    () => answer(response, 500, { ok: false, detail: "the figures could not be made" }),
+    () => answer(response, 500, { ok: false, detail: "failed to render metrics" }),
   );
 }
 

@@ -199,7 +199,7 @@ describe("a JSON body", () => {
         status: 400,
         body: {
           code: "invalid_json",
-          detail: expect.stringMatching(/^The body is (?:empty; send JSON|not valid JSON(?: at character \d+)?)\.$/),
+          detail: expect.stringMatching(/^The body is (?:empty\. Send a JSON object|not valid JSON(?:: error at character \d+)?)\.$/),
         },
       });
     },
@@ -207,7 +207,7 @@ describe("a JSON body", () => {
 
   test("that is no JSON is told where it is wrong, and nothing of what it says", async () => {
     const { body } = await post('{"secret": "value", }');
-    expect(body).toMatchObject({ detail: "The body is not valid JSON at character 21." });
+    expect(body).toMatchObject({ detail: "The body is not valid JSON: error at character 21." });
   });
 
   test.each([

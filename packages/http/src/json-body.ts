@@ -13,7 +13,7 @@ const UTF8_NAMES = new Set(["utf-8", "utf8", "us-ascii"]);
  * closed while it still writes may never read the answer. Whoever sends more than that is cut off.
  */
 const DISCARD_FACTOR = 8;
-const CUT = "The connection was cut while the body was read.";
+const CUT = "The connection was closed before the body was complete.";
 
 /** Told of every piece of a body as it comes, in bytes; what it throws refuses the rest. */
 export type BodyMeter = (sizeBytes: number) => void;
@@ -21,7 +21,7 @@ export type BodyMeter = (sizeBytes: number) => void;
 /** Collects a body up to a limit; a larger one is refused as soon as that is known. */
 async function readBytes(request: IncomingMessage, maxBytes: number, meter?: BodyMeter): Promise<Buffer> {
   const tooLarge = (headers: Record<string, string> = {}) =>
-    new ServiceError("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { headers });
+    new ServiceError("payload_too_large", `The body must not exceed ${maxBytes} bytes.`, { headers });
   const announced = Number(request.headers["content-length"]);
   if (announced > maxBytes * DISCARD_FACTOR) throw tooLarge({ Connection: "close" });
   // Node throws away what was not read of a request that has its answer.
@@ -73,12 +73,15 @@ async function readBytes(request: IncomingMessage, maxBytes: number, meter?: Bod
 function refuseCodings(request: Request): void {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
-    throw new ServiceError("unsupported_media_type", "Send the body without Content-Encoding.");
+    throw new ServiceError(
+      "unsupported_media_type",
+      "Compressed bodies are not supported. Send the body without Content-Encoding.",
+    );
   }
   // Node undoes chunks and passes every other transfer coding on as if it were not there.
   const coding = request.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    throw new ServiceError("unsupported_media_type", "Send the body with no Transfer-Encoding but chunked.");
+    throw new ServiceError("unsupported_media_type", "Unsupported Transfer-Encoding. Only `chunked` is allowed.");
   }
 }
 
@@ -107,7 +110,7 @@ export async function readJsonBytes(request: Request, maxBytes: number, meter?: 
   if (!charsets.every((name) => UTF8_NAMES.has(name))) {
     throw new ServiceError(
       "unsupported_media_type",
-      "Send the body in UTF-8, without a charset or with charset=utf-8.",
+      "Send the body in UTF-8, without a charset parameter or with charset=utf-8.",
     );
   }
   return readBytes(request, maxBytes, meter);
@@ -115,11 +118,11 @@ export async function readJsonBytes(request: Request, maxBytes: number, meter?: 
 
 /** What is wrong with a body that is no JSON: where, and nothing of what it says. */
 function notJson(bytes: Buffer, error: SyntaxError): string {
-  if (bytes.length === 0) return "The body is empty; send JSON.";
+  if (bytes.length === 0) return "The body is empty. Send a JSON object.";
   const place = /position (\d+)/.exec(error.message)?.[1];
   return place === undefined
     ? "The body is not valid JSON."
-    : `The body is not valid JSON at character ${Number(place) + 1}.`;
+    : `The body is not valid JSON: error at character ${Number(place) + 1}.`;
 }
 
 /** What JSON in UTF-8 says. Throws invalid_json. */

@@ -282,7 +282,7 @@ describe("the health of a process", () => {
     "the check itself fails": {
       find: () => Promise.reject(new Error("password of the store")),
       status: 503,
-      body: { ok: false, detail: "the check itself failed; see the log" },
+      body: { ok: false, detail: "health check failed unexpectedly; see the log" },
     },
   };
 

@@ -39,7 +39,7 @@ export class PortTakenError extends Error {
     const [what, others] =
       taken.length === 1 ? [`Port ${ports} is`, "another port with"] : [`Ports ${ports} are`, "other ports with"];
     super(
-      `${what} taken by another program, perhaps another installation of this product. Stop it, or choose ${others} ${settings}.`,
+      `${what} already in use, possibly by another installation of this product. Stop that program, or choose ${others} ${settings}.`,
     );
     this.name = "PortTakenError";
     // A channel logs it if the port is taken while the product runs. Its sentence says everything.
@@ -66,7 +66,7 @@ const ACCEPT_WAITING_MS = 500;
 export class CannotListenError extends Error {
   constructor({ host, port, setting }: ListenAddress, cause: NodeJS.ErrnoException) {
     super(
-      `Cannot listen on ${host} port ${port} (${cause.code ?? cause.message}). Set SVC_BIND_HOST to an address of this machine (0.0.0.0 for all) and ${setting} to a port that this user may use.`,
+      `Cannot listen on ${host}:${port} (${cause.code ?? cause.message}). Set SVC_BIND_HOST to an address of this machine (0.0.0.0 for all interfaces) and ${setting} to a port that this user may use.`,
       { cause },
     );
     this.name = "CannotListenError";
@@ -81,11 +81,11 @@ interface Refusal {
 
 const NO_HTTP: Refusal = { status: "400 Bad Request", detail: "The request is not valid HTTP." };
 const NO_HOST: Refusal = { ...NO_HTTP, detail: "Send exactly one Host header (RFC 9112, section 3.2)." };
-const NO_PROXY: Refusal = { ...NO_HTTP, detail: "This is no proxy: CONNECT is not possible here." };
+const NO_PROXY: Refusal = { ...NO_HTTP, detail: "This server is not a proxy and does not support CONNECT." };
 /** What a request that is no HTTP is told, by Node's code for its fault. */
 const BROKEN_REQUESTS: Record<string, Refusal> = {
-  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The headers are too large." },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", detail: "The request did not arrive in time." },
+  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", detail: "The request headers are too large." },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", detail: "The request was not received in time." },
 };
 
 /** A refusal in the shape of every other error; the connection is closed after it. */

@@ -47,7 +47,7 @@ export function createOpenLimit(limit: number, kind: string): OpenLimit {
     if (close === null) {
       throw new ServiceError(
         "rate_limited",
-        `This key has ${limit} ${kind} open from one address, which is the limit. Wait until one ends.`,
+        `This key already has ${limit} open ${kind} from one address, which is the maximum. Wait until one of them ends.`,
         { headers: { "Retry-After": String(RETRY_SECONDS) } },
       );
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { invalidRequest } from "./problem.ts";
 
-const issue = (path: PropertyKey[], message = "at most 5 characters", code = "too_big") => ({ path, message, code });
+const issue = (path: PropertyKey[], message = "must have at most 5 characters", code = "too_big") => ({ path, message, code });
 
 describe("the faults of a request", () => {
   test("are each told with a JSON Pointer (RFC 6901) into what was sent", () => {
@@ -28,7 +28,7 @@ describe("the faults of a request", () => {
 
   test("are told in words: the first, and how many more there are", () => {
     expect(invalidRequest([issue(["text"])], "The message").message).toBe(
-      "The message is not valid: /text at most 5 characters.",
+      "The message is not valid: /text must have at most 5 characters.",
     );
     expect(invalidRequest([issue([], "must be an object"), issue(["a"]), issue(["b"])]).message).toBe(
       "The request is not valid: must be an object (and 2 more).",

@@ -50,7 +50,10 @@ function fromExpress(error: unknown): ServiceError | null {
   const status: unknown = error instanceof Error && "status" in error ? error.status : undefined;
   // A path such as /%E0%A4%A is no UTF-8.
   if (error instanceof URIError || status === 400) {
-    return new ServiceError("invalid_request", "The address is not valid: a percent sign must begin an encoded byte.");
+    return new ServiceError(
+      "invalid_request",
+      "The path is not valid: each percent sign must start a percent-encoded byte.",
+    );
   }
   return null;
 }
@@ -76,28 +79,28 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
   return (error: unknown, request, response, _next) => {
     const requestId = response.getHeader("X-Request-Id");
     if (response.headersSent) {
-      log.warn({ error, requestId }, "a request failed after its answer had begun");
+      log.warn({ error, requestId }, "request failed after the response had started");
       // Cut, so that the caller does not take half an answer for a whole one.
       response.destroy();
       return;
     }
     const known = error instanceof ServiceError ? error : fromExpress(error);
     if (known !== null) {
-      if (known.code === "unavailable") log.debug({ error: known, requestId }, "the store is away");
+      if (known.code === "unavailable") log.debug({ error: known, requestId }, "service unavailable");
       sendProblem(request, response, known);
       if (DENIAL_STATUSES.includes(ERRORS[known.code].status)) onDenial?.(request, response, known);
       return;
     }
     if (response.destroyed && error instanceof Error && error.name === "AbortError") {
-      log.debug({ requestId }, "a caller has hung up, and what was done for it has ended");
+      log.debug({ requestId }, "client disconnected; request aborted");
       return;
     }
     const traceId = traceIdOf(traceOf(response));
-    log.error({ error, requestId, traceId, route: routeOf(request), method: request.method }, "a request failed");
+    log.error({ error, requestId, traceId, route: routeOf(request), method: request.method }, "request failed");
     sendProblem(
       request,
       response,
-      new ServiceError("internal", "The service failed at this request. Quote the request id when you report it."),
+      new ServiceError("internal", "Internal error. Quote the request ID when you report it."),
     );
   };
 }
@@ -106,7 +109,7 @@ export function problemHandler(log: Log, onDenial?: OnDenial): ErrorRequestHandl
 export function notFound(): never {
   throw new ServiceError(
     "not_found",
-    "There is nothing at this address. The HTTP API shows its endpoints at /api/v1/docs.",
+    "No resource exists at this path. For the available endpoints, see /api/v1/docs.",
   );
 }
 
@@ -115,7 +118,7 @@ export function methodNotAllowed(...allowed: string[]) {
   return (request: Request): never => {
     throw new ServiceError(
       "method_not_allowed",
-      `${request.method} is not possible here; use ${allowed.join(" or ")}.`,
+      `This path does not support ${request.method}. Use ${allowed.join(" or ")}.`,
       {
         headers: { Allow: allowed.join(", ") },
       },

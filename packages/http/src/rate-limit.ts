@@ -41,7 +41,7 @@ function setFields(response: Response, policy: PolicyName, limit: CountLimit, st
 /** The error of a used up limit: what is limited, and when to come again. */
 function rateLimited(what: string, { resetMs }: CounterState): ServiceError {
   const seconds = secondsUntil(resetMs);
-  return new ServiceError("rate_limited", `${what} Try again in ${seconds} s.`, {
+  return new ServiceError("rate_limited", `${what} Retry in ${seconds} s.`, {
     headers: { "Retry-After": String(seconds) },
   });
 }
@@ -52,7 +52,7 @@ export function createRateLimit(counters: Counters): RateLimit {
   const isFailure = ({ code }: ServiceError) => ERRORS[code].status === 401;
 
   return {
-    async admit(request, response, { keyId, rateLimit }, subject = "This key may make") {
+    async admit(request, response, { keyId, rateLimit }, subject = "Rate limit exceeded: this key may make") {
       if (rateLimit === null) return;
       const limit = { limit: rateLimit, windowSeconds: WINDOW_SECONDS };
       const total = { ...limit, limit: rateLimit * LIMITS.rateLimitAddresses };
@@ -62,10 +62,10 @@ export function createRateLimit(counters: Counters): RateLimit {
       ]);
       setFields(response, "default", limit, counted);
       if (counted.isOver) {
-        throw rateLimited(`${subject} ${rateLimit} requests a minute from one address.`, counted);
+        throw rateLimited(`${subject} ${rateLimit} requests per minute from one address.`, counted);
       }
       if (ofKey.isOver) {
-        throw rateLimited(`${subject} ${total.limit} requests a minute from all addresses together.`, ofKey);
+        throw rateLimited(`${subject} ${total.limit} requests per minute from all addresses together.`, ofKey);
       }
     },
 
@@ -78,7 +78,7 @@ export function createRateLimit(counters: Counters): RateLimit {
       const counted = await counters.count(name, FAILED_AUTHS);
       setFields(response, "auth", FAILED_AUTHS, counted);
       if (!counted.isOver) return error;
-      return rateLimited("Too many requests of this address had no valid key. Send a valid key.", counted);
+      return rateLimited("Too many requests from this address without a valid key. Send a valid key.", counted);
     },
 
     async noteFailure(request, error) {

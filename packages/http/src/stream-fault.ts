@@ -7,6 +7,6 @@ export function streamFault(request: Request, response: Response, error: unknown
   const known =
     error instanceof ServiceError
       ? error
-      : new ServiceError("internal", "The service failed at this request. Quote the request id when you report it.");
+      : new ServiceError("internal", "Internal error. Quote the request ID when you report it.");
   return JSON.parse(problemAnswer(request, response, known).body);
 }

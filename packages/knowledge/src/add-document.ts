@@ -115,7 +115,7 @@ async function cutIdentified(input: DocumentInput, identity: Identity): Promise<
     if (chunks.length > MAX_CHUNKS) {
       throw new ServiceError(
         "invalid_request",
-        `The document falls into ${chunks.length} passages, ${MAX_CHUNKS} is the most; split it into several documents.`,
+        `The document would be split into ${chunks.length} passages; the maximum is ${MAX_CHUNKS}. Split it into several documents.`,
       );
     }
     const title = cutText(withoutBidiControls(input.title ?? heading ?? nameOf(key)).trim(), TITLE_CHARS);

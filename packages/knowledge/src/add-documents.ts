@@ -98,7 +98,7 @@ async function orRefused<Result>(read: () => Result | Promise<Result>): Promise<
 }
 
 function written(put: PutDocument | undefined): PutDocument {
-  if (put === undefined) throw new Error("a document was not put");
+  if (put === undefined) throw new Error("a document was not stored");
   return put;
 }
 

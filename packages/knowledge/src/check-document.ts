@@ -39,14 +39,14 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
   if (mime === undefined) {
     throw new ServiceError(
       "unsupported_media_type",
-      "Only text/markdown and text/plain documents can be read; convert the document first.",
+      "Only text/markdown and text/plain documents are supported. Convert the document first.",
     );
   }
   const sizeBytes = Buffer.byteLength(input.text);
   if (sizeBytes > DOCUMENT_MAX_BYTES) {
     throw new ServiceError(
       "payload_too_large",
-      `A document may have at most 10 MB of text, this one has ${(sizeBytes / 1024 / 1024).toFixed(1)} MB; split it.`,
+      `A document can have at most 10 MB of text, but this one has ${(sizeBytes / 1024 / 1024).toFixed(1)} MB. Split it.`,
     );
   }
   const errors = [
@@ -64,18 +64,18 @@ export function checkDocument(input: DocumentInput): { mime: "text/markdown" | "
 
 function faultsOfText(text: string): FieldFault[] {
   const fault = (code: string, detail: string): FieldFault[] => [{ pointer: "/text", code, detail }];
-  if (looksBinary(text)) return fault("binary", "this is binary data, not text in UTF-8; convert it to text first");
+  if (looksBinary(text)) return fault("binary", "is binary data, not UTF-8 text; convert it to text first");
   if (isMalformedText(text))
-    return fault("malformed_text", "must not contain NUL or a lone surrogate; save it as UTF-8");
+    return fault("malformed_text", "must not contain NUL characters or unpaired surrogates; save it as UTF-8");
   if (text.trim() === "") return fault("too_short", "the document is empty");
   return [];
 }
 
 function faultsOfString(pointer: string, value: string, maxBytes: number): FieldFault[] {
   const fault = (code: string, detail: string): FieldFault[] => [{ pointer, code, detail }];
-  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL or a lone surrogate");
-  if (value.trim() === "") return fault("too_short", "at least 1 character that is not white space");
-  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `at most ${maxBytes} bytes in UTF-8`);
+  if (isMalformedText(value)) return fault("malformed_text", "must not contain NUL characters or unpaired surrogates");
+  if (value.trim() === "") return fault("too_short", "must not be empty or only whitespace");
+  if (Buffer.byteLength(value) > maxBytes) return fault("too_long", `must have at most ${maxBytes} bytes in UTF-8`);
   return [];
 }
 

@@ -12,9 +12,13 @@ export async function ensureKb(
 ): Promise<{ kb: Kb; created: boolean }> {
   if (!kbNameSchema.safeParse(name).success) {
     const { nameMaxChars } = KB_LIMITS;
-    throw new ServiceError("invalid_request", `A knowledge base needs a name of 1 to ${nameMaxChars} characters.`, {
-      errors: [{ pointer: "/name", code: "invalid_name", detail: `1 to ${nameMaxChars} characters` }],
-    });
+    throw new ServiceError(
+      "invalid_request",
+      `The name of a knowledge base must have 1 to ${nameMaxChars} characters.`,
+      {
+        errors: [{ pointer: "/name", code: "invalid_name", detail: `1 to ${nameMaxChars} characters` }],
+      },
+    );
   }
   return deps.store.kbs.ensure(project, name);
 }

@@ -24,11 +24,11 @@ export async function reindexOutdated(
     const outdated: OutdatedDocument[] = await store.documents.findOutdated(INDEX_VERSION, MAX_DOCUMENTS, last);
     const [first] = outdated;
     if (first === undefined) break;
-    if (documents === 0) log.info({}, "documents are indexed anew, since this version searches in another way");
+    if (documents === 0) log.info({}, "reindexing documents for this version's search");
     documents += await indexBatch(store, batchWith(first, outdated));
     last = first;
   }
-  if (documents > 0) log.info({ documents }, "documents were indexed anew");
+  if (documents > 0) log.info({ documents }, "documents reindexed");
   return { documents };
 }
 

@@ -33,7 +33,7 @@ function sealHeaders(
   for (const [name, value] of Object.entries(tool.headers)) {
     const sealed = value === MASKED_SECRET ? presentSecret(tool, name, present) : sealer.seal(value);
     if (sealed === null) {
-      const detail = "stands for a secret that this tool does not have, or has for another host; give its value";
+      const detail = "refers to a stored secret that this tool does not have for this host; send the value itself";
       faults.push({ pointer: `${at}/headers/${pointerPart(name)}`, code: "no_secret", detail });
     } else headers[name] = sealed;
   }

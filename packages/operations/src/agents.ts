@@ -25,10 +25,10 @@ import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 
-const notFound = () => new ServiceError("not_found", "There is no such agent in this project.");
+const notFound = () => new ServiceError("not_found", "No agent with this ID exists in this project.");
 
 const nameTaken = (name: string) =>
-  invalidInput([{ pointer: "/name", code: "taken", detail: `there is an agent of this name: ${name}` }], "The agent");
+  invalidInput([{ pointer: "/name", code: "taken", detail: `is already used by another agent: ${name}` }], "The agent");
 
 /** The agent with this id, in the principal's project. Throws not_found. */
 export async function readAgent(store: Store, { project }: Principal, id: string): Promise<Agent> {
@@ -37,7 +37,7 @@ export async function readAgent(store: Store, { project }: Principal, id: string
   return agent;
 }
 
-const NO_KB = { code: "not_found", detail: "there is no such knowledge base in this project" };
+const NO_KB = { code: "not_found", detail: "no knowledge base with this ID exists in this project" };
 
 /** The faults of those of these knowledge bases that the project does not have; `at` is where the agent's fields stand. */
 export async function faultsOfKbs(

@@ -54,12 +54,12 @@ export async function listAuditEvents(
 
 /** What each fault means, and what to think of it. */
 const FAULTS: Record<AuditFaultKind, string> = {
-  changed: "This row, or the one before it, is not the one that was written.",
-  missing: "There is no row of this number, though there are later ones.",
-  unlinked: "This row does not follow from the last one of a day before: rows were cut off there, or it was changed.",
-  truncated: "The chain has been longer: rows from this one on were cut off.",
-  added: "There are rows after the end of the chain, up to this one, which the service has not written.",
-  unexpected: "The row whose head was kept is gone, or is another one now.",
+  changed: "This row or the previous one was changed after it was written.",
+  missing: "The row with this number is missing, although later rows exist.",
+  unlinked: "This row does not follow the last row of the previous day: rows were deleted, or a row was changed.",
+  truncated: "Rows at the end of the chain were deleted, starting with this one.",
+  added: "Rows after the end of the chain, up to this one, were not written by the service.",
+  unexpected: "The row whose hash was saved is missing or was changed.",
 };
 
 /** What is checked where the caller has not said it, and how much at most, so that a call over HTTP does not take long. */
@@ -70,7 +70,7 @@ function limitRange(range: AuditRange): Pick<AuditRange, "from" | "maxRows"> {
   const toMs = Date.parse(range.to ?? new Date().toISOString().slice(0, 10));
   const from = range.from ?? new Date(toMs - (checkMaxDays - 1) * DAY_MS).toISOString().slice(0, 10);
   if (toMs - Date.parse(from) < checkMaxDays * DAY_MS) return { from, maxRows };
-  const detail = `at most ${checkMaxDays} days are checked at once; svc audit verify checks all`;
+  const detail = `the range must not exceed ${checkMaxDays} days; svc audit verify checks everything`;
   throw invalidInput([{ pointer: "/from", code: "too_long", detail }], "The query");
 }
 

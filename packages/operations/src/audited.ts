@@ -92,7 +92,7 @@ export function audited<Deps extends AuditDeps, Args extends readonly unknown[],
       const about = { object: asObject(found), project: isGlobal ? null : { id: project, name: projectName } };
       const event = { actor, action, ...about, result, requestId, count };
       await deps.store.audit.append(event).catch((error: unknown) => {
-        deps.log?.error({ error, event }, "an audit event could not be written");
+        deps.log?.error({ error, event }, "failed to write an audit event");
       });
     };
     let result: Result;

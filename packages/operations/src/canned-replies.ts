@@ -32,11 +32,11 @@ export interface CannedReplyListInput extends ListInput {
   tag?: string | undefined;
 }
 
-const notFound = () => new ServiceError("not_found", "There is no such canned reply in this project.");
+const notFound = () => new ServiceError("not_found", "No canned reply with this ID exists in this project.");
 
 const nameTaken = (name: string) =>
   invalidInput(
-    [{ pointer: "/name", code: "taken", detail: `there is a canned reply of this name: ${name}` }],
+    [{ pointer: "/name", code: "taken", detail: `is already used by another canned reply: ${name}` }],
     "The canned reply",
   );
 
@@ -63,7 +63,7 @@ export async function listCannedReplies(
   const found = Object.entries({ folder, tag } as Record<string, unknown>).flatMap(([name, value]) =>
     value === undefined || (typeof value === "string" && value.isWellFormed() && !value.includes("\0"))
       ? []
-      : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a text" }],
+      : [{ pointer: `/${name}`, code: "invalid_type", detail: "must be given once, as a string" }],
   );
   return readPage(
     "canned replies",
@@ -196,7 +196,7 @@ export async function renderCannedReply(
   const { text } = await readCannedReply(store, principal, id);
   const facts = await store.cannedReplies.findTicketFacts(principal.project, ticketId);
   if (facts === null) {
-    const detail = "there is no such ticket in this project";
+    const detail = "no ticket with this ID exists in this project";
     throw invalidInput([{ pointer: "/ticketId", code: "not_found", detail }], "The call");
   }
   const values: Record<string, string> = valuesOf(ticketId, facts, await nameOf(store, principal));

@@ -84,7 +84,7 @@ function changeApi(store: Store, present: ApiSettings, change: ConfigOf<"api">):
   const { webhookSecret, overlapSeconds, ...rest } = given(change);
   if (webhookSecret === undefined) {
     if (overlapSeconds === undefined) return rest;
-    const detail = "goes with a new webhookSecret, and changes nothing without one";
+    const detail = "requires a new webhookSecret in the same request";
     throw invalidInput([{ pointer: "/config/overlapSeconds", code: "not_allowed", detail }], "The channel");
   }
   const overlap = { overlapSeconds: overlapSeconds ?? CHANNEL_LIMITS.overlapDefaultSeconds };
@@ -100,7 +100,7 @@ async function changeWidget(
   const { identitySecret, features, ...rest } = given(change);
   const { project } = rest;
   if (project !== undefined && (await store.projects.findByName(project)) === null) {
-    const fault = { pointer: "/config/project", code: "unknown", detail: `there is no project ${project}` };
+    const fault = { pointer: "/config/project", code: "unknown", detail: `no project is named ${project}` };
     throw invalidInput([fault], "The channel");
   }
   const sealed = identitySecret == null ? identitySecret : store.sealer.seal(identitySecret);
@@ -113,7 +113,7 @@ async function changeWidget(
   };
   const next = { ...present, ...changed };
   if (next.requireIdentity && next.identitySecret === null) {
-    const detail = "needs an identitySecret: without one no hash can be right";
+    const detail = "requires an identitySecret: without it, no hash can be verified";
     throw invalidInput([{ pointer: "/config/requireIdentity", code: "not_allowed", detail }], "The channel");
   }
   return changed;
@@ -180,7 +180,7 @@ function asItem(
 function idOf(text: string): IntegrationId {
   const id = integrationIdSchema.safeParse(text);
   if (id.success) return id.data;
-  throw new ServiceError("not_found", `There is no such channel. There are: ${INTEGRATION_IDS.join(", ")}.`);
+  throw new ServiceError("not_found", `No channel with this ID exists. Channels: ${INTEGRATION_IDS.join(", ")}.`);
 }
 
 /** The settings as the principal's project sees them: the secrets that sign callbacks are its own. */
@@ -235,9 +235,13 @@ export const updateChannel = audited(
       const settings = await readSettings(store, principal);
       const { version } = settings;
       if (versions !== null && !versions.includes(version)) {
-        throw new ServiceError("version_conflict", `The settings have version ${version} now. Read them again.`, {
-          headers: { ETag: `"${version}"` },
-        });
+        throw new ServiceError(
+          "version_conflict",
+          `The settings have changed; the current version is ${version}. Fetch them again.`,
+          {
+            headers: { ETag: `"${version}"` },
+          },
+        );
       }
       const ownSecret = ownSecretOf(id, principal, config);
       const wanted = await CHANGED[id](store, settings, { config, enabled });

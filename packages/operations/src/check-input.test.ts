@@ -27,11 +27,11 @@ describe("an input", () => {
     const error = errorOf({ name: "", scopes: ["kb:read", "kb:all"], rateLimit: 0 });
     expect(error.code).toBe("invalid_request");
     expect(error.message).toBe(
-      "The key is not valid: /name at least 1 character that is not white space (and 2 more).",
+      "The key is not valid: /name must not be empty or only whitespace (and 2 more).",
     );
     expect(error.errors).toEqual([
-      { pointer: "/name", code: "too_short", detail: "at least 1 character that is not white space" },
-      { pointer: "/scopes/1", code: "invalid", detail: "not a scope" },
+      { pointer: "/name", code: "too_short", detail: "must not be empty or only whitespace" },
+      { pointer: "/scopes/1", code: "invalid", detail: "is not a valid scope" },
       { pointer: "/rateLimit", code: "too_small", detail: expect.any(String) },
     ]);
   });
@@ -49,7 +49,7 @@ describe("an input", () => {
       ["/__proto__", "/a~1b", "/~0", "/"].map((pointer) => ({
         pointer,
         code: "unknown_field",
-        detail: "is not known here",
+        detail: "is not a known field",
       })),
     );
   });

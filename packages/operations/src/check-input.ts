@@ -30,7 +30,7 @@ function asFaults(issue: Issue): FieldFault[] {
     return (issue.keys ?? []).map((key) => ({
       pointer: pointerTo([...issue.path, key]),
       code: "unknown_field",
-      detail: "is not known here",
+      detail: "is not a known field",
     }));
   }
   return [{ pointer: pointerTo(issue.path), ...describeIssue(issue) }];

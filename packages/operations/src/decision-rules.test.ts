@@ -131,7 +131,7 @@ describe("a reply", () => {
 
   test("is not made of an empty draft", () => {
     const draft = { text: " ", markdown: false, sources: [], covers: [first.id, second.id] };
-    expect(() => decide("approve", stateWith({ draft }))).toThrow(/no text/);
+    expect(() => decide("approve", stateWith({ draft }))).toThrow(/draft is empty/);
   });
 
   test("is not made of a draft where a message waits that it does not answer, as one that failed", () => {

@@ -39,10 +39,14 @@ export function conflict({ version }: { version: number }, text: string): Servic
 
 /** What is said of a message that is no dead letter, or none any more. */
 export const noDeadLetter = () =>
-  new ServiceError("not_found", "This project has no such dead letter. See: svc dead-letters list.");
+  new ServiceError(
+    "not_found",
+    "No dead letter with this ID exists in this project. List them with: svc dead-letters list.",
+  );
 
 /** Why a decision that must not pass over a message has to wait. */
-export const UNREAD = "The customer has written something that is not in the ticket yet. Read it again in a moment.";
+export const UNREAD =
+  "The customer has sent a new message that is not in the ticket yet. Fetch the ticket again in a moment.";
 
 /** The decision that changes nothing but what is said besides. */
 function decisionOf(
@@ -97,7 +101,7 @@ function draftOf(state: ReviewState): Decision["work"] {
 }
 
 /** Why a decision has to wait for an earlier one. */
-export const UNDER_WAY = "An earlier decision is being carried out. Read the ticket again in a moment.";
+export const UNDER_WAY = "An earlier action on this ticket is still in progress. Fetch the ticket again in a moment.";
 
 const NO_DRAFT = "This ticket has no draft. Use reply to write to the customer.";
 
@@ -105,11 +109,11 @@ const approve: Rule<"approve"> = (state, _input, call) => {
   const { draft } = state;
   if (draft === null) throw illegal(NO_DRAFT);
   if (draft.text.trim() === "") {
-    throw illegal("The draft has no text, since the agent found no answer. Use edit to write one, or reject.");
+    throw illegal("The draft is empty because the agent found no answer. Use edit to write one, or reject.");
   }
   // A dead letter has no draft; its sender must not be told that this one answers it.
   if (state.waiting.some(({ id }) => !draft.covers.includes(id))) {
-    const text = "A message waits that the draft does not answer. Use retry for what has failed, regenerate, or edit.";
+    const text = "A newer message is not covered by this draft. Use retry for failed messages, regenerate, or edit.";
     throw conflict(state.ticket, text);
   }
   return decisionOf("approve", state, call, {
@@ -143,7 +147,7 @@ const edit: Rule<"edit"> = (state, { text, markdown, attachments }, call) => {
 
 const reject: Rule<"reject"> = (state, { reason }, call) => {
   if (state.waiting.length === 0) {
-    throw illegal("No message of this ticket waits for an answer. Use resolve to close it.");
+    throw illegal("No message on this ticket is waiting for an answer. Use resolve to close the ticket.");
   }
   return decisionOf("reject", state, call, {
     ticket: { stage: "done", status: "pending" },
@@ -156,17 +160,17 @@ const reject: Rule<"reject"> = (state, { reason }, call) => {
 
 const regenerate: Rule<"regenerate"> = (state, _input, call) => {
   const work = draftOf(state);
-  if (work === null) throw illegal("No message of this ticket waits for an answer, so there is nothing to draft.");
+  if (work === null) throw illegal("No message on this ticket is waiting for an answer, so there is nothing to draft.");
   return decisionOf("regenerate", state, call, {
     ticket: { stage: "received" },
-    why: "a new draft is asked for",
+    why: "new draft requested",
     work,
   });
 };
 
 const unassign: Rule<"unassign"> = (state, { keepsDraft = false }, call) => {
   const { ticket, isPersonPromised } = state;
-  if (ticket.assignee === null) throw illegal("Nobody has this ticket. Use assign or takeover to give it to somebody.");
+  if (ticket.assignee === null) throw illegal("This ticket is not assigned. Use assign or takeover to assign it.");
   // Only once the draft is there does the ticket wait, and can go back to the agent.
   if (state.isUnderWay && ticket.stage === "received") throw conflict(ticket, UNDER_WAY);
   // Who was promised a person must get one: the ticket then waits for the next operator.
@@ -174,7 +178,7 @@ const unassign: Rule<"unassign"> = (state, { keepsDraft = false }, call) => {
   const goesBack = ticket.stage === "review" && !isForPerson && heldOf(state).length > 0;
   return decisionOf("unassign", state, call, {
     ticket: { assignee: null, ...(goesBack ? { stage: "received" } : {}) },
-    why: "given back to the agent",
+    why: "returned to the agent",
     ...(goesBack ? { waiting: "return", dropsDraft: true } : {}),
   });
 };
@@ -204,7 +208,7 @@ const reroute: Rule<"reroute"> = (state, { agentId }, call) => {
 
 const resolve: Rule<"resolve"> = (state, { status = "resolved" }, call) => {
   const { ticket, waiting } = state;
-  if (ticket.status === status && waiting.length === 0) throw illegal(`This ticket is ${status} already.`);
+  if (ticket.status === status && waiting.length === 0) throw illegal(`This ticket is already ${status}.`);
   return decisionOf("resolve", state, call, {
     ticket: { status, assignee: null, stage: isLegalMove(ticket.stage, "done") ? "done" : ticket.stage },
     why: status,
@@ -225,7 +229,7 @@ function restAfterReopen({ ticket: { stage }, waiting, closed: { before, ended }
 const reopen: Rule<"reopen"> = (state, { restore = false }, call) => {
   const { ticket, closed } = state;
   if (ticket.status !== "resolved" && ticket.status !== "spam") {
-    throw illegal(`This ticket is ${ticket.status}, so it is not closed.`);
+    throw illegal(`This ticket is ${ticket.status}, so it cannot be reopened.`);
   }
   const { status, assignee } = (restore ? closed.before : null) ?? { status: "open", assignee: ticket.assignee };
   return decisionOf("reopen", state, call, {
@@ -278,8 +282,8 @@ const retry: Rule<"retry"> = (state, _input, call) => {
   if (waiting.some((message) => message.state === "failed")) return revive(state, call);
   throw illegal(
     isOutdated
-      ? "The customer has written since the reply that could not be sent was made. Use approve, edit or reply."
-      : "Nothing of this ticket has failed.",
+      ? "The customer has written since the failed reply was created. Use approve, edit or reply."
+      : "No message or reply of this ticket has failed.",
   );
 };
 
@@ -301,7 +305,7 @@ export const DECISION_RULES: { [Action in ReviewAction]: ActionRule<Action> } = 
     decide: (state, { text, markdown = false, attachments }, call) =>
       decisionOf("reply", state, call, {
         ticket: { stage: "delivering", assignee: ownerAfterReply(state, call) },
-        why: "answered by a person",
+        why: "answered by an operator",
         work: replyOf(state, { author: "operator", text, markdown, sources: [], fileIds: fileIdsOf(attachments) }),
       }),
   },

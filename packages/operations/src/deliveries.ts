@@ -48,7 +48,7 @@ export async function listDeliveries(
 ): Promise<ListPage<DeliveryItem>> {
   requireScope(principal, "webhooks:read");
   const known = deliveryStateSchema.optional().safeParse(state);
-  const detail = `one of ${deliveryStateSchema.options.join(", ")}`;
+  const detail = `must be one of ${deliveryStateSchema.options.join(", ")}`;
   return readPage(
     "deliveries",
     input,
@@ -69,7 +69,7 @@ export async function getDelivery(
   if (item === null) {
     throw new ServiceError(
       "not_found",
-      "This project has no such delivery. A message's final one exists only once there is an answer.",
+      "No delivery with this ID exists in this project. The final delivery of a message is created when its answer is ready.",
     );
   }
   return shownTo(principal, item);
@@ -83,7 +83,7 @@ async function requireSecret(store: Store, project: ProjectId, id: string): Prom
   if (secrets?.webhookSecret != null || (await store.callbacks.hasSecret(project, item.messageId))) return;
   throw new ServiceError(
     "invalid_request",
-    "The key that signed this callback is forgotten, since its message is answered. Set a webhook secret of the project (svc webhook secret --project NAME --generate), which signs replays too.",
+    "The API key that signed this callback is no longer stored, because the message is answered. Set a webhook secret for the project (svc webhook secret --project NAME --generate), which also signs replays.",
   );
 }
 
@@ -105,7 +105,8 @@ export const replayDelivery = audited(
     if (isUuid(id)) await requireSecret(store, project, id);
     const due = isUuid(id) ? await store.deliveries.replay(project, id) : null;
     const item = due === null ? null : await store.deliveries.find(project, id);
-    if (due === null || item === null) throw new ServiceError("not_found", "This project has no such delivery.");
+    if (due === null || item === null)
+      throw new ServiceError("not_found", "No delivery with this ID exists in this project.");
     await leaveToSweeper(log, { deliveryId: id }, () => publishDeliveries(queues, [due]));
     return item;
   },

@@ -76,7 +76,7 @@ function asItem(document: DocumentState): DocumentItem {
 
 async function readDocument(store: Store, { project }: Principal, kbId: string, id: string): Promise<DocumentState> {
   const document = isUuid(id) ? await store.documents.find(project, kbId, id) : null;
-  if (document === null) throw new ServiceError("not_found", "There is no such document in this knowledge base.");
+  if (document === null) throw new ServiceError("not_found", "No document with this ID exists in this knowledge base.");
   return document;
 }
 
@@ -92,7 +92,7 @@ export async function listDocuments(
 ): Promise<ListPage<DocumentItem>> {
   requireScope(principal, "kb:read");
   const known = documentStatusSchema.optional().safeParse(status);
-  const detail = `one of ${documentStatusSchema.options.join(", ")}`;
+  const detail = `must be one of ${documentStatusSchema.options.join(", ")}`;
   await requireKb(store, principal, kbId);
   return readPage(
     "documents",
@@ -131,7 +131,7 @@ export async function getPassage({ store }: { store: Store }, principal: Princip
   if (found === undefined || document === null) {
     throw new ServiceError(
       "not_found",
-      "There is no such passage in this project; its document may have been read anew.",
+      "No passage with this ID exists in this project. Its document may have been processed again.",
     );
   }
   const { kbId, documentId } = found;
@@ -183,7 +183,8 @@ async function queue(
   const documents = queued.map(async ({ documentId, isNew }) => {
     const document = await store.documents.find(principal.project, kbId, documentId);
     // It may be deleted again by now.
-    if (document === null) throw new ServiceError("not_found", "The document was deleted as soon as it was added.");
+    if (document === null)
+      throw new ServiceError("not_found", "The document was deleted immediately after it was added.");
     return { item: asItem(document), isNew };
   });
   return Promise.all(documents);
@@ -220,7 +221,13 @@ function checkUrl({ fetchGuard }: IngestDeps, field: "url" | "sitemap", text: st
   const check = fetchGuard.checkUrl(url);
   if (!check.ok)
     throw invalidInput(
-      [{ pointer: `/${field}`, code: "forbidden_address", detail: `is refused. ${check.reason.replace(/\.$/, "")}` }],
+      [
+        {
+          pointer: `/${field}`,
+          code: "forbidden_address",
+          detail: `is not allowed. ${check.reason.replace(/\.$/, "")}`,
+        },
+      ],
       "The URL",
     );
   return url.href;
@@ -247,7 +254,7 @@ export const addDocuments = audited(
     }
     const ingest = request.text === undefined ? asPage(deps, request) : asText({ ...request, text: request.text });
     const [queued] = await queue(deps, principal, kbId, [ingest]);
-    if (queued === undefined) throw new Error("the document was not queued");
+    if (queued === undefined) throw new Error("failed to queue the document");
     return queued;
   },
 );
@@ -315,7 +322,7 @@ export const addFiles = audited(
     const ingests = files.map(asFile);
     const keys = ingests.map(({ key }) => key);
     if (new Set(keys).size < keys.length) {
-      const detail = "two files of one upload have the same name; send them one by one, each with a key";
+      const detail = "two files in one upload have the same name; upload them separately, each with its own key";
       throw invalidInput([{ pointer: "/file", code: "repeated", detail }], "The upload");
     }
     return queue(deps, principal, kbId, ingests);
@@ -345,7 +352,7 @@ function asFile({ bytes, mime, facts }: UploadedFile): NewIngest {
 
 async function readImport(store: Store, { project }: Principal, kbId: string, id: string): Promise<ImportItem> {
   const item = isUuid(id) && isUuid(kbId) ? await store.imports.find(project, kbId, id) : null;
-  if (item === null) throw new ServiceError("not_found", "There is no such import in this knowledge base.");
+  if (item === null) throw new ServiceError("not_found", "No import with this ID exists in this knowledge base.");
   return item;
 }
 

@@ -41,7 +41,7 @@ export interface GapListInput extends ListInput {
   sort?: GapSort | undefined;
 }
 
-const notFound = () => new ServiceError("not_found", "There is no such gap in this project.");
+const notFound = () => new ServiceError("not_found", "No gap with this ID exists in this project.");
 
 function asItem(gap: GapRecord): Gap {
   const { examples, createdAt, lastAt, ...rest } = gap;
@@ -170,7 +170,7 @@ export const writeGapArticle = audited(
     }
     const request = { text, title, key: keyOfArticle(gap.id), mime: "text/markdown" as const };
     const added = await addDocuments(deps, principal, kbId, request);
-    if ("import" in added) throw new Error("an article was taken for a sitemap");
+    if ("import" in added) throw new Error("an article was mistaken for a sitemap");
     const article = { kbId, documentId: added.item.id };
     const outcome = await store.gaps.update(principal.project, gap.id, { status: "answered", article }, null);
     if (outcome === null) throw notFound();

@@ -41,11 +41,11 @@ function asItem(kb: KbState, { projectName }: Principal): KbItem {
   };
 }
 
-const notFound = () => new ServiceError("not_found", "There is no such knowledge base in this project.");
+const notFound = () => new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
 
 const nameTaken = (name: string) =>
   invalidInput(
-    [{ pointer: "/name", code: "taken", detail: `there is a knowledge base of this name: ${name}` }],
+    [{ pointer: "/name", code: "taken", detail: `is already used by another knowledge base: ${name}` }],
     "The knowledge base",
   );
 
@@ -176,10 +176,10 @@ async function searchedKbs(store: Store, { project }: Principal, kbIds: readonly
   const ids = kbIds.map((id) => id.toLowerCase());
   const found = new Set((await store.kbs.findAll(project, ids.filter(isUuid))).map(({ id }) => id));
   const faults = ids.flatMap((id, index) =>
-    found.has(id) ? [] : [{ pointer: `/kbIds/${index}`, code: "not_found", detail: "is not there in this project" }],
+    found.has(id) ? [] : [{ pointer: `/kbIds/${index}`, code: "not_found", detail: "does not exist in this project" }],
   );
   if (faults.length === 0) return ids;
-  throw new ServiceError("not_found", "There is no such knowledge base in this project.", { errors: faults });
+  throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.", { errors: faults });
 }
 
 /**

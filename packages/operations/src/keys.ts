@@ -46,7 +46,7 @@ const asNamedItem = (record: NamedApiKey) => asItem(record, record.projectName);
 /** The key with this id. Throws not_found. */
 async function readKey(store: Store, id: string): Promise<NamedApiKey> {
   const record = isUuid(id) ? await store.apiKeys.find(id) : null;
-  if (record === null) throw new ServiceError("not_found", "There is no key with this id.");
+  if (record === null) throw new ServiceError("not_found", "No key with this ID exists.");
   return record;
 }
 
@@ -55,10 +55,11 @@ async function chooseProject(store: Store, scopes: Scope[], name: string | undef
   const fault = (code: string, detail: string) => invalidInput([{ pointer: "/project", code, detail }], "The key");
   if (scopes.includes("admin:*")) {
     if (name === undefined) return null;
-    throw fault("not_allowed", "must be left out: a key with admin:* chooses its project with each request");
+    throw fault("not_allowed", "must be omitted: a key with admin:* selects the project in each request");
   }
   const project = await store.projects.findByName(name ?? DEFAULT_PROJECT);
-  if (project === null) throw fault("unknown", `must name a project; there is no ${name ?? DEFAULT_PROJECT}`);
+  if (project === null)
+    throw fault("unknown", `must be the name of a project; ${name ?? DEFAULT_PROJECT} does not exist`);
   return project;
 }
 
@@ -148,7 +149,7 @@ export const rotateKey = audited(
     if (record === null) {
       throw new ServiceError(
         "invalid_request",
-        "This key is revoked or has expired, so it cannot be rotated. Make a new one.",
+        "This key is revoked or expired and cannot be rotated. Create a new key.",
       );
     }
     return { ...asNamedItem(record), key };

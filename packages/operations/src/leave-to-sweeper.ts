@@ -10,6 +10,6 @@ export async function leaveToSweeper(log: Log, facts: object, announce: () => Pr
     await announce();
   } catch (error) {
     if (!(error instanceof QueueDownError)) throw error;
-    log.debug(facts, "the queue is away; a sweeper will announce what is committed");
+    log.debug(facts, "queue unavailable; a sweeper will announce the committed work");
   }
 }

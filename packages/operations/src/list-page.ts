@@ -11,7 +11,7 @@ interface PageQuery {
 
 /** The fault of a search in a list that knows none: its answer would look like what was searched for. */
 export function searchFaults(q: string | undefined): FieldFault[] {
-  return q === undefined ? [] : [{ pointer: "/q", code: "unknown_field", detail: "is not known here" }];
+  return q === undefined ? [] : [{ pointer: "/q", code: "unknown_field", detail: "is not a known field" }];
 }
 
 /**

@@ -10,7 +10,7 @@ import { getChannel } from "./channels.ts";
 import { checkInput } from "./check-input.ts";
 
 /** What a chat reads. */
-const TEST_TEXT = "This is a test message: your bot can write here.";
+const TEST_TEXT = "This is a test message: your bot can write to this chat.";
 /** So long is waited for the Bot API, in milliseconds, and so often is looked. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 200;
@@ -19,8 +19,8 @@ const noChat = (chatId: string | undefined) =>
   new ServiceError(
     "not_found",
     chatId === undefined
-      ? "Nobody has written to the bot yet. Write something to it in Telegram first."
-      : "Nobody has written to the bot in this chat: a bot cannot begin a chat. Write something to it there first.",
+      ? "No one has written to the bot yet. Send it a message in Telegram first."
+      : "No one has written to the bot in this chat, and a bot cannot start a chat. Send it a message there first.",
   );
 
 /** The conversation of a chat of the bot, or the one in which something happened last. Throws not_found. */
@@ -48,8 +48,8 @@ export const testMessenger = audited(
     const given = checkInput(messengerTestSchema, input, "The test");
     const channel = await getChannel({ store }, principal, "messenger");
     if (channel.state !== "running") {
-      const why = channel.error ?? (channel.enabled ? "It has not started." : "It is switched off.");
-      throw new ServiceError("invalid_request", `The messenger does not run, so nothing can be sent: ${why}`);
+      const why = channel.error ?? (channel.enabled ? "It has not started." : "It is disabled.");
+      throw new ServiceError("invalid_request", `The messenger channel is not running, so nothing can be sent: ${why}`);
     }
     const project = await store.projects.findByName(DEFAULT_PROJECT);
     if (project === null) throw noChat(given.chatId);

@@ -127,7 +127,10 @@ export const cancelPull = audited(
       const cancelled = await store.modelPulls.cancel(id);
       if (cancelled !== null) return cancelled;
     }
-    throw new ServiceError("not_found", "This model is not being pulled. GET /api/v1/admin/models shows what is.");
+    throw new ServiceError(
+      "not_found",
+      "This model is not being pulled. List active pulls with GET /api/v1/admin/models.",
+    );
   },
   (_args, cancelled) => (cancelled === null ? null : asObject(cancelled)),
   { isGlobal: true },

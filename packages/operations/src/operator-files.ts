@@ -30,17 +30,20 @@ export const addReplyFile = audited(
     const ticket = await readTicket(store, principal, ticketId);
     if (bytes.length === 0) {
       throw new ServiceError("invalid_request", "The file is empty.", {
-        errors: [{ pointer: "", code: "too_small", detail: "has no bytes" }],
+        errors: [{ pointer: "", code: "too_small", detail: "must not be empty" }],
       });
     }
     if (bytes.length > OPERATOR_FILE_LIMITS.fileMaxBytes) {
-      throw new ServiceError("payload_too_large", "A file may have 10 MB.");
+      throw new ServiceError("payload_too_large", "A file must not exceed 10 MB.");
     }
     const filename = cleanFileName(name);
     const mime = sniffMime(bytes);
     const fileId = await store.operatorFiles.insert(ticket.homeProject, ticket.id, { filename, mime, content: bytes });
     if (fileId === null) {
-      throw new ServiceError("rate_limited", "This ticket has too many files that no reply names. Send some first.");
+      throw new ServiceError(
+        "rate_limited",
+        "This ticket has too many files that are not attached to a reply yet. Send some of them first.",
+      );
     }
     return { fileId, filename, mime, sizeBytes: bytes.length };
   },

@@ -10,17 +10,20 @@ import type { ExpectedVersions } from "./kbs.ts";
 import { readPage } from "./list-page.ts";
 import { staleVersion } from "./stale-version.ts";
 
-const notFound = () => new ServiceError("not_found", "There is no operator with this id.");
+const notFound = () => new ServiceError("not_found", "No operator with this ID exists.");
 
 const emailTaken = () =>
-  invalidInput(
-    [{ pointer: "/email", code: "taken", detail: "there is an operator with this e-mail address" }],
-    "The operator",
-  );
+  invalidInput([{ pointer: "/email", code: "taken", detail: "is already used by another operator" }], "The operator");
 
 const lastAdministrator = (pointer: string) =>
   invalidInput(
-    [{ pointer, code: "last_administrator", detail: "nobody else administers every project (role administrator, *)" }],
+    [
+      {
+        pointer,
+        code: "last_administrator",
+        detail: "there must be at least one other administrator of all projects (role administrator, *)",
+      },
+    ],
     "The operator",
   );
 
@@ -46,7 +49,7 @@ async function rolesOf(store: Store, roles: OperatorInput["roles"]): Promise<New
   const found = roles.map(({ project, role }) => ({ project: project === "*" ? null : idOf.get(project), role }));
   const faults = found.flatMap(({ project }, index) =>
     project === undefined
-      ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "there is no such project" }]
+      ? [{ pointer: `/roles/${index}/project`, code: "not_found", detail: "no project has this name" }]
       : [],
   );
   if (faults.length > 0) throw invalidInput(faults, "The operator");
@@ -93,7 +96,7 @@ export async function findOperator(
 ): Promise<Operator> {
   requireScope(principal, "admin:*");
   const record = isUuid(named) ? await store.operators.find(named) : await store.operators.findByEmail(named);
-  if (record === null) throw new ServiceError("not_found", "There is no operator with this id or e-mail address.");
+  if (record === null) throw new ServiceError("not_found", "No operator with this ID or email address exists.");
   return asItem(record);
 }
 
@@ -181,7 +184,7 @@ export const createOperatorLink = audited(
     requireScope(principal, "admin:*");
     const record = await readOperator(store, id);
     if (record.disabledAt !== null) {
-      throw new ServiceError("not_found", "This operator is disabled: enable them first.");
+      throw new ServiceError("not_found", "This operator is disabled. Enable the operator first.");
     }
     const { token, expiresAt } = await makeLink(store, record.id);
     return { token, expiresAt: expiresAt.toISOString() };

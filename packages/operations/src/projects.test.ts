@@ -46,7 +46,7 @@ const list = (input: ListInput = {}, who = principal()) => listProjects({ store 
 const get = (id: string, who = principal()) => getProject({ store }, who, id);
 
 describe("the webhook secret of a project", () => {
-  const SECRET = "a secret of the project";
+  const SECRET = "a project secret";
   const NEXT = "the secret after it, longer";
   const change = (id: string, input: ProjectChange, versions: number[] | null = null) =>
     updateProject({ store }, principal(), id, input, versions);

@@ -45,11 +45,11 @@ export async function listProjects(
 }
 
 const nameTaken = () =>
-  invalidInput([{ pointer: "/name", code: "taken", detail: "there is a project of this name" }], "The project");
+  invalidInput([{ pointer: "/name", code: "taken", detail: "is already used by another project" }], "The project");
 
 async function readProject(store: Store, id: string): Promise<Project> {
   const project = isUuid(id) ? await store.projects.find(asProjectId(id)) : null;
-  if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+  if (project === null) throw new ServiceError("not_found", "No project with this ID exists.");
   return project;
 }
 
@@ -87,7 +87,7 @@ function secretOf(
 ): { secret: string | null; overlapSeconds: number } | undefined {
   if (secret === undefined || secret === MASKED_SECRET) {
     if (overlapSeconds === undefined) return undefined;
-    const detail = "goes with a new webhookSecret, and changes nothing without one";
+    const detail = "requires a new webhookSecret in the same request";
     throw invalidInput([{ pointer: "/overlapSeconds", code: "not_allowed", detail }], "The project");
   }
   const change = { secret, overlapSeconds: overlapSeconds ?? CHANNEL_LIMITS.overlapDefaultSeconds };
@@ -115,13 +115,13 @@ export const updateProject = audited(
     const change = checkInput(projectChangeSchema, input, "The project");
     const before = await readProject(store, id);
     if (before.name === DEFAULT_PROJECT && change.name !== undefined && change.name !== DEFAULT_PROJECT) {
-      const detail = `${DEFAULT_PROJECT} keeps its name: requests that name no project work on it`;
+      const detail = `${DEFAULT_PROJECT} cannot be renamed: requests that name no project use it`;
       throw invalidInput([{ pointer: "/name", code: "not_allowed", detail }], "The project");
     }
     const secret = secretOf(store, before, change);
     const { webhookSecret: _secret, overlapSeconds: _overlap, ...settings } = change;
     const { result, project } = await store.projects.update(before.id, settings, versions);
-    if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+    if (project === null) throw new ServiceError("not_found", "No project with this ID exists.");
     if (result === "taken") throw nameTaken();
     if (result === "stale") throw staleVersion("The project", project.version);
     if (secret === undefined) return asItem(project);
@@ -132,13 +132,11 @@ export const updateProject = audited(
   { isGlobal: true },
 );
 
-const widgetHindrance = (name: string) =>
-  `The widget's messages belong to ${name}. Give the widget another project first.`;
+const widgetHindrance = (name: string) => `The widget uses ${name}. Assign the widget to another project first.`;
 
 /** Why a project must not be deleted, or null. */
 async function findHindrance(store: Store, { name }: Project): Promise<string | null> {
-  if (name === DEFAULT_PROJECT)
-    return `${DEFAULT_PROJECT} cannot be deleted: requests that name no project work on it.`;
+  if (name === DEFAULT_PROJECT) return `${DEFAULT_PROJECT} cannot be deleted: requests that name no project use it.`;
   const { widget } = await store.channelsConfig.read();
   return widget.config.project === name ? widgetHindrance(name) : null;
 }
@@ -150,7 +148,7 @@ async function askToConfirm(store: Store, project: Project): Promise<ServiceErro
   const detail = `must be ${JSON.stringify(project.name)}, the name of the project`;
   return new ServiceError(
     "invalid_request",
-    `This would delete the project ${project.name} with all that it holds. ${what} To agree, send {"confirm":"${project.name}"}.`,
+    `This deletes the project ${project.name} and everything in it. ${what} To confirm, send {"confirm":"${project.name}"}.`,
     { errors: [{ pointer: "/confirm", code: "not_confirmed", detail }] },
   );
 }

@@ -60,7 +60,7 @@ const MAX_REWRITTEN_CHUNKS = 2_000;
 /** Titles are shown in lists. */
 const MAX_TITLE_CHARS = 200;
 
-const notFound = () => new ServiceError("not_found", "There is no such proposal in this project.");
+const notFound = () => new ServiceError("not_found", "No proposal with this ID exists in this project.");
 
 /** Title of an article whose own one is a question that must not be shown. */
 const HIDDEN_TITLE = "Answer to a customer";
@@ -171,7 +171,7 @@ export async function listProposals(
   requireScope(principal, "kb:read");
   const found = faultsOf(proposalStatusSchema.optional(), status, "/status");
   if (kbId !== undefined && !isUuid(kbId)) {
-    found.push({ pointer: "/kbId", code: "invalid_value", detail: "the id of a knowledge base" });
+    found.push({ pointer: "/kbId", code: "invalid_value", detail: "must be the ID of a knowledge base" });
   }
   const searchesQuestions = grantsScope(principal.scopes, "tickets:read");
   return readPage(
@@ -272,7 +272,7 @@ export async function proposeFromEdit(
     if (proposal === null) return null;
     return (await store.proposals.insert(project, { ...proposal, ticketId, createdBy: actor })).id;
   } catch (error) {
-    log.warn({ error, ticketId }, "what an operator has changed could not be proposed for the knowledge base");
+    log.warn({ error, ticketId }, "failed to propose an operator's edit for the knowledge base");
     return null;
   }
 }
@@ -286,12 +286,13 @@ async function fromTicket(
   const fault = (code: string, detail: string) =>
     invalidInput([{ pointer: "/ticketId", code, detail }], "The proposal");
   const answer = await store.proposals.findOperatorAnswer(project, ticketId);
-  if (answer === null) throw fault("not_found", "no person has answered in such a ticket of this project");
+  if (answer === null)
+    throw fault("not_found", "no ticket with this ID in this project has an answer from an operator");
   const text = withoutCourtesies(answer.text);
-  if (text === "") throw fault("no_answer", "the last answer of a person says nothing but courtesies");
+  if (text === "") throw fault("no_answer", "the operator's last answer contains only greetings and thanks");
   const proposal = await proposalOf(store, project, { ...answer, text });
   if (proposal !== null) return proposal;
-  throw fault("no_kb", "its agent has no knowledge base; name one with kbId, and send the text");
+  throw fault("no_kb", "its agent has no knowledge base; send kbId and text");
 }
 
 /** Of a text that somebody has written. */
@@ -306,7 +307,7 @@ async function fromText(
   const fault = (pointer: string, code: string, detail: string) =>
     invalidInput([{ pointer, code, detail }], "The proposal");
   const asked = ticketId === undefined ? null : await store.proposals.findQuestion(project, ticketId);
-  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "there is no such ticket");
+  if (ticketId !== undefined && asked === null) throw fault("/ticketId", "not_found", "no ticket with this ID exists");
   const question = asked?.question == null ? null : questionOf(asked.question);
   const made = { kbId, question, after: replaces === "" ? articleText(question, text) : text };
   if (documentId === undefined) {
@@ -315,10 +316,14 @@ async function fromText(
   }
   const target = await store.proposals.findTarget(project, documentId);
   if (target === null || target.kbId !== kbId) {
-    throw fault("/documentId", "not_found", "there is no such document in this knowledge base, or it is not read yet");
+    throw fault(
+      "/documentId",
+      "not_found",
+      "no document with this ID exists in this knowledge base, or it is not processed yet",
+    );
   }
   if (replaces !== "" && (await rewrite(store, project, target, { before: replaces, after: text })) === null) {
-    throw fault("/replaces", "not_found", "must stand in the document once, and the document must be text or Markdown");
+    throw fault("/replaces", "not_found", "must occur exactly once in the document, which must be text or Markdown");
   }
   return {
     ...made,
@@ -362,9 +367,10 @@ function decidedBy(outcome: ProposalOutcome | null, principal: Principal): Propo
   const { result, proposal } = outcome;
   if (result === "done") return asItem(proposal, principal);
   const texts = {
-    stale: `The proposal has version ${proposal.version} now. Read it again.`,
-    decided: `The proposal is ${proposal.status} already.`,
-    changed: "The document has changed since this was proposed, or waits to be read anew. Read it, and propose anew.",
+    stale: `The proposal has changed; its current version is ${proposal.version}. Fetch it again.`,
+    decided: `The proposal is already ${proposal.status}.`,
+    changed:
+      "The document has changed since the proposal, or is waiting to be processed. Review it and create a new proposal.",
   };
   throw new ServiceError("version_conflict", texts[result], { headers: { ETag: `"${proposal.version}"` } });
 }

@@ -54,13 +54,17 @@ async function findAgainst(
   if (agentId !== undefined) {
     const other = await store.agents.find(principal.project, agentId);
     if (other !== null) return { agent: other, changed: changedFields(agent, other) };
-    const detail = "there is no such agent in this project";
+    const detail = "no agent with this ID exists in this project";
     throw invalidInput([{ pointer: "/against/agentId", code: "not_found", detail }], WHAT);
   }
   const faults = await faultsOfKbs(store, principal, change.kbIds ?? [], "/against");
   const agents = await store.agents.list(principal.project);
   if (agents.some(({ id, name }) => id !== agent.id && name === change.name)) {
-    faults.push({ pointer: "/against/name", code: "taken", detail: `there is an agent of this name: ${change.name}` });
+    faults.push({
+      pointer: "/against/name",
+      code: "taken",
+      detail: `is already used by another agent: ${change.name}`,
+    });
   }
   if (faults.length > 0) throw invalidInput(faults, WHAT);
   // Nobody calls tools here, so what the change says of them makes no difference.
@@ -80,7 +84,7 @@ function changedFields(one: Agent, other: Agent): string[] {
 /** Throws invalid_request with a fault for each of these tickets that the project does not have. */
 async function requireTickets(store: Store, { project }: Principal, ticketIds: readonly string[]): Promise<void> {
   const found = await store.operatorReplies.findTickets(project, ticketIds);
-  const detail = "there is no such ticket in this project";
+  const detail = "no ticket with this ID exists in this project";
   const faults = ticketIds.flatMap((id, index): FieldFault[] =>
     found.has(id.toLowerCase()) ? [] : [{ pointer: `/ticketIds/${index}`, code: "not_found", detail }],
   );
@@ -114,8 +118,8 @@ async function play(
   } catch (error) {
     signal.throwIfAborted();
     if (isUnavailable(error)) throw error;
-    log.error({ error, agentId: agent.id, ticketId: reply.ticketId }, "an agent failed in a replay");
-    answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; the log says how" };
+    log.error({ error, agentId: agent.id, ticketId: reply.ticketId }, "agent failed during a replay");
+    answer = { text: null, markdown: false, sources: [], confidence: 0, why: "the agent failed; see the log" };
   }
   const { sends, why: sendsWhy } = sendsAnswer(agent, answer);
   const { f1: tokenF1, rougeL } = scoreAnswer(answer.text, reply.text);

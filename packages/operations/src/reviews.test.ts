@@ -166,7 +166,7 @@ test("a ticket can be assigned to operators who may answer in its project, and t
   for (const id of [await idOf("viewer"), await idOf("operator", true), newId()]) {
     await expect(assign(`operator:${id}`)).rejects.toMatchObject({
       code: "invalid_request",
-      errors: [{ pointer: "/assignee", code: "not_allowed", detail: expect.stringContaining("may answer") }],
+      errors: [{ pointer: "/assignee", code: "not_allowed", detail: expect.stringContaining("can answer") }],
     });
   }
   for (const assignee of [`operator:${await idOf("operator")}`, "ada@example.com"]) {

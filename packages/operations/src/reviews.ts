@@ -30,7 +30,10 @@ function requireUnchanged(action: ReviewAction, state: ReviewState, versions: Ex
   const { needsCalm, needsNewest } = DECISION_RULES[action];
   const { ticket } = state;
   if (versions !== null && !versions.includes(ticket.version)) {
-    throw conflict(ticket, `The ticket has version ${ticket.version} now. Read it again and decide anew.`);
+    throw conflict(
+      ticket,
+      `The ticket has changed; its current version is ${ticket.version}. Fetch it again before you decide.`,
+    );
   }
   if (needsCalm && state.isUnderWay) throw conflict(ticket, UNDER_WAY);
   const mustBeNewest = needsNewest === "always" || (needsNewest === "versioned" && versions !== null);
@@ -60,13 +63,13 @@ async function findTargetProject(
   if (!isAdministrator(principal) && !(await mayWriteIn(store, principal, name))) {
     const text =
       principal.operatorId === undefined
-        ? "This key is bound to another project. An administrator's key is not."
-        : "You have no role in that project that lets you write in its tickets.";
+        ? "This key is bound to another project. Use an administrator's key."
+        : "Your role in that project does not allow you to write in its tickets.";
     throw new ServiceError("project_mismatch", text);
   }
   const project = await store.projects.findByName(name);
   if (project !== null) return project;
-  throw invalidInput([{ pointer: "/project", code: "not_found", detail: "there is no such project" }], "The decision");
+  throw invalidInput([{ pointer: "/project", code: "not_found", detail: "no project has this name" }], "The decision");
 }
 
 /** Looks up what a ticket is rerouted to. Throws invalid_request where the agent cannot take it. */
@@ -80,7 +83,7 @@ async function findTarget(
   if (agentId === null) return { ...target, agentName: null };
   const agent = await store.agents.find(project.id, agentId);
   if (agent?.enabled === true) return { ...target, agentName: agent.name };
-  const detail = agent === null ? "there is no such agent in that project" : "this agent is switched off";
+  const detail = agent === null ? "no agent with this ID exists in that project" : "this agent is disabled";
   throw invalidInput([{ pointer: "/agentId", code: "not_found", detail }], "The decision");
 }
 
@@ -99,7 +102,7 @@ async function requireAssignable(
   const mayAnswer =
     operator?.disabledAt === null && grantsScope(scopesOfRoles(operator.roles, projectName), "tickets:write");
   if (mayAnswer) return;
-  const detail = "must be an operator who may answer tickets of this project; a viewer may only read them";
+  const detail = "must be an operator who can answer tickets of this project; viewers have read-only access";
   throw invalidInput([{ pointer: "/assignee", code: "not_allowed", detail }], "The decision");
 }
 
@@ -148,7 +151,7 @@ export async function decidePatiently(
 /** Says which of the input is wrong where a decision names a file that its ticket has not. */
 function refuseMissingFile(error: unknown): never {
   if (!(error instanceof OperatorFileGoneError)) throw error;
-  const detail = "this ticket has no such file; one that no reply names is gone after a day";
+  const detail = "this ticket has no such file; files not attached to a reply are deleted after one day";
   throw invalidInput([{ pointer: "/attachments", code: "not_found", detail }], "The decision");
 }
 
@@ -165,7 +168,7 @@ async function decide<Action extends ReviewAction>(
   if (needsVersion && versions === null) {
     throw new ServiceError(
       "invalid_request",
-      "Send the ticket's ETag in If-Match, as it came when the ticket was read, so that nothing is decided unseen.",
+      "Send the ticket's ETag in If-Match, as returned when you fetched the ticket, to avoid overwriting changes you have not seen.",
     );
   }
   // The schema of each action is the one that its input type is made from.
@@ -185,7 +188,7 @@ async function decide<Action extends ReviewAction>(
   const decided = isUuid(ticketId) ? await decideNow().catch(refuseMissingFile) : null;
   if (decided === null) {
     const ticket = await readTicket(store, principal, ticketId);
-    throw conflict(ticket, "The ticket is about to be opened. Read it again in a moment.");
+    throw conflict(ticket, "The ticket is still being created. Fetch it again in a moment.");
   }
   await announce(deps, decided);
   if (action === "edit" && seen.draft !== null) {

@@ -25,7 +25,7 @@ export async function getTicketHistory(
   } = checkInput(ticketHistoryInputSchema, input, "The query");
   const before = { messages, replies, events };
   const found = isUuid(id) ? await store.ticketDetails.readOlder(principal.project, id, before) : null;
-  if (found === null) throw new ServiceError("not_found", "There is no such ticket in this project.");
+  if (found === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
   return {
     messages: found.messages.map(asMessage),
     replies: found.replies.map(asReply),

@@ -48,7 +48,7 @@ import { plainSnippet } from "./plain-snippet.ts";
 import { staleVersion } from "./stale-version.ts";
 import { asToolCall } from "./as-tool-call.ts";
 
-const notFound = () => new ServiceError("not_found", "There is no such ticket in this project.");
+const notFound = () => new ServiceError("not_found", "No ticket with this ID exists in this project.");
 
 /**
  * A ticket of the principal's project as it is shown. Where it came in is told if that is the same project, or to an
@@ -194,7 +194,7 @@ const ofOneProject = (input: TicketListInput): FieldFault[] =>
     ? OF_ONE_PROJECT.filter((name) => input[name] !== undefined).map((name) => ({
         pointer: `/${name}`,
         code: "invalid",
-        detail: "belongs to one project: leave it out, or allProjects",
+        detail: "belongs to one project; omit it, or omit allProjects",
       }))
     : [];
 
@@ -269,7 +269,7 @@ export async function countTickets(
   const owners = await listOwners(store, principal, ofAll);
   const { q: words, ...rest } = input;
   const faults = ofOneProject(rest);
-  if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "is not counted" });
+  if (words !== undefined) faults.push({ pointer: "/q", code: "invalid", detail: "cannot be counted" });
   const { q: _q, allProjects: _all, ...query } = checkInput(ticketListSchema(undefined), input, "The query", faults);
   const count = await store.ticketList.count(spanOf(owners, ofAll, principal), { ...query, words: null }, COUNT_MAX);
   return { count, isMore: count >= COUNT_MAX };
@@ -312,7 +312,7 @@ export async function getTicketFile(
       (await store.operatorFiles.read(homeProject, ticketId, [fileId]))[0])
     : undefined;
   if (file === undefined)
-    throw new ServiceError("not_found", "There is no such file in this ticket, or it has expired.");
+    throw new ServiceError("not_found", "This ticket has no file with this ID, or the file has expired.");
   return file;
 }
 

@@ -20,7 +20,7 @@ export interface ToolCallListInput extends ListInput {
   state?: ToolCallState | undefined;
 }
 
-const notFound = () => new ServiceError("not_found", "There is no such call of a tool in this project.");
+const notFound = () => new ServiceError("not_found", "No tool call with this ID exists in this project.");
 
 /**
  * A page of the calls of the tools of the agents of the principal's project, newest first. Scope tickets:read. Throws
@@ -33,7 +33,7 @@ export async function listToolCalls(
 ): Promise<ListPage<ToolCall>> {
   requireScope(principal, "tickets:read");
   const known = toolCallStateSchema.optional().safeParse(state);
-  const detail = `one of ${toolCallStateSchema.options.join(", ")}`;
+  const detail = `must be one of ${toolCallStateSchema.options.join(", ")}`;
   return readPage(
     "tool-calls",
     input,
@@ -81,23 +81,29 @@ function requireUnchanged(
   { versions, needsAgent }: { versions: ExpectedVersions; needsAgent: boolean },
 ): void {
   if (versions !== null && !versions.includes(ticket.version)) {
-    throw conflict(ticket, `The ticket has version ${ticket.version} now. Read it again and decide anew.`);
+    throw conflict(
+      ticket,
+      `The ticket has changed; its current version is ${ticket.version}. Fetch it again before you decide.`,
+    );
   }
   if (isUnderWay) throw conflict(ticket, UNDER_WAY);
   if (hasReceived) throw conflict(ticket, UNREAD);
   const held = waiting.filter(({ state }) => state === "held");
   if (held.every(({ id }) => id !== messageId)) {
-    throw conflict(ticket, "The message that the call was for does not wait any more, so nothing is called.");
+    throw conflict(
+      ticket,
+      "The message that this tool call belongs to is no longer waiting, so the tool is not called.",
+    );
   }
   if (versions === null && held.at(-1)?.id !== messageId) {
     const text =
-      "The customer has written since the agent asked for this call. Read the ticket, and send its ETag in If-Match if the call is still wanted.";
+      "The customer has written since the agent requested this tool call. Read the ticket, and send its ETag in If-Match if the call is still wanted.";
     throw conflict(ticket, text);
   }
   if (needsAgent && ticket.agentId !== agentId) {
     throw conflict(
       ticket,
-      "Another agent has this ticket by now. Use regenerate: it asks for the calls that it wants.",
+      "The ticket is now handled by another agent. Use regenerate, so that this agent requests its own tool calls.",
     );
   }
 }
@@ -140,7 +146,7 @@ async function requireSameTool(
   const tools = agent?.enabled === true ? await store.agents.readTools(project, call.agentId) : [];
   if (tools.some((tool) => isMarkOf(tool, call.mark))) return;
   const text =
-    "The agent or its tool was changed, switched off or taken away since it asked for this call. Use regenerate.";
+    "The agent or its tool has been changed, disabled or removed since it requested this tool call. Use regenerate.";
   throw conflict(ticket, text);
 }
 
@@ -158,7 +164,8 @@ function operationOf(action: keyof typeof DECISIONS) {
       const { store } = deps;
       const { project, projectName, actor } = principal;
       const { call, ticket } = await readCall(store, principal, id);
-      if (call.state !== "waiting") throw conflict(ticket, `This call is ${call.state}, so nothing is to be decided.`);
+      if (call.state !== "waiting")
+        throw conflict(ticket, `This tool call is ${call.state} and does not need a decision.`);
       if (action === "approve") await requireSameTool(store, principal, { call, ticket });
       const plan = planOf(action, call, { actor, versions });
       try {
@@ -166,7 +173,8 @@ function operationOf(action: keyof typeof DECISIONS) {
         if (decided === null) throw notFound();
         await announce(deps, decided);
       } catch (error) {
-        if (error instanceof ToolCallDecidedError) throw conflict(ticket, "Somebody else has just decided this call.");
+        if (error instanceof ToolCallDecidedError)
+          throw conflict(ticket, "Another operator has just decided this tool call.");
         throw error;
       }
       return asToolCall((await store.toolCalls.find(project, id)) ?? call, projectName);

@@ -55,12 +55,15 @@ export function nextWebhookSecret(
   if (secret !== null && (!isWebhookSecret(secret) || Buffer.byteLength(secret) < SECRET_MIN_BYTES)) {
     throw new ServiceError(
       "invalid_request",
-      `A webhook secret has at least ${SECRET_MIN_BYTES} bytes, and is base64 with padding where it begins with whsec_. Let one be made: svc webhook secret --generate.`,
-      { errors: [{ pointer, code: "invalid_secret", detail: "is not fit to sign with" }] },
+      `A webhook secret must have at least ${SECRET_MIN_BYTES} bytes and, if it starts with whsec_, must be padded base64. To generate one: svc webhook secret --generate.`,
+      { errors: [{ pointer, code: "invalid_secret", detail: "is not a valid signing secret" }] },
     );
   }
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_MAX_SECONDS) {
-    throw new ServiceError("invalid_request", `The overlap is 0 to ${OVERLAP_MAX_SECONDS} whole seconds (30 days).`);
+    throw new ServiceError(
+      "invalid_request",
+      `The overlap must be an integer from 0 to ${OVERLAP_MAX_SECONDS} seconds (30 days).`,
+    );
   }
   return {
     webhookSecret: secret === null ? null : store.sealer.seal(secret),
@@ -84,7 +87,7 @@ export async function storeWebhookSecret(
       if (await store.channelsConfig.update("api", next, { ifVersion: version })) return next;
     } else {
       const project = await store.projects.find(id);
-      if (project === null) throw new ServiceError("not_found", "There is no project with this id.");
+      if (project === null) throw new ServiceError("not_found", "No project with this ID exists.");
       const next = nextWebhookSecret(store, project, change);
       const { result } = await store.projects.update(id, next, [project.version]);
       if (result === "changed") return next;

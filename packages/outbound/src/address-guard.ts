@@ -57,9 +57,9 @@ export type AddressGuardTools = {
   readonly ownAddresses?: () => readonly string[];
 };
 
-const NOT_A_URL = "It is not a valid absolute URL.";
-const BAD_SCHEME = "Only http and https URLs can be called.";
-const HAS_USER_INFO = "A URL with a user name or password is refused. Leave them out.";
+const NOT_A_URL = "The URL is not a valid absolute URL.";
+const BAD_SCHEME = "Only http and https URLs are allowed.";
+const HAS_USER_INFO = "URLs with a user name or password are not allowed.";
 const OWN_PORT = "The host and port belong to this service itself.";
 
 /**
@@ -71,9 +71,9 @@ export function createAddressGuard(policy: AddressPolicy, tools: AddressGuardToo
   const { lookup = systemLookup, ownAddresses = interfaceAddresses } = tools;
   const allowed = parseAllowList(policy.allow);
   const nothing = parseAllowList([]);
-  const remedy = `Use a public host, or have the operator allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
-  const localName = `The host is a name of a local network. ${remedy}`;
-  const notPublic = `The host is not a public address. ${remedy}`;
+  const remedy = `Use a public host, or ask the operator to allow this one${policy.allowSetting === undefined ? "" : ` (${policy.allowSetting})`}.`;
+  const localName = `The host is a local network name. ${remedy}`;
+  const notPublic = `The host does not have a public address. ${remedy}`;
   const ownPorts = new Set(policy.ownPorts);
 
   /** The reason against this address, or undefined when it may be called. */
@@ -167,7 +167,7 @@ function toAddressList(answer: string | LookupAddress[], family: number | undefi
 }
 
 function noAddressError(hostname: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`The name ${hostname} has no address.`), { code: "ENOTFOUND" });
+  return Object.assign(new Error(`The host name ${hostname} has no address.`), { code: "ENOTFOUND" });
 }
 
 function interfaceAddresses(): readonly string[] {

@@ -42,7 +42,7 @@ function parseName(entry: string): string {
   const name = /^[^\s/:@*[\]]+$/.test(entry) ? domainToASCII(entry).replace(/\.+$/, "") : "";
   if (name === "" || /^[\d.]+$/.test(name)) {
     throw new TypeError(
-      `"${entry}" cannot be allowed: give a host name, an address or a network such as 10.0.0.0/8, without a port.`,
+      `"${entry}" cannot be allowed: use a host name, an address or a network such as 10.0.0.0/8, without a port.`,
     );
   }
   return name;

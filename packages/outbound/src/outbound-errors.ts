@@ -23,7 +23,7 @@ export class OutboundTimeoutError extends Error {
   readonly timeoutMs: number;
 
   constructor(timeoutMs: number) {
-    super(`No complete answer came within ${timeoutMs} ms. Try again later, or allow more time.`);
+    super(`No complete response within ${timeoutMs} ms. Retry later, or raise the timeout.`);
     this.timeoutMs = timeoutMs;
   }
 }
@@ -40,7 +40,9 @@ export class ResponseTooLargeError extends Error {
   readonly headers: IncomingHttpHeaders;
 
   constructor(maxResponseBytes: number, status: number, headers: IncomingHttpHeaders) {
-    super(`The answer (status ${status}) is longer than ${maxResponseBytes} bytes. Raise the limit or ask for less.`);
+    super(
+      `The response (status ${status}) is larger than ${maxResponseBytes} bytes. Raise the limit or request less data.`,
+    );
     this.maxResponseBytes = maxResponseBytes;
     this.status = status;
     this.headers = headers;
@@ -70,7 +72,7 @@ export class OutboundConnectionError extends Error {
   readonly errorCode: string;
 
   constructor(host: string, errorCode: string, cause?: unknown) {
-    super(`The connection to ${host} failed (${errorCode}). Check the host, then try again.`, { cause });
+    super(`The connection to ${host} failed (${errorCode}). Check the host, then retry.`, { cause });
     this.errorCode = errorCode;
   }
 }

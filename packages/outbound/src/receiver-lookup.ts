@@ -51,8 +51,8 @@ const NO_ADDRESS: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 /** The fault as the system would tell it: there is no such name, or nobody could say. */
 function asSystemFault(name: string, faults: NodeJS.ErrnoException[]): Error {
   const isUnknown = faults.every(({ code }) => NO_ADDRESS.has(code));
-  const text = isUnknown ? "has no address" : "could not be looked up";
-  return Object.assign(new Error(`The name ${name} ${text}.`, { cause: faults[0] }), {
+  const text = isUnknown ? "has no address" : "could not be resolved";
+  return Object.assign(new Error(`The host name ${name} ${text}.`, { cause: faults[0] }), {
     code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
   });
 }

@@ -31,7 +31,7 @@ export type WebhookSignatureHeaders = {
  */
 export function signWebhook({ body, secrets, deliveryId, timestamp }: WebhookToSign): WebhookSignatureHeaders {
   const [current] = secrets;
-  if (current === undefined) throw new TypeError("A webhook needs a secret to be signed with.");
+  if (current === undefined) throw new TypeError("A webhook secret is required to sign.");
   const seconds = String(Math.floor(timestamp.getTime() / 1000));
   return {
     "X-Svc-Signature": bodySignature(body, current),

@@ -17,7 +17,7 @@ export function isWebhookSecret(secret: string): boolean {
  */
 export function webhookKeyOf(secret: string): Buffer {
   if (!isWebhookSecret(secret)) {
-    throw new TypeError("The webhook secret is unusable: it is empty, or what follows whsec_ is not base64.");
+    throw new TypeError("The webhook secret is not valid: it is empty, or the part after whsec_ is not base64.");
   }
   return secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), "base64") : Buffer.from(secret, "utf8");
 }

@@ -80,10 +80,7 @@ export const WORKER_OPTIONS = {
 
 /** Thrown when a job cannot be published now. The sweeper publishes it later. */
 export class QueueDownError extends Error {
-  constructor(
-    message = "the queue cannot be reached right now; the sweeper will publish the job later",
-    options?: ErrorOptions,
-  ) {
+  constructor(message = "queue unavailable; the sweeper will publish the job later", options?: ErrorOptions) {
     super(message, options);
     this.name = "QueueDownError";
   }

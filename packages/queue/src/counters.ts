@@ -56,7 +56,7 @@ const ALONE_MS = 1_000;
 /** A server that does not answer in time. */
 class SlowAnswerError extends Error {
   constructor() {
-    super(`no answer within ${PATIENCE_MS} ms`);
+    super(`no response within ${PATIENCE_MS} ms`);
     this.name = "SlowAnswerError";
   }
 }
@@ -98,7 +98,8 @@ export function createCounters(backend: CounterBackend, { prefix, log }: { prefi
         aloneUntil = performance.now() + ALONE_MS;
         // That the server is away is reported where its connections are.
         const isAway = error instanceof SlowAnswerError || !backend.isUp() || isConnectionFault(error);
-        if (isFirst) log[isAway ? "debug" : "warn"]({ error }, "counting in this process alone for a moment");
+        if (isFirst)
+          log[isAway ? "debug" : "warn"]({ error }, "rate limits are temporarily counted in this process only");
       }
     }
     return call(own);

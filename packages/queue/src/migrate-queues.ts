@@ -25,7 +25,7 @@ export async function migrateQueues(databaseUrl: string, log: Log): Promise<void
   try {
     const version = await runMigrations(client, BULLMQ_SCHEMA);
     await client.query(MAKE_COUNTERS_TABLE);
-    log.debug({ version }, "the queues' schema is up to date");
+    log.debug({ version }, "queue schema is up to date");
   } finally {
     await client.end();
   }

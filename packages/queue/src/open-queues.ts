@@ -94,16 +94,16 @@ export function openQueues(options: {
   async function whenUp<Made extends AnyQueue | AnyWorker>(make: () => Made, isWanted: () => boolean): Promise<Made> {
     for (;;) {
       await backend.whenReachable();
-      if (!isWanted()) throw new QueueDownError("closed before it was needed");
+      if (!isWanted()) throw new QueueDownError("closed before first use");
       const made = make();
       try {
         await made.waitUntilReady();
         return made;
       } catch (error) {
-        log.debug({ error }, "a queue did not come up; trying again");
+        log.debug({ error }, "failed to open a queue; retrying");
         await made
           .close()
-          .catch((closeError: unknown) => log.debug({ error: closeError }, "a broken queue did not close"));
+          .catch((closeError: unknown) => log.debug({ error: closeError }, "failed to close a broken queue"));
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
@@ -120,7 +120,7 @@ export function openQueues(options: {
       queues.set(name, making);
       making.then(
         (queue) => ready.set(name, queue),
-        (error: unknown) => log.debug({ error }, "a queue was not needed any more"),
+        (error: unknown) => log.debug({ error }, "closed an unused queue"),
       );
     }
     return null;
@@ -136,7 +136,7 @@ export function openQueues(options: {
       else await queue.addBulk(jobs.map(({ id, data }) => ({ name, data, opts: { jobId: id } })));
     } catch (error) {
       // The backend went away in the middle of the call, or refused: either way the sweeper tries again later.
-      if (backend.isUp()) log.warn({ error, queue: name }, "jobs could not be published; the sweeper will try again");
+      if (backend.isUp()) log.warn({ error, queue: name }, "failed to publish jobs; the sweeper will retry");
       throw new QueueDownError(undefined, { cause: error });
     }
   }
@@ -166,7 +166,7 @@ export function openQueues(options: {
       return latest;
     };
     const making = whenUp(makeWorker, () => wanted && !closed);
-    making.catch((error: unknown) => log.debug({ error, queue: name }, "a worker was not needed any more"));
+    making.catch((error: unknown) => log.debug({ error, queue: name }, "closed an unused worker"));
 
     return {
       setShare(share) {
@@ -193,9 +193,9 @@ export function openQueues(options: {
         // process alive. Then the jobs are waited for here, and the worker is closed by force.
         const isGentle = backend.isUp();
         const closing = (isGentle ? worker.close() : Promise.allSettled(running)).then(() => "closed" as const);
-        closing.catch((error: unknown) => log.debug({ error, queue: name }, "a worker did not close cleanly"));
+        closing.catch((error: unknown) => log.debug({ error, queue: name }, "failed to close a worker"));
         if ((await Promise.race([closing, delay(deadlineMs)])) !== "closed") {
-          worker.cancelAllJobs("the process stops");
+          worker.cancelAllJobs("the process is shutting down");
           await Promise.race([closing, delay(ABORT_GRACE_MS)]);
         }
         if (!isGentle) await worker.close(true);
@@ -224,7 +224,7 @@ export function openQueues(options: {
       looking.then(
         // The start went on without the answer.
         (fault) => isLate && fault !== null && log.error({}, fault),
-        (error: unknown) => log.debug({ error }, "the queue server's settings could not be read"),
+        (error: unknown) => log.debug({ error }, "failed to read the queue server's settings"),
       );
       const fault = await Promise.race([looking, delay(limitMs)]);
       isLate = fault === undefined;

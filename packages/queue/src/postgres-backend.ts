@@ -49,8 +49,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   let up = false;
   let closed = false;
   const reportFault = (error: Error) => {
-    if (up && !closed)
-      log.warn({ error }, "the queues' database connection was lost; messages are still accepted and wait");
+    if (up && !closed) log.warn({ error }, "lost the queues' database connection; messages are accepted and wait");
     up = false;
   };
   pool.on("error", reportFault);
@@ -60,7 +59,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
   /** What BullMQ reports: a lost connection, or a fault of one job (such as a lock that another worker has taken). */
   const reportQueueFault = (error: Error) => {
     if (isConnectionFault(error)) reportFault(error);
-    else log.warn({ error }, "a queue reported a fault");
+    else log.warn({ error }, "queue error");
   };
 
   /** The sides of workers that wait for jobs. */
@@ -84,7 +83,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     try {
       await pool.query("SELECT 1");
       if (up || closed) return;
-      log.debug({}, "the queues can be reached");
+      log.debug({}, "queues available");
       up = true;
       await listenAnew();
     } catch (error) {
@@ -149,7 +148,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
     const expired = `SELECT key FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE expire < $1 FOR UPDATE SKIP LOCKED`;
     pool
       .query(`DELETE FROM ${BULLMQ_SCHEMA}.${COUNTERS_TABLE} WHERE key IN (${expired})`, [Date.now()])
-      .catch((error: unknown) => log.debug({ error }, "ended counters were not removed"));
+      .catch((error: unknown) => log.debug({ error }, "failed to remove expired counters"));
   }
 
   return {
@@ -161,7 +160,7 @@ export function createPostgresQueueBackend(options: { databaseUrl: string; prefi
 
     async whenReachable() {
       for (;;) {
-        if (closed) throw new QueueDownError("the queues were closed");
+        if (closed) throw new QueueDownError("queues were closed");
         await probe();
         if (up) return;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

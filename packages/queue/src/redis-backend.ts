@@ -51,7 +51,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const reportFault = (error: Error) => {
     if (reported || closed) return;
     reported = true;
-    log.warn({ error }, "Redis cannot be reached; messages are still accepted and wait");
+    log.warn({ error }, "Redis unavailable; messages are accepted and wait");
   };
   for (const client of [producer, consumer, subscriber]) client.on("error", reportFault);
   /** What was said of the policy; undefined before it was asked for. */
@@ -64,7 +64,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       : `Redis has maxmemory-policy ${policy} and may drop jobs under memory pressure. Set "maxmemory-policy noeviction".`;
   }
   producer.on("ready", () => {
-    if (reported) log.info({}, "Redis can be reached again");
+    if (reported) log.info({}, "Redis available again");
     reported = false;
     // It may have come back with other settings.
     if (toldPolicy === undefined) return;
@@ -95,7 +95,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const listenTo = (emitter: { on(event: "error", listener: (error: Error) => void): unknown }) =>
     emitter.on("error", (error) => {
       if (isConnectionFault(error)) reportFault(error);
-      else log.warn({ error }, "a queue reported a fault");
+      else log.warn({ error }, "queue error");
     });
 
   return {
@@ -106,7 +106,7 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
 
     async whenReachable() {
       while (producer.status !== "ready") {
-        if (closed) throw new QueueDownError("the queues were closed");
+        if (closed) throw new QueueDownError("queues were closed");
         await new Promise<void>((resolve) => {
           const done = () => {
             clearTimeout(timer);

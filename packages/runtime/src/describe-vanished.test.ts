@@ -15,13 +15,13 @@ const gone = {
 describe("a process that has vanished without a stop", () => {
   test("is said to have been killed, to have crashed or to be cut off, with what it used", () => {
     expect(describeVanished(gone)).toBe(
-      "The api on 3f2a (process 7) was last heard of at 2026-01-02T03:04:05.000Z and did not stop in order: it was killed (by kill -9, or for its memory), has crashed, or cannot reach the database. It used 100 of the 1000 MB that it may.",
+      "The api on 3f2a (process 7) last reported at 2026-01-02T03:04:05.000Z and did not shut down cleanly: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. It used 100 of 1000 MB.",
     );
   });
 
   test("near its limit is said to have been killed for its memory, and what to do", () => {
     expect(describeVanished({ ...gone, memoryBytes: 900 * MB })).toMatch(
-      /most likely it was killed for its memory \(out of memory\)\. It used 900 of the 1000 MB.*SVC_MEMORY_LIMIT/,
+      /it probably ran out of memory and was killed\. It used 900 of 1000 MB.*SVC_MEMORY_LIMIT/,
     );
   });
 

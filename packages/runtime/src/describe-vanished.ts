@@ -12,12 +12,12 @@ const asMb = (bytes: number) => Math.round(bytes / MB);
  */
 export function describeVanished(gone: VanishedProcess): string {
   const { app, host, pid, heardAt, memoryBytes, memoryLimitBytes } = gone;
-  const who = `The ${app} on ${host} (process ${pid}) was last heard of at ${heardAt.toISOString()} and did not stop in order`;
+  const who = `The ${app} on ${host} (process ${pid}) last reported at ${heardAt.toISOString()} and did not shut down cleanly`;
   const used =
     memoryLimitBytes === null
       ? `It used ${asMb(memoryBytes)} MB`
-      : `It used ${asMb(memoryBytes)} of the ${asMb(memoryLimitBytes)} MB that it may`;
+      : `It used ${asMb(memoryBytes)} of ${asMb(memoryLimitBytes)} MB`;
   if (memoryLimitBytes !== null && memoryBytes >= memoryLimitBytes * NEAR)
-    return `${who}: most likely it was killed for its memory (out of memory). ${used}. Raise the limit (SVC_MEMORY_LIMIT), or run more replicas.`;
-  return `${who}: it was killed (by kill -9, or for its memory), has crashed, or cannot reach the database. ${used}.`;
+    return `${who}: it probably ran out of memory and was killed. ${used}. Raise the limit (SVC_MEMORY_LIMIT), or run more replicas.`;
+  return `${who}: it was killed (by kill -9, or because of its memory usage), crashed, or cannot reach the database. ${used}.`;
 }

@@ -5,14 +5,14 @@ const faultWith = (code: string) => Object.assign(new Error("planted"), { code }
 
 describe("why PostgreSQL is not reached", () => {
   test.each([
-    ["ECONNREFUSED", /nothing listens/, false],
-    ["ENOTFOUND", /host .* is not known/, false],
-    ["57P03", /just starting/, false],
+    ["ECONNREFUSED", /no server is listening/, false],
+    ["ENOTFOUND", /host name .* does not exist/, false],
+    ["57P03", /is starting/, false],
     ["53100", /disk is full/, false],
-    ["53300", /no connection left/, false],
-    ["28P01", /Check user, password and database/, true],
+    ["53300", /no free connections/, false],
+    ["28P01", /Check the user, password and database/, true],
     ["SELF_SIGNED_CERT_IN_CHAIN", /not trusted/, true],
-    ["XX000", /see the error/, false],
+    ["XX000", /see the attached error/, false],
   ])("%s is told in words, and whether waiting helps", (code, words, isLasting) => {
     expect(explainStoreFault(faultWith(code))).toEqual({ words: expect.stringMatching(words), isLasting });
   });
@@ -24,6 +24,6 @@ describe("why PostgreSQL is not reached", () => {
 
   test("of several addresses of one host is told by the first", () => {
     const error = new AggregateError([faultWith("ECONNREFUSED"), faultWith("ENETUNREACH")]);
-    expect(explainStoreFault(error).words).toMatch(/nothing listens/);
+    expect(explainStoreFault(error).words).toMatch(/no server is listening/);
   });
 });

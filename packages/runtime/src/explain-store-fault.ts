@@ -9,10 +9,10 @@ export interface StoreFault {
   isLasting: boolean;
 }
 
-const CREDENTIALS = { words: "Check user, password and database in DATABASE_URL.", isLasting: true };
+const CREDENTIALS = { words: "Check the user, password and database in DATABASE_URL.", isLasting: true };
 
 const POOLER = {
-  words: "a connection pooler rejects its settings; let DATABASE_URL name PostgreSQL itself instead of a pooler",
+  words: "a connection pooler rejects its settings; use PostgreSQL's own address in DATABASE_URL",
   isLasting: true,
 };
 
@@ -21,15 +21,18 @@ const FAULTS: Readonly<Record<string, StoreFault>> = {
   "28P01": CREDENTIALS,
   "28000": CREDENTIALS,
   "3D000": CREDENTIALS,
-  "53100": { words: "its disk is full; make room there", isLasting: false },
-  "53300": { words: "it has no connection left; raise max_connections, or start fewer processes", isLasting: false },
-  "57P03": { words: "it is just starting, or recovers", isLasting: false },
-  ECONNREFUSED: { words: "nothing listens at the host and port of DATABASE_URL", isLasting: false },
-  ENOTFOUND: { words: "the host of DATABASE_URL is not known", isLasting: false },
-  EAI_AGAIN: { words: "the host of DATABASE_URL is not known, or the name server is away", isLasting: false },
-  ETIMEDOUT: { words: "the host of DATABASE_URL does not answer", isLasting: false },
-  EHOSTUNREACH: { words: "there is no way to the host of DATABASE_URL", isLasting: false },
-  ENETUNREACH: { words: "there is no way to the host of DATABASE_URL", isLasting: false },
+  "53100": { words: "its disk is full; free disk space", isLasting: false },
+  "53300": { words: "it has no free connections; raise max_connections, or run fewer processes", isLasting: false },
+  "57P03": { words: "it is starting or recovering", isLasting: false },
+  ECONNREFUSED: { words: "no server is listening on the host and port in DATABASE_URL", isLasting: false },
+  ENOTFOUND: { words: "the host name in DATABASE_URL does not exist", isLasting: false },
+  EAI_AGAIN: {
+    words: "the host name in DATABASE_URL does not exist, or the DNS server is unavailable",
+    isLasting: false,
+  },
+  ETIMEDOUT: { words: "the host in DATABASE_URL does not respond", isLasting: false },
+  EHOSTUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
+  ENETUNREACH: { words: "there is no route to the host in DATABASE_URL", isLasting: false },
 };
 
 function codeOf(error: unknown): string | undefined {
@@ -44,5 +47,5 @@ export function explainStoreFault(error: unknown): StoreFault {
   if (isRejectedSetting(error)) return POOLER;
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const known = FAULTS[codeOf(error) ?? codeOf(first) ?? ""];
-  return known ?? { words: "see the error beside this", isLasting: false };
+  return known ?? { words: "see the attached error", isLasting: false };
 }

@@ -15,5 +15,5 @@ export async function findClockFault(store: Pick<Store, "readTimeMs">): Promise<
   if (Math.abs(apart) <= TOLERANCE_MS) return null;
   const seconds = Math.round(Math.abs(apart) / 1_000);
   const by = seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
-  return `The clock of this machine is ${by} ${apart > 0 ? "ahead of" : "behind"} that of the database. Signatures of callbacks and sign-ins carry the time and may be refused: keep both right by NTP.`;
+  return `The clock of this machine is ${by} ${apart > 0 ? "ahead of" : "behind"} the database's clock. Callback signatures and sign-ins contain timestamps and may be rejected: synchronize both with NTP.`;
 }

@@ -284,7 +284,7 @@ describe("a value in a file", () => {
     const value = "a key of 16 and more";
     const path = await fileWith(value);
     expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY: value, SVC_ADMIN_KEY_FILE: path }))).toEqual([
-      "SVC_ADMIN_KEY and SVC_ADMIN_KEY_FILE are both set; keep one of them",
+      "SVC_ADMIN_KEY and SVC_ADMIN_KEY_FILE are both set; remove one of them",
     ]);
   });
 });
@@ -343,7 +343,7 @@ describe("the embedding endpoint", () => {
     const env = { ...NEEDED, SVC_EMBEDDINGS_DIR: "/models/e5" };
     expect(loadConfig(env).embeddings).toEqual({ dir: "/models/e5" });
     expect(faultsOf(() => loadConfig({ ...env, ...BASE, SVC_EMBEDDINGS_MODEL: "m" }))).toEqual([
-      "SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; keep one of them",
+      "SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them",
     ]);
   });
 

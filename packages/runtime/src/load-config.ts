@@ -106,14 +106,16 @@ function readText(env: Environment, name: SettingName, faults: string[]): string
   const file = env[`${name}_FILE`];
   if (file === undefined || file === "") return direct;
   if (direct !== undefined) {
-    faults.push(`${name} and ${name}_FILE are both set; keep one of them`);
+    faults.push(`${name} and ${name}_FILE are both set; remove one of them`);
     return undefined;
   }
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-    faults.push(`${name}_FILE names a file that cannot be read (${typeof code === "string" ? code : "unknown fault"})`);
+    faults.push(
+      `${name}_FILE is the path of a file that cannot be read (${typeof code === "string" ? code : "unknown error"})`,
+    );
     return undefined;
   }
 }
@@ -134,10 +136,10 @@ export function readEnvironment(env: Environment): EarlyConfig {
   const namesModel =
     values.SVC_EMBEDDINGS_MODEL !== undefined || faults.some((f) => f.startsWith("SVC_EMBEDDINGS_MODEL"));
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && !namesModel) {
-    faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; name a model that this server has");
+    faults.push("SVC_EMBEDDINGS_MODEL is required with SVC_EMBEDDINGS_BASE_URL; set it to a model of this server");
   }
   if (values.SVC_EMBEDDINGS_BASE_URL !== undefined && values.SVC_EMBEDDINGS_DIR !== undefined) {
-    faults.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; keep one of them");
+    faults.push("SVC_EMBEDDINGS_DIR and SVC_EMBEDDINGS_BASE_URL are both set; remove one of them");
   }
   for (const name of ["SVC_OIDC_CLIENT_ID", "SVC_OIDC_CLIENT_SECRET"] as const) {
     const isThere = values[name] !== undefined || faults.some((fault) => fault.startsWith(name));
@@ -259,10 +261,10 @@ export function loadConfig(env: Environment): Config {
   if (databaseUrl !== undefined && secretKey !== undefined) return { ...early, databaseUrl, secretKey };
   throw new ConfigError([
     ...(databaseUrl === undefined
-      ? ["DATABASE_URL is required by a single app; `npm start` runs everything on an embedded PostgreSQL"]
+      ? ["DATABASE_URL is required to run a single app; `npm start` runs everything on an embedded PostgreSQL"]
       : []),
     ...(secretKey === undefined
-      ? ["SVC_SECRET_KEY is required with DATABASE_URL; make one with: openssl rand -base64 48"]
+      ? ["SVC_SECRET_KEY is required with DATABASE_URL; generate one with: openssl rand -base64 48"]
       : []),
   ]);
 }

@@ -38,7 +38,7 @@ export class StartError extends Error {
 }
 
 /** What a secret key that opens nothing means. */
-const WRONG_KEY = "is not the key that this database was set up with; sealed secrets could not be opened.";
+const WRONG_KEY = "is not the key that this database was set up with; sealed secrets cannot be decrypted.";
 
 /** How long a start waits for Redis to say how it is set up. */
 const POLICY_WAIT_MS = 2_000;
@@ -61,9 +61,8 @@ export async function waitForStore(
     } catch (error) {
       const { words, isLasting } = explainStoreFault(error);
       // A wrong password or certificate does not mend itself by waiting.
-      if (isLasting) throw new StartError(`PostgreSQL refused the connection${codeIn(error)}: ${words}`);
-      if (round % REPORT_EVERY === 0)
-        log.warn({ error }, `PostgreSQL cannot be reached yet (${words}); waiting for it`);
+      if (isLasting) throw new StartError(`PostgreSQL rejected the connection${codeIn(error)}: ${words}`);
+      if (round % REPORT_EVERY === 0) log.warn({ error }, `PostgreSQL is not reachable yet (${words}); waiting`);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
@@ -76,7 +75,7 @@ function sourceOf(embeddings: NonNullable<Config["embeddings"]>): EmbeddingSourc
     return { folder: readModelFolder(embeddings.dir) };
   } catch (error) {
     if (!(error instanceof EmbeddingError)) throw error;
-    throw new StartError(`SVC_EMBEDDINGS_DIR names no model: ${error.message}. See docs/models.md`);
+    throw new StartError(`SVC_EMBEDDINGS_DIR contains no valid model: ${error.message}. See docs/models.md`);
   }
 }
 
@@ -104,8 +103,8 @@ export async function openResources(config: Config, options: { app: string; log?
     await store.close();
     throw new StartError(
       config.secretKeyFile === undefined
-        ? `SVC_SECRET_KEY ${WRONG_KEY} Set it to the key that it had at the first start.`
-        : `SVC_SECRET_KEY (read from ${config.secretKeyFile}) ${WRONG_KEY} Put the key of the first start back into this file, from your copy.`,
+        ? `SVC_SECRET_KEY ${WRONG_KEY} Set it to the key used at the first startup.`
+        : `SVC_SECRET_KEY (read from ${config.secretKeyFile}) ${WRONG_KEY} Restore this file from your backup of the key.`,
     );
   }
   const clockFault = await findClockFault(store);

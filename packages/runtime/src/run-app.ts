@@ -29,13 +29,13 @@ export async function runApp(
   } catch (error) {
     const log = createLog({ level: "error", name: app });
     if (error instanceof ConfigError) {
-      log.error({ faults: error.faults }, "the configuration is not valid; see docs/configuration.md");
+      log.error({ faults: error.faults }, "invalid configuration; see docs/configuration.md");
       process.exitCode = 78;
     } else if (error instanceof StartError || error instanceof PortTakenError || error instanceof CannotListenError) {
       log.error({}, error.message);
       process.exitCode = 1;
     } else {
-      log.error({ error }, "the app did not start");
+      log.error({ error }, "app failed to start");
       process.exitCode = 1;
     }
     exitSoon();

@@ -25,9 +25,11 @@ const HEALTH_CLOSE_MS = 500;
 /** Says in words what kind of fault ends the process; the details are in the log. */
 function watchForFaults(resources: Resources, stop: () => Promise<void>): () => void {
   const fail = (error: unknown) => {
-    resources.log.fatal({ error }, "an unexpected fault ends the process");
+    resources.log.fatal({ error }, "unexpected error; the process exits");
     process.exitCode = 1;
-    stop().catch((stopError: unknown) => resources.log.error({ error: stopError }, "the process did not stop cleanly"));
+    stop().catch((stopError: unknown) =>
+      resources.log.error({ error: stopError }, "the process did not shut down cleanly"),
+    );
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
@@ -69,7 +71,7 @@ export async function runServices(
       try {
         await step();
       } catch (error) {
-        log.error({ error }, "a service did not stop cleanly");
+        log.error({ error }, "a service did not shut down cleanly");
       }
     }
     try {
@@ -90,7 +92,7 @@ export async function runServices(
     const deadline = setTimeout(() => {
       log.error(
         {},
-        "some work did not end in time; the process ends now, and the work is done again after the next start",
+        "shutdown timeout exceeded; the process exits, and unfinished work is repeated after the next startup",
       );
       process.exit(1);
     }, STOP_DEADLINE_MS);
@@ -106,12 +108,12 @@ export async function runServices(
   };
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping !== undefined) {
-      log.warn({ signal }, "stopped at once by a second signal");
+      log.warn({ signal }, "stopped immediately by a second signal");
       process.exit(1);
     }
     log.info({ signal }, "stopping");
     stop().catch((error: unknown) => {
-      log.error({ error }, "the process did not stop cleanly");
+      log.error({ error }, "the process did not shut down cleanly");
       process.exit(1);
     });
   };
@@ -132,7 +134,7 @@ export async function runServices(
         ? null
         : await openTracing(
             { ...config.tracing, serviceName: config.tracing.serviceName ?? `svc-${app}`, serviceVersion: VERSION },
-            (text) => log.warn({ fault: text }, "the collector of traces does not take spans; they are dropped"),
+            (text) => log.warn({ fault: text }, "the trace collector rejects spans; they are dropped"),
           );
     const endMemory = watchMemory(log);
     tellStop = watchProcesses(app, resources.store.processes, log);

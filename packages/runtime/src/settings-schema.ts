@@ -11,7 +11,7 @@ const port = z
 
 const count = z
   .string()
-  .regex(/^[1-9]\d{0,6}$/, { error: "a whole number from 1 to 9999999" })
+  .regex(/^[1-9]\d{0,6}$/, { error: "an integer from 1 to 9999999" })
   .transform(Number);
 
 const megabytes = z
@@ -31,7 +31,7 @@ const proxies = list.refine((parts) => parts.every(isAddressOrNetwork), {
 });
 
 const publicUrls = list.refine((parts) => parts.every((part) => /^https?:\/\//.test(part) && URL.canParse(part)), {
-  error: "URLs that begin with http:// or https://, separated by commas",
+  error: "URLs that start with http:// or https://, separated by commas",
 });
 
 const hosts = list.refine((parts) => parts.every(isHostOrNetwork), {
@@ -39,7 +39,7 @@ const hosts = list.refine((parts) => parts.every(isHostOrNetwork), {
 });
 
 const origins = list.refine((parts) => parts.every(isOrigin), {
-  error: "origins such as https://app.example.com without a path, separated by commas, or * for every site",
+  error: "origins such as https://app.example.com without a path, separated by commas, or * for all sites",
 });
 
 /** Of an app that shows pages of its own by a scheme of its own, such as `app://obsidian.md`. */
@@ -67,11 +67,11 @@ function isAddressOrNetwork(text: string): boolean {
 
 const urlOf = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    error: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+    error: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
   });
 
 const apiBase = urlOf("http:", "https:").refine((text) => !hasCredentials(text), {
-  error: "a URL without a user name and password",
+  error: "a URL without a user name or password",
 });
 
 const modelName = z.string().regex(/^[^\s\p{C}]{1,200}$/u, { error: "the name of a model, without spaces" });
@@ -95,7 +95,7 @@ const prices = z.string().transform((text, context) => {
 const issuer = z
   .string()
   .refine((text) => URL.canParse(text) && !hasCredentials(text) && (isHttps(text) || isOnThisMachine(text)), {
-    error: "a URL that begins with https:// (on this machine itself http:// too), without a user name and password",
+    error: "a URL that starts with https:// (or http:// on this machine), without a user name or password",
   });
 
 /** The headers of the environment variable of that name (OpenTelemetry, "OTLP exporter configuration"). */
@@ -160,22 +160,22 @@ const SECRET_KEY_MIN_CHARS = 32;
 export const SETTINGS = {
   DATABASE_URL: {
     schema: urlOf("postgres:", "postgresql:").optional(),
-    description: "PostgreSQL (14 or newer) that holds everything.",
+    description: "PostgreSQL database (14 or newer) that stores all data.",
     defaultText: "an embedded PostgreSQL in the data folder",
     isSecret: true,
   },
   REDIS_URL: {
     schema: urlOf("redis:", "rediss:").optional(),
     description:
-      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) that carries the queues. It may lose its data without a message being lost.",
+      "Redis or Valkey (6.2 or newer, `maxmemory-policy noeviction`) for the queues. Losing its data never loses a message.",
     defaultText: "the queues run on PostgreSQL",
     isSecret: true,
   },
   SVC_ADMIN_KEY: {
     schema: z.string().min(16, { error: "at least 16 characters" }).optional(),
     description:
-      "An administrator's API key that exists after the start, for automation. When it changes, the key that it made before is revoked. Where it is set, no other administrator's key is made.",
-    defaultText: "a key is made on the first start and printed once",
+      "API key of an administrator that is created at startup, for automation. When the value changes, the previous key is revoked. If set, no other administrator's key is created.",
+    defaultText: "a key is generated at the first startup and printed once",
     isSecret: true,
   },
   SVC_SECRET_KEY: {
@@ -184,51 +184,52 @@ export const SETTINGS = {
       .min(SECRET_KEY_MIN_CHARS, { error: `at least ${SECRET_KEY_MIN_CHARS} characters` })
       .optional(),
     description:
-      "Seals secrets at rest (bot tokens, webhook secrets). Required with `DATABASE_URL`; every app of one installation needs the same, and an app with another one does not start. Make one with `openssl rand -base64 48`.",
-    defaultText: "made once and kept in the data folder",
+      "Key that encrypts stored secrets (bot tokens, webhook secrets). Required with `DATABASE_URL`. All apps of an installation need the same key; an app with a different key does not start. Generate one with `openssl rand -base64 48`.",
+    defaultText: "generated once and stored in the data folder",
     isSecret: true,
   },
   NODE_ENV: {
     schema: z.string().optional(),
-    description: "`production` refuses to start on a Redis that may drop jobs; elsewhere that is a warning.",
+    description:
+      "With `production`, the service does not start on a Redis that may drop jobs; otherwise it logs a warning.",
     defaultText: "none (`production` in the container image)",
     isSecret: false,
   },
   SVC_DATA_DIR: {
     schema: z.string().min(1, { error: "a folder" }).default(".svc"),
-    description: "Folder of the embedded mode: database, secret key, and the credential of the command line.",
+    description: "Data folder of the embedded mode: database, secret key, and the API key of the command line.",
     defaultText: "`.svc`",
     isSecret: false,
   },
   SVC_STORAGE_INSTALLATION_MAX_MB: {
     schema: megabytes.default(51_200),
     description:
-      "MB of files, documents, kept hook bodies and texts of messages that all projects may store together. Beyond it files and documents are rejected with `storage_full`; files of visitors may take half of it.",
+      "Maximum MB of files, documents, stored hook bodies and message texts of all projects together. Above it, files and documents are rejected with `storage_full`. Files of visitors can use half of it.",
     defaultText: "`51200` (50 GB)",
     isSecret: false,
   },
   SVC_STORAGE_PROJECT_MAX_MB: {
     schema: megabytes.default(10_240),
-    description: "The same for each project.",
+    description: "Maximum MB per project, as for the installation.",
     defaultText: "`10240` (10 GB)",
     isSecret: false,
   },
   SVC_STORAGE_CONVERSATION_MAX_MB: {
     schema: megabytes.default(500),
-    description: "MB of files that the customer of one conversation may store, in the widget or on Telegram.",
+    description: "Maximum MB of files per conversation from customers, in the widget or on Telegram.",
     defaultText: "`500`",
     isSecret: false,
   },
   SVC_STORAGE_VISITOR_DAY_MAX_MB: {
     schema: megabytes.default(200),
-    description: "The same within 24 hours.",
+    description: "Maximum MB of files per conversation from customers within 24 hours.",
     defaultText: "`200`",
     isSecret: false,
   },
   SVC_BIND_HOST: {
     schema: z.string().min(1, { error: "an address" }).optional(),
     description:
-      "Address that every port is bound to. If set, it takes precedence over the setting `bindHost`, which is about the HTTP API only.",
+      "Address that all ports are bound to. If set, it overrides the setting `bindHost`, which applies to the HTTP API only.",
     defaultText: "`127.0.0.1`",
     isSecret: false,
   },
@@ -240,13 +241,13 @@ export const SETTINGS = {
   },
   SVC_WIDGET_PORT: {
     schema: port.default(31415),
-    description: "Port of the web widget: its script, and what its pages call.",
+    description: "Port of the web widget: its script and its API.",
     defaultText: "`31415`",
     isSecret: false,
   },
   SVC_TOOLS_PORT: {
     schema: port.default(31417),
-    description: "Port of the tool server, which MCP clients call at `/mcp`.",
+    description: "Port of the tool server. The MCP endpoint is `/mcp`.",
     defaultText: "`31417`",
     isSecret: false,
   },
@@ -259,122 +260,122 @@ export const SETTINGS = {
   SVC_METRICS_PORT: {
     schema: port.optional(),
     description:
-      "Port that serves `/metrics`, `/healthz` and `/readyz` of this process, for monitoring alone: it needs no key, so do not publish it. Where it is not set, `/metrics` is on the other ports, for callers on this machine alone.",
+      "Monitoring port of this process, with `/metrics`, `/healthz` and `/readyz`. It requires no key, so do not expose it. If not set, `/metrics` is available on the other ports, for clients on this machine only.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_TRUST_PROXY: {
     schema: proxies.optional(),
     description:
-      "Addresses or networks of the proxies whose `X-Forwarded-For` is believed, separated by commas. The rate limit counts by the address of the caller: behind a proxy that is not named here, all callers share one.",
+      "Addresses or networks of trusted proxies, separated by commas. Their `X-Forwarded-For` is used as the client address for rate limits. Behind a proxy that is not listed, all clients share one address.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_PUBLIC_URLS: {
     schema: publicUrls.optional(),
     description:
-      "URLs under which the ports are reached from outside, separated by commas: `https://tools.example.com`. The tool server, and the console where this is set, answer only calls to their hosts, to loopback and to the address that they are bound to.",
+      "Public URLs of the ports, separated by commas: `https://tools.example.com`. The tool server, and the console if this is set, accept only requests to these hosts, to loopback and to the address they are bound to.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_CORS_ORIGINS: {
     schema: origins.optional(),
     description:
-      "Web sites whose pages may call the HTTP API and the tool server from a browser, separated by commas: `https://app.example.com`, or `app://obsidian.md` of an app that is a browser itself; `*` for every site. Give such pages keys with few scopes, since every visitor can read them.",
+      "Websites whose pages can call the HTTP API and the tool server from a browser, separated by commas: `https://app.example.com`, or `app://obsidian.md` for a browser-based app; `*` for all sites. Use keys with few scopes in such pages, because every visitor can read them.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_MAX_OPEN_CALLS: {
     schema: count.default(100),
     description:
-      "Long polls and event streams that a key may have open from one address in one process of the HTTP API, and as many calls that follow pulls of models. A further one gets 429.",
+      "Maximum open long polls and event streams per key and address in one process of the HTTP API, and as many model pull requests. Further requests get 429.",
     defaultText: "`100`",
     isSecret: false,
   },
   SVC_MAX_HELD_CALLS: {
     schema: count.default(2_000),
     description:
-      "Messages of mode `sync` whose calls wait for the reply, which a key may have open from one address in one process of the HTTP API. A further one gets 429.",
+      "Maximum requests of mode `sync` that wait for a reply, per key and address in one process of the HTTP API. Further requests get 429.",
     defaultText: "`2000`",
     isSecret: false,
   },
   SVC_MAX_SOCKETS_PER_ADDRESS: {
     schema: count.default(200),
     description:
-      "Sockets of the widget that one address may have open in one process, as an office behind one address does. A further one gets 429, or the close code 4429.",
+      "Maximum widget sockets per address in one process; an office may share one address. Further sockets get 429, or close code 4429.",
     defaultText: "`200`",
     isSecret: false,
   },
   SVC_MAX_SOCKETS: {
     schema: count.default(5_000),
-    description: "Sockets of the widget that one process has open. A further one gets 429, or the close code 4429.",
+    description: "Maximum widget sockets in one process. Further sockets get 429, or close code 4429.",
     defaultText: "`5000`",
     isSecret: false,
   },
   SVC_WEBHOOK_ALLOW: {
     schema: hosts.optional(),
     description:
-      "Hosts and networks that callbacks may go to although they are not public, separated by commas: `hooks.internal,10.1.0.0/16`. Loopback needs no entry while every port is bound to loopback and `SVC_TRUST_PROXY` is unset.",
+      "Private hosts and networks that callbacks can be sent to, separated by commas: `hooks.internal,10.1.0.0/16`. Loopback is allowed by default if all ports are bound to loopback and `SVC_TRUST_PROXY` is not set.",
     defaultText: "public addresses only",
     isSecret: false,
   },
   SVC_FETCH_ALLOW: {
     schema: hosts.optional(),
     description:
-      "Hosts and networks that pages for knowledge bases may be fetched from, and tools of agents called at, although they are not public, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is called only where it is named here.",
+      "Private hosts and networks that knowledge base pages can be fetched from, and where agents can call tools, separated by commas: `wiki.internal,10.2.0.0/16`. Loopback is only allowed if listed.",
     defaultText: "public addresses only",
     isSecret: false,
   },
   SVC_EMBEDDINGS_BASE_URL: {
     schema: apiBase.optional(),
     description:
-      "An OpenAI-compatible server that makes embeddings (`POST …/embeddings`), as in `http://localhost:11434/v1` for Ollama. Searches in knowledge bases then go by meaning besides words. It need not be public; the texts of all knowledge bases and all questions are sent to it. While it does not answer, searches go by words alone.",
-    defaultText: "none: searches go by words alone",
+      "OpenAI-compatible server for embeddings (`POST …/embeddings`), for example `http://localhost:11434/v1` for Ollama. Searches in knowledge bases then use meaning in addition to keywords. The server can be private; all knowledge base texts and questions are sent to it. While it is unavailable, searches use keywords only.",
+    defaultText: "none: searches use keywords only",
     isSecret: false,
   },
   SVC_EMBEDDINGS_MODEL: {
     schema: modelName.optional(),
     description:
-      "The model that makes embeddings, as in `nomic-embed-text`. Required with `SVC_EMBEDDINGS_BASE_URL`; the same for all apps of an installation. With another one, all passages are embedded anew in the background.",
+      "Embedding model, for example `nomic-embed-text`. Required with `SVC_EMBEDDINGS_BASE_URL`; must be the same for all apps of an installation. After a change, all passages are embedded again in the background.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_EMBEDDINGS_API_KEY: {
     schema: apiKey.optional(),
-    description: "Sent to `SVC_EMBEDDINGS_BASE_URL` as a bearer token.",
-    defaultText: "none is sent",
+    description: "API key for `SVC_EMBEDDINGS_BASE_URL`, sent as a bearer token.",
+    defaultText: "none",
     isSecret: true,
   },
   SVC_EMBEDDINGS_DIR: {
     schema: z.string().min(1, { error: "a folder" }).optional(),
     description:
-      "A folder with a sentence-embedding model in ONNX and its tokenizer, as published for transformers.js. It runs in a worker thread of each app that searches, in place of `SVC_EMBEDDINGS_BASE_URL`; nothing is sent anywhere. See [which models fit](models.md#embeddings-without-a-server). Files that are missing keep an app from starting.",
+      "Folder with a sentence-embedding model in ONNX and its tokenizer, as published for transformers.js. It runs in a worker thread of each app that searches, instead of `SVC_EMBEDDINGS_BASE_URL`; no data is sent to a server. See [supported models](models.md#embeddings-without-a-server). An app does not start if files are missing.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_LLM_BASE_URL: {
     schema: apiBase.optional(),
     description:
-      "A server with language models that speaks OpenAI's API (`POST …/chat/completions`), local or hosted, as in `http://localhost:11434/v1` for Ollama. Agents then answer with a model. It need not be public; questions and the passages that may answer them are sent to it. While it does not answer, agents quote as they do without one.",
+      "OpenAI-compatible server for language models (`POST …/chat/completions`), local or hosted, for example `http://localhost:11434/v1` for Ollama. Agents then answer with a language model. The server can be private; questions and relevant passages are sent to it. While it is unavailable, agents quote their knowledge bases.",
     defaultText: "none: agents quote their knowledge bases",
     isSecret: false,
   },
   SVC_LLM_API: {
     schema: z.enum(["openai", "anthropic"], { error: "openai or anthropic" }).optional(),
-    description: "Which API `SVC_LLM_BASE_URL` speaks: `openai` or `anthropic`.",
-    defaultText: "`anthropic` for `https://api.anthropic.com/v1`, else `openai`",
+    description: "API of `SVC_LLM_BASE_URL`: `openai` or `anthropic`.",
+    defaultText: "`anthropic` for `https://api.anthropic.com/v1`, otherwise `openai`",
     isSecret: false,
   },
   SVC_LLM_API_KEY: {
     schema: apiKey.optional(),
-    description: "Sent to `SVC_LLM_BASE_URL`, as a bearer token or as Anthropic wants it.",
-    defaultText: "none is sent",
+    description: "API key for `SVC_LLM_BASE_URL`, sent as a bearer token or in Anthropic's format.",
+    defaultText: "none",
     isSecret: true,
   },
   SVC_LLM_MODEL: {
     schema: modelName.optional(),
     description:
-      "The model of agents that name none, as in `llama3.2:3b` or `gpt-4o-mini`. Without it only agents that name a model use one; an agent with the model `none` never does.",
+      "Default model of agents, for example `llama3.2:3b` or `gpt-4o-mini`. If not set, only agents with a model of their own use one. An agent with the model `none` never uses one.",
     defaultText: "none",
     isSecret: false,
   },
@@ -386,60 +387,60 @@ export const SETTINGS = {
       .refine((value) => value >= 1_000 && value <= 110_000, { error: "milliseconds from 1000 to 110000" })
       .default(20_000),
     description:
-      "How long a model may take for an answer, in milliseconds, tries and tools included. Then the agent answers without it.",
+      "Maximum duration of an answer by a language model, in milliseconds, including retries and tools. After that, the agent answers without it.",
     defaultText: "`20000`",
     isSecret: false,
   },
   SVC_LLM_PRICES: {
     schema: prices.optional(),
     description:
-      'What models cost, in US dollars for a million tokens, as JSON: `{"gpt-4o-mini":{"input":0.15,"output":0.6}}`. Tickets and statistics then say what was spent.',
-    defaultText: "none: costs are not known",
+      'Prices of models in US dollars per million tokens, as JSON: `{"gpt-4o-mini":{"input":0.15,"output":0.6}}`. Tickets and statistics then show costs.',
+    defaultText: "none: costs are not shown",
     isSecret: false,
   },
   SVC_ANTHROPIC_API_KEY: {
     schema: apiKey.optional(),
     description:
-      "A key of Anthropic's API, for models beside those of `SVC_LLM_BASE_URL`: agents name them as in `anthropic:claude-…`.",
+      "API key of Anthropic, for models in addition to those of `SVC_LLM_BASE_URL`. Agents use them as `anthropic:claude-…`.",
     defaultText: "none",
     isSecret: true,
   },
   SVC_ANTHROPIC_BASE_URL: {
     schema: apiBase.default("https://api.anthropic.com/v1"),
-    description: "Where Anthropic's API is; another address for a proxy of it.",
+    description: "URL of Anthropic's API, for example of a proxy.",
     defaultText: "`https://api.anthropic.com/v1`",
     isSecret: false,
   },
   SVC_OLLAMA_BASE_URL: {
     schema: apiBase.optional(),
     description:
-      "An Ollama server, as in `http://localhost:11434`, whose models agents name as in `ollama:llama3.2:3b`, and to which models can be pulled. Where `SVC_LLM_BASE_URL` is an Ollama, this needs no setting.",
+      "URL of an Ollama server, for example `http://localhost:11434`. Agents use its models as `ollama:llama3.2:3b`, and models can be pulled to it. Not needed if `SVC_LLM_BASE_URL` is an Ollama server.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_TELEGRAM_API_ROOT: {
     schema: apiBase.default("https://api.telegram.org"),
     description:
-      "Where Telegram's Bot API is; another address for a Bot API server of one's own. The bot token is part of every address that is called there.",
+      "URL of Telegram's Bot API, for example of a self-hosted Bot API server. The bot token is part of every request URL.",
     defaultText: "`https://api.telegram.org`",
     isSecret: false,
   },
   SVC_OIDC_ISSUER: {
     schema: issuer.optional(),
     description:
-      "An OpenID Connect provider by which operators sign in to the console, as in `https://login.example.com`. An operator whose e-mail address it vouches for (`email_verified`) is signed in. Register `<console>/oidc/callback` there as the redirect URI.",
-    defaultText: "none: operators sign in by password",
+      "OpenID Connect provider for console sign-in, for example `https://login.example.com`. Operators are identified by their verified email address (`email_verified`). Register `<console>/oidc/callback` as the redirect URI.",
+    defaultText: "none: operators sign in with a password",
     isSecret: false,
   },
   SVC_OIDC_CLIENT_ID: {
     schema: oidcText.optional(),
-    description: "What the provider knows the console by. Required with `SVC_OIDC_ISSUER`.",
+    description: "Client ID of the console at the provider. Required with `SVC_OIDC_ISSUER`.",
     defaultText: "none",
     isSecret: false,
   },
   SVC_OIDC_CLIENT_SECRET: {
     schema: oidcText.optional(),
-    description: "The secret that belongs to `SVC_OIDC_CLIENT_ID`. Required with `SVC_OIDC_ISSUER`.",
+    description: "Client secret for `SVC_OIDC_CLIENT_ID`. Required with `SVC_OIDC_ISSUER`.",
     defaultText: "none",
     isSecret: true,
   },
@@ -448,41 +449,41 @@ export const SETTINGS = {
       .string()
       .regex(/^[^\p{C}]{1,60}$/u, { error: "1 to 60 characters" })
       .default("Single sign-on"),
-    description: "What the button on the sign-in page says.",
+    description: "Label of the single sign-on button on the sign-in page.",
     defaultText: "`Single sign-on`",
     isSecret: false,
   },
   SVC_OIDC_CREATE_ROLE: {
     schema: createRole.optional(),
     description:
-      "The role of whoever signs in by the provider and is no operator yet, as `shop:operator`, or `*:viewer` for every project. They become one by that.",
-    defaultText: "none: only operators are let in",
+      "Role of new operators who sign in through the provider for the first time, such as `shop:operator`, or `*:viewer` for all projects. Their account is created automatically.",
+    defaultText: "none: only existing operators can sign in",
     isSecret: false,
   },
   SVC_LOG_LEVEL: {
     schema: z.enum(LOG_LEVELS, { error: `one of ${LOG_LEVELS.join(", ")}` }).default("info"),
-    description: `How much is logged: ${LOG_LEVELS.join(", ")}. Lines are JSON on standard output.`,
+    description: `Log level: ${LOG_LEVELS.join(", ")}. Logs are JSON lines on standard output.`,
     defaultText: "`info` (`warn` for `npm start`)",
     isSecret: false,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: apiBase.optional(),
     description:
-      "A collector of OpenTelemetry that traces are sent to by HTTP, as in `http://localhost:4318`: `/v1/traces` is added.",
-    defaultText: "none: nothing is traced",
+      "OpenTelemetry collector for traces over HTTP, for example `http://localhost:4318`; `/v1/traces` is appended.",
+    defaultText: "none: tracing is disabled",
     isSecret: false,
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     schema: z
-      .enum(["http/protobuf", "http/json"], { error: "http/protobuf or http/json (grpc is not spoken)" })
+      .enum(["http/protobuf", "http/json"], { error: "http/protobuf or http/json (grpc is not supported)" })
       .default("http/protobuf"),
-    description: "How spans are written for the collector: `http/protobuf` or `http/json`.",
+    description: "Protocol of the collector: `http/protobuf` or `http/json`.",
     defaultText: "`http/protobuf`",
     isSecret: false,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     schema: otlpHeaders.optional(),
-    description: "Headers for the collector, as `name=value` separated by commas, with values percent-encoded.",
+    description: "Headers for the collector, as `name=value` separated by commas, with percent-encoded values.",
     defaultText: "none",
     isSecret: true,
   },
@@ -491,8 +492,8 @@ export const SETTINGS = {
       .string()
       .regex(/^[^\p{C}]{1,100}$/u, { error: "1 to 100 characters" })
       .optional(),
-    description: "What this process is called in traces.",
-    defaultText: "`svc-` and the name of the app",
+    description: "Service name of this process in traces.",
+    defaultText: "`svc-` followed by the name of the app",
     isSecret: false,
   },
   OTEL_TRACES_SAMPLER_ARG: {
@@ -502,7 +503,7 @@ export const SETTINGS = {
       .transform(Number)
       .prefault("1"),
     description:
-      "The share of traces that is kept, from 0 to 1, of those that begin here. What a caller has begun is kept where its `traceparent` says so.",
+      "Fraction of traces that are sampled, from 0 to 1. Applies to traces that start here; for others, the `traceparent` of the caller decides.",
     defaultText: "`1`",
     isSecret: false,
   },
@@ -511,7 +512,7 @@ export const SETTINGS = {
       .string()
       .regex(/^[a-z0-9-]{1,40}$/, { error: "1 to 40 of a-z, 0-9 and -" })
       .default("svc"),
-    description: "Begins the names of all queues, so that several installations can share one Redis.",
+    description: "Prefix of all queue names, so that several installations can share one Redis.",
     defaultText: "`svc`",
     isSecret: false,
   },

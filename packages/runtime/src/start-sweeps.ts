@@ -50,8 +50,8 @@ export function startSweeps(log: Log, what: string, steps: readonly (SweepStep |
       await (typeof step === "function" ? step(() => stopped) : runIfDue(step));
     } catch (error) {
       if (error instanceof QueueDownError) return;
-      if (isUnavailable(error)) log.debug({ error }, "the store is away; the next sweep follows");
-      else log.warn({ error }, `a sweep of ${what} failed; the next one follows`);
+      if (isUnavailable(error)) log.debug({ error }, "database unavailable; the next sweep will retry");
+      else log.warn({ error }, `sweep of ${what} failed; the next one will retry`);
     }
   }
 

@@ -22,7 +22,7 @@ export function findMemoryFault(usedBytes: number, limitBytes: number): string |
   if (!isLimit(limitBytes) || usedBytes < limitBytes * HIGH) return null;
   const used = Math.round(usedBytes / MB);
   const limit = Math.round(limitBytes / MB);
-  return `This process uses ${used} of the ${limit} MB that it may. Beyond them the system kills it (exit code 137); what it had begun is then done again. Raise the limit, or run more replicas.`;
+  return `This process uses ${used} of ${limit} MB. Above the limit, the system kills it (exit code 137) and its unfinished work is repeated. Raise the limit, or run more replicas.`;
 }
 
 /** Warns in the log, each time anew, before a process is killed for its memory. Answers what ends the watch. */

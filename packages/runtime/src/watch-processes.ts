@@ -70,7 +70,7 @@ export function watchProcesses(
       if (now - heardSince >= SILENT_MS) report(await processes.takeVanished(app));
     } catch (error) {
       heardSince = null;
-      log.debug({ error }, "the store was not told that this process runs");
+      log.debug({ error }, "failed to renew this process's heartbeat");
     }
   }
 
@@ -92,7 +92,7 @@ export function watchProcesses(
     try {
       await (hasCrashed ? processes.crash() : processes.end());
     } catch (error) {
-      log.debug({ error, hasCrashed }, "the end of this process could not be recorded");
+      log.debug({ error, hasCrashed }, "failed to record the shutdown of this process");
     }
   }
 

@@ -185,7 +185,7 @@ export function agentsTable(db: Db) {
     async insert(project: ProjectId, agent: NewAgent): Promise<Agent> {
       const made = await create(project, agent);
       if (made.result === "changed" && made.agent !== null) return made.agent;
-      throw new Error(`the agent ${agent.name} was not made: ${made.result}`);
+      throw new Error(`the agent ${agent.name} was not created: ${made.result}`);
     },
 
     /**

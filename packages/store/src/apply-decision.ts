@@ -64,7 +64,7 @@ export class OperatorFileGoneError extends Error {
 /** Thrown when a call of a tool is decided about that does not wait any more: nothing of the decision is true then. */
 export class ToolCallDecidedError extends Error {
   constructor() {
-    super("the call of the tool does not wait any more");
+    super("the tool call is no longer waiting");
     this.name = "ToolCallDecidedError";
   }
 }
@@ -243,7 +243,7 @@ export async function applyDecision(
     answer: stepOf(decision),
   });
   await teach(tx, state, decision);
-  if (changed === undefined) throw new Error(`ticket ${before.id} is not there although it is locked`);
+  if (changed === undefined) throw new Error(`ticket ${before.id} does not exist although it is locked`);
   const runsAgain = decision.waiting === "return" || decision.waiting === "revive";
   return {
     ticket: asTicketRecord(changed),

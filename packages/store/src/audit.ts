@@ -243,7 +243,7 @@ export function auditTable(db: Db) {
       const [head] = await tx.query<HeadRow & { now: Date }>(
         `SELECT ${DAY}, number, at, hash, clock_timestamp()::timestamptz(3) AS now FROM audit_head FOR UPDATE`,
       );
-      if (head === undefined) throw new Error("the audit trail has lost its head; restore audit_head from a backup");
+      if (head === undefined) throw new Error("the head of the audit log is missing; restore audit_head from a backup");
       const rows = chain(head, head.now, events);
       const last = rows.at(-1);
       if (last === undefined) return;

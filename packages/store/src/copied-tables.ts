@@ -9,9 +9,9 @@ import { StoreCopyError } from "./store-copy-error.ts";
 export const LEFT_OUT = {
   instances: "which processes live is true for seconds",
   processes: "which processes run, or have vanished, is true of the machine that they ran on",
-  service_leases: "whoever held a lease is gone",
-  operator_sessions: "a session that was ended after the copy was made must not come back: everybody signs in again",
-  operator_links: "a link that was used after the copy was made must not work again",
+  service_leases: "leases of the copied process are no longer valid",
+  operator_sessions: "a session that was ended after the copy was made must not be restored: operators sign in again",
+  operator_links: "a link that was used after the copy was made must not be valid again",
 } as const satisfies Record<string, string>;
 
 /** One table of a copy. */

@@ -40,9 +40,9 @@ export async function onCopyClient<Result>(
     application_name: applicationName,
   });
   // Whoever works on it learns of a break by the next statement; without a listener it would end the process.
-  client.on("error", (error) => log.debug({ error }, "the connection of a copy broke"));
+  client.on("error", (error) => log.debug({ error }, "the connection for the copy was lost"));
   const end = () => {
-    client.end().catch((error: unknown) => log.debug({ error }, "the connection of a copy did not end cleanly"));
+    client.end().catch((error: unknown) => log.debug({ error }, "failed to close the connection for the copy"));
   };
   await client.connect();
   signal.addEventListener("abort", end, { once: true });
@@ -66,7 +66,7 @@ export async function lockSchema(client: pg.Client, mode: "alone" | "shared"): P
   const take = { alone: "pg_try_advisory_lock", shared: "pg_try_advisory_lock_shared" }[mode];
   const { rows } = await client.query<{ taken: boolean }>(`SELECT ${take}(${MIGRATION_LOCK}) AS taken`);
   if (rows[0]?.taken === true) return;
-  throw new StoreCopyError("busy", "Another migration, backup or restore is at work on this database.");
+  throw new StoreCopyError("busy", "Another migration, backup or restore is running on this database.");
 }
 
 /**
@@ -86,7 +86,7 @@ export async function readApplied(client: pg.Client): Promise<string[]> {
   if (unknown !== undefined) {
     throw new StoreCopyError(
       "newer_database",
-      "The schema of this database is newer than this version of the program. Use the newer program.",
+      "The schema of this database is newer than this version of the product. Use the newer version.",
     );
   }
   return rows.map(({ name }) => name);

@@ -78,8 +78,8 @@ export function isUniqueViolation(error: unknown): boolean {
 function asServiceError(error: unknown): unknown {
   if (error instanceof ServiceError || !isUnavailable(error)) return error;
   const detail = isBusy(error)
-    ? "The service is busy: all its database connections are in use. Try again."
-    : "The store cannot be reached right now; try again.";
+    ? "The service is busy: all database connections are in use. Retry."
+    : "The database is unreachable. Retry.";
   return new ServiceError("unavailable", detail, {
     headers: { "Retry-After": "2" },
     cause: error,

@@ -28,7 +28,7 @@ export function createDiskWatch({
       saidAt = failedAt;
       log.error(
         { error },
-        "PostgreSQL cannot write: its disk is full or broken. Make room; nothing is accepted until then",
+        "PostgreSQL cannot write: its disk is full or failing. Free disk space; no messages are accepted until then",
       );
     },
 

@@ -136,7 +136,7 @@ export function documentsTable(db: Db) {
 
   async function putPrepared(project: ProjectId, kbId: string, item: PreparedDocument): Promise<PutDocument> {
     const [put] = await db.transaction((tx) => putDocuments(tx, project, kbId, [item]));
-    if (put === undefined) throw new Error("the document was not put");
+    if (put === undefined) throw new Error("the document was not stored");
     return put;
   }
 

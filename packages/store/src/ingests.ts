@@ -181,7 +181,7 @@ export function ingestsTable(db: Db, leases: Db, processId: string, storedBytes:
     if (bytes + added.bytes <= queuedMaxBytes && count + added.count <= queuedMaxCount) return;
     throw new ServiceError(
       "rate_limited",
-      `In this project ${count} documents of ${Math.round(bytes / 1024 / 1024)} MB wait to be read already; at most ${queuedMaxCount} of ${queuedMaxBytes / 1024 / 1024} MB may. Send more when some of them are ready.`,
+      `This project already has ${count} documents (${Math.round(bytes / 1024 / 1024)} MB) waiting to be processed; the maximum is ${queuedMaxCount} documents (${queuedMaxBytes / 1024 / 1024} MB). Add more when some of them are ready.`,
       { headers: { "Retry-After": "60" } },
     );
   }

@@ -44,7 +44,7 @@ export interface TicketBrief {
 /** Thrown when the project that an issue is to go to was deleted meanwhile: triage has to choose anew. */
 export class ProjectGoneError extends Error {
   constructor() {
-    super("the project that triage has chosen was deleted meanwhile");
+    super("the project selected by triage was deleted in the meantime");
     this.name = "ProjectGoneError";
   }
 }

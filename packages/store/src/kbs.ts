@@ -119,7 +119,7 @@ export function kbsTable(db: Db) {
         [project, name],
       );
       const existing = found[0];
-      if (existing === undefined) throw new Error(`knowledge base ${name} vanished while it was made`);
+      if (existing === undefined) throw new Error(`knowledge base ${name} disappeared while it was being created`);
       return { kb: asKb(existing), created: false };
     },
 
@@ -244,7 +244,7 @@ export async function holdKb(tx: Db, project: ProjectId, kbId: string): Promise<
     "SELECT id FROM kbs WHERE project_id = $1 AND id = $2 AND deleted_at IS NULL FOR KEY SHARE",
     [project, kbId],
   );
-  if (rows.length === 0) throw new ServiceError("not_found", "There is no such knowledge base in this project.");
+  if (rows.length === 0) throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
 }
 
 function asKb(row: KbRow): Kb {

@@ -66,7 +66,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
       application_name: "svc-line-watch",
     });
     // What breaks it also rejects what it was asked.
-    client.on("error", (error) => log.debug({ error }, "the watch over database lines lost its own"));
+    client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
     try {
       await client.connect();
       const { rows } = await client.query<Backend>(FIND_BACKENDS, [pids]);
@@ -76,7 +76,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
       // Its end is not waited for: the line may be silent by now.
       client
         .end()
-        .catch((error: unknown) => log.debug({ error }, "the watch over database lines could not end its own"));
+        .catch((error: unknown) => log.debug({ error }, "the connection watchdog failed to close its own connection"));
     }
   }
 
@@ -91,7 +91,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
     const atWork = new Set(rows.filter((row) => !row.is_ended).map((row) => row.pid));
     for (const [pid, at] of asked) if (!atWork.has(pid) && lost.get(pid) === at) lost.delete(pid);
     const ended = rows.length - atWork.size;
-    if (ended > 0) log.info({ ended }, "what was left at the server of database connections that were cut is ended");
+    if (ended > 0) log.info({ ended }, "terminated server sessions of half-open connections");
   }
 
   const giveUp = (line: Line) => {
@@ -102,7 +102,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
 
   const end = (line: Line) => {
     giveUp(line);
-    line.connection.stream.destroy(new Error("Connection terminated: nothing was heard on it"));
+    line.connection.stream.destroy(new Error("Connection terminated: no data received"));
   };
 
   async function look(): Promise<void> {
@@ -115,7 +115,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
       const idleMs = backends.get(line.processID ?? 0)?.idle_ms ?? 0;
       // It may have been handed back and out again meanwhile.
       if (idleMs < SUSPICIOUS_MS || busySince.get(line) !== since) continue;
-      log.warn({ idleMs: Math.round(idleMs) }, "a database connection was cut silently; it is made again");
+      log.warn({ idleMs: Math.round(idleMs) }, "half-open database connection closed; reconnecting");
       end(line);
       isCut = true;
     }
@@ -127,7 +127,7 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
     if (isLooking) return;
     isLooking = true;
     look()
-      .catch((error: unknown) => log.debug({ error }, "the server could not be asked about its lines"))
+      .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
       .finally(() => {
         isLooking = false;
       });

@@ -100,7 +100,7 @@ export function openStore(options: {
       });
     } catch (error) {
       if (isBusy(error)) return "all database connections of this process are in use";
-      if (error instanceof ServiceError) return disk.isFull() ? DISK_IS_FULL : "PostgreSQL cannot be reached";
+      if (error instanceof ServiceError) return disk.isFull() ? DISK_IS_FULL : "PostgreSQL is unreachable";
       throw error;
     }
     return disk.isFull() ? DISK_IS_FULL : null;

@@ -39,7 +39,7 @@ export function operatorLinksTable(db: Db) {
         [newId(), operatorId, hash, lifetimeSeconds],
       );
       const [row] = rows;
-      if (row === undefined) throw new Error("a link was written and is not there");
+      if (row === undefined) throw new Error("a stored link was not found");
       return { operatorId: row.operator_id, expiresAt: row.expires_at };
     },
 
@@ -100,7 +100,7 @@ export function operatorLinksTable(db: Db) {
           [newId(), email, emailKey, name, passwordHash],
         );
         const id = rows[0]?.id;
-        if (id === undefined) throw new Error("an operator was written and is not there");
+        if (id === undefined) throw new Error("a stored operator was not found");
         await tx.query("DELETE FROM operator_roles WHERE operator_id = $1 AND project_id IS NULL", [id]);
         await tx.query(
           "INSERT INTO operator_roles (operator_id, project_id, role) VALUES ($1, NULL, 'administrator')",

@@ -67,7 +67,7 @@ const COLUMNS = `o.id, o.email, o.name, o.password_hash IS NOT NULL AS has_passw
 /** Rolls a change back that would leave nobody who administers everything. */
 class LastAdministratorError extends Error {
   constructor() {
-    super("nobody would be left who administers everything");
+    super("there would be no administrator of all projects");
     this.name = "LastAdministratorError";
   }
 }

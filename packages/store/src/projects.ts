@@ -214,7 +214,7 @@ export function projectsTable(db: Db) {
       const made = await insert({ name });
       if (made !== null) return { project: made, created: true };
       const project = await findOne("name", name);
-      if (project === null) throw new Error(`project ${name} vanished while it was made`);
+      if (project === null) throw new Error(`project ${name} disappeared while it was being created`);
       return { project, created: false };
     },
 

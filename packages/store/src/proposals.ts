@@ -188,7 +188,7 @@ export function proposalsTable(db: Db) {
           proposal.createdBy,
         ],
       );
-      if (row === undefined) throw new ServiceError("not_found", "This project has no such ticket.");
+      if (row === undefined) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
       return asProposal(row);
     },
 
@@ -324,7 +324,7 @@ export function proposalsTable(db: Db) {
             "SELECT id FROM kbs WHERE project_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE",
             [project, kbId],
           );
-          if (kbs.length === 0) throw new ServiceError("not_found", "The knowledge base of this proposal is gone.");
+          if (kbs.length === 0) throw new ServiceError("not_found", "The knowledge base of this proposal was deleted.");
           const same = await tx.query(
             `SELECT id FROM documents d WHERE d.project_id = $1 AND d.kb_id = $2 AND d.id = $3 AND d.content_hash = $4
                AND d.status = 'ready' AND NOT EXISTS (SELECT 1 FROM ingests i WHERE i.document_id = d.id)
@@ -334,7 +334,7 @@ export function proposalsTable(db: Db) {
           if (same.length === 0) return null;
         }
         const [put] = await putDocuments(tx, project, kbId, [item]);
-        if (put === undefined) throw new Error("the document of a proposal was not put");
+        if (put === undefined) throw new Error("the document of a proposal was not stored");
         if (replaces !== null) {
           await tx.query(
             `UPDATE documents SET source_content_hash = content_hash

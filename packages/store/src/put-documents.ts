@@ -195,7 +195,7 @@ async function lockKb(tx: Db, project: ProjectId, kbId: string): Promise<KbIndex
     [project, kbId],
   );
   const index = kbs.length === 0 ? null : await loadKbIndex(tx, kbId);
-  if (index === null) throw new ServiceError("not_found", "There is no such knowledge base in this project.");
+  if (index === null) throw new ServiceError("not_found", "No knowledge base with this ID exists in this project.");
   return index;
 }
 

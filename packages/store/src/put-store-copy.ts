@@ -77,23 +77,23 @@ async function check(client: pg.Client, options: PutOptions): Promise<void> {
   if (head.migrations.length === 0 || head.migrations.some((name, index) => name !== bundled[index])) {
     const isNewer = head.migrations.some((name) => !bundled.includes(name));
     throw isNewer
-      ? new StoreCopyError("newer_copy", "The backup was made by a newer version of the program.")
-      : new StoreCopyError("bad_copy", "The backup names migrations that do not follow each other.");
+      ? new StoreCopyError("newer_copy", "The backup was made by a newer version of the product.")
+      : new StoreCopyError("bad_copy", "The migrations in the backup are not in sequence.");
   }
   if (head.secretKeyCheck !== null && !opensSecretKeyCheck(createSealer(secretKey), head.secretKeyCheck)) {
-    throw new StoreCopyError("wrong_key", "The secret key is not the one that this backup needs.");
+    throw new StoreCopyError("wrong_key", "The secret key does not match this backup.");
   }
   await readApplied(client);
   const tables = await findTables(client);
   const processes = mayInterrupt ? [] : await findProcesses(client, tables);
   if (processes.length > 0) {
-    throw new StoreCopyError("in_use", `The product is at work on this database: ${processes.join(", ")}.`);
+    throw new StoreCopyError("in_use", `The service is using this database: ${processes.join(", ")}.`);
   }
   const filled = mayReplace ? [] : await findFilled(client, tables);
   if (filled.length > 0) {
     const some =
       filled.length > 5 ? `${filled.slice(0, 5).join(", ")} and ${filled.length - 5} more` : filled.join(", ");
-    throw new StoreCopyError("not_empty", `This database holds data already: in ${some}.`);
+    throw new StoreCopyError("not_empty", `This database already contains data: ${some}.`);
   }
 }
 
@@ -153,7 +153,7 @@ async function copyIn(
     // What PostgreSQL says may quote a row, which belongs into no message.
     throw new StoreCopyError(
       "bad_copy",
-      `PostgreSQL refused the rows of the table ${table.name} (SQLSTATE ${error.code ?? "unknown"}).`,
+      `PostgreSQL rejected the rows of the table ${table.name} (SQLSTATE ${error.code ?? "unknown"}).`,
       { cause: error },
     );
   }
@@ -208,7 +208,7 @@ async function replaceAll(
   for await (const { table, rows } of tables) {
     const found = waiting.get(table.name);
     if (found === undefined || !sameNames(found.columns, table.columns)) {
-      throw new StoreCopyError("bad_copy", "A table of the backup does not fit the schema that the backup names.");
+      throw new StoreCopyError("bad_copy", "A table of the backup does not match the schema version of the backup.");
     }
     waiting.delete(table.name);
     const rowCount = await copyIn(client, table, rows, signal);
@@ -218,14 +218,14 @@ async function replaceAll(
     onTable(table.name, rowCount);
   }
   if (waiting.size > 0) {
-    throw new StoreCopyError("bad_copy", `The backup lacks tables: ${[...waiting.keys()].join(", ")}.`);
+    throw new StoreCopyError("bad_copy", `Tables are missing from the backup: ${[...waiting.keys()].join(", ")}.`);
   }
   await settle(client, schema);
   for (const name of schema.all) await setTriggers(client, name, "ENABLE");
   if (!(await fitsKey(client, secretKey))) {
     throw new StoreCopyError(
       "wrong_key",
-      "The installation in the backup has another secret key than its header says.",
+      "The installation in the backup has a different secret key from the one in the header.",
     );
   }
   result.migrated = (await bundledMigrations()).slice(head.migrations.length);
@@ -254,7 +254,7 @@ export function putStoreCopy(
       result = await replaceAll(client, options, tables);
     } catch (error) {
       // Whoever comes next must not find the lock still taken. A connection that was cut says nothing any more.
-      await client.query("ROLLBACK").catch((fault: unknown) => log.debug({ error: fault }, "a restore was cut"));
+      await client.query("ROLLBACK").catch((fault: unknown) => log.debug({ error: fault }, "restore interrupted"));
       throw error;
     }
     await client.query("COMMIT");

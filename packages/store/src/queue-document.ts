@@ -59,7 +59,7 @@ async function lockDocument(tx: Db, project: ProjectId, kbId: string, ingest: Ne
     "SELECT id FROM documents WHERE kb_id = $1 AND key = $2 FOR NO KEY UPDATE",
     [kbId, ingest.key],
   );
-  if (row === undefined) throw new Error("the document vanished while it was queued");
+  if (row === undefined) throw new Error("the document disappeared while it was being queued");
   return row.id;
 }
 

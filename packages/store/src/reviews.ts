@@ -183,7 +183,7 @@ export function reviewsTable(db: Db, hot: Db, leases: Db, processId: string) {
        FROM tickets t WHERE t.home_project_id = $1 AND t.id = $2 FOR NO KEY UPDATE OF t`,
       [project, ticketId],
     );
-    if (row === undefined) throw new Error(`ticket ${ticketId} is not there any more`);
+    if (row === undefined) throw new Error(`ticket ${ticketId} no longer exists`);
     return { before: row.stage, rest: row.is_held ? "review" : row.is_failed ? "failed" : otherwise };
   }
 

@@ -223,10 +223,10 @@ export function statsOf(db: Db) {
       const state = sqlStateOf(error);
       // A zone that is newer than the ones that the database knows.
       if (state === INVALID_PARAMETER_VALUE) {
-        throw new ServiceError("invalid_request", "The database does not know this time zone.", { cause: error });
+        throw new ServiceError("invalid_request", "The database does not support this time zone.", { cause: error });
       }
       if (state !== QUERY_CANCELED) throw error;
-      const text = `The statistics took longer than ${STATEMENT_LIMIT_SECONDS} s. Ask for a shorter span of time.`;
+      const text = `The statistics took longer than ${STATEMENT_LIMIT_SECONDS} s. Request a shorter period.`;
       throw new ServiceError("unavailable", text, { cause: error });
     }
   }

@@ -199,7 +199,7 @@ export function storedBytesTable(
      * log from 80 % of a limit on.
      */
     async checkRoom(project: ProjectId, kind: StoredKind, bytes: number): Promise<void> {
-      if (isDiskFull()) throw storageFull("The disk of the database is full. Try again later.");
+      if (isDiskFull()) throw storageFull("The disk of the database is full. Retry later.");
       const states = await readStates(project, kind);
       for (const state of states) {
         if (state.usedBytes + bytes >= state.maxBytes * STORAGE_WARNING_SHARE) warn(state, project);

@@ -49,7 +49,7 @@ async function readHead(client: pg.Client, migrations: string[]): Promise<StoreC
        current_setting('server_version') AS postgres, (SELECT secret_key_check FROM installation) AS check`,
   );
   const [row] = rows;
-  if (row === undefined) throw new StoreCopyError("no_schema", "The database says nothing about its installation.");
+  if (row === undefined) throw new StoreCopyError("no_schema", "The database contains no installation record.");
   return { takenAt: row.takenAt, postgres: row.postgres, migrations, secretKeyCheck: row.check };
 }
 
@@ -84,7 +84,7 @@ export function takeStoreCopy<Result>(
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     const head = await readHead(client, migrations);
     if (head.secretKeyCheck !== null && !opensSecretKeyCheck(createSealer(place.secretKey), head.secretKeyCheck)) {
-      throw new StoreCopyError("wrong_key", "The secret key is not the one that this database was set up with.");
+      throw new StoreCopyError("wrong_key", "The secret key does not match this database.");
     }
     const { copied } = await findTables(client);
 

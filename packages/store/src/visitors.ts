@@ -234,7 +234,7 @@ export function visitorsTable(db: Db) {
         clientMessageId,
         newId(),
       ]);
-      if (row === undefined) throw new Error("a client's id was reserved and is not there");
+      if (row === undefined) throw new Error("a reserved client ID was not found");
       return { messageId: row.message_id, seq: row.seq };
     },
 

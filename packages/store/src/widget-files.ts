@@ -247,7 +247,7 @@ export function widgetFilesTable(db: Db, storedBytes: StoredBytes) {
         yield piece;
         for (let sent = piece.length; sent < sizeBytes;) {
           const next = (await readFrom(sent))?.piece;
-          if (next === undefined || next.length === 0) throw new Error("the file was removed while it was read");
+          if (next === undefined || next.length === 0) throw new Error("the file was deleted while it was read");
           yield next;
           sent += next.length;
         }

@@ -18,123 +18,127 @@ const WORK_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
  * place where one is declared. Names follow Prometheus: base units, `_total` for counters.
  */
 export const METRICS = {
-  svc_build_info: { kind: "gauge", help: "Always 1; the labels say what runs.", labels: ["app", "version"] },
-  svc_ready: { kind: "gauge", help: "1 where /readyz answers 200, else 0.", labels: [] },
-  svc_store_up: { kind: "gauge", help: "1 where PostgreSQL answers this process, else 0.", labels: [] },
+  svc_build_info: {
+    kind: "gauge",
+    help: "Always 1. The labels contain the version and the app.",
+    labels: ["app", "version"],
+  },
+  svc_ready: { kind: "gauge", help: "1 if /readyz returns 200, otherwise 0.", labels: [] },
+  svc_store_up: { kind: "gauge", help: "1 if PostgreSQL responds to this process, otherwise 0.", labels: [] },
   svc_queue_backend_up: {
     kind: "gauge",
-    help: "1 where this process can publish jobs (on Redis, or in PostgreSQL), else 0.",
+    help: "1 if this process can publish jobs (to Redis or PostgreSQL), otherwise 0.",
     labels: [],
   },
 
   svc_http_requests_total: {
     kind: "counter",
-    help: "Requests that were answered, or whose caller hung up first (status none).",
+    help: "HTTP requests that were answered, or whose client disconnected first (status none).",
     labels: ["app", "method", "route", "status"],
   },
   svc_http_request_duration_seconds: {
     kind: "histogram",
-    help: "From a request to the end of its answer; of a call that waits for its reply, that wait is a part.",
+    help: "Time from the request to the end of the response, including the wait of requests that wait for a reply.",
     labels: ["app", "method", "route"],
     buckets: CALL_SECONDS,
   },
-  svc_http_requests_in_progress: { kind: "gauge", help: "Requests that are being answered.", labels: ["app"] },
+  svc_http_requests_in_progress: { kind: "gauge", help: "HTTP requests in progress.", labels: ["app"] },
 
   svc_queue_waiting: {
     kind: "gauge",
-    help: "What is not done yet, being worked on and put off included. Of the whole installation, by every process: take the greatest.",
+    help: "Unfinished jobs, including running and delayed ones. Every process reports the whole installation: use max().",
     labels: ["queue"],
   },
   svc_queue_due: {
     kind: "gauge",
-    help: "Of svc_queue_waiting, what could be done now or is being done.",
+    help: "Jobs of svc_queue_waiting that are due or running.",
     labels: ["queue"],
   },
   svc_queue_oldest_due_age_seconds: {
     kind: "gauge",
-    help: "How long what has waited longest could have been done; 0 where nothing is due.",
+    help: "Time since the oldest waiting job became due; 0 if none is due.",
     labels: ["queue"],
   },
   svc_queue_dead: {
     kind: "gauge",
-    help: "Dead letters: what was given up and waits for an operator.",
+    help: "Dead letters: failed jobs that wait for an operator.",
     labels: ["queue"],
   },
 
   svc_stored_bytes: {
     kind: "gauge",
-    help: "Bytes of files, documents, kept hook bodies and texts of messages. Of the whole installation, by every process: take the greatest.",
+    help: "Stored bytes of files, documents, hook bodies and message texts. Every process reports the whole installation: use max().",
     labels: ["kind"],
   },
   svc_storage_used_ratio: {
     kind: "gauge",
-    help: "The part of a storage limit that is used, 0 to 1: of the project that uses most of its own (scope project), and of all of them together (scope installation).",
+    help: "Used fraction of a storage limit, from 0 to 1: of the project with the highest usage (scope project), and of all projects together (scope installation).",
     labels: ["scope"],
   },
 
-  svc_messages_accepted_total: { kind: "counter", help: "Messages that were committed.", labels: ["channel"] },
+  svc_messages_accepted_total: { kind: "counter", help: "Committed messages.", labels: ["channel"] },
   svc_messages_finished_total: {
     kind: "counter",
-    help: "Messages that the pipeline is through with: answered, held for a person, rejected, or failed (a dead letter).",
+    help: "Messages processed by the pipeline: answered, held for an operator, rejected, or failed (dead letter).",
     labels: ["channel", "outcome"],
   },
   svc_message_duration_seconds: {
     kind: "histogram",
-    help: "From a message's coming in to the moment in which the pipeline is through with it.",
+    help: "Time from the arrival of a message until the pipeline has processed it.",
     labels: ["channel", "outcome"],
     buckets: CALL_SECONDS,
   },
   svc_message_retries_total: {
     kind: "counter",
-    help: "Tries of the pipeline that failed, so that another one follows.",
+    help: "Failed pipeline attempts that will be retried.",
     labels: [],
   },
   svc_lease_lapses_total: {
     kind: "counter",
-    help: "Messages and decisions that another process took over because this one was too slow to renew their lease.",
+    help: "Messages and decisions taken over by another process, because their lease was not renewed in time.",
     labels: [],
   },
   svc_stage_duration_seconds: {
     kind: "histogram",
-    help: "One stage of the pipeline for one message or decision.",
+    help: "Duration of one pipeline stage for one message or decision.",
     labels: ["stage", "outcome"],
     buckets: WORK_SECONDS,
   },
 
   svc_deliveries_total: {
     kind: "counter",
-    help: "Tries to hand a reply over, by the way that it goes: call, drain, stream, callback, socket, push.",
+    help: "Attempts to deliver a reply, by delivery path: call, drain, stream, callback, socket, push.",
     labels: ["way", "outcome"],
   },
   svc_delivery_duration_seconds: {
     kind: "histogram",
-    help: "One try of what is sent out: a callback, or a reply that a channel pushes.",
+    help: "Duration of one attempt to send a callback, or a reply on a channel that pushes.",
     labels: ["way"],
     buckets: CALL_SECONDS,
   },
 
-  svc_sockets: { kind: "gauge", help: "Connections of visitors that are open.", labels: ["transport"] },
-  svc_event_streams: { kind: "gauge", help: "Answers as server-sent events that are open.", labels: [] },
+  svc_sockets: { kind: "gauge", help: "Open connections of widget visitors.", labels: ["transport"] },
+  svc_event_streams: { kind: "gauge", help: "Open server-sent event streams.", labels: [] },
 
   svc_model_calls_total: {
     kind: "counter",
-    help: "Calls of language models, by what they were for and what became of them (ok, or the fault).",
+    help: "Calls to language models, by purpose and result (ok, or the error).",
     labels: ["model", "purpose", "outcome"],
   },
   svc_model_call_duration_seconds: {
     kind: "histogram",
-    help: "Calls of language models, the wait for their turn included.",
+    help: "Duration of calls to language models, including the time in the queue.",
     labels: ["model"],
     buckets: CALL_SECONDS,
   },
   svc_model_tokens_total: {
     kind: "counter",
-    help: "Tokens that language models have read (input) and written (output).",
+    help: "Tokens of language models: prompt (input) and completion (output).",
     labels: ["model", "direction"],
   },
   svc_model_cost_usd_total: {
     kind: "counter",
-    help: "What calls of language models have cost by SVC_LLM_PRICES, in US dollars; nothing for models without a price.",
+    help: "Cost of calls to language models according to SVC_LLM_PRICES, in US dollars. Models without a price are not counted.",
     labels: ["model"],
   },
 } as const satisfies Record<string, MetricDeclaration>;

@@ -32,7 +32,7 @@ describe("the text of the figures", () => {
 
   test("is gathered when it is looked at, and shown all the same when that fails or hangs", async () => {
     const forget = [
-      beforeShown(() => Promise.reject(new Error("the store is away"))),
+      beforeShown(() => Promise.reject(new Error("service unavailable"))),
       beforeShown(() => new Promise(() => undefined)),
       beforeShown(() => {
         setGauge("svc_queue_due", { queue: "messages" }, 7);

@@ -81,7 +81,7 @@ export async function openTracing(
         timer = setTimeout(resolve, CLOSE_LIMIT_MS);
       });
       const ended = provider.shutdown().catch((error: unknown) => {
-        report(error instanceof Error ? error.message : "the last spans could not be sent");
+        report(error instanceof Error ? error.message : "failed to export the last spans");
       });
       await Promise.race([ended, limit]);
       clearTimeout(timer);

@@ -33,8 +33,8 @@ export interface MessengerProduct {
 }
 
 /** What a replica logs when it begins to work for the bot, and when it has lost that. */
-const WORKS = "this replica works for the bot";
-const STANDS_BY = "this replica has lost the lease";
+const WORKS = "this replica is now active for the bot";
+const STANDS_BY = "lost the bot lease";
 
 /** When a process began to work for the bot, as its log says it; "" for one that does not. */
 function worksSince(output: string): string {

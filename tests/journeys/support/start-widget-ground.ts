@@ -87,7 +87,7 @@ export async function startWidgetGround(
     const answerWith = async (fixedReply: string) => {
       const { store } = product;
       const home = await store.projects.findByName(project);
-      if (home === null) throw new Error(`there is no project ${project}`);
+      if (home === null) throw new Error(`no project is named ${project}`);
       const [agent] = await store.agents.list(home.id);
       await store.agents.update(home.id, agent?.id ?? "", { fixedReply });
       const api = createApiClient(product);

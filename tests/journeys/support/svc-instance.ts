@@ -20,7 +20,7 @@ export interface SvcInstance {
 }
 
 /** What `svc up` writes when it is ready. */
-export const READY = /Ctrl-C stops it/;
+export const READY = /Press Ctrl-C to stop/;
 
 const folders: string[] = [];
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { ServiceFault, createClient } from "@svc/client";
+import { ServiceError, createClient } from "@svc/client";
 import type { Client, ClientOptions } from "@svc/client";
 import { freePort, startWebhookReceiver } from "@svc/testing";
 import type { FullAnswer, WebhookReceiver } from "@svc/testing";
@@ -27,18 +27,18 @@ const ANSWERED = { ok: true, mode: "sync", chatId: "c", ticketId: "t", messageId
 const PAGE = { ok: true, chatId: "c", replies: [], cursor: "0", more: false };
 
 function connect(options: Partial<ClientOptions> = {}): Client {
-  const onRetry = ({ code }: ServiceFault) => void retries.push(code);
+  const onRetry = ({ code }: ServiceError) => void retries.push(code);
   return createClient({ url: server.url("/").slice(0, -1), key: KEY, onRetry, ...options });
 }
 
 /** What a call throws. */
-async function faultOf(call: Promise<unknown>): Promise<ServiceFault> {
+async function faultOf(call: Promise<unknown>): Promise<ServiceError> {
   const fault: unknown = await call.then(
     () => "nothing",
     (error: unknown) => error,
   );
-  expect(fault).toBeInstanceOf(ServiceFault);
-  return fault as ServiceFault;
+  expect(fault).toBeInstanceOf(ServiceError);
+  return fault as ServiceError;
 }
 
 describe("a message", () => {
@@ -76,11 +76,11 @@ describe("a message", () => {
   });
 
   test("that is refused is not sent again, and every fault of it is told", async () => {
-    const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
+    const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
     const body = { code: "invalid_request", detail: "The message is not valid.", errors, requestId: "r-9" };
     server.answerWith(json(400, body));
     const fault = await faultOf(connect().send({ text: "hello" }));
-    expect(fault).toMatchObject({ ...body, message: body.detail, name: "ServiceFault", status: 400 });
+    expect(fault).toMatchObject({ ...body, message: body.detail, name: "ServiceError", status: 400 });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -230,7 +230,7 @@ describe("what cannot be sent is refused before anything is, and never shown", (
     ["another kind of address", { url: "file:///secret" }],
   ])("%s", (_what, options) => {
     const made = () => connect(options);
-    expect(made).toThrow(ServiceFault);
+    expect(made).toThrow(ServiceError);
     expect(made).toThrow(expect.objectContaining({ code: "invalid_options", status: null }));
     expect(made).not.toThrow(/secret|ключ|магазин/);
   });

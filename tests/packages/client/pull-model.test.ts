@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { createClient } from "@svc/client";
-import type { PullNews } from "@svc/client";
+import type { PullProgress } from "@svc/client";
 import { startWebhookReceiver } from "@svc/testing";
 import type { FullAnswer, WebhookReceiver } from "@svc/testing";
 
@@ -28,11 +28,11 @@ const problem = (status: number, code: string): FullAnswer => ({
 /** Pulls a model from a service that answers so, one answer a call; answers what was said of it. */
 async function pull(
   ...answers: (FullAnswer | "cut")[]
-): Promise<{ news: PullNews[]; lastIds: (string | undefined)[] }> {
+): Promise<{ news: PullProgress[]; lastIds: (string | undefined)[] }> {
   const before = service.requests.length;
   service.answerWith((_request, index) => answers[index - before] ?? { status: 500 });
   const client = createClient({ url: service.url("").replace(/\/$/, ""), key: "a-key-of-a-test", maxRetries: 2 });
-  const news: PullNews[] = [];
+  const news: PullProgress[] = [];
   for await (const one of client.pullModel("ollama:tiny:1b")) news.push(one);
   const asked = service.requests.slice(before);
   expect(new Set(asked.map(({ method, path }) => `${method} ${path}`))).toEqual(
@@ -72,7 +72,7 @@ test.each([
   ],
 ])("a pull that fails %s is a fault, and is not begun again", async (_when, answer, code) => {
   const before = service.requests.length;
-  await expect(pull(answer)).rejects.toMatchObject({ name: "ServiceFault", code, detail: "what to do" });
+  await expect(pull(answer)).rejects.toMatchObject({ name: "ServiceError", code, detail: "what to do" });
   expect(service.requests.length - before).toBe(1);
 });
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
-import { WebhookFault, verifyWebhook } from "@svc/client";
+import { WebhookError, verifyWebhook } from "@svc/client";
 import type { ReceivedWebhook } from "@svc/client";
 import { signWebhook } from "@svc/outbound";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ const received = (change: Partial<ReceivedWebhook> = {}): ReceivedWebhook => ({
   now: NOW,
   ...change,
 });
-const refusal = (code: string) => expect.objectContaining({ name: "WebhookFault", code });
+const refusal = (code: string) => expect.objectContaining({ name: "WebhookError", code });
 
 describe("a genuine callback is taken", () => {
   test.each<[string, Partial<ReceivedWebhook>]>([
@@ -117,7 +117,7 @@ describe("a callback is refused", () => {
   test("that is signed and no callback", async () => {
     for (const body of ["not JSON", "[]", "{}", "null"]) {
       const signed = received({ body, headers: { ...sign(body, [SECRET]) } });
-      await expect(verifyWebhook(signed)).rejects.toBeInstanceOf(WebhookFault);
+      await expect(verifyWebhook(signed)).rejects.toBeInstanceOf(WebhookError);
     }
   });
 

@@ -131,7 +131,7 @@ describe("size", () => {
     expect(await refusalOf("huge.pdf", new Uint8Array(300 * MB))).toEqual([
       "payload_too_large",
       null,
-      '"huge.pdf" has 300 MB, and 50 MB is the most; split it into several files.',
+      '"huge.pdf" has 300 MB; the maximum is and 50 MB; split it into several files.',
     ]);
   });
 

@@ -26,7 +26,7 @@ afterEach(() => leases.close());
 afterAll(() => db.close());
 
 const unavailable = () =>
-  Promise.reject(new ServiceError("unavailable", "The store cannot be reached right now; try again."));
+  Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
 
 /** `write`, which fails twice because the store is unavailable. */
 function afterTwoErrors<Args extends unknown[]>(write: (...args: Args) => Promise<void>) {

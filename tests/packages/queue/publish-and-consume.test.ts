@@ -165,7 +165,7 @@ test("close aborts the signals of jobs that outlast its deadline, and their jobs
         isRunning = true;
         signal.addEventListener("abort", () => {
           isAborted = true;
-          reject(new Error("the process stops"));
+          reject(new Error("the process is shutting down"));
         });
       }),
     { concurrency: 1 },

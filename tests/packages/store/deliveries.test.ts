@@ -71,7 +71,7 @@ async function begin(pending: Pick<Pending, "ticketId">): Promise<DeliveryReques
 const result = (next: TryResult["next"], change: Partial<TryResult> = {}): TryResult => ({
   durationMs: 12.4,
   status: next === "delivered" ? 200 : 500,
-  error: next === "delivered" ? null : "the receiver answered 500",
+  error: next === "delivered" ? null : "the receiver responded with 500",
   next,
   ...change,
 });
@@ -277,7 +277,7 @@ describe("a try that is over", () => {
     const item = await find(pending.id);
     expect(item).toMatchObject({
       state: "pending",
-      attempts: [{ status: 500, ms: 12, error: "the receiver answered 500" }],
+      attempts: [{ status: 500, ms: 12, error: "the receiver responded with 500" }],
       nextAt: expect.any(String),
     });
     expect(Date.parse(item?.nextAt ?? "")).toBeGreaterThan(Date.parse(item?.attempts[0]?.at ?? "") + 59_000);

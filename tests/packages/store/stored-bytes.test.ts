@@ -248,7 +248,7 @@ describe("a storage limit", () => {
     } finally {
       await db.sql("DROP FUNCTION fail_as_full CASCADE");
     }
-    const reason = { code: "storage_full", message: "The disk of the database is full. Try again later." };
+    const reason = { code: "storage_full", message: "The disk of the database is full. Retry later." };
     await expect(insertFile(project, ticketId, 1, store)).rejects.toMatchObject(reason);
     await expect(store.storedBytes.checkRoom(project, "documents", 1)).rejects.toMatchObject(reason);
     expect(await store.findFault()).toMatch(/disk/);

@@ -16,6 +16,6 @@ export async function settleCallbacks(
     await publishDeliveries(queues, made);
   } catch (error) {
     if (!(error instanceof QueueDownError)) throw error;
-    log.debug({ count: made.length }, "callbacks are made but not announced; the sweeper will do it");
+    log.debug({ count: made.length }, "callbacks stored but not announced; the sweeper will announce them");
   }
 }

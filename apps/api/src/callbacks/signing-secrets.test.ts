@@ -40,7 +40,7 @@ describe("where a webhook secret is set", () => {
   test("and cannot be opened or used, nothing is signed with anything else, and the operator is told", () => {
     for (const webhookSecret of [stranger.seal("the secret"), sealer.seal("whsec_no base64"), sealer.seal("")]) {
       expect(find({ ...set, webhookSecret }, byKey("the key"))).toEqual({
-        fault: expect.stringMatching(/set it anew/),
+        fault: expect.stringMatching(/set a new secret/),
       });
     }
   });

@@ -6,7 +6,7 @@ import type { DeliveryRequest, Sealer } from "@svc/store";
 export type SigningSecrets = { secrets: string[] } | { fault: string };
 
 const NO_KEY =
-  "the sender's API key is not kept any more; set a secret of the project with: svc webhook secret --project NAME --generate, then replay this";
+  "the API key of the sender is no longer stored; set a project secret with: svc webhook secret --project NAME --generate, then replay this delivery";
 
 /**
  * Returns what signs a callback: the webhook secret of its project, beside it the previous one until its time is over;
@@ -20,12 +20,13 @@ export function findSigningSecrets(
 ): SigningSecrets {
   if (webhookSecret !== null) {
     const current = sealer.open(webhookSecret);
-    if (current === null) return { fault: "the webhook secret cannot be opened with this SVC_SECRET_KEY; set it anew" };
-    if (!isWebhookSecret(current)) return { fault: "the webhook secret is not usable; set it anew" };
+    if (current === null)
+      return { fault: "cannot decrypt the webhook secret with this SVC_SECRET_KEY; set a new secret" };
+    if (!isWebhookSecret(current)) return { fault: "the webhook secret is not usable; set a new secret" };
     const older = previous !== null && Date.parse(previous.until) > now ? sealer.open(previous) : null;
     return { secrets: older === null || !isWebhookSecret(older) ? [current] : [current, older] };
   }
-  if (delivery.isKeyRevoked) return { fault: "the API key that sent the message is revoked and signs nothing" };
+  if (delivery.isKeyRevoked) return { fault: "the API key that sent the message is revoked and cannot sign callbacks" };
   const key = delivery.sealedSecret === null ? null : sealer.open(delivery.sealedSecret);
   if (key === null || !isWebhookSecret(key)) return { fault: NO_KEY };
   return { secrets: [key] };

@@ -40,12 +40,12 @@ export function startCallbacks(context: ApiContext): {
   return {
     async findFault() {
       const sweepMs = sweeper.sinceRoundMs();
-      if (sweepMs >= SWEEP_TOO_LONG_MS) return `due callbacks were last looked for ${inSeconds(sweepMs)} ago`;
+      if (sweepMs >= SWEEP_TOO_LONG_MS) return `the last check for due callbacks was ${inSeconds(sweepMs)} ago`;
       const idleMs = worker.sinceTakenMs();
       if (idleMs < IDLE_TOO_LONG_MS || !context.queues.isUp()) return null;
       const dueMs = await context.store.deliveries.oldestDueMs();
       if (dueMs < IDLE_TOO_LONG_MS) return null;
-      return `a callback has been due for ${inSeconds(dueMs)}, and none was taken up here for ${inSeconds(idleMs)}`;
+      return `a callback has been due for ${inSeconds(dueMs)}, and this process has not claimed one for ${inSeconds(idleMs)}`;
     },
 
     /** Safe to call twice. */

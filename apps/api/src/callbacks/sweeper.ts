@@ -32,7 +32,7 @@ export function startCallbackSweeper({ store, queues, log }: { store: Store; que
     await store.hooks.forgetOld(FORGET_LIMIT);
     const old = await store.callbacks.eraseOldSecrets(FORGET_LIMIT);
     const revoked = await store.callbacks.eraseRevokedSecrets(FORGET_LIMIT);
-    if (old + revoked > 0) log.info({ old, revoked }, "sealed API keys that are not needed any more are erased");
+    if (old + revoked > 0) log.info({ old, revoked }, "deleted sealed API keys that are no longer needed");
   }
 
   return startSweeps(log, "callbacks", [settleLeftOvers, announceDue, { everyMs: FORGET_MS, run: forget }]);

@@ -18,7 +18,7 @@ const guard = createAddressGuard({ allow: [], allowLoopback: true, ownPorts: [] 
 const secrets = { webhookSecret: null, previousWebhookSecret: null };
 const KEY = "the key of the sender";
 const NEVER = new AbortController().signal;
-const UNKNOWN_OR_PRIVATE = expect.stringMatching(/^the host is unknown or not a public address;[^0-9]*$/);
+const UNKNOWN_OR_PRIVATE = expect.stringMatching(/^the host name does not resolve to a public address;[^0-9]*$/);
 
 let receiver: WebhookReceiver;
 beforeEach(async () => {
@@ -121,11 +121,11 @@ describe("a try is successful", () => {
 
 describe("a try has failed, and another one follows by the schedule,", () => {
   test.each<[ReceiverAnswer, Partial<TryResult>]>([
-    [{ status: 500 }, { status: 500, error: "the receiver answered 500" }],
-    [{ status: 404 }, { status: 404, error: "the receiver answered 404" }],
-    [{ status: 400 }, { status: 400, error: "the receiver answered 400" }],
+    [{ status: 500 }, { status: 500, error: "the receiver responded with 500" }],
+    [{ status: 404 }, { status: 404, error: "the receiver responded with 404" }],
+    [{ status: 400 }, { status: 400, error: "the receiver responded with 400" }],
     [{ status: 304 }, { status: 304, error: "redirects are not followed" }],
-    ["cut", { status: null, error: "no connection (ECONNRESET)" }],
+    ["cut", { status: null, error: "connection failed (ECONNRESET)" }],
   ])("at %j", async (answer, expected) => {
     receiver.answerWith(answer);
     const result = await tryIt(deliveryTo(receiver.url(), { failures: 1 }));
@@ -148,7 +148,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
     const result = await tryIt(deliveryTo(`http://127.0.0.1:${await freePort()}/`));
     expect(result).toMatchObject({
       status: null,
-      error: "no connection (ECONNREFUSED)",
+      error: "connection failed (ECONNREFUSED)",
       next: { delayMs: expect.any(Number) },
     });
   });
@@ -252,6 +252,6 @@ test("a stop ends a try that hangs, and says nothing of the callback", async () 
   const stopping = new AbortController();
   const trying = tryIt(deliveryTo(receiver.url()), stopping.signal);
   await receiver.next();
-  stopping.abort(new Error("the process stops"));
-  await expect(trying).rejects.toThrow("the process stops");
+  stopping.abort(new Error("the process is shutting down"));
+  await expect(trying).rejects.toThrow("the process is shutting down");
 });

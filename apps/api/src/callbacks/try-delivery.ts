@@ -24,7 +24,8 @@ export interface DeliveryTools {
 
 const TRY_TIMEOUT_MS = 15_000;
 const GONE = 410;
-const UNKNOWN_OR_PRIVATE = "the host is unknown or not a public address; see SVC_WEBHOOK_ALLOW for private ones";
+const UNKNOWN_OR_PRIVATE =
+  "the host name does not resolve to a public address; to allow private addresses, see SVC_WEBHOOK_ALLOW";
 
 interface Outcome {
   status: number | null;
@@ -35,7 +36,7 @@ interface Outcome {
 /** What a receiver's answer means. Redirects are not followed: they are failures. */
 function judge(status: number, retryAfter: string | undefined): Outcome {
   if (status >= 200 && status < 300) return { status, error: null };
-  const error = status >= 300 && status < 400 ? "redirects are not followed" : `the receiver answered ${status}`;
+  const error = status >= 300 && status < 400 ? "redirects are not followed" : `the receiver responded with ${status}`;
   return { status, error, retryAfter };
 }
 
@@ -44,10 +45,10 @@ function judgeFault(error: unknown): Outcome {
   // One text for both: whoever reads it must not learn which names exist in a private network.
   if (error instanceof BlockedAddressError) return { status: null, error: UNKNOWN_OR_PRIVATE };
   if (error instanceof OutboundTimeoutError)
-    return { status: null, error: `no answer within ${TRY_TIMEOUT_MS / 1000} s` };
+    return { status: null, error: `no response within ${TRY_TIMEOUT_MS / 1000} s` };
   if (error instanceof OutboundConnectionError) {
     const isUnknown = error.errorCode === "ENOTFOUND" || error.errorCode === "EAI_AGAIN";
-    return { status: null, error: isUnknown ? UNKNOWN_OR_PRIVATE : `no connection (${error.errorCode})` };
+    return { status: null, error: isUnknown ? UNKNOWN_OR_PRIVATE : `connection failed (${error.errorCode})` };
   }
   throw error;
 }

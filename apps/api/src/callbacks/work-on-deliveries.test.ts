@@ -39,7 +39,7 @@ const withDeliveries = (change: Partial<Store["deliveries"]>): Store => ({
   deliveries: { ...store.deliveries, ...change },
 });
 
-const away = () => Promise.reject(new ServiceError("unavailable", "the store is away"));
+const away = () => Promise.reject(new ServiceError("unavailable", "service unavailable"));
 
 function startWorker(change: Partial<DeliveryContext> = {}) {
   const told: string[] = [];
@@ -163,7 +163,7 @@ describe("a receiver that hangs", () => {
     const worker = startWorker();
     await worker.work(project, ticketId);
     await worker.stop(0);
-    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/broken off/) };
+    const brokenOff = { status: null, ms: expect.any(Number), error: expect.stringMatching(/interrupted by shutdown/) };
     expect(await find(ids[0])).toMatchObject({ state: "pending", attempts: [brokenOff] });
     receiver.answerWith({ status: 204 });
     const other = startWorker();
@@ -302,7 +302,7 @@ test("a fault of the service counts as a failed try: it is in the log, and holds
   expect(await find(ids[0])).toMatchObject({
     state: "pending",
     nextAt: expect.any(String),
-    attempts: [{ status: null, error: "the service failed to make this callback" }],
+    attempts: [{ status: null, error: "internal error while delivering this callback" }],
   });
   expect(lines()).toContainEqual(expect.objectContaining({ level: "error", deliveryId: ids[0] }));
   expect(await store.deliveries.claim(project, ticketId)).toBeNull();

@@ -82,7 +82,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
   /** Makes one attempt and returns its result, or its duration if the stop aborted it; null when nothing was sent. */
   async function makeTry(claimed: ClaimedDelivery): Promise<TryResult | Interrupted | null> {
     if (claimed.lapses >= LAPSES_MAX) {
-      const error = `the service stopped ${LAPSES_MAX} times in a row while it made this callback`;
+      const error = `the service stopped ${LAPSES_MAX} times in a row while delivering this callback`;
       return { durationMs: 0, status: null, error, next: "dead" };
     }
     let sentAt: number | null = null;
@@ -94,13 +94,17 @@ export function createDeliveryWorker(context: DeliveryContext) {
     } catch (error) {
       if (stopping.signal.aborted) return sentAt === null ? null : { brokenOffAfterMs: performance.now() - sentAt };
       // An error of the service counts as a failed attempt: it must not hold the chat back for ever.
-      log.error({ error, deliveryId: claimed.id }, "a callback could not be made");
-      return failedTry(claimed, { durationMs: 0, status: null, error: "the service failed to make this callback" });
+      log.error({ error, deliveryId: claimed.id }, "callback delivery failed unexpectedly");
+      return failedTry(claimed, {
+        durationMs: 0,
+        status: null,
+        error: "internal error while delivering this callback",
+      });
     }
   }
 
   async function noteTry(delivery: ClaimedDelivery, result: TryResult): Promise<void> {
-    await persister.persist("noting a callback", () => store.deliveries.finishTry(delivery, result));
+    await persister.persist("recording the result of a callback", () => store.deliveries.finishTry(delivery, result));
     const { id, messageId, attempt } = delivery;
     count("svc_deliveries_total", {
       way: "callback",
@@ -117,25 +121,28 @@ export function createDeliveryWorker(context: DeliveryContext) {
       ms: Math.round(result.durationMs),
     };
     if (result.next === "dead") {
-      log.warn({ ...facts, reason: result.error }, "a callback is dead; its replies are in the drain");
+      log.warn(
+        { ...facts, reason: result.error },
+        "callback permanently failed; its replies can be collected by polling",
+      );
       context.tell(delivery.ticketId);
     } else if (result.next !== "delivered" && delivery.failures + 1 >= FAILING_TRIES) {
       const inS = Math.round(result.next.delayMs / 1_000);
-      log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "a callback keeps failing");
+      log.warn({ ...facts, host: new URL(delivery.url).host, reason: result.error, inS }, "callback keeps failing");
     } else {
-      log.debug({ ...facts, reason: result.error }, "a callback was tried");
+      log.debug({ ...facts, reason: result.error }, "callback attempted");
     }
   }
 
   /** Releases a callback of which nothing was sent; any worker may claim it after `delayMs`. */
   function giveBack(delivery: ClaimedDelivery, delayMs: number): Promise<void> {
-    return persister.persist("giving a callback back", () => store.deliveries.postpone(delivery, delayMs));
+    return persister.persist("releasing a callback", () => store.deliveries.postpone(delivery, delayMs));
   }
 
   /** Gives a callback back whose receiver may have it: the try is kept, and another process makes the next one. */
   function giveUp(delivery: ClaimedDelivery, { brokenOffAfterMs }: Interrupted): Promise<void> {
-    return persister.persist("giving a callback back", () =>
-      store.deliveries.interrupt(delivery, brokenOffAfterMs, "broken off when the service stopped"),
+    return persister.persist("releasing a callback", () =>
+      store.deliveries.interrupt(delivery, brokenOffAfterMs, "interrupted by shutdown"),
     );
   }
 
@@ -181,7 +188,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
       const run = workOnChat(project, ticketId, letGo).catch((error: unknown) => {
         if (isWaitedFor) throw error;
         // Its lease runs out, and the sweeper finds it.
-        log.warn({ error, ticketId }, "a callback could not be worked on; it will be tried again");
+        log.warn({ error, ticketId }, "callback could not be processed; it will be retried");
       });
       running.add(run);
       const timer = setTimeout(letGo, JOB_WAIT_MS);
@@ -201,7 +208,7 @@ export function createDeliveryWorker(context: DeliveryContext) {
       draining.abort();
       const allOver = Promise.allSettled(running).then(() => undefined);
       await withinMs(allOver, deadlineMs);
-      stopping.abort(new Error("the process stops"));
+      stopping.abort(new Error("the process is shutting down"));
       await Promise.all([persister.close(), Promise.allSettled(running)]);
     },
   };

@@ -24,7 +24,7 @@ const NO_MESSAGE = { eventId: null, messageId: null, ticketId: null, chatId: nul
 const refusal = () =>
   new ServiceError(
     "invalid_signature",
-    "There is no such hook, or this call does not prove that it comes from its sender. Check address and secret.",
+    "This hook does not exist, or the request is not signed correctly. Check the hook's URL and secret.",
     { headers: { "WWW-Authenticate": 'Hook realm="svc"' } },
   );
 
@@ -39,7 +39,7 @@ function liveSecrets({ store, log }: ApiContext, hook: Hook): string[] {
   const isPreviousLive = previousSecret !== null && previousSecret.until.getTime() > Date.now();
   const opened = [secret, ...(isPreviousLive ? [previousSecret] : [])].map((sealed) => store.sealer.open(sealed));
   if (opened.includes(null)) {
-    log.warn({ hookId: hook.id }, "a hook's secret cannot be opened with this SVC_SECRET_KEY; rotate it");
+    log.warn({ hookId: hook.id }, "cannot decrypt a hook's secret with this SVC_SECRET_KEY; rotate the secret");
   }
   return opened.filter((text) => text !== null);
 }
@@ -93,7 +93,7 @@ async function keep({ store, log }: ApiContext, hook: Hook, body: NewHookBody, r
     await store.storedBytes.checkRoom(hook.project, "hookBodies", body.content.length);
     await store.hooks.addBody(hook.project, hook.id, body, result);
   } catch (error) {
-    log.warn({ error, hookId: hook.id }, "a hook's body could not be stored");
+    log.warn({ error, hookId: hook.id }, "failed to store a hook's request body");
   }
 }
 
@@ -156,7 +156,7 @@ export function receiveHook(context: ApiContext, { rateLimit, take }: HookTools)
     const { hook } = call;
     response.setHeader("x-svc-project", hook.projectName);
     const key = { keyId: `hook:${hook.id}`, rateLimit: LIMITS.rateLimitPerMinute, projectName: hook.projectName };
-    await rateLimit.admit(request, response, key, "This hook may get");
+    await rateLimit.admit(request, response, key, "Rate limit exceeded: this hook may receive");
     return call;
   }
 

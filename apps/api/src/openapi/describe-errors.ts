@@ -20,7 +20,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, HeaderName[]>> = {
   unavailable: ["Retry-After"],
 };
 
-const FAULTS = [{ pointer: "/text", code: "too_short", detail: "at least 1 character that is not white space" }];
+const FAULTS = [{ pointer: "/text", code: "too_short", detail: "must not be empty or only whitespace" }];
 
 function exampleOf(code: ErrorCode): Problem {
   const { title, status, when } = ERRORS[code];
@@ -51,7 +51,7 @@ export function nameOfErrors(codes: readonly ErrorCode[]): string {
 
 /** What each of these errors means and what the caller does about it. */
 export const wordsOfErrors = (codes: readonly ErrorCode[]) =>
-  codes.map((code) => `\`${code}\`: ${ERRORS[code].when} ${ERRORS[code].mend}`).join("\n\n");
+  codes.map((code) => `\`${code}\`: ${ERRORS[code].when} ${ERRORS[code].fix}`).join("\n\n");
 
 /** The body of an answer with one of these errors. */
 export function problemContent(codes: readonly ErrorCode[]): Record<string, MediaType> {

@@ -33,21 +33,21 @@ export const PARAMETERS = {
     in: "header",
     required: false,
     description:
-      "Name of the project to work on. An administrator's key works on any, `default` where absent; another key is bound to one project and may leave it out.",
+      "Name of the project. An administrator's key can use any project and defaults to `default`; other keys are bound to one project and can omit it.",
     schema: { $ref: "#/components/schemas/ProjectName" },
   },
   IfMatch: {
     name: "If-Match",
     in: "header",
     required: false,
-    description: "`ETag` of the version that the change is meant for: refused with 412 when there is a later one.",
+    description: "`ETag` of the version to change. The response is 412 if the object has a newer version.",
     schema: { type: "string", examples: ['"3"'] },
   },
   RequiredIfMatch: {
     name: "If-Match",
     in: "header",
     required: true,
-    description: "`ETag` of the version that was looked at: refused with 412 when there is a later one.",
+    description: "`ETag` of the version that was reviewed. The response is 412 if the object has a newer version.",
     schema: { type: "string", examples: ['"3"'] },
   },
 } as const satisfies Record<string, Parameter>;
@@ -99,7 +99,7 @@ function describeParameters(name: string, endpoint: Endpoint, schemas: Described
         name: id,
         in: "path",
         required: true,
-        description: `Id of the ${nounBefore(endpoint.path, id)}.`,
+        description: `ID of the ${nounBefore(endpoint.path, id)}.`,
         schema: { type: "string" },
       },
   );
@@ -279,7 +279,8 @@ export function describeOperation(name: string, endpoint: Endpoint, schemas: Des
     responses[status] = { $ref: `#/components/responses/${answerName}` };
   }
   const needed = [scope, alsoScope].filter((one) => one != null).map((one) => `\`${one}\``);
-  const needs = needed.length === 0 ? [] : [`Needs the scope${needed.length > 1 ? "s" : ""} ${needed.join(" and ")}.`];
+  const needs =
+    needed.length === 0 ? [] : [`Requires the scope${needed.length > 1 ? "s" : ""} ${needed.join(" and ")}.`];
   const words = [description, ...needs].filter((part) => part !== undefined).join("\n\n");
   const parameters = describeParameters(name, endpoint, schemas);
   const requestBody = describeBody(name, endpoint, schemas);

@@ -8,14 +8,17 @@ const text: JsonSchema = { type: "string" };
 /** Headers of a callback (service document, section 6). */
 const HEADERS: Record<string, { description: string; schema: JsonSchema }> = {
   "X-Svc-Signature": {
-    description: "`sha256=` and the HMAC-SHA256 of the body's bytes, in hexadecimal.",
+    description: "`sha256=` followed by the HMAC-SHA256 of the raw body, in hex.",
     schema: { ...text, pattern: "^sha256=[0-9a-f]{64}$" },
   },
-  "X-Svc-Delivery": { description: "Id of the delivery, the same in all tries.", schema: { ...text, format: "uuid" } },
-  "X-Svc-Attempt": { description: "Which try this is.", schema: { type: "integer", minimum: 1 } },
-  "webhook-id": { description: "As Standard Webhooks says: id of the delivery.", schema: text },
-  "webhook-timestamp": { description: "Seconds since 1970.", schema: text },
-  "webhook-signature": { description: "One value for each secret that is valid.", schema: text },
+  "X-Svc-Delivery": {
+    description: "ID of the delivery, the same in all attempts.",
+    schema: { ...text, format: "uuid" },
+  },
+  "X-Svc-Attempt": { description: "Number of the attempt.", schema: { type: "integer", minimum: 1 } },
+  "webhook-id": { description: "ID of the delivery, as defined by Standard Webhooks.", schema: text },
+  "webhook-timestamp": { description: "Unix time in seconds.", schema: text },
+  "webhook-signature": { description: "One signature for each valid secret.", schema: text },
 };
 
 /** The callbacks that the service makes to a message's `webhookUrl`; their body is one of the named schemas. */
@@ -31,12 +34,12 @@ export function describeWebhooks(schemas: Record<string, JsonSchema>): Record<st
   const describe = (type: CallbackType): OperationObject => ({
     operationId: `on${type.replaceAll(/[._](\w)|^(\w)/g, (_, inner?: string, first?: string) => (inner ?? first ?? "").toUpperCase())}`,
     tags: ["Callbacks"],
-    summary: `A message's callback: ${type}`,
+    summary: `Callback: ${type}`,
     description: CALLBACK_TYPES[type],
     security: [],
     parameters,
     requestBody: {
-      description: "What has become of the message.",
+      description: "Result of the message.",
       required: true,
       content: {
         "application/json": {
@@ -48,8 +51,10 @@ export function describeWebhooks(schemas: Record<string, JsonSchema>): Record<st
       },
     },
     responses: {
-      "2XX": { description: "Received. Any other answer, or none within 15 seconds, means that it is tried again." },
-      "410": { description: "Gone: it is not tried again, and its replies go to the drain." },
+      "2XX": {
+        description: "Received. Any other response, or none within 15 seconds, counts as a failure and is retried.",
+      },
+      "410": { description: "Gone: the callback is not retried, and its replies can be collected by polling." },
     },
   });
   const types = Object.keys(CALLBACK_TYPES) as CallbackType[];

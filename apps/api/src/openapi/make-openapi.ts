@@ -10,17 +10,12 @@ import { describeWebhooks } from "./describe-webhooks.ts";
 import type { OpenApiDocument, OperationObject, ResponseObject } from "./openapi-document.ts";
 import { TAGS } from "./tags.ts";
 
-const DESCRIPTION = `Messages come in through channels, one pipeline answers them all alike, and replies go back the way they came.
-
-**Keys.** Every call but a few needs one: \`Authorization: Bearer <key>\` or \`X-Api-Key: <key>\`. Each operation names the scope that the key must have; \`admin:*\` has them all.
-
-**Errors.** Every error is \`application/problem+json\` (RFC 9457). Program against its \`code\`, which never changes. A method that a path does not have is 405, \`method_not_allowed\`, on every path; \`Allow\` names those that it has.
-
-**Lists.** \`limit\` says how many; \`nextCursor\` of one page, sent as \`cursor\`, gets the next; null is the end.
-
-**Changes.** What has a \`version\` has it as \`ETag\`, too. Sent as \`If-Match\`, it keeps two people from overwriting each other.
-
-**Growing.** Version 1 only grows: ignore fields that you do not know.`;
+const DESCRIPTION = `Messages arrive through channels, go through the same pipeline, and replies are returned to the sender.
+**Authentication.** Most requests need an API key: \`Authorization: Bearer <key>\` or \`X-Api-Key: <key>\`. Each operation lists the scope that the key needs; \`admin:*\` includes all scopes.
+**Errors.** All errors are \`application/problem+json\` (RFC 9457). In programs, use \`code\`, which never changes. An unsupported method returns 405, \`method_not_allowed\`; \`Allow\` lists the supported ones.
+**Pagination.** \`limit\` sets the page size. Send \`nextCursor\` as \`cursor\` to get the next page; it is null on the last page.
+**Concurrent changes.** Objects with a \`version\` return it as \`ETag\`. Send it as \`If-Match\` to avoid overwriting changes of others.
+**Versioning.** Version 1 is only extended: ignore unknown fields.`;
 
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", description: "An API key as `Authorization: Bearer <key>`." },
@@ -85,7 +80,7 @@ export function makeOpenapi(serverUrl: string): OpenApiDocument {
     info: {
       title: "Message Channels Service",
       version: VERSION,
-      summary: "The HTTP API: messages, and everything that can be managed.",
+      summary: "The HTTP API: messages and administration.",
       description: DESCRIPTION,
       contact: { name: "The operator of this installation" },
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
@@ -93,7 +88,7 @@ export function makeOpenapi(serverUrl: string): OpenApiDocument {
     servers: [{ url: serverUrl, description: "This installation." }],
     tags: [
       ...Object.entries(TAGS).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
-      { name: "Callbacks", description: "What the service posts to a message's `webhookUrl`." },
+      { name: "Callbacks", description: "Callbacks that the service sends to a message's `webhookUrl`." },
     ],
     paths,
     webhooks,

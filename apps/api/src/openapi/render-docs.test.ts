@@ -66,7 +66,7 @@ describe("the page of the description", () => {
   });
 
   test("shows each call as a shell takes it", () => {
-    const calls = all(/<h4>Call<\/h4><pre tabindex="0">([\s\S]*?)<\/pre>/g);
+    const calls = all(/<h4>Request<\/h4><pre tabindex="0">([\s\S]*?)<\/pre>/g);
     expect(calls).toHaveLength(Object.keys(ENDPOINTS).length);
     for (const call of calls) {
       expect(call).toMatch(/^curl /);

@@ -52,10 +52,10 @@ function navHtml(chapters: [string, string, OperationPlace[]][]): string {
 
 function errorsHtml(): string {
   const items = Object.entries(ERRORS).map(
-    ([code, { status, title, when, mend }]) =>
-      `<div class="error" id="error-${code}"><span class="status">${status}</span> <code class="name">${code}</code> ${escapeHtml(title)}<div class="words">${inlineHtml(when)} ${inlineHtml(mend)}</div></div>`,
+    ([code, { status, title, when, fix }]) =>
+      `<div class="error" id="error-${code}"><span class="status">${status}</span> <code class="name">${code}</code> ${escapeHtml(title)}<div class="words">${inlineHtml(when)} ${inlineHtml(fix)}</div></div>`,
   );
-  return `<h2 id="errors">Errors</h2><p>Every error is <code>application/problem+json</code> with these codes.</p>${items.join("\n")}`;
+  return `<h2 id="errors">Errors</h2><p>All errors are <code>application/problem+json</code> with one of these codes.</p>${items.join("\n")}`;
 }
 
 function schemasHtml({ components: { schemas } }: OpenApiDocument): string {

@@ -54,7 +54,7 @@ function bodyHtml({ requestBody }: OperationObject, components: Components): str
     const link = schema.$ref === undefined ? "" : ` ${typeHtml(schema, view)}`;
     return `<p class="words">${name}${link}</p>${schemaHtml(schema, view)}`;
   });
-  const may = requestBody.required ? "" : " It may be left out.";
+  const may = requestBody.required ? "" : " Optional.";
   return `<h4>Body</h4><p>${inlineHtml(requestBody.description)}${may}</p>${kinds.join("")}`;
 }
 
@@ -79,7 +79,7 @@ function answerHtml(status: string, answer: ResponseObject, components: Componen
     ].join("");
   });
   if (answer["x-event-stream"] !== undefined) {
-    content.push(`<p class="words">Or, where the request accepts it: <code>text/event-stream</code></p>`);
+    content.push(`<p class="words">Or, if the request accepts it: <code>text/event-stream</code></p>`);
   }
   const headers = Object.keys(answer.headers ?? {}).map((name) => `<code>${escapeHtml(name)}</code>`);
   return [
@@ -150,11 +150,11 @@ export function operationHtml(place: OperationPlace, components: Components): st
     `<h3><a href="#${escapeHtml(operationId)}">${escapeHtml(summary)}</a></h3>`,
     `<p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${escapeHtml(path).replaceAll("/", "/<wbr>")}</code></p>`,
     description === "" ? "" : paragraphs(description),
-    isOurs && operation.security?.length === 0 ? "<p>Needs no key.</p>" : "",
+    isOurs && operation.security?.length === 0 ? "<p>Requires no key.</p>" : "",
     parametersHtml(operation, components),
     bodyHtml(operation, components),
-    isOurs ? `<h4>Call</h4><pre tabindex="0">${escapeHtml(curlOf(place))}</pre>` : "",
-    `<h4>Answers</h4><ul class="answers">${answers.map(([status, answer]) => answerHtml(status, answer, components)).join("")}</ul>`,
+    isOurs ? `<h4>Request</h4><pre tabindex="0">${escapeHtml(curlOf(place))}</pre>` : "",
+    `<h4>Responses</h4><ul class="answers">${answers.map(([status, answer]) => answerHtml(status, answer, components)).join("")}</ul>`,
     errorsHtml(responses),
     "</section>",
   ].join("\n");

@@ -51,7 +51,7 @@ export function typeHtml(given: JsonSchema, view: SchemaView): string {
 
 /** Patterns that words say better. */
 const PATTERN_WORDS: Record<string, string> = {
-  [String.raw`\S`]: "not only white space",
+  [String.raw`\S`]: "not only whitespace",
   [String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`]: "no control characters",
 };
 
@@ -75,7 +75,7 @@ function limitsOf(schema: JsonSchema): string[] {
   });
   const { pattern: wanted } = schema;
   const pattern = typeof wanted === "string" ? [PATTERN_WORDS[wanted] ?? `matches ${code(wanted)}`] : [];
-  const preset = schema["default"] === undefined ? [] : [`${code(schema["default"])} where absent`];
+  const preset = schema["default"] === undefined ? [] : [`defaults to ${code(schema["default"])}`];
   return [...bounds, ...pattern, ...preset];
 }
 
@@ -88,7 +88,7 @@ function allLimitsOf(schema: JsonSchema, view: SchemaView): string[] {
 /** What is told of whether a field is there; nothing where that goes without saying. */
 function presenceHtml(isRequired: boolean, { tells }: SchemaView): string {
   if (tells === "required") return isRequired ? ' <span class="required">required</span>' : "";
-  return isRequired ? "" : ' <span class="limits">may be absent</span>';
+  return isRequired ? "" : ' <span class="limits">optional</span>';
 }
 
 /** A field or parameter, and where it is. */

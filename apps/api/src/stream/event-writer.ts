@@ -67,7 +67,7 @@ export function eventWriter(
         const found = await store.unfinishedReplies.find(project, ticketId);
         if (found?.messageId === messageId && found.text !== null) showText(found.text);
       } catch (error) {
-        if (!isUnavailable(error)) log.warn({ error, messageId }, "an unfinished reply could not be shown");
+        if (!isUnavailable(error)) log.warn({ error, messageId }, "failed to send a partial reply");
       }
     },
 

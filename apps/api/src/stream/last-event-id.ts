@@ -27,7 +27,7 @@ function readHeader(request: Request): string | null {
 export function readLastCursor(request: Request): number | null {
   const id = readHeader(request);
   if (id === null) return null;
-  if (!CURSOR.test(id)) throw faultOf("invalid", "the id of an event of this chat's stream, or left out");
+  if (!CURSOR.test(id)) throw faultOf("invalid", "must be the id of an event of this chat's stream, or be omitted");
   return Number(id);
 }
 
@@ -52,7 +52,7 @@ export async function findResumedCall(
   const messageId = CALL_EVENT.exec(id)?.[1];
   const call = messageId === undefined ? null : await store.messages.findSyncCall(project, messageId);
   if (messageId === undefined || call === null) {
-    throw faultOf("unknown", "the id of an event of the call that is repeated; leave it out to send a new message");
+    throw faultOf("unknown", "must be the id of an event of the repeated request; omit it to send a new message");
   }
   return { messageId, ...call };
 }
@@ -63,5 +63,5 @@ export function checkResumedCall(
   { mode, chatId = call.chatId, text }: { mode: MessageMode; chatId?: string | undefined; text: string },
 ): void {
   if (mode === "sync" && chatId === call.chatId && text === call.text) return;
-  throw faultOf("mismatch", "it belongs to another message; leave it out to send a new one");
+  throw faultOf("mismatch", "belongs to another message; omit it to send a new one");
 }

@@ -152,7 +152,7 @@ export async function streamChat(context: ApiContext, chat: ChatStream): Promise
     const end: DrainAnswer = { ok: true, chatId, replies: [], cursor: String(cursor), more: hasMore };
     stream.send("done", end, String(cursor));
   } catch (error) {
-    if (!(error instanceof ServiceError)) log.error({ error, ticketId }, "a stream of replies failed");
+    if (!(error instanceof ServiceError)) log.error({ error, ticketId }, "reply stream failed");
     stream.send("error", streamFault(request, response, error), String(cursor));
   } finally {
     watch.end();

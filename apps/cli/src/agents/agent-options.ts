@@ -58,7 +58,7 @@ async function readInstructions(cli: Cli, instructions: string): Promise<string>
 async function readTools(cli: Cli, file: string): Promise<AgentChange["tools"]> {
   const bytes = await readInput(cli, file, { what: "a file of tools", maxBytes: AGENT_LIMITS.bodyMaxBytes });
   const bad = (cause?: unknown) => {
-    const message = `${safeLine(file)} is no JSON list of tools; see docs/tools-of-agents.md.`;
+    const message = `${safeLine(file)} is not a JSON list of tools; see docs/tools-of-agents.md.`;
     return new CliError("bad_input", EXIT.failed, message, { cause });
   };
   let given: unknown;

@@ -35,9 +35,9 @@ export function pickAgent(agents: readonly Agent[], name: string): Agent {
   if (found !== undefined) return found;
   const advice =
     agents.length === 0
-      ? "There is none yet."
-      : `There are: ${agents.map((agent) => safeLine(agent.name, 80)).join(", ")}.`;
-  throw new CliError("not_found", EXIT.failed, `There is no agent "${safeLine(name, 80)}". ${advice}`);
+      ? "There are no agents yet."
+      : `Agents: ${agents.map((agent) => safeLine(agent.name, 80)).join(", ")}.`;
+  throw new CliError("not_found", EXIT.failed, `No agent is named "${safeLine(name, 80)}". ${advice}`);
 }
 
 /** The same among all agents of the principal's project. */

@@ -52,15 +52,15 @@ export async function giveKb(
   const kbName = safeLine(kb.name, NAME_CHARS);
   const inProject = projectName === "default" ? "" : ` --project ${projectName}`;
   const command = (words: string) => `${cli.self} agents ${words}${inProject}`;
-  const unused = `No agent answers from the knowledge base "${kbName}" yet.`;
+  const unused = `No agent uses the knowledge base "${kbName}" yet.`;
   const giveTo = (name: string) =>
-    `${unused} Give it to one with: ${command(`change ${name} --add-kb ${shellWord(kbName)}`)}`;
+    `${unused} Assign it with: ${command(`update ${name} --add-kb ${shellWord(kbName)}`)}`;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const agents = (await listAllAgents(store, principal)).filter(({ enabled }) => enabled);
     if (agents.some(({ kbIds }) => kbIds.includes(kb.id))) return null;
     const [agent, ...others] = agents;
     if (agent === undefined) {
-      return `${unused} Make one with: ${command(`create NAME --kb ${shellWord(kbName)}`)}`;
+      return `${unused} Create an agent with: ${command(`create NAME --kb ${shellWord(kbName)}`)}`;
     }
     const name = others.length === 0 ? shellWord(safeLine(agent.name, NAME_CHARS)) : "NAME";
     const kbs = (await listAllKbs(store, principal)).filter(({ id }) => agent.kbIds.includes(id));
@@ -69,8 +69,8 @@ export async function giveKb(
     if (!isAlone || !(await isProductGuide(store, principal, guide))) return giveTo(name);
     if (!(await takeGuideAway(store, principal, agent, kb.id))) continue;
     return (
-      `${safeLine(agent.name, NAME_CHARS)} now answers from "${kbName}" and no longer from the product's guide; bring ` +
-      `it back with: ${command(`change ${name} --add-kb ${FIRST_AGENT.kb}`)}`
+      `${safeLine(agent.name, NAME_CHARS)} now answers from "${kbName}" instead of the product's guide. To add the guide ` +
+      `again: ${command(`update ${name} --add-kb ${FIRST_AGENT.kb}`)}`
     );
   }
   return giveTo("NAME");

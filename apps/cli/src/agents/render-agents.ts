@@ -8,16 +8,16 @@ const NAME_CHARS = 60;
 const TEXT_CHARS = 300;
 
 const POLICIES: Record<ReviewPolicy, (threshold: number) => string> = {
-  auto: () => "every answer is sent",
-  review: () => "a person looks at every answer",
-  auto_if: (threshold) => `sent from ${threshold} on`,
+  auto: () => "sends every answer",
+  review: () => "every answer is reviewed",
+  auto_if: (threshold) => `sends from ${threshold}`,
 };
 
 const describePolicy = ({ reviewPolicy, autoThreshold }: Agent) => POLICIES[reviewPolicy](autoThreshold);
 
 /** What an agent answers from, in words. `kbNames` has the names of knowledge bases by their ids. */
 function describeAnswers({ fixedReply, kbIds }: Agent, kbNames: ReadonlyMap<string, string>): string {
-  if (fixedReply !== null) return `always: ${safeLine(fixedReply, NAME_CHARS)}`;
+  if (fixedReply !== null) return `fixed reply: ${safeLine(fixedReply, NAME_CHARS)}`;
   if (kbIds.length === 0) return "nothing yet";
   return kbIds.map((id) => safeLine(kbNames.get(id) ?? id, NAME_CHARS)).join(", ");
 }
@@ -29,9 +29,9 @@ const describeModel = ({ model }: Agent) => (model === null ? "default" : safeLi
 function describeTool(tool: AgentTool): string {
   const name = safeLine(tool.name, NAME_CHARS);
   if (tool.type === "http")
-    return `${name} (${tool.access}${tool.approval === "operator" ? ", asks an operator" : ""})`;
+    return `${name} (${tool.access}${tool.approval === "operator" ? ", requires approval" : ""})`;
   const count = tool.allow === null ? "all" : String(tool.allow.length);
-  return `${name} (MCP, ${count} of its tools)`;
+  return `${name} (MCP, ${count} tools)`;
 }
 
 /** Its tools, each in a line of its own. */
@@ -64,7 +64,7 @@ export function renderAgent(agent: Agent, kbNames: ReadonlyMap<string, string>):
     ...(description === "" ? [] : [["description", safeLine(description, TEXT_CHARS)] as const]),
     ["answers from", describeAnswers(agent, kbNames)],
     ["policy", describePolicy(agent)],
-    ["model", model === null ? "default (SVC_LLM_MODEL, where it is set)" : describeModel(agent)],
+    ["model", model === null ? "default (SVC_LLM_MODEL, if set)" : describeModel(agent)],
     ...(instructions === "" ? [] : [["instructions", safeLine(instructions, TEXT_CHARS)] as const]),
     ...(tools.length === 0 ? [] : [["tools", describeTools(agent)] as const]),
     ["examples", String(examples.length)],

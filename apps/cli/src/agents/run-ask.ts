@@ -32,10 +32,10 @@ interface Asked {
 /** What would become of the answer in a chat; what has to be held whatever the policy says comes without a text. */
 function describeFate(agent: Agent, { output, confidence, why }: AgentResult): string {
   const { sends, needsPerson } = sendsAnswer(agent, { text: output.text, confidence, why });
-  if (!sends) return "In a chat a person would look at it first.";
+  if (!sends) return "In a chat, an operator would review it first.";
   return needsPerson === true
-    ? "In a chat it would be sent, and a person would look behind it."
-    : "In a chat it would be sent.";
+    ? "In a chat, it would be sent, and an operator would follow up."
+    : "In a chat, it would be sent.";
 }
 
 /** The running service that is to be asked: the one at `--url`, else the one of this installation; null without it. */
@@ -59,9 +59,9 @@ function askService(target: ApiTarget, name: string, call: AgentCall): Promise<A
 
 function askHere(cli: Cli, project: string, name: string, call: AgentCall): Promise<Asked> {
   return withResources(cli, {}, async ({ store, embeddings, models, openTools }) => {
-    const model = models === null ? "without a language model" : "with its language models";
+    const model = models === null ? "without a language model" : "with the language models of this terminal";
     cli.terminal.note(
-      `No running service of this installation answers; asked with the settings of this terminal, ${model}.`,
+      `The service of this installation is not running; answered with the settings of this terminal, ${model}.`,
     );
     const principal = await localPrincipal(store, project);
     const agent = await findAgent(store, principal, name);
@@ -82,7 +82,7 @@ export async function runAsk(cli: Cli, name: string, input: string, options: Ask
     service === null ? await askHere(cli, project, name, call) : await askService(service, name, call);
   cli.terminal.show({ ok: true, project, agent: { id: agent.id, name: agent.name }, ...result }, () =>
     [
-      result.output.text === null ? "It has nothing to say." : safeText(result.output.text),
+      result.output.text === null ? "No answer." : safeText(result.output.text),
       "",
       ...(result.sources.length === 0 ? [] : [renderSources(result.sources, cli.terminal.paint), ""]),
       cli.terminal.paint.dim(`${safeLine(result.why)} ${describeFate(agent, result)}`),

@@ -56,7 +56,11 @@ export async function runChange(cli: Cli, name: string, options: ChangeOptions):
       ...(disable === true ? { enabled: false } : {}),
     };
     if (Object.keys(change).length === 0) {
-      throw new CliError("usage", EXIT.usage, "Say what to change, for example --add-kb. See: agents change --help");
+      throw new CliError(
+        "usage",
+        EXIT.usage,
+        "Specify what to update, for example --add-kb. See: agents update --help",
+      );
     }
     const changed = await updateAgent({ store }, principal, agent.id, change, [agent.version]);
     return { item: changed, kbs: await listAllKbs(store, principal) };

@@ -22,6 +22,6 @@ export async function runCreate(cli: Cli, name: string, options: AgentOptions): 
   const kbNames = new Map(kbs.map((one) => [one.id, one.name]));
   cli.terminal.show({ ok: true, project, item }, () => renderAgent(item, kbNames));
   if (item.kbIds.length === 0 && item.fixedReply === null) {
-    cli.terminal.note("It has nothing to answer from yet: agents change gives it a knowledge base with --add-kb.");
+    cli.terminal.note("It has no knowledge base yet. Add one with: agents update --add-kb");
   }
 }

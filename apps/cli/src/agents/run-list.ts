@@ -14,7 +14,7 @@ export async function runList(cli: Cli, { project }: { project: string }): Promi
   const kbNames = new Map(kbs.map(({ id, name }) => [id, name]));
   cli.terminal.show({ ok: true, project, items }, () =>
     items.length === 0
-      ? `There are no agents. Make one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE`
+      ? `There are no agents. Create one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE`
       : renderAgents(items, kbNames, cli.terminal),
   );
 }

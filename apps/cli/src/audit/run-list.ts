@@ -51,12 +51,12 @@ export async function runList(cli: Cli, options: ListOptions): Promise<void> {
     listAuditEvents({ store }, await localPrincipal(store), { ...filters, limit, cursor }),
   );
   cli.terminal.show({ ok: true, items, nextCursor }, () => {
-    if (items.length === 0) return "There are no such rows.";
+    if (items.length === 0) return "No matching events.";
     const table = renderEvents(items, cli.terminal);
     if (nextCursor === null) return table;
     const words = Object.entries({ ...filters, limit: String(limit) }).flatMap(([name, value]) =>
       value === undefined ? [] : [`--${name}`, shellWord(safeLine(value))],
     );
-    return `${table}\n\nThere are more:  ${[cli.self, "audit list", ...words, "--cursor", nextCursor].join(" ")}`;
+    return `${table}\n\nNext page:  ${[cli.self, "audit list", ...words, "--cursor", nextCursor].join(" ")}`;
   });
 }

@@ -27,7 +27,7 @@ export async function runVerify(cli: Cli, options: VerifyOptions): Promise<void>
         ? [`${green("intact")}: ${found}`]
         : [
             `${red("broken")} at number ${fault.number} of ${fault.day}${fault.id === null ? "" : ` (row ${fault.id})`}: ${fault.detail}`,
-            `Right before that: ${found}`,
+            `Before that: ${found}`,
           ];
     return [...lines, ...(head === null ? [] : [`Head: ${head}`])].join("\n");
   });

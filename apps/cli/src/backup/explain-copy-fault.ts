@@ -4,19 +4,19 @@ import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
 
 const KEY_ADVICE =
-  "Set SVC_SECRET_KEY to the key of the installation that the backup is of. An embedded one keeps it in the file\n" +
-  "secret-key of its data folder: copy that file into this data folder.";
+  "Set SVC_SECRET_KEY to the key of the installation that the backup comes from. An embedded installation stores it in\n" +
+  "the file secret-key in its data folder: copy that file into this data folder.";
 
 /** What to do about each fault. */
 const ADVICE: Record<StoreCopyFault, (cli: Cli) => string> = {
-  busy: () => "Try again when it is done.",
+  busy: () => "Retry when it is complete.",
   newer_database: () => "Nothing was changed.",
-  no_schema: ({ startWith }) => `Start the product once with: ${startWith}`,
+  no_schema: ({ startWith }) => `Start the service once with: ${startWith}`,
   newer_copy: () => "Restore it with that version.",
   wrong_key: () => KEY_ADVICE,
   in_use: () =>
-    "Stop it first. A process that was killed counts for some seconds more. With --force it is not waited for.",
-  not_empty: () => "To remove that and put the backup in its place, add --replace.",
+    "Stop it first. A killed process is still counted for some seconds. With --force, the check is skipped.",
+  not_empty: () => "To replace the existing content with the backup, add --replace.",
   bad_copy: () => "Nothing was changed.",
 };
 

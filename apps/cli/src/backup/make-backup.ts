@@ -40,11 +40,11 @@ export interface MadeBackup {
 export const usualName = (now: Date) => `svc-${now.toISOString().slice(0, 19).replaceAll(":", "-")}Z.backup.gz`;
 
 const FILE_FAULTS: Readonly<Record<string, (name: string) => string>> = {
-  EEXIST: (name) => `${name} is there already. Name another file, or add --force to replace it.`,
-  ENOENT: (name) => `${name} cannot be written: its folder does not exist.`,
-  ENOTDIR: (name) => `${name} cannot be written: its folder does not exist.`,
-  EISDIR: (name) => `${name} is a folder. Name a file.`,
-  EPIPE: () => "Whoever was reading the backup has stopped: it is not complete.",
+  EEXIST: (name) => `${name} already exists. Choose another file, or add --force to overwrite it.`,
+  ENOENT: (name) => `Cannot write ${name}: its folder does not exist.`,
+  ENOTDIR: (name) => `Cannot write ${name}: its folder does not exist.`,
+  EISDIR: (name) => `${name} is a directory. Specify a file.`,
+  EPIPE: () => "The reader of the backup has closed the pipe: the backup is incomplete.",
 };
 
 function explainFileFault(file: string, error: unknown): unknown {
@@ -58,8 +58,9 @@ function explainFileFault(file: string, error: unknown): unknown {
 export function checkTarget(cli: Cli, { file }: BackupTarget): void {
   if (file !== STANDARD_STREAM) return;
   if (cli.terminal.isJson)
-    throw new CliError("usage", EXIT.usage, "With the backup on standard output there is no --json.");
-  if (stdout.isTTY) throw new CliError("usage", EXIT.usage, "Standard output is a terminal. Name a file, or pipe it.");
+    throw new CliError("usage", EXIT.usage, "--json cannot be used with the backup on standard output.");
+  if (stdout.isTTY)
+    throw new CliError("usage", EXIT.usage, "Standard output is a terminal. Specify a file, or use a pipe.");
 }
 
 /**
@@ -93,7 +94,7 @@ export async function makeBackup(cli: Cli, database: Database, target: BackupTar
       else await fillNewFile(resolve(cli.folder, file), { mayReplace }, (draft) => fill(draft, true));
       return copy.head.takenAt;
     });
-    if (total === undefined) throw new Error("the backup has no end");
+    if (total === undefined) throw new Error("the backup has no end marker");
     const { tables, rows, sha256 } = total;
     return { file, takenAt, tables, rows, sha256, counts };
   } catch (error) {

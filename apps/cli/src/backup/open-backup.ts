@@ -19,7 +19,8 @@ export const nameOf = (file: string) => (file === STANDARD_STREAM ? "standard in
 function openPacked(cli: Cli, file: string): Readable {
   if (file !== STANDARD_STREAM) return createReadStream(resolve(cli.folder, file));
   const input = cli.openInput();
-  if (input.isTTY === true) throw new CliError("usage", EXIT.usage, "Pipe a backup in, or name its file.");
+  if (input.isTTY === true)
+    throw new CliError("usage", EXIT.usage, "Pipe a backup to standard input, or specify its file.");
   return Readable.from(asBytes(input), { objectMode: false });
 }
 

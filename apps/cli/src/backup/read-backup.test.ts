@@ -148,6 +148,6 @@ describe("a backup", () => {
 
   test("of a later format is said to need a newer program", async () => {
     const text = (await write({})).toString("utf8").replace('"format":1', '"format":2');
-    await expect(read(cut(Buffer.from(text), 1_000))).rejects.toThrow("newer version of the program");
+    await expect(read(cut(Buffer.from(text), 1_000))).rejects.toThrow("newer version of the product");
   });
 });

@@ -28,7 +28,7 @@ const damaged = (what: string, cause?: unknown) =>
 
 function parseLine<Schema extends z.ZodType>(line: Buffer, mark: string, schema: Schema): z.output<Schema> {
   const text = line.toString("utf8");
-  if (!text.startsWith(mark)) throw damaged(`a line that begins with ${mark.trim()} is not where it belongs`);
+  if (!text.startsWith(mark)) throw damaged(`unexpected line that starts with ${mark.trim()}`);
   let value: unknown;
   try {
     value = JSON.parse(text.slice(mark.length));
@@ -36,7 +36,7 @@ function parseLine<Schema extends z.ZodType>(line: Buffer, mark: string, schema:
     throw damaged(`a line after ${mark.trim()} is not JSON`, error);
   }
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw damaged(`a line after ${mark.trim()} does not say what it must`, parsed.error);
+  if (!parsed.success) throw damaged(`a line after ${mark.trim()} lacks required fields`, parsed.error);
   return parsed.data;
 }
 
@@ -44,13 +44,13 @@ const begins = (line: Buffer, mark: string) => line.subarray(0, mark.length).equ
 
 function parseHead(line: Buffer | null): BackupHead {
   if (line === null || !begins(line, MARKS.head)) {
-    throw new BackupFileError("no_backup", "This is no backup of this program.");
+    throw new BackupFileError("no_backup", "This is not a backup of this product.");
   }
   const format = /"format":(\d{1,9})\b/.exec(line.toString("utf8"))?.[1];
   if (format !== undefined && Number(format) > BACKUP_FORMAT) {
     throw new BackupFileError(
       "no_backup",
-      `This backup has format ${format}; a newer version of the program wrote it.`,
+      `This backup has format ${format}; it was written by a newer version of the product.`,
     );
   }
   return parseLine(line, MARKS.head, headSchema);
@@ -70,7 +70,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
 
   const nextLine = async () => {
     const line = await scanner.readLine(MAX_LINE_BYTES);
-    if (line === null) throw new BackupFileError("cut_off", "The file is cut off: its last line is not there.");
+    if (line === null) throw new BackupFileError("cut_off", "The file is truncated: its last line is missing.");
     return line;
   };
 
@@ -90,7 +90,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
     all.update(line);
     const end = parseLine(line, MARKS.end, endSchema);
     if (end.rows !== counts.rows || end.sha256 !== counts.hash.digest("hex")) {
-      throw damaged(`the rows of the table ${name} are not those that were written`);
+      throw damaged(`the rows of the table ${name} differ from those that were written`);
     }
   }
 
@@ -101,9 +101,9 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
       if (!begins(line, MARKS.table)) {
         const end = parseLine(line, MARKS.total, totalSchema);
         if (end.sha256 !== all.digest("hex") || end.tables !== sums.tables || end.rows !== sums.rows) {
-          throw damaged("its checksum is another one");
+          throw damaged("the checksum does not match");
         }
-        if ((await scanner.readLine(MAX_LINE_BYTES)) !== null) throw damaged("there is something after its end");
+        if ((await scanner.readLine(MAX_LINE_BYTES)) !== null) throw damaged("there is data after the end");
         total = end;
         return;
       }
@@ -120,7 +120,7 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
     head,
     tables,
     total() {
-      if (total === null) throw new Error("the backup was not read to its end");
+      if (total === null) throw new Error("the backup was not read completely");
       return total;
     },
   };
@@ -129,6 +129,6 @@ export async function readBackup(pieces: AsyncIterable<Buffer>): Promise<BackupR
 /** What is wrong with a first line that is none. */
 function parseFault(error: BackupFileError): BackupFileError {
   return error.code === "damaged"
-    ? new BackupFileError("no_backup", "This is no backup of this program.", { cause: error })
+    ? new BackupFileError("no_backup", "This is not a backup of this product.", { cause: error })
     : error;
 }

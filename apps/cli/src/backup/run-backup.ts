@@ -25,9 +25,9 @@ export async function runBackup(cli: Cli, file: string | undefined, options: Bac
   });
   const { counts: _, ...document } = made;
   const text = [
-    `${describeRows(made)}, as of ${made.takenAt}, ${file === STANDARD_STREAM ? "written" : `are in ${safeLine(made.file, 200)}`}`,
-    "The secret key is not in it, and without the key it cannot be restored: keep SVC_SECRET_KEY, or the file secret-key of",
-    "the data folder, at another place. The file holds what customers wrote: keep it as safe as the database.",
+    `${describeRows(made)}, as of ${made.takenAt}, ${file === STANDARD_STREAM ? "written" : `written to ${safeLine(made.file, 200)}`}`,
+    "The secret key is not included, and the backup cannot be restored without it: store SVC_SECRET_KEY, or the file secret-key",
+    " of the data folder, in a different place. The file contains customer messages: protect it like the database.",
   ].join("\n");
   if (target.file === STANDARD_STREAM) cli.terminal.note(text);
   else cli.terminal.show({ ok: true, ...document }, () => text);

@@ -31,7 +31,7 @@ async function* provenTables(backup: BackupReading, secretKey: string): ReturnTy
   if (createSealer(secretKey).open({ sealed: seal }) === sealedText(sha256)) return;
   throw new BackupFileError(
     "damaged",
-    "The file is not sealed with this SVC_SECRET_KEY: somebody without the key has changed it, or it needs another key.",
+    "The file was not sealed with this SVC_SECRET_KEY: it was modified without the key, or it needs a different key.",
   );
 }
 
@@ -64,7 +64,7 @@ async function requireKey(cli: Cli): Promise<void> {
   throw new CliError(
     "wrong_key",
     EXIT.configuration,
-    `There is no secret key in ${safeLine(dataDir, 200)}. Copy the file secret-key of the data folder that the backup is of ` +
+    `There is no secret key in ${safeLine(dataDir, 200)}. Copy the file secret-key from the data folder that the backup comes from ` +
       "into it,\nor set SVC_SECRET_KEY to the key of that installation.",
   );
 }
@@ -73,24 +73,28 @@ function describe(file: string, backup: BackupReading, result: PutResult): strin
   const migrated =
     result.migrated.length === 0
       ? []
-      : [`It was of an older version: ${result.migrated.length} migrations have brought it up to this one.`];
+      : [`The backup was made with an older version; ${result.migrated.length} migrations were applied.`];
   return [
-    `${nameOf(file)}, as of ${backup.head.takenAt}, is restored: ${describeRows(result)}`,
+    `Restored ${nameOf(file)}, as of ${backup.head.takenAt}: ${describeRows(result)}`,
     ...migrated,
-    "Everything is as it was then. What was delivered since may be delivered again; keys that were revoked and people who",
-    "were erased since are back: revoke and erase them again. Operators sign in again.",
+    "Everything is as it was at that time. Messages delivered since then may be delivered again. Keys revoked and personal data",
+    " erased since then are restored: revoke and erase them again. Operators must sign in again.",
   ].join("\n");
 }
 
 /** `svc restore`: puts a backup into a database, whole or not at all. */
 export async function runRestore(cli: Cli, file: string, options: RestoreOptions): Promise<void> {
   if (options.replace === true && options.yes !== true && file === STANDARD_STREAM) {
-    throw new CliError("usage", EXIT.usage, "With the backup on standard input nobody can be asked: add --yes.");
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Cannot ask for confirmation, because the backup is read from standard input. Add --yes.",
+    );
   }
   await requireKey(cli);
   await withBackup(cli, file, async (backup) => {
     if (options.replace === true && options.yes !== true) {
-      const question = `All that the database holds is removed, and replaced by the backup as of ${backup.head.takenAt}. This cannot be undone.`;
+      const question = `This replaces the entire content of the database with the backup as of ${backup.head.takenAt}. This cannot be undone.`;
       if (!(await confirm(cli, question, "--yes"))) {
         throw new CliError("not_confirmed", EXIT.failed, "Nothing was changed.");
       }

@@ -36,7 +36,7 @@ async function requireUpgradable(cli: Cli, database: Database): Promise<"older" 
   throw new CliError(
     "newer_database",
     EXIT.failed,
-    "The schema of this database is newer than this version of the program; nothing was changed. Use the newer program.",
+    "The schema of this database is newer than this version of the product; nothing was changed. Use the newer version.",
   );
 }
 
@@ -59,7 +59,7 @@ async function upgradeDatabase(cli: Cli, database: Database, target: BackupTarge
     await migrateAll(config.databaseUrl, log);
   } catch (error) {
     if (backup === null) throw error;
-    cli.terminal.note(`The migration failed and was undone. The backup is in ${safeLine(backup.file, 200)}.`);
+    cli.terminal.note(`The migration failed and was rolled back. The backup is in ${safeLine(backup.file, 200)}.`);
     throw error;
   }
   // The store is not opened with another key than the one that it was set up with, nor on a schema that is too old.
@@ -69,8 +69,8 @@ async function upgradeDatabase(cli: Cli, database: Database, target: BackupTarge
     throw new CliError(
       "rows_missing",
       EXIT.failed,
-      `After the migration rows are missing: ${losses.join("; ")}.\n` +
-        `If nobody has deleted them meanwhile, stop the product and restore ${safeLine(backup?.file ?? "", 200)} with the version before.`,
+      `Rows are missing after the migration: ${losses.join("; ")}.\n` +
+        `If they were not deleted on purpose in the meantime, stop the service and restore ${safeLine(backup?.file ?? "", 200)} with the previous version.`,
     );
   }
   if (before === "older") await noteInAudit(database, "service.upgrade");
@@ -90,13 +90,13 @@ export async function runUpgrade(cli: Cli, options: UpgradeOptions): Promise<voi
   const backup = done.backup?.file ?? null;
   const text =
     done.before === "current"
-      ? "The database schema is of this version; there was nothing to do, and no backup was made."
+      ? "The database schema is already at this version; no backup was made."
       : [
-          "The database schema is of this version now, and everything is there.",
+          "The database schema is now at this version, and no rows are missing.",
           ...(backup === null || backup === STANDARD_STREAM
             ? []
-            : [`The backup from before is in ${safeLine(backup, 200)}.`]),
-          "Start the processes of this version. Those of the version before may run on until then.",
+            : [`The backup from before the upgrade is in ${safeLine(backup, 200)}.`]),
+          "Start the processes of this version. Those of the previous version can keep running until then.",
         ].join("\n");
   if (file === STANDARD_STREAM && target !== null) cli.terminal.note(text);
   else cli.terminal.show({ ok: true, before: done.before, after: "current", backup }, () => text);

@@ -21,7 +21,7 @@ export async function runVerify(cli: Cli, file: string): Promise<void> {
     const { green } = cli.terminal.paint;
     const schema = document.migrations.at(-1) ?? "";
     return [
-      `${green("whole")}: ${describeRows(document)}, as of ${document.takenAt}`,
+      `${green("complete")}: ${describeRows(document)}, as of ${document.takenAt}`,
       `Written by version ${safeLine(document.program, 60)}, schema ${safeLine(schema, 60)}, from PostgreSQL ${safeLine(document.postgres, 60)}`,
     ].join("\n");
   });

@@ -33,7 +33,7 @@ export function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
         if (rest.length > maxBytes) throw new BackupFileError("damaged", "The file is damaged: a line is too long.");
         if (await readMore()) end = rest.indexOf(LINE_FEED);
         else if (rest.length === 0) return null;
-        else throw new BackupFileError("cut_off", "The file is cut off in the middle of a line.");
+        else throw new BackupFileError("cut_off", "The file is truncated in the middle of a line.");
       }
       const line = rest.subarray(0, end + 1);
       rest = rest.subarray(end + 1);
@@ -41,7 +41,7 @@ export function scanLines(pieces: AsyncIterable<Buffer>): LineScanner {
     },
 
     async *readRows() {
-      const cutOff = () => new BackupFileError("cut_off", "The file is cut off in the middle of a table.");
+      const cutOff = () => new BackupFileError("cut_off", "The file is truncated in the middle of a table.");
       while (rest.length < END.length) if (!(await readMore())) throw cutOff();
       if (rest.subarray(0, END.length).equals(END)) {
         rest = rest.subarray(END.length);

@@ -7,11 +7,11 @@ const CHUNK_BYTES = 262_144;
 
 /** What zlib says of a file that ends too early, and of one that is not as it was written. */
 const ZLIB_FAULTS: Readonly<Record<string, (isBegun: boolean, cause: unknown) => BackupFileError>> = {
-  Z_BUF_ERROR: (_, cause) => new BackupFileError("cut_off", "The file is cut off.", { cause }),
+  Z_BUF_ERROR: (_, cause) => new BackupFileError("cut_off", "The file is truncated.", { cause }),
   Z_DATA_ERROR: (isBegun, cause) =>
     isBegun
-      ? new BackupFileError("damaged", "The file is damaged: it cannot be unpacked.", { cause })
-      : new BackupFileError("no_backup", "This is no backup of this program.", { cause }),
+      ? new BackupFileError("damaged", "The file is damaged: it cannot be decompressed.", { cause })
+      : new BackupFileError("no_backup", "This is not a backup of this product.", { cause }),
 };
 
 /** The bytes of a backup, unpacked as they are read. Throws BackupFileError, and what reading throws. */

@@ -18,7 +18,7 @@ export async function readSettings(
 ): Promise<ChannelChange> {
   const bad = (message: string, cause?: unknown) => new CliError("bad_input", EXIT.failed, message, { cause });
   if ((settings === undefined) === (file === undefined)) {
-    throw bad("Give the settings as JSON, or name a file that has them with --file; one of the two.");
+    throw bad("Pass the settings either as JSON or with --file, not both.");
   }
   const what = "the settings";
   const text =
@@ -29,8 +29,8 @@ export async function readSettings(
   try {
     given = JSON.parse(text);
   } catch (error) {
-    throw bad(`The settings are no JSON. Put them in single quotes: '{"color":"#2f6f4f"}'.`, error);
+    throw bad(`The settings are not valid JSON. Enclose them in single quotes: '{"color":"#2f6f4f"}'.`, error);
   }
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return { config: given };
-  throw bad(`The settings are no JSON object, such as {"color":"#2f6f4f"}.`);
+  throw bad(`The settings must be a JSON object, such as {"color":"#2f6f4f"}.`);
 }

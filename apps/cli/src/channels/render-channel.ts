@@ -15,5 +15,5 @@ export function renderChannel(item: ChannelItem, tag: string | null): string {
     ["enabled", item.enabled ? "yes" : "no"],
     ...Object.entries(item.config).map(([name, value]): [string, string] => [name, safeLine(JSON.stringify(value))]),
   ];
-  return tag === null ? renderFacts(facts) : `${renderFacts(facts)}\n\nThe tag for your pages:\n  ${safeLine(tag)}`;
+  return tag === null ? renderFacts(facts) : `${renderFacts(facts)}\n\nScript tag for your pages:\n  ${safeLine(tag)}`;
 }

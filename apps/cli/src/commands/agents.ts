@@ -12,38 +12,40 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 function parseThreshold(text: string): number {
   const number = Number(text);
   if (text.trim() !== "" && number >= 0 && number <= 1) return number;
-  throw new InvalidArgumentError("A number from 0 to 1 is needed.");
+  throw new InvalidArgumentError("Must be a number from 0 to 1.");
 }
 
 const repeatable = (flags: string, description: string) =>
-  new Option(flags, `${description}; can be given several times`).argParser(collect);
+  new Option(flags, `${description} (repeatable)`).argParser(collect);
 
 /** The options that say what an agent is like. */
 function addSettings(command: Command): Command {
   return command
-    .option("--description <text>", "what it is for, in a sentence or two: triage goes by it")
+    .option("--description <text>", "responsibility in a sentence or two, used for routing")
     .addOption(repeatable("--kb <name>", "knowledge base to answer from"))
-    .addOption(repeatable("--example <text>", "a message that it should get"))
-    .option("--examples <file>", "file with such messages, one a line; - for standard input")
+    .addOption(repeatable("--example <text>", "example message that should be routed to this agent"))
+    .option("--examples <file>", "file with example messages, one per line; - for standard input")
     .addOption(
       new Option(
         "--policy <policy>",
-        "when an answer is sent without a person: always, never, or when it is sure",
+        "when answers are sent without approval: auto, review or auto_if (above the threshold)",
       ).choices(["auto", "review", "auto_if"]),
     )
     .addOption(
-      new Option("--threshold <number>", "how sure auto_if has to be, 0 to 1; 0.5 at first").argParser(parseThreshold),
+      new Option("--threshold <number>", "minimum confidence for auto_if, from 0 to 1 (default 0.5)").argParser(
+        parseThreshold,
+      ),
     )
-    .option("--fixed-reply <text>", "a text that it answers to everything")
-    .option("--model <name>", "its language model as models list shows it, none, or default for SVC_LLM_MODEL")
-    .option("--instructions <text>", "how its model is to answer; @FILE reads them from a file")
-    .option("--tools <file>", "JSON file with the list of tools that its model may call; - for standard input");
+    .option("--fixed-reply <text>", "fixed text that the agent sends instead of an answer")
+    .option("--model <name>", "language model as shown by models list, none, or default for SVC_LLM_MODEL")
+    .option("--instructions <text>", "instructions for the language model; @FILE reads them from a file")
+    .option("--tools <file>", "JSON file with the list of tools for the language model; - for standard input");
 }
 
 function addList(agents: Command, cli: Cli): void {
   agents
     .command("list")
-    .description("show the agents of a project")
+    .description("list the agents of a project")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} agents list\n  ${cli.self} agents list --project shop --json`)
@@ -56,8 +58,8 @@ function addList(agents: Command, cli: Cli): void {
 function addShow(agents: Command, cli: Cli): void {
   agents
     .command("show")
-    .description("show one agent")
-    .argument("<agent>", "its name or id")
+    .description("show an agent")
+    .argument("<agent>", "name or ID of the agent")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} agents show billing`)
@@ -71,17 +73,17 @@ function addCreate(agents: Command, cli: Cli): void {
   addSettings(
     agents
       .command("create")
-      .description("make an agent")
-      .argument("<name>", "its name, used once in the project; triage goes by it too"),
+      .description("create an agent")
+      .argument("<name>", "name, unique in the project; also used for routing"),
   )
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-It gets messages within seconds; nothing has to be started again. With several agents, triage goes by their names,
-descriptions, examples and knowledge bases: ten examples or more for each are best, as customers write them.
-
+The agent receives messages within seconds, without a restart. If there are several agents, messages are routed by
+name, description, examples and knowledge bases. For best results, add at least ten examples per agent, worded as
+customers write them.
 Examples:
   ${cli.self} agents create billing --kb invoices --description "Invoices, payments and refunds."
   ${cli.self} agents create repairs --kb manuals --examples repairs.txt --policy review
@@ -95,29 +97,32 @@ Examples:
 
 function addChange(agents: Command, cli: Cli): void {
   addSettings(
-    agents.command("change").description("change an agent").argument("<agent>", "its name or id; agents list shows it"),
+    agents
+      .command("update")
+      .alias("change")
+      .description("update an agent")
+      .argument("<agent>", "name or ID of the agent, as shown by agents list"),
   )
-    .option("--no-fixed-reply", "answer from knowledge bases again")
-    .option("--name <name>", "a new name")
-    .addOption(repeatable("--add-kb <name>", "a further knowledge base"))
-    .addOption(repeatable("--remove-kb <name>", "a knowledge base that it should not answer from any more"))
-    .addOption(repeatable("--add-example <text>", "a further message that it should get"))
-    .addOption(new Option("--enable", "let it get messages again").conflicts("disable"))
-    .option("--disable", "give it no more messages")
+    .option("--no-fixed-reply", "remove the fixed reply and answer from knowledge bases again")
+    .option("--name <name>", "new name")
+    .addOption(repeatable("--add-kb <name>", "knowledge base to add"))
+    .addOption(repeatable("--remove-kb <name>", "knowledge base to remove"))
+    .addOption(repeatable("--add-example <text>", "example message to add"))
+    .addOption(new Option("--enable", "enable the agent").conflicts("disable"))
+    .option("--disable", "disable the agent, so that it receives no messages")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-What is not named stays. --kb, --example, --examples and --tools replace what it had; --add-kb and --add-example add to it.
-Messages find it changed within seconds.
-
+Omitted options stay unchanged. --kb, --example, --examples and --tools replace the whole list; --add-kb and
+--add-example add to it. Changes take effect within seconds.
 Examples:
-  ${cli.self} agents change assistant --add-kb documents --remove-kb guide
-  ${cli.self} agents change billing --add-example "Where is my invoice?" --threshold 0.6
-  ${cli.self} agents change billing --model ollama:qwen3:8b --instructions "Answer in two sentences."
-  ${cli.self} agents change billing --tools tools.json
-  ${cli.self} agents change night --disable`,
+  ${cli.self} agents update assistant --add-kb documents --remove-kb guide
+  ${cli.self} agents update billing --add-example "Where is my invoice?" --threshold 0.6
+  ${cli.self} agents update billing --model ollama:qwen3:8b --instructions "Answer in two sentences."
+  ${cli.self} agents update billing --tools tools.json
+  ${cli.self} agents update night --disable`,
     )
     .action(async (name: string, options: ChangeOptions) => {
       const { runChange } = await import("../agents/run-change.ts");
@@ -128,9 +133,9 @@ Examples:
 function addDelete(agents: Command, cli: Cli): void {
   agents
     .command("delete")
-    .description("delete an agent; its knowledge bases stay")
-    .argument("<agent>", "its name or id")
-    .option("--yes", "do not ask")
+    .description("delete an agent, but not its knowledge bases")
+    .argument("<agent>", "name or ID of the agent")
+    .option("--yes", "skip the confirmation")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} agents delete billing\n  ${cli.self} agents delete billing --yes`)
@@ -143,19 +148,18 @@ function addDelete(agents: Command, cli: Cli): void {
 function addAskAgent(agents: Command, cli: Cli): void {
   agents
     .command("ask")
-    .description("ask one agent, without a chat, and show its answer with sources")
-    .argument("<agent>", "its name or id")
+    .description("ask an agent without creating a ticket, and show the answer with its sources")
+    .argument("<agent>", "name or ID of the agent")
     .argument("<text>", "the question")
-    .option("--context <text>", "what was asked before, one question a line")
+    .option("--context <text>", "earlier questions, one per line")
     .addOption(urlOption())
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The running service answers, with its language model. Where none runs, this command does, with the settings of this
-terminal. Nothing is kept. The exit code is 0 also when the agent has nothing to say.
-
+The running service answers, with its language model. If no service is running, this command answers, with the settings
+of this terminal. Nothing is stored. The exit code is 0 even if the agent has no answer.
 Examples:
   ${cli.self} agents ask billing "Where is my invoice?"
   ${cli.self} agents ask assistant "And on Windows?" --context "How do I install it?" --json`,
@@ -170,8 +174,8 @@ Examples:
 export function addAgents(program: Command, cli: Cli): void {
   const agents = program
     .command("agents")
-    .description("agents: list, show, create, change, delete and ask those who answer")
-    .usage("<list|show|create|change|delete|ask> [options]");
+    .description("list, create, update, delete and ask agents")
+    .usage("<list|show|create|update|delete|ask> [options]");
   addList(agents, cli);
   addShow(agents, cli);
   addCreate(agents, cli);

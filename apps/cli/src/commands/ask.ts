@@ -26,8 +26,8 @@ const MIN_TIMEOUT_S = 0.001;
 
 /** What is to be done when the answer is not there yet, or not from an agent. */
 const LATER: Partial<Record<Posted["status"], string>> = {
-  pending: "The answer is not ready yet. Nothing is lost: it is kept for you.",
-  in_review: "A person looks at this before it is answered.",
+  pending: "The answer is not ready yet. It is buffered until you collect it.",
+  in_review: "An operator must review the answer first.",
 };
 
 /** How the conversation is gone on with: a chat belongs to its project, and to where it is asked. */
@@ -41,9 +41,9 @@ function goOnWith(self: string, chatId: string, { project, url }: AskOptions): s
 
 /** Why there is no answer, and none to come. */
 function explainSilence(posted: Posted): string | null {
-  if (posted.status === "rejected") return "An operator has decided that there will be no answer.";
+  if (posted.status === "rejected") return "An operator decided not to answer.";
   const isCovered = posted.status === "answered" && posted.coveredBy !== undefined;
-  return isCovered ? "The reply to a later message of this chat answers this one too." : null;
+  return isCovered ? "The reply to a later message in this chat also answers this message." : null;
 }
 
 function renderPosted({ terminal, self }: Cli, posted: Posted, options: AskOptions): string {
@@ -53,15 +53,15 @@ function renderPosted({ terminal, self }: Cli, posted: Posted, options: AskOptio
   return [
     ...(posted.replies.length === 0 ? [] : [renderReplies(posted.replies, terminal.paint), ""]),
     ...(silence === null ? [] : [silence, ""]),
-    ...(later === undefined ? [] : [later, `Look again:  ${goOn}`, ""]),
+    ...(later === undefined ? [] : [later, `Check again:  ${goOn}`, ""]),
     `Chat ${safeLine(posted.chatId)}`,
-    terminal.paint.dim(`Go on with:  ${goOn} "…"`),
+    terminal.paint.dim(`Continue:     ${goOn} "…"`),
   ].join("\n");
 }
 
 function renderDrained({ terminal }: Cli, drained: DrainAnswer): string {
-  if (drained.replies.length === 0) return "There is no new reply in this chat.";
-  const rest = drained.more ? ["", "There are more; ask again for them."] : [];
+  if (drained.replies.length === 0) return "There are no new replies in this chat.";
+  const rest = drained.more ? ["", "There are more replies. Run the command again."] : [];
   return [renderReplies(drained.replies, terminal.paint), ...rest].join("\n");
 }
 
@@ -71,7 +71,7 @@ async function ask(cli: Cli, text: string | undefined, options: AskOptions): Pro
     throw new CliError(
       "usage",
       EXIT.usage,
-      `Say what to ask, for example: ${cli.self} ask "How do I send a message over the HTTP API?"`,
+      `Enter a question, for example: ${cli.self} ask "How do I send a message over the HTTP API?"`,
     );
   }
   const { makeApiTarget } = await import("../api-target.ts");
@@ -94,23 +94,22 @@ async function ask(cli: Cli, text: string | undefined, options: AskOptions): Pro
 export function addAsk(program: Command, cli: Cli): void {
   program
     .command("ask")
-    .description("ask the running product and show the answer with its sources")
-    .argument("[text]", "the question; without it, the new replies of --chat are collected")
-    .option("--chat <id>", "go on with a conversation")
+    .description("ask the running service and show the answer with its sources")
+    .argument("[text]", "the question; if omitted, the new replies of --chat are collected")
+    .option("--chat <id>", "continue a conversation")
     .addOption(
       new Option("--timeout <seconds>", "how long to wait for the answer")
         .argParser(secondsBetween(MIN_TIMEOUT_S, MAX_TIMEOUT_S))
         .default(DEFAULT_TIMEOUT_MS, String(DEFAULT_TIMEOUT_MS / 1_000)),
     )
     .addOption(urlOption())
-    .option("--project <name>", "project to ask (an administrator's key can choose)")
+    .option("--project <name>", "project to ask (requires an administrator's key)")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The exit code is 0 when the message was accepted: also when its answer is not ready in time, or held for a person.
+The exit code is 0 if the message was accepted, even if its answer is not ready in time or is held for review.
 With --json, "status" is answered, pending, in_review or rejected.
-
 Examples:
   ${cli.self} ask "How do I send a message over the HTTP API?"
   ${cli.self} ask --chat 42 "And how do I get the reply?"

@@ -7,16 +7,16 @@ import { jsonOption, limitOption } from "../options.ts";
 function addList(audit: Command, cli: Cli): void {
   audit
     .command("list")
-    .description("show what was done and what was refused, newest first")
-    .option("--project <name>", "only rows of this project (default: all)")
-    .option("--actor <actor>", "who: key:<id>, command-line, anonymous")
-    .option("--action <action>", "what: agents.create, key.use, http.denied …")
-    .option("--object <object>", "on what: an id, a channel, or the route of a refused call")
-    .option("--result <result>", "ok, or the code of an error")
-    .option("--from <time>", "from this day or time on (UTC)")
-    .option("--to <time>", "before this day or time (UTC)")
+    .description("list audit events, newest first")
+    .option("--project <name>", "only events of this project (default: all)")
+    .option("--actor <actor>", "actor: key:<id>, command-line, anonymous …")
+    .option("--action <action>", "action: agents.create, key.use, http.denied …")
+    .option("--object <object>", "object: an ID, a channel, or the route of a denied request")
+    .option("--result <result>", "ok, or an error code")
+    .option("--from <time>", "start, inclusive: a date or time (UTC)")
+    .option("--to <time>", "end, exclusive: a date or time (UTC)")
     .addOption(limitOption())
-    .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
+    .option("--cursor <text>", "nextCursor of the previous page")
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -35,18 +35,17 @@ Examples:
 function addVerify(audit: Command, cli: Cli): void {
   audit
     .command("verify")
-    .description("check that no row was changed, taken out, put in or moved")
-    .option("--from <day>", "the first day, as in 2026-11-21 (default: the first row)")
-    .option("--to <day>", "the last day (default: the last row)")
-    .option("--expect <head>", "a head that was printed earlier: its row must still be there and the same")
+    .description("verify that no event was changed, deleted, inserted or moved")
+    .option("--from <day>", "first day, as in 2026-11-21 (default: the first event)")
+    .option("--to <day>", "last day (default: the last event)")
+    .option("--expect <head>", "head printed by an earlier check; its event must still exist, unchanged")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Each row carries a SHA-256 of itself and of the row before it. The last one is printed as the head: keep it outside of
-the database and hand it in with --expect the next time, since whoever owns the database could make all rows anew. The
-exit code is 1 when the chain is broken.
-
+Each event contains a SHA-256 of itself and of the previous event. The hash of the last event is printed as the head.
+Store it outside of the database and pass it with --expect next time, because the owner of the database could rewrite
+all events. The exit code is 1 if the chain is broken.
 Examples:
   ${cli.self} audit verify
   ${cli.self} audit verify --expect "$(cat audit-head.txt)"
@@ -60,10 +59,7 @@ Examples:
 
 /** `svc audit list|verify`: who did what, and whether all of it is still there. */
 export function addAudit(program: Command, cli: Cli): void {
-  const audit = program
-    .command("audit")
-    .description("the audit trail: show it, and check that nobody has changed it")
-    .usage("<list|verify> [options]");
+  const audit = program.command("audit").description("list and verify the audit log").usage("<list|verify> [options]");
   addList(audit, cli);
   addVerify(audit, cli);
 }

@@ -6,16 +6,15 @@ import { jsonOption } from "../options.ts";
 function addVerify(backup: Command, cli: Cli): void {
   backup
     .command("verify")
-    .description("check that a backup is whole and as it was written; needs no database")
-    .argument("<file>", "the backup; - reads standard input")
+    .description("verify that a backup is complete and unchanged (needs no database)")
+    .argument("<file>", "the backup; - for standard input")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Reads the whole file: the rows of each table are counted and hashed, and so is everything together. The exit code is 1
-when the file is cut off, damaged, or no backup. That it was written by somebody with the secret key is checked by
+Reads the whole file and checks the number and the hash of each table's rows, and the hash of the whole file. The exit
+code is 1 if the file is truncated, damaged, or not a backup. Whether it was written with your secret key is checked by
 restore.
-
 Examples:
   ${cli.self} backup verify svc.backup.gz
   ${cli.self} backup verify svc.backup.gz --json`,
@@ -30,18 +29,18 @@ Examples:
 export function addBackup(program: Command, cli: Cli): void {
   const backup = program
     .command("backup")
-    .description("write everything that the database holds to one file, while the product runs or not")
+    .description("back up the database to a file, whether or not the service is running")
     .usage("[file] [options] | verify <file>")
-    .argument("[file]", "where it is written (default: a name with the time, in this folder); - is standard output")
-    .option("--force", "replace a file of this name")
+    .argument("[file]", "output file (default: a name with the time, in this folder); - for standard output")
+    .option("--force", "overwrite an existing file")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The file is packed with gzip, holds one moment of the database, and can be read by its owner alone. It appears when it
-is whole. The secret key (SVC_SECRET_KEY, or the file secret-key of the data folder) is not in it, and nothing can be
-restored without it: keep the key at another place. Queues are not in it; they are rebuilt from what is.
-
+The file is compressed with gzip, contains a consistent snapshot of the database, and is readable only by its owner. It
+appears when it is complete. The secret key (SVC_SECRET_KEY, or the file secret-key in the data folder) is not included,
+and a backup cannot be restored without it: store the key in a different place. Queues are not included; they are
+rebuilt from the database.
 Examples:
   ${cli.self} backup
   ${cli.self} backup /backups/svc.backup.gz --force

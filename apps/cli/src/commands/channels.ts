@@ -51,8 +51,8 @@ async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<
   const state = enabled ? "enabled" : "disabled";
   cli.terminal.show({ ok: true, id, enabled, isChanged }, () =>
     isChanged
-      ? `The channel ${id} is ${state}. A running product follows within a second.`
-      : `The channel ${id} is ${state} already; nothing was changed.`,
+      ? `Channel ${id} ${state}. A running service applies this within a second.`
+      : `Channel ${id} is already ${state}; nothing was changed.`,
   );
 }
 
@@ -87,10 +87,7 @@ async function set(
   const item = await withResources(cli, {}, async ({ store }) =>
     updateChannel({ store }, await localPrincipal(store), id, change),
   );
-  cli.terminal.show(
-    { ok: true, item },
-    () => `The channel ${id} is changed. A running product follows within a second.`,
-  );
+  cli.terminal.show({ ok: true, item }, () => `Channel ${id} updated. A running service applies this within a second.`);
 }
 
 async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
@@ -103,9 +100,10 @@ async function test(cli: Cli, { chat }: { chat?: string }): Promise<void> {
     testMessenger({ store }, await localPrincipal(store), chat === undefined ? {} : { chatId: chat }),
   );
   const told = {
-    delivered: () => `The chat ${item.chatId} has the test message.`,
-    waiting: () => `The test message for the chat ${item.chatId} is still being tried. "channels list" may say why.`,
-    failed: () => `The chat ${item.chatId} did not get the test message: ${item.failure ?? ""}`,
+    delivered: () => `Test message delivered to chat ${item.chatId}.`,
+    waiting: () =>
+      `The test message to chat ${item.chatId} is still being retried. Check the state with: channels list`,
+    failed: () => `The test message to chat ${item.chatId} was not delivered: ${item.failure ?? ""}`,
   };
   cli.terminal.show({ ok: item.state !== "failed", item }, told[item.state]);
 }
@@ -116,18 +114,17 @@ const channelArgument = () => new Argument("<channel>", "the channel").choices(C
 export function addChannels(program: Command, cli: Cli): void {
   const channels = program
     .command("channels")
-    .description("show and change the channels, and switch them on and off while the product runs")
+    .description("list, configure, enable, disable and test channels")
     .usage("<list|show|set|enable|disable|test> [options]");
   channels
     .command("list")
-    .description("list the channels and the tool server: whether each is enabled, its port and its state")
+    .description("list the channels and the tool server with their ports and states")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The state is what the processes have reported to the database in the last seconds; no key is needed. The tool server is
-listed too. With --json, "state" is running, stopped, failing, not_running or unknown.
-
+The state is what the processes have reported to the database in the last seconds; no key is needed. With --json,
+"state" is running, stopped, failing, not_running or unknown.
 Examples:
   ${cli.self} channels list
   ${cli.self} channels list --json`,
@@ -135,42 +132,40 @@ Examples:
     .action(() => list(cli));
   channels
     .command("show")
-    .description("show the settings of a channel, secrets masked, and the widget's tag")
+    .description("show the settings of a channel with secrets masked, and the widget's script tag")
     .addArgument(channelArgument())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} channels show widget`)
     .action((id: ChannelName) => show(cli, id));
   channels
     .command("set")
-    .description("change settings of a channel; a running product follows within a second")
+    .description("change settings of a channel; a running service applies them within a second")
     .addArgument(channelArgument())
-    .argument("[settings]", "a JSON object with what is to change, or name=text; the rest stays as it is")
-    .option("--file <file>", "read the settings from a file, or from standard input (-): the way for secrets")
+    .argument("[settings]", "JSON object with the settings to change, or name=text; other settings stay unchanged")
+    .option("--file <file>", "read the settings from a file, or from standard input (-); use this for secrets")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-The names are those of "${cli.self} channels show". docs/widget.md says what the widget's are for.
-
+Settings have the names shown by "${cli.self} channels show". docs/widget.md describes those of the widget.
 Examples:
   ${cli.self} channels set widget '{"allowedOrigins":["https://www.example.com"],"color":"#2f6f4f"}'
   ${cli.self} channels set widget --file settings.json
   ${cli.self} channels set messenger botToken=123456:ABC-DEF
-  ${cli.self} channels set messenger --file - < token.txt   (token.txt has the line botToken=…)`,
+  ${cli.self} channels set messenger --file - < token.txt   (token.txt contains the line botToken=…)`,
     )
     .action((id: ChannelName, settings: string | undefined, { file }: { file?: string }) =>
       set(cli, { id, settings, file }),
     );
   channels
     .command("enable")
-    .description("switch a channel on; a running product follows within a second")
+    .description("enable a channel; a running service applies this within a second")
     .addArgument(channelArgument())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-A widget that has no key yet is given one: see "${cli.self} channels show widget".
-
+If the widget has no key yet, one is generated: see "${cli.self} channels show widget".
 Examples:
   ${cli.self} channels enable api
   ${cli.self} channels enable widget`,
@@ -178,15 +173,14 @@ Examples:
     .action((id: ChannelName) => setEnabled(cli, id, true));
   channels
     .command("disable")
-    .description("switch a channel off; a running product follows within a second")
+    .description("disable a channel; a running service applies this within a second")
     .addArgument(channelArgument())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-While the channel api is off, new messages get 503 channel_disabled. Replies can still be collected, and health and
-administration work.
-
+While the channel api is disabled, new messages get 503 channel_disabled. Replies can still be collected, and health
+checks and administration keep working.
 Examples:
   ${cli.self} channels disable api`,
     )
@@ -195,7 +189,7 @@ Examples:
     .command("test")
     .description("send a test message to a chat that has written to the bot")
     .addArgument(new Argument("<channel>", "the channel").choices(["messenger"]))
-    .option("--chat <id>", "the chat's number in Telegram; else the one in which something happened last")
+    .option("--chat <id>", "chat ID in Telegram (default: the most recently active chat)")
     .addOption(jsonOption())
     .addHelpText(
       "after",

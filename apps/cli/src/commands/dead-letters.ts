@@ -27,7 +27,7 @@ async function list(cli: Cli, projectName: string): Promise<void> {
       `${letter.channelId} ${safeLine(letter.chatId, CHAT_CHARS)}`,
       `${safeLine(letter.text, TEXT_CHARS)}\n${cli.terminal.paint.dim(safeLine(letter.failure))}`,
     ]);
-    return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND WHY IT FAILED"], rows, cli.terminal.width);
+    return renderTable(["MESSAGE", "FAILED AT", "CHAT", "TEXT AND ERROR"], rows, cli.terminal.width);
   });
 }
 
@@ -41,7 +41,7 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Name one message, or all of them with --all. See: dead-letters retry --help",
+      "Specify a message, or all of them with --all. See: dead-letters retry --help",
     );
   }
   const [{ withResources }, { retryDeadLetters }, { requireId }] = await Promise.all([
@@ -54,7 +54,7 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
   cli.terminal.show({ ok: true, project: options.project, retried }, () =>
     retried.length === 0
       ? "There are no dead letters."
-      : `Sent again: ${retried.length}. The pipeline works on them when it runs.`,
+      : `Queued for retry: ${retried.length}. The pipeline processes them when it is running.`,
   );
 }
 
@@ -62,11 +62,11 @@ async function retry(cli: Cli, messageId: string | undefined, options: RetryOpti
 export function addDeadLetters(program: Command, cli: Cli): void {
   const deadLetters = program
     .command("dead-letters")
-    .description("messages, updates of the messenger and replies that failed five times")
+    .description("list and retry messages and replies that failed five times")
     .usage("<list|retry> [options]");
   deadLetters
     .command("list")
-    .description("show the dead letters of a project, newest first")
+    .description("list the dead letters of a project, newest first")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -76,8 +76,8 @@ export function addDeadLetters(program: Command, cli: Cli): void {
     .action((options: { project: string }) => list(cli, options.project));
   deadLetters
     .command("retry")
-    .description("send dead letters through the pipeline again, with five fresh tries")
-    .argument("[messageId]", "the message")
+    .description("process dead letters again, with five new attempts")
+    .argument("[messageId]", "ID of the message")
     .option("--all", "all dead letters of the project")
     .addOption(projectOption())
     .addOption(jsonOption())

@@ -40,7 +40,7 @@ async function list(cli: Cli, options: ListOptions): Promise<void> {
       ...(state === undefined ? [] : [`--state ${state}`]),
       `--project ${project} --limit ${limit}`,
     ].join(" ");
-    return `${table}\n\nThere are more:  ${cli.self} deliveries list ${filters} --cursor ${nextCursor}`;
+    return `${table}\n\nNext page:  ${cli.self} deliveries list ${filters} --cursor ${nextCursor}`;
   });
 }
 
@@ -68,7 +68,7 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Name one delivery, or all dead ones with --all-dead. See: deliveries replay --help",
+      "Specify a delivery, or all dead ones with --all-dead. See: deliveries replay --help",
     );
   }
   if (id !== undefined) await requireDeliveryId(id);
@@ -80,7 +80,7 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
   cli.terminal.show({ ok: true, project: options.project, replayed }, () =>
     replayed.length === 0
       ? "There are no dead deliveries."
-      : `To be delivered again: ${replayed.length}. The HTTP API does so when it runs.`,
+      : `Queued for delivery: ${replayed.length}. The HTTP API delivers them when it is running.`,
   );
 }
 
@@ -88,14 +88,14 @@ async function replay(cli: Cli, id: string | undefined, options: ReplayOptions):
 export function addDeliveries(program: Command, cli: Cli): void {
   const deliveries = program
     .command("deliveries")
-    .description("callbacks: show them with all tries, and make dead ones again")
+    .description("list, show and replay callbacks")
     .usage("<list|show|replay> [options]");
   deliveries
     .command("list")
-    .description("show the callbacks of a project, newest first, with how their tries ended")
-    .addOption(new Option("--state <state>", "only those in this state (default: all)").choices(STATES))
+    .description("list the callbacks of a project, newest first, with the result of the last attempt")
+    .addOption(new Option("--state <state>", "only deliveries in this state (default: all)").choices(STATES))
     .addOption(limitOption())
-    .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
+    .option("--cursor <text>", "nextCursor of the previous page")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -105,25 +105,24 @@ export function addDeliveries(program: Command, cli: Cli): void {
     .action((options: ListOptions) => list(cli, options));
   deliveries
     .command("show")
-    .description("show one callback with the result of every try")
-    .argument("<deliveryId>", "the delivery")
+    .description("show a callback with the result of every attempt")
+    .argument("<deliveryId>", "ID of the delivery")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} deliveries show 01890a5d-ac96-774b-bcce-b302099a8057`)
     .action((id: string, options: { project: string }) => show(cli, id, options));
   deliveries
     .command("replay")
-    .description("make a callback that is over again, or one that is still tried now; its id stays the same")
-    .argument("[deliveryId]", "the delivery")
+    .description("deliver a finished callback again, or a pending one now; its ID does not change")
+    .argument("[deliveryId]", "ID of the delivery")
     .option("--all-dead", "all dead deliveries of the project")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Replies of a dead callback can be collected with GET; while it is tried again they cannot, unless somebody has
-collected them already.
-
+The replies of a dead callback can be collected with GET. During a replay they cannot, unless they were already
+collected.
 Examples:
   ${cli.self} deliveries replay 01890a5d-ac96-774b-bcce-b302099a8057
   ${cli.self} deliveries replay --all-dead`,

@@ -16,21 +16,22 @@ function renderCheck({ terminal }: Cli, check: Check, width: number): string {
   return `${signs[check.status]}  ${check.name.padEnd(width)}  ${lines.join(`\n${margin}`)}`;
 }
 
-const SUMMARIES = { ok: "All is well.", warn: "It works; see the warnings.", fail: "Something has to be mended." };
+const SUMMARIES = {
+  ok: "No problems found.",
+  warn: "The service works. See the warnings.",
+  fail: "Problems found. Fix the failed checks.",
+};
 
 /** `svc doctor`: looks at everything that the product needs and says how to mend what is wrong. */
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command("doctor")
-    .description(
-      "check configuration, PostgreSQL, Redis, the widget, language models, ports and queues, and say how to mend them",
-    )
+    .description("check configuration, databases, models, ports and queues, and show how to fix problems")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Changes nothing. Works while the product runs and while it does not. The exit code is 1 when a check fails.
-
+Changes nothing. Works whether or not the service is running. The exit code is 1 if a check fails.
 Examples:
   ${cli.self} doctor
   ${cli.self} doctor --json`,

@@ -6,27 +6,28 @@ import { jsonOption } from "../options.ts";
 /** What is shown of the administrator's key, which is made where there is none. */
 function describeKey(key: { shown: string; isInFile: boolean } | null, isConfigured: boolean): string {
   if (key !== null) {
-    const advice = key.isInFile ? "in this file: keep it elsewhere and delete the file" : "shown this once: keep it";
+    const advice = key.isInFile
+      ? "in this file: store it elsewhere and delete the file"
+      : "shown only once: store it safely";
     return `${key.shown}\n(${advice})`;
   }
-  return isConfigured ? "the one that SVC_ADMIN_KEY names" : "exists already";
+  return isConfigured ? "the key in SVC_ADMIN_KEY" : "already exists";
 }
 
 /** `svc init`: server initialisation (service document, "Enabling the HTTP API channel"). */
 export function addInit(program: Command, cli: Cli): void {
   program
     .command("init")
-    .description("set a server up: schema, project, administrator's key, HTTP API")
-    .option("--wait", "wait for PostgreSQL where it cannot be reached yet, as services do")
+    .description("set up a server: database schema, project, administrator's key, HTTP API")
+    .option("--wait", "wait until PostgreSQL is reachable, as services do")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Migrates the database, makes the project "default" with an agent and the product's guide, makes an administrator's
-key (shown once, or written to a file in the data folder where standard output is not a terminal; with SVC_ADMIN_KEY
-that key is taken and no other made), and enables the HTTP API. Safe to repeat:
-what exists stays as it is. "${cli.startWith}" does all this by itself.
-
+Migrates the database, creates the project "default" with an agent and the product's guide, creates an administrator's
+key (shown once, or written to a file in the data folder if standard output is not a terminal; if SVC_ADMIN_KEY is set,
+that key is used instead), and enables the HTTP API. Safe to repeat: existing objects stay unchanged.
+"${cli.startWith}" does all of this automatically.
 Examples:
   DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} init
   ${cli.self} init --json`,
@@ -66,9 +67,9 @@ Examples:
           const document = { ok: true, isFirst, project: { id: project.id, name: project.name }, adminKey, enabled };
           cli.terminal.show(document, () =>
             renderFacts([
-              ["Initialisation", isFirst ? "done" : "was done before; nothing was changed"],
+              ["Initialisation", isFirst ? "done" : "already done; nothing was changed"],
               ["Project", project.name],
-              ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (an administrator has switched it off)"],
+              ["HTTP API", enabled.includes("api") ? "enabled" : "disabled (by an administrator)"],
               ["Administrator's key", describeKey(key, configuredAdminKey !== undefined)],
             ]),
           );

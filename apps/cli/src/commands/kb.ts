@@ -18,23 +18,23 @@ const DEFAULT_KB = "documents";
 
 function parseSitemap(text: string, before: string[]): string[] {
   if (URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol)) return [...before, text];
-  throw new InvalidArgumentError("An address such as https://example.com/sitemap.xml is needed.");
+  throw new InvalidArgumentError("Must be a URL such as https://example.com/sitemap.xml.");
 }
 
 const kbOption = (description: string) => new Option("--kb <name>", description);
 
 const maxPagesOption = () =>
-  new Option("--max-pages <number>", `most pages of a site, at most ${KB_BOUNDS.maxPages}`)
+  new Option("--max-pages <number>", `maximum number of pages of a site, at most ${KB_BOUNDS.maxPages}`)
     .argParser(wholeNumber(1, KB_BOUNDS.maxPages))
     .default(KB_BOUNDS.defaultPages, String(KB_BOUNDS.defaultPages));
 
 function addAdd(kb: Command, cli: Cli): void {
   kb.command("add")
     .description("add files, folders, web pages or whole sites to a knowledge base")
-    .argument("[source...]", "files, folders with all that is in them, and addresses of pages")
-    .addOption(kbOption("knowledge base; it is made when there is none").default(DEFAULT_KB))
+    .argument("[source...]", "files, folders (recursively), and page URLs")
+    .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
     .addOption(
-      new Option("--sitemap <address>", "sitemap of a site, or the site itself; can be given several times")
+      new Option("--sitemap <address>", "URL of a sitemap or of a site (repeatable)")
         .argParser(parseSitemap)
         .default([], "none"),
     )
@@ -44,18 +44,15 @@ function addAdd(kb: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Reads Markdown, text, HTML, PDF, Word (.docx), Excel (.xlsx) and CSV, at most 50 MB a file. Of folders, hidden files,
-node_modules, links that lead out of the folder and files with other endings are left out. A file is known by its path from the current folder, a page by
-its address: added again, it replaces itself, and an unchanged one is left alone. It can be found at once; nothing has
-to be started again. What cannot be read is named with the reason, the others are added, and the exit code is 1. After
-Ctrl-C the same command goes on where it was.
-
-A knowledge base that no agent answers from is given to the first agent while that has nothing but the product's own
-guide, which it then answers from no more; else it is said how an agent gets it (agents change).
-
-Pages are fetched from public addresses, and from those that SVC_FETCH_ALLOW names; two a second from one site. Of a
-sitemap, the pages of its own site are taken that its robots.txt leaves to svc-fetch.
-
+Reads Markdown, text, HTML, PDF, Word (.docx), Excel (.xlsx) and CSV, at most 50 MB per file. In folders, hidden files,
+node_modules, links that lead out of the folder and other file types are skipped. A file is identified by its path from
+the current folder, a page by its URL: adding it again replaces it, and unchanged documents are skipped. Documents are
+searchable immediately, without a restart. Documents that cannot be read are listed with the reason, the others are
+added, and the exit code is 1. After Ctrl-C, the same command resumes.
+A new knowledge base is assigned to the first agent while that agent only has the product's own guide, which it replaces;
+otherwise, the command shows how to assign it (agents update).
+Pages are fetched from public addresses and from those in SVC_FETCH_ALLOW, at most two per second from one site. From a
+sitemap, only pages of the same site that its robots.txt allows for svc-fetch are added.
 Examples:
   ${cli.self} kb add handbook.md prices.xlsx
   ${cli.self} kb add docs https://example.com/help.html --kb handbook
@@ -67,7 +64,7 @@ Examples:
         throw new CliError(
           "usage",
           EXIT.usage,
-          "Say what to add: files, folders, addresses or --sitemap. See: kb add --help",
+          "Specify what to add: files, folders, URLs or --sitemap. See: kb add --help",
         );
       }
       const { runAdd } = await import("../kb/run-add.ts");
@@ -77,23 +74,22 @@ Examples:
 
 function addSync(kb: Command, cli: Cli): void {
   kb.command("sync")
-    .description("keep a knowledge base in step with a folder or a site: add, replace and remove")
-    .argument("<source>", "a folder, or the address of a sitemap or site")
-    .addOption(kbOption("knowledge base; it is made when there is none").default(DEFAULT_KB))
-    .option("--dry-run", "say what would be added and removed, and change nothing")
-    .option("--yes", "do not ask before more than half of the documents of the source are removed")
+    .description("synchronize a knowledge base with a folder or a site: add, replace and remove")
+    .argument("<source>", "a folder, or the URL of a sitemap or site")
+    .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
+    .option("--dry-run", "show what would be added and removed, without changing anything")
+    .option("--yes", "skip the confirmation before more than half of the source's documents are removed")
     .addOption(maxPagesOption())
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Does what kb add does, and removes the documents of this source that it does not hold any more: those whose path begins
-with that of the folder (run it from the same place each time), or the pages in the folder of the sitemap and below it.
-Other documents stay, and so do those whose file is still there though it was left out, or whose page robots.txt forbids.
-Where the source is empty, cannot be reached or was not seen in full, nothing is removed, and the exit code is 1. Before
-it removes more than half of what a source has brought, and more than 10 documents, it asks, or needs --yes.
-
+Works like kb add, and also removes documents that no longer exist in the source: those whose path starts with the
+folder (run it from the same place each time), or pages at or below the folder of the sitemap. Other documents are not
+touched, and neither are documents whose file still exists but was skipped, or whose page robots.txt forbids. If the
+source is empty, unreachable or only partially readable, nothing is removed, and the exit code is 1. Before removing more
+than half of a source's documents, and more than 10, it asks for confirmation or requires --yes.
 Examples:
   ${cli.self} kb sync docs --kb handbook --dry-run
   ${cli.self} kb sync docs --kb handbook
@@ -107,8 +103,8 @@ Examples:
 
 function addList(kb: Command, cli: Cli): void {
   kb.command("list")
-    .description("show the knowledge bases of a project, or the documents of one")
-    .addOption(kbOption("the knowledge base whose documents are shown"))
+    .description("list the knowledge bases of a project, or the documents of one")
+    .addOption(kbOption("knowledge base whose documents are listed"))
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} kb list\n  ${cli.self} kb list --kb documents --json`)
@@ -120,11 +116,11 @@ function addList(kb: Command, cli: Cli): void {
 
 function addSearch(kb: Command, cli: Cli): void {
   kb.command("search")
-    .description("show the passages that match a question best, as agents find them")
-    .argument("<query>", "a question or some words")
+    .description("search for passages, as agents do")
+    .argument("<query>", "a question or keywords")
     .addOption(kbOption("knowledge base to search (default: all of the project)"))
     .addOption(
-      new Option("--limit <number>", `most passages, at most ${KB_BOUNDS.maxHits}`)
+      new Option("--limit <number>", `maximum number of passages, at most ${KB_BOUNDS.maxHits}`)
         .argParser(wholeNumber(1, KB_BOUNDS.maxHits))
         .default(KB_BOUNDS.defaultHits, String(KB_BOUNDS.defaultHits)),
     )
@@ -133,8 +129,7 @@ function addSearch(kb: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-The exit code is 0 also when nothing matches.
-
+The exit code is 0 even if nothing matches.
 Examples:
   ${cli.self} kb search "How long is the guarantee?"
   ${cli.self} kb search guarantee --kb handbook --limit 10 --json`,
@@ -147,19 +142,18 @@ Examples:
 
 function addRemove(kb: Command, cli: Cli): void {
   kb.command("remove")
-    .description("take documents out of a knowledge base")
-    .argument("[document...]", "paths or addresses as they were added, or ids; kb list shows both")
+    .description("remove documents from a knowledge base")
+    .argument("[document...]", "paths or URLs as they were added, or IDs; kb list shows both")
     .addOption(kbOption("the knowledge base").makeOptionMandatory())
     .option("--all", "all documents of the knowledge base")
-    .option("--yes", "with --all: do not ask")
+    .option("--yes", "with --all: skip the confirmation")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-They are found no more at once. The files themselves stay where they are. The exit code is 1 when there is no such
-document; the others are removed.
-
+Removed documents disappear from search results immediately. The files themselves are not deleted. The exit code is 1 if
+a document does not exist; the others are removed.
 Examples:
   ${cli.self} kb remove handbook.md https://example.com/help.html --kb documents
   ${cli.self} kb remove --all --kb handbook --yes`,
@@ -174,7 +168,7 @@ Examples:
 export function addKb(program: Command, cli: Cli): void {
   const kb = program
     .command("kb")
-    .description("knowledge bases: add, sync, list, search and remove documents")
+    .description("add, sync, list, search and remove documents in knowledge bases")
     .usage("<add|sync|list|search|remove> [options]");
   addAdd(kb, cli);
   addSync(kb, cli);

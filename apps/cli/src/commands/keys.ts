@@ -36,7 +36,7 @@ async function onKeys<Result>(
   return withResources(cli, {}, async ({ store }) => work(store, await localPrincipal(store)));
 }
 
-const SCOPE_HELP = "what the key may do, as in messages:write; may be repeated";
+const SCOPE_HELP = "scope of the key, as in messages:write (repeatable)";
 
 /** Scopes that are none are faults of the command line, named with all that there are. */
 async function checkScopes(scopes: readonly string[]): Promise<void> {
@@ -46,29 +46,29 @@ async function checkScopes(scopes: readonly string[]): Promise<void> {
   throw new CliError(
     "usage",
     EXIT.usage,
-    `There is no scope ${wrong.map((scope) => safeLine(scope, 40)).join(", ")}. A scope is admin:*, or one of ` +
-      `${SCOPE_RESOURCES.join(", ")} with one of ${[...SCOPE_ACTIONS, "*"].map((action) => `:${action}`).join(", ")}.`,
+    `Unknown scope: ${wrong.map((scope) => safeLine(scope, 40)).join(", ")}. A scope is admin:*, or one of ` +
+      `${SCOPE_RESOURCES.join(", ")} followed by one of ${[...SCOPE_ACTIONS, "*"].map((action) => `:${action}`).join(", ")}.`,
   );
 }
 
 function parseRateLimit(text: string): number | "none" {
   if (text === "none") return text;
   if (WHOLE_NUMBER.test(text)) return Number(text);
-  throw new InvalidArgumentError("A number of requests a minute, or none, is needed.");
+  throw new InvalidArgumentError("Must be a number of requests per minute, or none.");
 }
 
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 function describeRateLimit({ rateLimit }: KeyItem): string {
-  if (rateLimit === undefined) return "the default of the service";
-  return rateLimit === null ? "none" : `${rateLimit} requests a minute`;
+  if (rateLimit === undefined) return "service default";
+  return rateLimit === null ? "none" : `${rateLimit} requests per minute`;
 }
 
 function factsOf(item: KeyItem): string {
   return renderFacts([
     ["Name", safeLine(item.name)],
     ["Id", item.id],
-    ["Begins with", safeLine(item.prefix)],
+    ["Prefix", safeLine(item.prefix)],
     ["Scopes", item.scopes.join(" ")],
     ["Project", item.project ?? "any"],
     ["Expires", item.expiresAt === null ? "never" : minute(item.expiresAt)],
@@ -81,7 +81,7 @@ function showNewKey({ terminal }: Cli, item: KeyItem & { key?: string }, remark?
   if (!terminal.isJson) {
     terminal.note(factsOf(item));
     if (remark !== undefined) terminal.note(remark);
-    terminal.note("The key, which is shown this once:");
+    terminal.note("The key, shown only once:");
   }
   terminal.show({ ok: true, item }, () => item.key ?? "");
 }
@@ -110,7 +110,7 @@ async function importKey(cli: Cli, name: string, options: NewKeyOptions & { keyF
     import("../read-secret.ts"),
   ]);
   const key = await readSecret(cli, { file: options.keyFile, what: "the key" });
-  if (isGuessableKey(key)) cli.terminal.note("This key is easy to guess. Replace it with one that is made here.");
+  if (isGuessableKey(key)) cli.terminal.note("This key is easy to guess. Replace it with a generated key.");
   const item = await onKeys(cli, (store, principal) =>
     createKey({ store }, principal, { ...inputOf(name, options), key }),
   );
@@ -137,7 +137,7 @@ async function list(cli: Cli, options: { all?: true }): Promise<void> {
   const items = options.all === true ? known : known.filter(({ revokedAt }) => revokedAt === null);
   cli.terminal.show({ ok: true, items }, () => {
     const hidden = known.length - items.length;
-    const rest = hidden === 0 ? [] : ["", `Revoked keys that are not shown: ${hidden} (--all shows them).`];
+    const rest = hidden === 0 ? [] : ["", `Revoked keys not shown: ${hidden} (use --all to show them).`];
     if (items.length === 0) return ["There are no keys.", ...rest].join("\n");
     const { dim } = cli.terminal.paint;
     const rows = items.map((item) => [
@@ -167,7 +167,7 @@ async function revoke(cli: Cli, named: string): Promise<void> {
   cli.terminal.show({ ok: true, item }, () =>
     [
       `Revoked: ${safeLine(item.name)} (${safeLine(item.prefix)}…).`,
-      "It stops working within a second on every replica.",
+      "It stops working on every replica within a second.",
     ].join("\n"),
   );
 }
@@ -185,7 +185,7 @@ async function rotate(cli: Cli, named: string, options: { overlap: number }): Pr
   showNewKey(
     cli,
     item,
-    overlapSeconds === 0 ? "The old key is revoked." : `The old key works until ${end}, unless it expires before.`,
+    overlapSeconds === 0 ? "The old key is revoked." : `The old key is valid until ${end}, unless it expires earlier.`,
   );
 }
 
@@ -193,15 +193,15 @@ async function rotate(cli: Cli, named: string, options: { overlap: number }): Pr
 function addKeyOptions(command: Command): Command {
   const collect = (scope: string, scopes: string[] | undefined) => [...(scopes ?? []), scope];
   return command
-    .argument("<name>", "what people call it")
+    .argument("<name>", "display name")
     .addOption(new Option("--scope <scope>", SCOPE_HELP).argParser(collect).makeOptionMandatory())
-    .option("--project <name>", "project that it is bound to (default: default; none with admin:*)")
-    .option("--expires <when>", "date, time or duration, as in 2030-01-31 or 90d (default: never)", (text) =>
+    .option("--project <name>", "project that the key is bound to (default: default; none with admin:*)")
+    .option("--expires <when>", "expiry: a date, time or duration, as in 2030-01-31 or 90d (default: never)", (text) =>
       parseExpiry(text),
     )
     .option(
       "--rate-limit <number>",
-      "requests a minute from one address, or none (default: the service's)",
+      "requests per minute from one address, or none (default: the service's)",
       parseRateLimit,
     )
     .addOption(jsonOption());
@@ -211,34 +211,33 @@ function addKeyOptions(command: Command): Command {
 export function addKeys(program: Command, cli: Cli): void {
   const keys = program
     .command("keys")
-    .description("API keys: list, create, import, revoke and rotate them")
+    .description("list, create, import, revoke and rotate API keys")
     .usage("<list|create|import|revoke|rotate> [options]");
   keys
     .command("list")
-    .description("show the keys of all projects, newest first")
-    .option("--all", "also those that are revoked")
+    .description("list the keys of all projects, newest first")
+    .option("--all", "include revoked keys")
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} keys list\n  ${cli.self} keys list --all --json`)
     .action((options: { all?: true }) => list(cli, options));
-  addKeyOptions(keys.command("create").description("make a key and print it, once"))
+  addKeyOptions(keys.command("create").description("create a key and print it once"))
     .addHelpText(
       "after",
       `
-The key alone is on standard output, what is said about it on standard error. A date expires at its first moment (UTC).
-
+Only the key is written to standard output; its details go to standard error. A date expires at its start (UTC).
 Examples:
   ${cli.self} keys create "mobile app" --scope messages:write --scope messages:read
   ${cli.silentSelf} keys create shop --scope "messages:*" --project shop --expires 90d > key.txt
   ${cli.self} keys create importer --scope kb:write --rate-limit none --json`,
     )
     .action((name: string, options: NewKeyOptions) => create(cli, name, options));
-  addKeyOptions(keys.command("import").description("take a key over that exists elsewhere"))
+  addKeyOptions(keys.command("import").description("import an existing key"))
     .option("--key-file <file>", "file with the key (default: standard input)")
     .addHelpText(
       "after",
       `
-The key has 16 characters or more, of any form. It is never an argument, since every user of a machine can see those.
-
+The key must have at least 16 characters, in any format. It is never passed as an argument, because every user of a
+machine can see those.
 Examples:
   pass show legacy/key | ${cli.self} keys import "legacy app" --scope messages:write
   ${cli.self} keys import "legacy app" --scope messages:write --key-file key.txt`,
@@ -246,8 +245,8 @@ Examples:
     .action((name: string, options: NewKeyOptions & { keyFile?: string }) => importKey(cli, name, options));
   keys
     .command("revoke")
-    .description("end a key: it stops working within a second on every replica")
-    .argument("<key>", "its id, or its beginning as keys list shows it")
+    .description("revoke a key; it stops working on every replica within a second")
+    .argument("<key>", "ID of the key, or its prefix as shown by keys list")
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -256,10 +255,10 @@ Examples:
     .action((named: string) => revoke(cli, named));
   keys
     .command("rotate")
-    .description("make a key in the place of another one and print it, once")
-    .argument("<key>", "its id, or its beginning as keys list shows it")
+    .description("replace a key with a new one and print it once")
+    .argument("<key>", "ID of the key, or its prefix as shown by keys list")
     .addOption(
-      new Option("--overlap <duration>", "how long the old key works on, at most 7d")
+      new Option("--overlap <duration>", "how long the old key stays valid (grace period), at most 7d")
         .argParser(durationUpTo(WEEK))
         .default(DEFAULT_OVERLAP_SECONDS, "24h"),
     )
@@ -267,8 +266,8 @@ Examples:
     .addHelpText(
       "after",
       `
-The new key has the name, scopes, project, limit and expiry of the old one, and is alone on standard output.
-
+The new key has the name, scopes, project, rate limit and expiry of the old one. Only the key is written to standard
+output.
 Examples:
   ${cli.silentSelf} keys rotate svc_4fTz > key.txt
   ${cli.self} keys rotate svc_4fTz --overlap 0`,

@@ -4,8 +4,8 @@ import type { Cli } from "../cli.ts";
 import { jsonOption } from "../options.ts";
 
 const OUTCOMES: Record<SchemaState, string> = {
-  older: "The database schema is up to date now.",
-  current: "The database schema is up to date; there was nothing to do.",
+  older: "The database schema was migrated to this version.",
+  current: "The database schema is already up to date.",
   newer: "The database schema is newer than this version; nothing was changed. Finish the upgrade.",
 };
 
@@ -13,14 +13,13 @@ const OUTCOMES: Record<SchemaState, string> = {
 export function addMigrate(program: Command, cli: Cli): void {
   program
     .command("migrate")
-    .description("bring the database schema up to this version")
+    .description("migrate the database schema to this version")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Forward only, safe to repeat and to run from several machines at once. Run it before the apps of a new version start;
-"${cli.startWith}" does it by itself.
-
+Migrates forward only. Safe to repeat and to run from several machines at once. Run it before the apps of a new version
+start; "${cli.startWith}" does it automatically.
 Examples:
   DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} migrate
   ${cli.self} migrate --json`,

@@ -1,15 +1,18 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { jsonOption, limitOption, urlOption } from "../options.ts";
 
 interface ListOptions {
+  /** Deprecated name of `search`. */
   q?: string;
+  search?: string;
   limit: number;
   cursor?: string;
   url?: string;
 }
 
-async function list(cli: Cli, { q, limit, cursor, url }: ListOptions): Promise<void> {
+async function list(cli: Cli, { search, q = search, limit, cursor, url }: ListOptions): Promise<void> {
   const [{ withClient }, { makeApiTarget }, { renderModels, renderUnreachable }] = await Promise.all([
     import("../api-client.ts"),
     import("../api-target.ts"),
@@ -20,16 +23,16 @@ async function list(cli: Cli, { q, limit, cursor, url }: ListOptions): Promise<v
   const page = await withClient(target, (client) => client.call("listModels", { query }));
   cli.terminal.show(page, () => {
     const { items, nextCursor, unreachable } = page;
-    const none = "There are no models. Name a server that has some with SVC_LLM_BASE_URL; see docs/models.md.";
+    const none = "No models found. Set a model server with SVC_LLM_BASE_URL; see docs/models.md.";
     return [
       ...(items.length === 0 && unreachable.length === 0
-        ? [q === undefined ? none : "No model has this in its id."]
+        ? [q === undefined ? none : "No model matches this text."]
         : []),
       ...(items.length === 0 ? [] : [renderModels(items, cli.terminal)]),
       ...renderUnreachable(unreachable),
       ...(nextCursor === null
         ? []
-        : ["", `There are more:  ${cli.self} models list --limit ${limit} --cursor ${nextCursor}`]),
+        : ["", `Next page:  ${cli.self} models list --limit ${limit} --cursor ${nextCursor}`]),
     ].join("\n");
   });
 }
@@ -57,7 +60,7 @@ async function cancel(cli: Cli, catalogId: string, options: PullOptions): Promis
   const cancelled = await withClient(target, (client) => client.call("cancelPull", { params: { catalogId } }));
   cli.terminal.show(
     cancelled,
-    () => `Cancelled: ${safeLine(cancelled.catalogId)}. What was downloaded is kept for a while.`,
+    () => `Cancelled: ${safeLine(cancelled.catalogId)}. Downloaded data is kept for a while.`,
   );
 }
 
@@ -93,14 +96,16 @@ async function pull(cli: Cli, name: string, options: PullOptions): Promise<void>
     cli.terminal.show({ ok: true, catalogId: id, status: "success", completedBytes, totalBytes }, () =>
       [
         `Installed: ${safeLine(id)}${completedBytes === 0 ? "" : ` (${renderSize(completedBytes)})`}`,
-        cli.terminal.paint.dim("Agents use it that name it as their model; SVC_LLM_MODEL is for those that name none."),
+        cli.terminal.paint.dim(
+          "To use it, set it as the model of an agent. SVC_LLM_MODEL is the default for agents without one.",
+        ),
       ].join("\n"),
     );
   } catch (error) {
     if (interrupt.hasHappened()) {
       const word = shellWord(safeLine(name));
       cli.terminal.note(
-        `The pull goes on without you.\nWatch it again:  ${cli.self} models pull ${word}\nEnd it:  ${cli.self} models pull ${word} --cancel`,
+        `The pull continues in the background.\nFollow it:  ${cli.self} models pull ${word}\nCancel it:  ${cli.self} models pull ${word} --cancel`,
       );
     }
     throw error;
@@ -113,30 +118,31 @@ async function pull(cli: Cli, name: string, options: PullOptions): Promise<void>
 export function addModels(program: Command, cli: Cli): void {
   const models = program
     .command("models")
-    .description("language models: which there are, and pull them to Ollama")
+    .description("list language models and pull them to Ollama")
     .usage("<list|pull> [options]");
   models
     .command("list")
-    .description("show the models of every configured provider, and those that Ollama can install")
-    .option("--q <text>", "only those with this text in their id")
+    .description("list the models of every configured provider, and those that Ollama can install")
+    .option("--search <text>", "only models with this text in their ID")
+    .addOption(new Option("--q <text>", "deprecated: use --search").hideHelp())
     .addOption(limitOption())
-    .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
+    .option("--cursor <text>", "nextCursor of the previous page")
     .addOption(urlOption())
     .addOption(jsonOption())
-    .addHelpText("after", `\nExamples:\n  ${cli.self} models list\n  ${cli.self} models list --q llama --json`)
+    .addHelpText("after", `\nExamples:\n  ${cli.self} models list\n  ${cli.self} models list --search llama --json`)
     .action((options: ListOptions) => list(cli, options));
   models
     .command("pull")
-    .description("pull a model to Ollama and watch how far it is; Ctrl-C ends the watching, not the pull")
-    .argument("<name>", "its name at Ollama, or its id in the list")
-    .option("--cancel", "end the pull that goes on")
+    .description("pull a model to Ollama and show the progress (Ctrl-C does not cancel the pull)")
+    .argument("<name>", "name of the model at Ollama, or its ID in the list")
+    .option("--cancel", "cancel the running pull")
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-However many ask for a model, it is pulled once. A pull that was cut off or cancelled goes on where it was.
-
+A model is pulled only once, regardless of the number of requests. An interrupted or cancelled pull resumes where it
+stopped.
 Examples:
   ${cli.self} models pull llama3.2:3b
   ${cli.self} models pull hf.co/bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M

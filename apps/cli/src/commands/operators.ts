@@ -47,7 +47,7 @@ function collectRole(text: string, before?: Role[] | false): Role[] {
   const [project = "", name, ...rest] = text.split(":");
   const role = ROLES.find((known) => known === name);
   if (project === "" || role === undefined || rest.length > 0) {
-    throw new InvalidArgumentError(`A project (or *), a colon and one of ${ROLES.join(", ")} are needed.`);
+    throw new InvalidArgumentError(`Must be a project (or *), a colon and one of ${ROLES.join(", ")}.`);
   }
   return [...(before === undefined || before === false ? [] : before), { project, role }];
 }
@@ -132,7 +132,7 @@ async function setPassword(cli: Cli, named: string): Promise<void> {
     const { id } = await findOperator({ store }, principal, named);
     return updateOperator({ store }, principal, id, { password });
   });
-  cli.terminal.show({ ok: true, item }, () => `The password of ${safeLine(item.name)} is set.`);
+  cli.terminal.show({ ok: true, item }, () => `Password of ${safeLine(item.name)} updated.`);
 }
 
 async function change(cli: Cli, named: string, { name, role, disable, enable }: ChangeOptions): Promise<void> {
@@ -142,7 +142,7 @@ async function change(cli: Cli, named: string, { name, role, disable, enable }: 
     ...(disable === enable ? {} : { disabled: disable === true }),
   };
   if (Object.keys(input).length === 0) {
-    throw new CliError("usage", EXIT.usage, "Say what to change. See: operators change --help");
+    throw new CliError("usage", EXIT.usage, "Specify what to update. See: operators update --help");
   }
   const { findOperator, updateOperator } = await import("@svc/operations");
   const item = await onOperators(cli, async (store, principal) => {
@@ -152,7 +152,7 @@ async function change(cli: Cli, named: string, { name, role, disable, enable }: 
   cli.terminal.show({ ok: true, item }, () => `Changed.\n${factsOf(item)}`);
 }
 
-const NAMED = "the id or the e-mail address";
+const NAMED = "ID or email address of the operator";
 
 /** The address at which somebody chooses a password with this token. */
 async function linkUrl(cli: Cli, token: string): Promise<string> {
@@ -161,7 +161,8 @@ async function linkUrl(cli: Cli, token: string): Promise<string> {
   return `${localUrl(bindHost ?? "127.0.0.1", ports.console)}/link#${token}`;
 }
 
-const LINK_USE = "It can be used once, within a day. Behind a proxy, put the console's own address in front of /link.";
+const LINK_USE =
+  "The link is valid for one day and can be used once. Behind a proxy, use the console's public URL before /link.";
 
 async function link(cli: Cli, named: string | undefined): Promise<void> {
   const { createOperatorLink, findOperator, makeFirstLink } = await import("@svc/operations");
@@ -171,7 +172,11 @@ async function link(cli: Cli, named: string | undefined): Promise<void> {
     return createOperatorLink({ store }, principal, id);
   });
   if (made === null) {
-    throw new CliError("not_needed", EXIT.usage, "Somebody can sign in already. Name an operator to make a link for.");
+    throw new CliError(
+      "not_needed",
+      EXIT.usage,
+      "An operator can already sign in. Specify the operator to create a link for.",
+    );
   }
   const url = await linkUrl(cli, made.token);
   const expiresAt = new Date(made.expiresAt).toISOString();
@@ -182,16 +187,16 @@ async function link(cli: Cli, named: string | undefined): Promise<void> {
 export function addOperators(program: Command, cli: Cli): void {
   const operators = program
     .command("operators")
-    .description("people who work with the product: create, list, change and remove them, let them in")
-    .usage("<create|list|change|remove|password|link> [options]");
+    .description("create, list, update and remove operators, and manage their passwords")
+    .usage("<create|list|update|remove|password|link> [options]");
   operators
     .command("create")
-    .description("make an operator")
-    .argument("<email>", "the e-mail address")
-    .requiredOption("--name <name>", "what people call this person")
+    .description("create an operator")
+    .argument("<email>", "email address")
+    .requiredOption("--name <name>", "display name")
     .option(
       "--role <project:role>",
-      "administrator, operator or viewer of a project or of all (*); may be repeated",
+      "administrator, operator or viewer of a project or of all projects (*) (repeatable)",
       collectRole,
     )
     .option("--password", "ask for a password, or read it from standard input")
@@ -199,8 +204,7 @@ export function addOperators(program: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-The password is never an argument, since every user of a machine can see those.
-
+The password is never passed as an argument, because every user of a machine can see those.
 Examples:
   ${cli.self} operators create ann@example.com --name Ann --role "*:administrator" --password
   pass show svc/ben | ${cli.self} operators create ben@example.com --name Ben --role shop:operator --password`,
@@ -208,33 +212,34 @@ Examples:
     .action((email: string, options: NewOperatorOptions) => create(cli, email, options));
   operators
     .command("list")
-    .description("show all operators, newest first")
+    .description("list all operators, newest first")
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} operators list\n  ${cli.self} operators list --json`)
     .action(() => list(cli));
   operators
-    .command("change")
-    .description("change an operator; the last administrator of everything stays one")
+    .command("update")
+    .alias("change")
+    .description("update an operator (the last administrator of all projects cannot lose the role)")
     .argument("<operator>", NAMED)
-    .option("--name <name>", "what people call this person")
-    .option("--role <project:role>", "a role, in place of all that there were; may be repeated", collectRole)
-    .option("--no-role", "no roles any more")
-    .option("--disable", "let this person in no more")
-    .addOption(new Option("--enable", "let this person in again").conflicts("disable"))
+    .option("--name <name>", "display name")
+    .option("--role <project:role>", "role; replaces all roles (repeatable)", collectRole)
+    .option("--no-role", "remove all roles")
+    .option("--disable", "disable the operator, so that signing in is no longer possible")
+    .addOption(new Option("--enable", "enable the operator").conflicts("disable"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
 Examples:
-  ${cli.self} operators change ben@example.com --disable
-  ${cli.self} operators change ben@example.com --enable --role shop:operator --role clinic:viewer`,
+  ${cli.self} operators update ben@example.com --disable
+  ${cli.self} operators update ben@example.com --enable --role shop:operator --role clinic:viewer`,
     )
     .action((named: string, options: ChangeOptions) => change(cli, named, options));
   operators
     .command("remove")
-    .description("remove an operator; the last administrator of everything stays")
+    .description("remove an operator (the last administrator of all projects cannot be removed)")
     .argument("<operator>", NAMED)
-    .option("--yes", "do not ask")
+    .option("--yes", "skip the confirmation")
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} operators remove ben@example.com --yes`)
     .action((named: string, options: { yes?: true }) => remove(cli, named, options));
@@ -250,12 +255,12 @@ Examples:
     .action((named: string) => setPassword(cli, named));
   operators
     .command("link")
-    .description("make a link with which an operator chooses a password, or without one somebody becomes the first")
-    .argument("[operator]", `${NAMED}; left out, the first administrator of the console`)
+    .description("create a link to set an operator's password, or to sign up as the first administrator")
+    .argument("[operator]", `${NAMED}; if omitted, the first administrator of the console`)
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\n${LINK_USE} An earlier link for the same is void.\n\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
+      `\n${LINK_USE} Earlier links become invalid.\n\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
     )
     .action((named: string | undefined) => link(cli, named));
 }

@@ -9,10 +9,10 @@ import type { ExportOptions } from "../privacy/run-export.ts";
 /** The options that say whose data it is about. */
 function addSubject(command: Command): Command {
   return command
-    .option("--user <userId>", "a user, as messages name it: every chat in which that user wrote")
+    .option("--user <userId>", "a user ID as in messages; covers every chat in which the user wrote")
     .option("--visitor <visitorId>", "a visitor of the widget")
-    .option("--chat <chatId>", "a chat, on every channel unless one is named")
-    .addOption(new Option("--channel <channel>", "the channel of the chat").choices(CHANNEL_IDS))
+    .option("--chat <chatId>", "a chat, on every channel unless --channel is given")
+    .addOption(new Option("--channel <channel>", "channel of the chat").choices(CHANNEL_IDS))
     .addOption(projectOption())
     .addOption(jsonOption());
 }
@@ -21,14 +21,14 @@ function addSubject(command: Command): Command {
 export function addPrivacy(program: Command, cli: Cli): void {
   const privacy = program
     .command("privacy")
-    .description("what is held of one person: hand it out, or erase it")
+    .description("export or erase the personal data of one person")
     .usage("<export|erase> [options]");
   addSubject(
     privacy
       .command("export")
-      .description("hand out all that a project holds of a user, a visitor or a chat, as one JSON document"),
+      .description("export all data of a user, a visitor or a chat in a project, as one JSON document"),
   )
-    .option("--out <file>", "a new file for it, which only you can read; without it, it is shown")
+    .option("--out <file>", "new output file, readable only by you (default: standard output)")
     .addHelpText(
       "after",
       `
@@ -41,14 +41,14 @@ Examples:
       await runExport(cli, options);
     });
   addSubject(
-    privacy.command("erase").description("erase all that a project holds of a user, a visitor or a chat, for ever"),
+    privacy.command("erase").description("erase all data of a user, a visitor or a chat in a project, permanently"),
   )
-    .option("--yes", "do so without being asked")
+    .option("--yes", "skip the confirmation")
     .addHelpText(
       "after",
       `
-The receipt says how much was erased, and names the person by a keyed hash. docs/privacy.md says what stays.
-
+The receipt contains the number of erased records, and identifies the person by a keyed hash. docs/privacy.md describes
+what is not erased.
 Examples:
   ${cli.self} privacy erase --user u-42
   ${cli.self} privacy erase --chat 4711 --channel api --project shop --yes`,

@@ -5,23 +5,23 @@ import { jsonOption } from "../options.ts";
 import type { ProjectOptions } from "../projects/project-options.ts";
 import type { DeleteOptions } from "../projects/run-delete.ts";
 
-const NAME_HELP = "its name; projects list shows it";
+const NAME_HELP = "name of the project, as shown by projects list";
 
 function parseRetention(text: string): number | "forever" {
   if (text === "forever") return text;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("A number of days is needed, or forever.");
+  throw new InvalidArgumentError("Must be a number of days, or forever.");
 }
 
 function parseModelLimit(text: string): number | "any" {
   if (text === "any") return text;
   if (/^[1-9]\d{0,12}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("A number is needed, or any.");
+  throw new InvalidArgumentError("Must be a number, or any.");
 }
 
 function parseHandoffIn(given: string, before: Record<string, string> = {}): Record<string, string> {
   const [, language = "", text = ""] = /^([a-z]{2})=(.*)$/s.exec(given) ?? [];
-  if (language === "") throw new InvalidArgumentError('A language and its text are needed, such as de="…".');
+  if (language === "") throw new InvalidArgumentError('Must be a language and a text, such as de="…".');
   return { ...before, [language]: text.trim() };
 }
 
@@ -29,49 +29,49 @@ function parseHandoffIn(given: string, before: Record<string, string> = {}): Rec
 function addSettings(command: Command): Command {
   return command
     .addOption(
-      new Option("--handoff-text <text>", "what a customer reads when a person has to answer; may be empty").conflicts(
-        "handoffFile",
-      ),
+      new Option(
+        "--handoff-text <text>",
+        "text sent to customers when a conversation is handed over to a person; can be empty",
+      ).conflicts("handoffFile"),
     )
-    .option("--handoff-file <file>", "file with that text; - for standard input")
+    .option("--handoff-file <file>", "file with the handoff text; - for standard input")
     .addOption(
       new Option(
         "--handoff-in <language=text>",
-        'the same for customers who write in that language, such as de="…"; empty: the service\'s own; repeatable',
+        'handoff text for customers who write in that language, such as de="…"; empty for the service\'s own (repeatable)',
       ).argParser(parseHandoffIn),
     )
-    .option(
-      "--greeting <text>",
-      'what a customer of the messenger reads who starts the bot; "" for the service\'s own text',
+    .option("--greeting <text>", 'greeting for customers who start the Telegram bot; "" for the service\'s own text')
+    .addOption(
+      new Option("--tables <on|off>", "whether tables in answers are also sent as XLSX files").choices(["on", "off"]),
     )
     .addOption(
-      new Option("--tables <on|off>", "whether tables of answers also come as XLSX files").choices(["on", "off"]),
-    )
-    .addOption(
-      new Option("--retention <days>", "how long conversations are kept; forever at first").argParser(parseRetention),
+      new Option("--retention <days>", "how long conversations are kept (default: forever)").argParser(parseRetention),
     )
     .addOption(
       new Option(
         "--file-retention <days>",
-        "how long files of customers are kept; 90 by default, forever: as long as the conversation",
+        "how long files of customers are kept (default: 90; forever: as long as the conversation)",
       ).argParser(parseRetention),
     )
     .addOption(
-      new Option("--model-calls <number>", "calls of language models at once; any for no limit, 8 at first").argParser(
-        parseModelLimit,
-      ),
+      new Option(
+        "--model-calls <number>",
+        "concurrent calls to language models; any for no limit (default: 8)",
+      ).argParser(parseModelLimit),
     )
     .addOption(
-      new Option("--model-tokens <number>", "tokens of language models a day (UTC); any at first").argParser(
-        parseModelLimit,
-      ),
+      new Option(
+        "--model-tokens <number>",
+        "tokens of language models per day (UTC); any for no limit (default: any)",
+      ).argParser(parseModelLimit),
     );
 }
 
 function addReading(projects: Command, cli: Cli): void {
   projects
     .command("list")
-    .description("show all projects")
+    .description("list all projects")
     .addOption(jsonOption())
     .addHelpText("after", `\nExamples:\n  ${cli.self} projects list\n  ${cli.self} projects list --json`)
     .action(async () => {
@@ -91,13 +91,12 @@ function addReading(projects: Command, cli: Cli): void {
 }
 
 function addChanging(projects: Command, cli: Cli): void {
-  addSettings(projects.command("create").description("make a project").argument("<name>", "a-z, 0-9 and -"))
+  addSettings(projects.command("create").description("create a project").argument("<name>", "a-z, 0-9 and -"))
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-A project keeps its chats, agents, knowledge bases and keys apart from those of others.
-
+Projects keep their chats, agents, knowledge bases and keys separate.
 Examples:
   ${cli.self} projects create shop
   ${cli.self} projects create clinic --retention 90 --handoff-text "A nurse will answer you."`,
@@ -106,19 +105,24 @@ Examples:
       const { runCreate } = await import("../projects/run-create.ts");
       await runCreate(cli, name, options);
     });
-  addSettings(projects.command("change").description("change a project's settings").argument("<project>", NAME_HELP))
+  addSettings(
+    projects
+      .command("update")
+      .alias("change")
+      .description("update a project's settings")
+      .argument("<project>", NAME_HELP),
+  )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-What is not named stays. A running product follows within seconds. The secret that signs the project's callbacks is set
-with the command webhook secret.
-
+Omitted options stay unchanged. A running service applies changes within seconds. To set the secret that signs the
+project's callbacks, use webhook secret.
 Examples:
-  ${cli.self} projects change shop --retention 365
-  ${cli.self} projects change shop --handoff-file handoff.txt --tables off
-  ${cli.self} projects change shop --handoff-in de="Ein Mensch antwortet Ihnen hier."
-  ${cli.self} projects change shop --model-calls 4 --model-tokens 2000000
+  ${cli.self} projects update shop --retention 365
+  ${cli.self} projects update shop --handoff-file handoff.txt --tables off
+  ${cli.self} projects update shop --handoff-in de="Ein Mensch antwortet Ihnen hier."
+  ${cli.self} projects update shop --model-calls 4 --model-tokens 2000000
   ${cli.self} webhook secret --project shop --generate`,
     )
     .action(async (name: string, options: ProjectOptions) => {
@@ -127,7 +131,7 @@ Examples:
     });
   projects
     .command("rename")
-    .description("give a project another name; its keys and chats stay with it")
+    .description("rename a project; its keys and chats are not affected")
     .argument("<project>", NAME_HELP)
     .argument("<new name>", "a-z, 0-9 and -")
     .addOption(jsonOption())
@@ -138,15 +142,14 @@ Examples:
     });
   projects
     .command("delete")
-    .description("delete a project with all that it holds: agents, knowledge bases, chats, keys")
+    .description("delete a project with its agents, knowledge bases, chats and keys")
     .argument("<project>", NAME_HELP)
-    .option("--confirm <name>", "its name once more, in place of the question")
+    .option("--confirm <name>", "name of the project, to skip the confirmation")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-It is said what would be deleted, and the name has to be typed. There is no way back.
-
+Shows what would be deleted, and asks you to type the name. This cannot be undone.
 Examples:
   ${cli.self} projects delete shop
   ${cli.self} projects delete shop --confirm shop`,
@@ -161,8 +164,8 @@ Examples:
 export function addProjects(program: Command, cli: Cli): void {
   const projects = program
     .command("projects")
-    .description("projects: list, show, create, change, rename and delete them")
-    .usage("<list|show|create|change|rename|delete> [options]");
+    .description("list, create, update, rename and delete projects")
+    .usage("<list|show|create|update|rename|delete> [options]");
   addReading(projects, cli);
   addChanging(projects, cli);
 }

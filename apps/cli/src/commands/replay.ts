@@ -14,32 +14,30 @@ const collect = (id: string, before: string[] = []) => [...before, id];
 export function addReplay(program: Command, cli: Cli): void {
   program
     .command("replay")
-    .description("try a changed agent on what people have answered, before it goes to work")
-    .requiredOption("--agent <name>", "the agent as it is (name or id)")
-    .requiredOption("--against <change>", "file with the change, JSON or YAML; or name or id of another agent")
-    .option("--limit <number>", "how many replies, the newest first", wholeNumber(1, MAX_REPLIES), DEFAULT_REPLIES)
-    .option("--from <time>", "replies from this time on, such as 2026-11-21")
-    .option("--to <time>", "and before this one")
-    .option("--ticket <id>", "this ticket, whichever agent has it; can be given several times", collect)
-    .option("--timeout <seconds>", "how long it may take; 600 at first", secondsBetween(1, MAX_SECONDS), DEFAULT_MS)
-    .option("--fail-if-worse", "end with exit code 1 when more got worse than better, or not all was compared")
+    .description("compare a changed agent with past replies of operators before you deploy the change")
+    .requiredOption("--agent <name>", "current agent (name or ID)")
+    .requiredOption("--against <change>", "file with the change, as JSON or YAML, or name or ID of another agent")
+    .option("--limit <number>", "maximum number of replies, newest first", wholeNumber(1, MAX_REPLIES), DEFAULT_REPLIES)
+    .option("--from <time>", "replies at or after this time, such as 2026-11-21")
+    .option("--to <time>", "replies before this time")
+    .option("--ticket <id>", "only this ticket, of any agent (repeatable)", collect)
+    .option("--timeout <seconds>", "time limit (default: 600)", secondsBetween(1, MAX_SECONDS), DEFAULT_MS)
+    .option("--fail-if-worse", "exit with code 1 if more answers are worse than better, or not all were compared")
     .addOption(urlOption())
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Replies that people approved, edited or wrote are the measure: the messages that they answered go to the agent as it is
-and as it would be, each with its chat as it was then and with the knowledge of now. Nothing is sent, kept or changed,
-and no tool is called. The running service does it, with its language models. A file has the fields that agents have over the HTTP API, and names those that change:
-
+Compares the current and the changed agent with replies that operators approved, edited or wrote. Both agents answer the
+same messages, with the conversation as it was then and the current knowledge. Nothing is sent, stored or changed, and
+no tool is called. The running service does the work, with its language models. The file contains the fields to change,
+named as in the HTTP API:
   {"autoThreshold": 0.6, "model": "ollama:qwen3:8b", "instructions": "Answer in two sentences."}
-
-F1 is the share of words that an answer has in common with what was sent (token F1), L that of the longest sequence of
-words in the same order (ROUGE-L). An answer is worse when its F1 falls by 0.05 or more, or when it would now be sent and
-its F1 is below 0.5; better when its F1 rises by so much. Else only one from 0.5 on changes: better when it is now sent,
-worse when it is now held.
-
+F1 is the overlap of words between an answer and the sent reply (token F1), L that of their longest common subsequence of
+words (ROUGE-L). An answer is worse if its F1 falls by at least 0.05, or if it would now be sent with an F1 below 0.5; it
+is better if its F1 rises by at least 0.05. If only sending changes, and F1 is at least 0.5, an answer is better if it is
+now sent, and worse if it is now held.
 Examples:
   ${cli.self} replay --agent billing --against change.json
   ${cli.self} replay --agent billing --against billing-next --limit 100 --fail-if-worse

@@ -7,19 +7,18 @@ import { jsonOption } from "../options.ts";
 export function addRestore(program: Command, cli: Cli): void {
   program
     .command("restore")
-    .description("put a backup into a database, whole or not at all")
-    .argument("<file>", "the backup; - reads standard input")
-    .option("--replace", "remove what the database holds")
-    .option("--yes", "do not ask")
-    .option("--force", "do it although processes of the product seem to be at work on the database")
+    .description("restore a backup into a database, completely or not at all")
+    .argument("<file>", "the backup; - for standard input")
+    .option("--replace", "replace the existing content of the database")
+    .option("--yes", "skip the confirmation")
+    .option("--force", "restore even if processes seem to be using the database")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Stop the product first. The secret key must be the one that the backup was made with. A backup of an older version is
-restored as it was and then migrated. All of it happens in one transaction: until it is done, and when it fails, the
-database is as it was.
-
+Stop the service first. The secret key must be the one the backup was made with. A backup of an older version is
+restored and then migrated. Everything happens in one transaction: until it is complete, and if it fails, the database
+stays unchanged.
 Examples:
   SVC_DATA_DIR=/var/lib/svc ${cli.self} restore svc.backup.gz
   DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} restore svc.backup.gz --replace

@@ -18,14 +18,13 @@ const APPS: Readonly<Record<string, () => Promise<(resources: Resources) => Serv
 export function addStart(program: Command, cli: Cli): void {
   program
     .command("start")
-    .description("run one app in this process (needs DATABASE_URL and SVC_SECRET_KEY)")
-    .addArgument(new Argument("<app>", "which one").choices(Object.keys(APPS)))
+    .description("run a single app in this process (requires DATABASE_URL and SVC_SECRET_KEY)")
+    .addArgument(new Argument("<app>", "name of the app").choices(Object.keys(APPS)))
     .addHelpText(
       "after",
       `
-Several processes of each app can run at once. The log is JSON lines on standard output. SIGTERM and Ctrl-C stop the
-app cleanly within ten seconds. "${cli.startWith}" runs all apps in one process.
-
+You can run several processes of each app. Logs are JSON lines on standard output. SIGTERM and Ctrl-C shut the app down
+within ten seconds. "${cli.startWith}" runs all apps in one process.
 Examples:
   ${cli.self} migrate && ${cli.self} start api
   SVC_LOG_LEVEL=debug ${cli.self} start pipeline`,

@@ -12,14 +12,14 @@ const CHANNELS = ["api", "widget", "messenger"] as const satisfies ChannelId[];
 export function addStats(program: Command, cli: Cli): void {
   const withOptions = (command: Command) =>
     command
-      .option("--from <time>", "from this day or time on (UTC; default: 30 days before the end)")
-      .option("--to <time>", "before this day or time (UTC; default: now)")
-      .addOption(new Option("--channel <channel>", "only what came in there").choices(CHANNELS))
-      .option("--agent <name>", "only tickets of an agent")
+      .option("--from <time>", "start, inclusive (UTC; default: 30 days before the end)")
+      .option("--to <time>", "end, exclusive (UTC; default: now)")
+      .addOption(new Option("--channel <channel>", "only messages of this channel").choices(CHANNELS))
+      .option("--agent <name>", "only tickets of this agent")
       .addOption(projectOption())
       .addOption(jsonOption());
   const stats = withOptions(program.command("stats"))
-    .description("figures of a project: how much came in, and how it was answered")
+    .description("show how many messages came in, and how they were answered")
     .addHelpText(
       "after",
       `\nExamples:\n  ${cli.self} stats\n  ${cli.self} stats --from 2026-11-01 --to 2026-12-01 --project shop --json\n  ${cli.self} stats answers --agent support`,
@@ -29,7 +29,7 @@ export function addStats(program: Command, cli: Cli): void {
       await runStats(cli, options);
     });
   withOptions(stats.command("answers"))
-    .description("what became of the agents' answers, and what other thresholds would have sent")
+    .description("show outcomes of the agents' answers, and what other thresholds would have sent")
     .addHelpText(
       "after",
       `\nExamples:\n  ${cli.self} stats answers\n  ${cli.self} stats answers --agent support --json`,

@@ -32,10 +32,10 @@ const SORTS = [
   "-priority",
 ] as const satisfies TicketSort[];
 const ORIGINS = ["tool-server"] as const satisfies (typeof ISSUE_ORIGIN)[];
-const TICKET_HELP = "its id, or the id of its chat; tickets list shows both, chats in full with --json";
+const TICKET_HELP = "ID of the ticket or of its chat, as shown by tickets list (full chat IDs with --json)";
 
 const seenOption = () =>
-  new Option("--seen <version>", "the version that you have looked at; tickets show shows it").argParser(
+  new Option("--seen <version>", "version of the ticket that you have seen, as shown by tickets show").argParser(
     wholeNumber(0, 2 ** 31 - 1),
   );
 
@@ -56,32 +56,33 @@ function finish(command: Command, cli: Cli, examples: readonly string[], text = 
 function addReading(tickets: Command, cli: Cli): void {
   const list = tickets
     .command("list")
-    .description("show the tickets of a project, those that changed last first")
-    .addOption(new Option("--status <status>", "what people see of it").choices(STATUSES))
-    .addOption(new Option("--stage <stage>", "where the pipeline is with it").choices(STAGES))
-    .option("--needs-review", "only those that a person has to look at")
-    .option("--assignee <name>", "only those that somebody has; none for those that nobody has")
-    .option("--q <words>", "words of the subject, the messages, the replies or the customer")
-    .addOption(new Option("--channel <channel>", "where it came in").choices(CHANNELS))
-    .option("--agent <name>", "only those of an agent")
-    .addOption(new Option("--priority <priority>", "how urgent it is").choices(PRIORITIES))
-    .option("--tag <tag>", "only those with a tag")
-    .addOption(new Option("--origin <origin>", "only issues that MCP clients have submitted").choices(ORIGINS))
-    .option("--all-projects", "those of all projects; not with --q")
-    .addOption(new Option("--sort <field>", "order, a minus for the greatest first").choices(SORTS))
+    .description("list the tickets of a project, most recently updated first")
+    .addOption(new Option("--status <status>", "status").choices(STATUSES))
+    .addOption(new Option("--stage <stage>", "stage in the pipeline").choices(STAGES))
+    .option("--needs-review", "only tickets that need attention from an operator")
+    .option("--assignee <name>", "only tickets of this assignee; none for unassigned tickets")
+    .option("--search <words>", "words in the subject, the messages, the replies or the customer")
+    .addOption(new Option("--q <words>", "deprecated: use --search").hideHelp())
+    .addOption(new Option("--channel <channel>", "channel").choices(CHANNELS))
+    .option("--agent <name>", "only tickets of this agent")
+    .addOption(new Option("--priority <priority>", "priority").choices(PRIORITIES))
+    .option("--tag <tag>", "only tickets with this tag")
+    .addOption(new Option("--origin <origin>", "only issues submitted by MCP clients").choices(ORIGINS))
+    .option("--all-projects", "tickets of all projects (not with --search)")
+    .addOption(new Option("--sort <field>", "sort order; a minus for descending").choices(SORTS))
     .addOption(limitOption())
-    .option("--cursor <text>", "go on after an earlier page, with its nextCursor and the same order")
-    .addOption(new Option("--all", "all of them").conflicts("cursor"));
+    .option("--cursor <text>", "nextCursor of the previous page, with the same sort order")
+    .addOption(new Option("--all", "all pages").conflicts("cursor"));
   finish(list, cli, [
     "list --needs-review",
     "list --status open --assignee none --sort createdAt",
-    'list --q "invoice 2231" --all --json',
+    'list --search "invoice 2231" --all --json',
     "list --origin tool-server --stage review",
   ]).action(async (options: ListOptions) => {
     const { runList } = await import("../tickets/run-list.ts");
     await runList(cli, options);
   });
-  const show = onTicket(tickets, "show", "show a ticket with all that was said and done, and the draft that waits");
+  const show = onTicket(tickets, "show", "show a ticket with its conversation and draft");
   finish(show, cli, ["show 7ffada9a-ded5-5d8c-b511-3a6b33f11143", "show order-42 --json"]).action(
     async (named: string, options: { project: string }) => {
       const { runShow } = await import("../tickets/run-show.ts");
@@ -91,14 +92,14 @@ function addReading(tickets: Command, cli: Cli): void {
 }
 
 const ABOUT_ASKING = `
-It is shown what waits, and you are asked. What is decided counts for exactly that: when the customer writes in between,
-nothing is sent. Scripts say --yes, and by --seen the version that was looked at.
+Shows what is waiting and asks for confirmation. The decision applies only to that state: if the customer writes in the
+meantime, nothing is sent. In scripts, use --yes, and --seen with the version that was reviewed.
 `;
 
 function addReviews(tickets: Command, cli: Cli): void {
-  const asking = (command: Command) => command.option("--yes", "do not ask").addOption(seenOption());
+  const asking = (command: Command) => command.option("--yes", "skip the confirmation").addOption(seenOption());
   finish(
-    asking(onTicket(tickets, "approve", "send the draft as it is")),
+    asking(onTicket(tickets, "approve", "send the draft unchanged")),
     cli,
     ["approve order-42", "approve order-42 --yes --seen 3"],
     ABOUT_ASKING,
@@ -106,11 +107,11 @@ function addReviews(tickets: Command, cli: Cli): void {
     const { runApprove } = await import("../tickets/run-review.ts");
     await runApprove(cli, named, options);
   });
-  const edit = onTicket(tickets, "edit", "send another text in the draft's place")
-    .argument("[text]", "the text; else --file or standard input")
+  const edit = onTicket(tickets, "edit", "send a different text instead of the draft")
+    .argument("[text]", "the text (default: --file or standard input)")
     .option("--file <file>", "file with the text")
-    .option("--markdown", "the text is Markdown (default: as the draft)")
-    .option("--no-markdown", "the text is no Markdown");
+    .option("--markdown", "the text is Markdown (default: like the draft)")
+    .option("--no-markdown", "the text is plain text");
   finish(
     asking(edit),
     cli,
@@ -120,7 +121,10 @@ function addReviews(tickets: Command, cli: Cli): void {
     const { runEdit } = await import("../tickets/run-review.ts");
     await runEdit(cli, named, text, options);
   });
-  const reject = onTicket(tickets, "reject", "give no answer").option("--reason <text>", "why, for the operators");
+  const reject = onTicket(tickets, "reject", "dismiss the draft without an answer").option(
+    "--reason <text>",
+    "reason, for operators",
+  );
   finish(asking(reject), cli, ['reject order-42 --reason "Advertising."'], ABOUT_ASKING).action(
     async (named: string, options: ReviewOptions & { reason?: string }) => {
       const { runReject } = await import("../tickets/run-review.ts");
@@ -130,8 +134,8 @@ function addReviews(tickets: Command, cli: Cli): void {
 }
 
 function addWriting(tickets: Command, cli: Cli): void {
-  const note = onTicket(tickets, "note", "keep a note for the operators; the customer does not see it")
-    .argument("[text]", "the note; else --file or standard input")
+  const note = onTicket(tickets, "note", "add an internal note, not visible to the customer")
+    .argument("[text]", "the note (default: --file or standard input)")
     .option("--file <file>", "file with the note");
   finish(note, cli, ['note order-42 "She called; the address is right."']).action(
     async (named: string, text: string | undefined, options: WriteOptions) => {
@@ -139,8 +143,8 @@ function addWriting(tickets: Command, cli: Cli): void {
       await runNote(cli, named, text, options);
     },
   );
-  const reply = onTicket(tickets, "reply", "write to the customer: to all that waits, or without being asked")
-    .argument("[text]", "the text; else --file or standard input")
+  const reply = onTicket(tickets, "reply", "write to the customer, whether or not messages are waiting")
+    .argument("[text]", "the text (default: --file or standard input)")
     .option("--file <file>", "file with the text")
     .option("--markdown", "the text is Markdown");
   finish(reply, cli, ['reply order-42 "It arrives tomorrow."', "reply order-42 --markdown --file answer.md"]).action(
@@ -153,10 +157,10 @@ function addWriting(tickets: Command, cli: Cli): void {
 
 /** Actions that take nothing. */
 const PLAIN = {
-  regenerate: "let the agent make the draft anew",
-  takeover: "take the ticket over: it is yours, and nothing is sent automatically",
-  reopen: "open the ticket again",
-  retry: "try again what has failed five times",
+  regenerate: "let the agent regenerate the draft",
+  takeover: "take over the ticket: assign it to yourself, so that nothing is sent automatically",
+  reopen: "reopen the ticket",
+  retry: "retry what has failed five times",
 } as const;
 
 async function decide(cli: Cli, named: string, project: string, call: DecisionCall): Promise<void> {
@@ -165,32 +169,33 @@ async function decide(cli: Cli, named: string, project: string, call: DecisionCa
 }
 
 function addMoving(tickets: Command, cli: Cli): void {
-  const change = onTicket(tickets, "change", "change what is said of a ticket")
-    .option("--subject <text>", "its subject")
-    .addOption(new Option("--priority <priority>", "how urgent it is").choices(PRIORITIES))
+  const update = onTicket(tickets, "update", "update the subject, priority or tags of a ticket")
+    .option("--subject <text>", "subject")
+    .addOption(new Option("--priority <priority>", "priority").choices(PRIORITIES))
     .addOption(
-      new Option("--tag <tag>", "a tag, in place of all that it had; can be given several times").argParser(
+      new Option("--tag <tag>", "tag; replaces all tags (repeatable)").argParser(
         (tag: string, before: string[] | undefined) => [...(before ?? []), tag],
       ),
     )
-    .option("--no-tag", "no tags any more");
-  finish(change, cli, ["change order-42 --priority urgent --tag parcel --tag lost"]).action(
+    .option("--no-tag", "remove all tags");
+  finish(update.alias("change"), cli, ["update order-42 --priority urgent --tag parcel --tag lost"]).action(
     async (named: string, options: ChangeOptions) => {
       const { runChange } = await import("../tickets/run-change.ts");
       await runChange(cli, named, options);
     },
   );
-  const assign = onTicket(tickets, "assign", "give the ticket to somebody").argument(
-    "<assignee>",
-    "as the operators call each other",
-  );
+  const assign = onTicket(tickets, "assign", "assign the ticket").argument("<assignee>", "name of the operator");
   finish(assign, cli, ["assign order-42 ada@example.com"]).action(
     (named: string, assignee: string, { project }: { project: string }) =>
       decide(cli, named, project, { action: "assign", input: { assignee } }),
   );
-  const reroute = onTicket(tickets, "reroute", "give the ticket to another agent or project; triage learns from it")
-    .option("--agent <name>", "agent of the project that gets it (default: none)")
-    .option("--to-project <name>", "another project");
+  const reroute = onTicket(
+    tickets,
+    "reroute",
+    "route the ticket to another agent or project; future routing learns from it",
+  )
+    .option("--agent <name>", "new agent in the project (default: none)")
+    .option("--to-project <name>", "move the ticket to another project");
   finish(reroute, cli, ["reroute order-42 --agent billing", "reroute order-42 --to-project shop"]).action(
     async (named: string, options: RerouteOptions) => {
       const { runReroute } = await import("../tickets/run-decision.ts");
@@ -202,9 +207,9 @@ function addMoving(tickets: Command, cli: Cli): void {
     (named: string, { project, spam }: { project: string; spam?: true }) =>
       decide(cli, named, project, { action: "resolve", input: spam === true ? { status: "spam" } : {} }),
   );
-  const unassign = onTicket(tickets, "unassign", "give the ticket back: nobody has it any more").option(
+  const unassign = onTicket(tickets, "unassign", "unassign the ticket").option(
     "--keep-draft",
-    "leave what waits to the next person, with its draft, and not to the agent",
+    "leave waiting messages to the next operator, with the draft, instead of the agent",
   );
   finish(unassign, cli, ["unassign order-42", "unassign order-42 --keep-draft"]).action(
     (named: string, { project, keepDraft }: { project: string; keepDraft?: true }) =>
@@ -221,7 +226,7 @@ function addMoving(tickets: Command, cli: Cli): void {
 export function addTickets(program: Command, cli: Cli): void {
   const tickets = program
     .command("tickets")
-    .description("tickets: list and show them, decide about drafts, answer, assign and close")
+    .description("list, review, answer, assign and close tickets")
     .usage("<list|show|approve|edit|reject|…> [options]");
   addReading(tickets, cli);
   addReviews(tickets, cli);

@@ -18,27 +18,27 @@ const STATES = [
 ] as const satisfies ToolCallState[];
 
 const DECISIONS = {
-  approve: "let a call that waits be made, once",
-  reject: "refuse a call that waits: it is never made",
+  approve: "approve a waiting tool call; the tool is called once",
+  reject: "reject a waiting tool call; the tool is not called",
 } as const;
 
 const ABOUT_ASKING = `
-You are shown the call and what waits, and asked. Scripts say --yes: it counts as long as the customer has not written since
-the agent asked for the call; by --seen it counts for the ticket as it was read, whatever was written before.
+Shows the tool call and what is waiting, and asks for confirmation. In scripts, use --yes: the decision applies as long as
+the customer has not written since the agent requested the call. With --seen, it applies to that version of the ticket.
 `;
 
 /** `svc tool-calls list|approve|reject`: calls of agents' tools, and those that wait for an operator. */
 export function addToolCalls(program: Command, cli: Cli): void {
   const toolCalls = program
     .command("tool-calls")
-    .description("calls of agents' tools: show them, approve or reject those that wait")
+    .description("list, approve and reject tool calls of agents")
     .usage("<list|approve|reject> [options]");
   toolCalls
     .command("list")
-    .description("show the calls of a project's agents, newest first")
-    .addOption(new Option("--state <state>", "only those in this state (default: all)").choices(STATES))
+    .description("list the tool calls of a project's agents, newest first")
+    .addOption(new Option("--state <state>", "only tool calls in this state (default: all)").choices(STATES))
     .addOption(limitOption())
-    .option("--cursor <text>", "go on after an earlier page, with its nextCursor")
+    .option("--cursor <text>", "nextCursor of the previous page")
     .addOption(projectOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -53,13 +53,12 @@ export function addToolCalls(program: Command, cli: Cli): void {
     toolCalls
       .command(action)
       .description(description)
-      .argument("<callId>", "the call; tool-calls list and tickets show show it")
-      .option("--yes", "do not ask")
+      .argument("<callId>", "ID of the tool call, as shown by tool-calls list and tickets show")
+      .option("--yes", "skip the confirmation")
       .addOption(
-        new Option(
-          "--seen <version>",
-          "the version of the ticket that you have looked at; tickets show shows it",
-        ).argParser(wholeNumber(0, 2 ** 31 - 1)),
+        new Option("--seen <version>", "version of the ticket that you have seen, as shown by tickets show").argParser(
+          wholeNumber(0, 2 ** 31 - 1),
+        ),
       )
       .addOption(projectOption())
       .addOption(jsonOption())

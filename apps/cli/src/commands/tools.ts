@@ -4,17 +4,17 @@ import { jsonOption, toolsUrlOption } from "../options.ts";
 import type { CallOptions } from "../tools/run-call.ts";
 import type { ToolsOptions } from "../tools/run-list.ts";
 
-const PROJECT_HELP = "project to work on (an administrator's key can choose)";
+const PROJECT_HELP = "project to use (requires an administrator's key)";
 
 /** `svc tools list|call`: the tools of the tool server, as an MCP client sees and calls them. */
 export function addTools(program: Command, cli: Cli): void {
   const tools = program
     .command("tools")
-    .description("tools of MCP clients: show those that the key may call, call one")
+    .description("list and call the MCP tools that the key can use")
     .usage("<list|call> [options]");
   tools
     .command("list")
-    .description("show the tools that the key may call")
+    .description("list the tools that the key can use")
     .addOption(toolsUrlOption())
     .option("--project <name>", PROJECT_HELP)
     .addOption(jsonOption())
@@ -25,10 +25,10 @@ export function addTools(program: Command, cli: Cli): void {
     });
   tools
     .command("call")
-    .description("call a tool and show what it answers")
-    .argument("<name>", "the tool; tools list shows it")
-    .argument("[arguments]", "a JSON object (default: none)")
-    .option("--file <path>", "a file with the arguments; - is standard input")
+    .description("call a tool and show the result")
+    .argument("<name>", "name of the tool, as shown by tools list")
+    .argument("[arguments]", "JSON object with the arguments (default: none)")
+    .option("--file <path>", "file with the arguments; - for standard input")
     .addOption(toolsUrlOption())
     .option("--project <name>", PROJECT_HELP)
     .addOption(jsonOption())

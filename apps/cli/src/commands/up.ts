@@ -71,7 +71,7 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
         : [
             [
               "Sign up",
-              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "it"} to become the console's first administrator: once, within a day.`,
+              `${link.shown}\nOpen ${link.isInFile ? "the link in this file" : "it"} to become the console's first administrator. It is valid for one day and can be used once.`,
             ] as [string, string],
           ]),
       ["Database", `${database}, queues on ${config.redisUrl === undefined ? "PostgreSQL" : "Redis"}`],
@@ -82,8 +82,8 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
             [
               "Admin key",
               key.isInFile
-                ? `${key.shown}\nThis file holds the key. Keep it elsewhere and delete the file.`
-                : `${key.shown}\nThis key is shown this once: keep it.`,
+                ? `${key.shown}\nThis file contains the key. Store it elsewhere and delete the file.`
+                : `${key.shown}\nThis key is shown only once: store it safely.`,
             ] as [string, string],
           ]),
     ];
@@ -94,11 +94,11 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       renderFacts(facts, "  "),
       "",
       ...(hasDemo
-        ? ["Open the demo page in a browser, or ask from another terminal:"]
-        : ["Ask from another terminal:"]),
+        ? ["Open the demo page in a browser, or send a question from another terminal:"]
+        : ["Send a question from another terminal:"]),
       `  ${curl}`,
       "",
-      dim("Ctrl-C stops it."),
+      dim("Press Ctrl-C to stop."),
     ].join("\n");
   });
 }
@@ -118,7 +118,7 @@ async function up(cli: Cli): Promise<void> {
   process.off("SIGINT", onSignal).off("SIGTERM", onSignal).off("SIGHUP", onClosedTerminal);
   // An ordinary exit would reset a terminal that is not there any more, which Node.js takes for a fault of its own.
   if (isTerminalClosed) process.kill(process.pid, "SIGHUP");
-  cli.terminal.note(`Stopped. Start it again with: ${cli.startWith}`);
+  cli.terminal.note(`Stopped. To start again: ${cli.startWith}`);
 }
 
 /** `svc up`, which is `npm start`: runs the whole product in this process until Ctrl-C. */
@@ -130,15 +130,14 @@ export function addUp(program: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Without DATABASE_URL, a PostgreSQL of its own runs on the data folder (SVC_DATA_DIR, .svc by default); without
-REDIS_URL, the queues run on PostgreSQL. The first start makes a project, an agent with the product's guide, and an
-administrator's key, which is shown once. Where standard output is not a terminal, that key and the sign-up link go to
-files in the data folder that only their owner can read. Ctrl-C stops it cleanly, and the exit code is 0.
-
+Without DATABASE_URL, an embedded PostgreSQL runs in the data folder (SVC_DATA_DIR, .svc by default). Without REDIS_URL,
+the queues run on PostgreSQL. The first start creates a project, an agent with the product's guide, and an
+administrator's key, which is shown once. If standard output is not a terminal, the key and the sign-up link are written
+to files in the data folder that only their owner can read. Ctrl-C shuts the service down, with exit code 0.
 Examples:
   ${cli.startWith}
   SVC_API_PORT=8080 SVC_DATA_DIR=/var/lib/svc ${cli.self} up
-  ${cli.self} up --json        one document when everything is up; the log is silent unless SVC_LOG_LEVEL is set`,
+  ${cli.self} up --json        one JSON document when everything is running; no log unless SVC_LOG_LEVEL is set`,
     )
     .action(() => up(cli));
 }

@@ -7,20 +7,16 @@ import { jsonOption } from "../options.ts";
 export function addUpgrade(program: Command, cli: Cli): void {
   program
     .command("upgrade")
-    .description("bring the database to this version: check, backup, migrate, verify")
-    .option(
-      "--backup <file>",
-      "where the backup goes (default: a name with the time, in this folder); - is standard output",
-    )
-    .option("--no-backup", "make none")
-    .option("--force", "replace a file of this name")
+    .description("upgrade the database to this version: check, back up, migrate, verify")
+    .option("--backup <file>", "backup file (default: a name with the time, in this folder); - for standard output")
+    .option("--no-backup", "skip the backup")
+    .option("--force", "overwrite an existing file")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Run it with the new version, before its processes start. Those of the version before may run on meanwhile. Safe to
-repeat: where the schema is of this version already, nothing is done. A migration that fails leaves everything as it was.
-
+Run it with the new version, before its processes start. Processes of the previous version can keep running. Safe to
+repeat: if the schema is already at this version, nothing is done. A failed migration leaves everything unchanged.
 Examples:
   ${cli.self} upgrade
   DATABASE_URL=postgres://svc@db/svc SVC_SECRET_KEY_FILE=/run/secrets/svc ${cli.self} upgrade --backup before.backup.gz`,

@@ -35,7 +35,7 @@ const usage = (message: string) => new CliError("usage", EXIT.usage, message);
 /** Standard input can be one thing only. */
 function checkSources(bodyFile: string | undefined, { headersFile, secretFile }: VerifyOptions): void {
   const sources = [bodyFile ?? "-", headersFile, secretFile].filter((source) => source === "-");
-  if (sources.length > 1) throw usage("Only one of body, headers and secret can come from standard input.");
+  if (sources.length > 1) throw usage("Only one of body, headers and secret can be read from standard input.");
 }
 
 async function readHeaders(cli: Cli, options: VerifyOptions): Promise<Headers> {
@@ -66,7 +66,7 @@ async function findSecret(cli: Cli, { secretFile }: VerifyOptions): Promise<stri
   ]);
   const configured = cli.env[SECRET_VARIABLE] ?? "";
   if (secretFile === undefined && configured === "") {
-    throw usage(`Set ${SECRET_VARIABLE} to the secret, or name a file that holds it with --secret-file.`);
+    throw usage(`Set ${SECRET_VARIABLE} to the secret, or pass a file that contains it with --secret-file.`);
   }
   const secret =
     secretFile === undefined ? configured : await readSecret(cli, { file: secretFile, what: "the secret" });
@@ -74,7 +74,7 @@ async function findSecret(cli: Cli, { secretFile }: VerifyOptions): Promise<stri
   throw new CliError(
     "bad_secret",
     EXIT.failed,
-    "The secret cannot be right: what follows whsec_ is not base64 with padding. Copy it again, to the last character.",
+    "The secret is not valid: the part after whsec_ must be padded base64. Copy the complete secret.",
   );
 }
 
@@ -87,7 +87,9 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
   checkSources(file, options);
   const headers = await readHeaders(cli, options);
   if (Object.keys(headers).length === 0) {
-    throw usage("Say what the callback's headers are: --headers-file, or --signature, or --id with the others.");
+    throw usage(
+      "Pass the callback's headers with --headers-file, with --signature, or with --id, --timestamp and --standard-signature.",
+    );
   }
   const secret = await findSecret(cli, options);
   const [{ readInput }, { checkCallback }] = await Promise.all([
@@ -103,8 +105,8 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
 }
 
 const CLEARED =
-  "No webhook secret is set. Callbacks are signed with the API key that sent the message; those of messages that were\n" +
-  "sent while a secret was set, and are not delivered yet, cannot be signed any more.";
+  "No webhook secret is set. Callbacks are signed with the API key that sent the message. Undelivered callbacks of messages\n" +
+  "that were sent while a secret was set can no longer be signed.";
 
 interface SecretOptions {
   project: string;
@@ -118,7 +120,7 @@ interface SecretOptions {
 /** The secret that is to be set; null for none. */
 async function chooseSecret(cli: Cli, { generate, fromStdin, clear }: SecretOptions): Promise<string | null> {
   if ([generate, fromStdin, clear].filter(Boolean).length !== 1) {
-    throw usage("Say one of --generate, --from-stdin and --clear. See: webhook secret --help");
+    throw usage("Use exactly one of --generate, --from-stdin and --clear. See: webhook secret --help");
   }
   if (clear === true) return null;
   const [{ generateWebhookSecret }, { readSecret }] = await Promise.all([
@@ -144,11 +146,13 @@ async function setSecret(cli: Cli, options: SecretOptions): Promise<void> {
   const { terminal } = cli;
   const isNew = options.generate === true;
   if (!terminal.isJson) {
-    terminal.note(secret === null ? CLEARED : "The webhook secret is set. A running product follows within a second.");
+    terminal.note(
+      secret === null ? CLEARED : "The webhook secret is set. A running service applies it within a second.",
+    );
     if (state.previousUntil !== null) {
-      terminal.note(`The secret before signs beside it until ${state.previousUntil}.`);
+      terminal.note(`The previous secret also signs until ${state.previousUntil}.`);
     }
-    if (isNew) terminal.note("It is shown this once: give it to the receivers of your callbacks.");
+    if (isNew) terminal.note("The secret is shown only once: give it to the receivers of your callbacks.");
   }
   const document = { ok: true, ...state, ...(isNew ? { secret } : {}) };
   if (isNew || terminal.isJson) terminal.show(document, () => secret ?? "");
@@ -157,14 +161,14 @@ async function setSecret(cli: Cli, options: SecretOptions): Promise<void> {
 function addVerify(webhook: Command, cli: Cli): void {
   webhook
     .command("verify")
-    .description("check whether a callback that was received is genuine, and find out why not")
-    .argument("[file]", "the body, byte by byte as it was received (default: standard input)")
+    .description("check whether a received callback is authentic, and find out why not")
+    .argument("[file]", "the body, exactly as received (default: standard input)")
     .option("--signature <value>", "header X-Svc-Signature, as in sha256=…")
     .option("--id <value>", "header webhook-id")
     .option("--timestamp <value>", "header webhook-timestamp")
     .option("--standard-signature <value>", "header webhook-signature, as in v1,…")
     .addOption(
-      new Option("--headers-file <file>", "the headers as lines, as a request log or curl -i shows them").conflicts([
+      new Option("--headers-file <file>", "headers as lines, as in a request log or curl -i").conflicts([
         "signature",
         "id",
         "timestamp",
@@ -173,7 +177,7 @@ function addVerify(webhook: Command, cli: Cli): void {
     )
     .option("--secret-file <file>", `file with the secret (default: the variable ${SECRET_VARIABLE})`)
     .addOption(
-      new Option("--max-age <duration>", "how old it may be, as in 5m or 7d")
+      new Option("--max-age <duration>", "maximum age, as in 5m or 7d")
         .argParser(durationUpTo(CENTURY))
         .default(DEFAULT_MAX_AGE_SECONDS, "5m"),
     )
@@ -181,10 +185,9 @@ function addVerify(webhook: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-Works without the product. The exit code is 0 for a genuine callback and 1 for any other. The headers of Standard
-Webhooks (webhook-id, webhook-timestamp, webhook-signature) decide; X-Svc-Signature does where it stands alone. The
-secret is never an argument, since every user of a machine can see those.
-
+Does not need the service. The exit code is 0 for an authentic callback and 1 otherwise. The headers of Standard Webhooks
+(webhook-id, webhook-timestamp, webhook-signature) have priority; X-Svc-Signature is only used without them. The secret
+is never passed as an argument, because every user of a machine can see those.
 Examples:
   ${cli.self} webhook verify body.json --headers-file headers.txt --secret-file secret.txt
   ${SECRET_VARIABLE}=… ${cli.self} webhook verify body.json --signature sha256=5b1f…
@@ -198,15 +201,16 @@ function addSecret(webhook: Command, cli: Cli): void {
     .command("secret")
     .description("set the secret that signs the callbacks of a project")
     .addOption(projectOption())
-    .option("--generate", "make a new one and print it, once")
-    .option("--from-stdin", "take the one that is piped in")
+    .option("--generate", "generate a secret and print it once")
+    .option("--from-stdin", "read the secret from standard input")
     .addOption(
-      new Option("--clear", "set none: callbacks are then signed with the API key that sent the message").conflicts(
-        "overlap",
-      ),
+      new Option(
+        "--clear",
+        "remove the secret: callbacks are then signed with the API key that sent the message",
+      ).conflicts("overlap"),
     )
     .addOption(
-      new Option("--overlap <duration>", "how long the secret before goes on signing beside the new one")
+      new Option("--overlap <duration>", "how long the previous secret also signs")
         .argParser(durationUpTo(MONTH))
         .default(DEFAULT_OVERLAP_SECONDS, "24h"),
     )
@@ -214,10 +218,10 @@ function addSecret(webhook: Command, cli: Cli): void {
     .addHelpText(
       "after",
       `
-A running product follows within a second. During the overlap webhook-signature carries two values, one for each
-secret, so that no receiver has to change in the same moment; X-Svc-Signature is of the new one at once. The first
-secret takes the place of the API keys at once. Each project has its own secret. With --generate the new one is on standard output, and nothing else.
-
+A running service applies it within a second. During the overlap, webhook-signature contains two values, one for each
+secret, so that receivers can switch at any time; X-Svc-Signature uses the new secret immediately. The first secret
+replaces the API keys immediately. Each project has its own secret. With --generate, only the new secret is written to
+standard output.
 Examples:
   ${cli.self} webhook secret --generate
   ${cli.self} webhook secret --project shop --generate

@@ -18,7 +18,7 @@ function findListenFault(port: number, host: string): Promise<string | null> {
 }
 
 const LISTEN_ADVICE: Readonly<Record<string, string>> = {
-  EACCES: "Choose a port from 1024 up with SVC_API_PORT.",
+  EACCES: "Set SVC_API_PORT to a port of at least 1024.",
   EADDRNOTAVAIL: "Set SVC_BIND_HOST to an address of this machine.",
 };
 
@@ -28,18 +28,18 @@ function judge(cli: Cli, port: number, url: string, state: ApiState): Check[] {
     {
       name: "Port",
       status: "fail",
-      detail: `${port} is taken by ${by}`,
+      detail: `${port} is already in use by ${by}`,
       advice: "Stop it, or choose another port with SVC_API_PORT.",
     },
   ];
-  if (state.kind === "stranger") return taken("another installation of this product, or one with another key");
+  if (state.kind === "stranger") return taken("another installation of this product, or one with a different key");
   if (state.kind !== "ours") return taken("another program");
   const status = { pass: "ok", warn: "warn", fail: "fail" } as const;
-  const detail = [`${url} answers, version ${state.version}, health ${state.status}`, ...state.details].join("\n");
+  const detail = [`${url} responds, version ${state.version}, health ${state.status}`, ...state.details].join("\n");
   const health: Check = { name: "HTTP API", status: status[state.status], detail };
   return [
-    { name: "Port", status: "ok", detail: `${port} is ours` },
-    state.status === "pass" ? health : { ...health, advice: `Look at its log, or start it again: ${cli.startWith}` },
+    { name: "Port", status: "ok", detail: `${port} is used by this service` },
+    state.status === "pass" ? health : { ...health, advice: `Check its log, or restart it: ${cli.startWith}` },
   ];
 }
 

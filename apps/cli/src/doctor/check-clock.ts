@@ -5,6 +5,6 @@ import type { Check } from "./check.ts";
 /** Checks that this machine and the database agree about the time. */
 export async function checkClock(store: Pick<Store, "readTimeMs">): Promise<Check> {
   const fault = await findClockFault(store);
-  if (fault === null) return { name: "Clock", status: "ok", detail: "agrees with that of the database" };
-  return { name: "Clock", status: "warn", detail: fault, advice: "Set it right: timedatectl set-ntp true" };
+  if (fault === null) return { name: "Clock", status: "ok", detail: "matches the database's clock" };
+  return { name: "Clock", status: "warn", detail: fault, advice: "Synchronize it: timedatectl set-ntp true" };
 }

@@ -27,7 +27,7 @@ function checkUnknownNames(env: Environment): Check[] {
   return unknown.map((name) => ({
     name: NAME,
     status: "warn",
-    detail: `${name} is not a setting and changes nothing`,
+    detail: `${name} is not a setting and has no effect`,
     advice: `Correct the name. ${ADVICE}`,
   }));
 }
@@ -35,16 +35,15 @@ function checkUnknownNames(env: Environment): Check[] {
 /** Warns of an administrator's key that somebody could guess. */
 function checkAdminKey({ adminKey }: EarlyConfig): Check[] {
   if (adminKey === undefined || !isGuessableKey(adminKey)) return [];
-  const advice = "Set a random one, as from: openssl rand -hex 32";
+  const advice = "Set a random value, for example from: openssl rand -hex 32";
   return [{ name: NAME, status: "warn", detail: "SVC_ADMIN_KEY is easy to guess", advice }];
 }
 
 /** Warns of single sign-on whose redirect address is the host name that each caller sends through the proxy. */
 function checkOidcHost({ oidc, publicUrls, trustProxy }: EarlyConfig): Check[] {
   if (oidc === undefined || publicUrls.length > 0 || trustProxy.length === 0) return [];
-  const detail =
-    "SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS: single sign-on returns to any host that a caller names";
-  return [{ name: NAME, status: "warn", detail, advice: "Set SVC_PUBLIC_URLS to the URL of the console." }];
+  const detail = "SVC_OIDC_ISSUER is set without SVC_PUBLIC_URLS: single sign-on redirects to any host in the request";
+  return [{ name: NAME, status: "warn", detail, advice: "Set SVC_PUBLIC_URLS to the console's public URL." }];
 }
 
 /** Checks the settings of the environment, with every fault; the configuration is null when it has some. */
@@ -59,7 +58,7 @@ export function checkConfiguration(env: Environment): { checks: Check[]; config:
   }
   return {
     checks: [
-      { name: NAME, status: "ok", detail: "every setting is valid" },
+      { name: NAME, status: "ok", detail: "all settings are valid" },
       ...checkAdminKey(config),
       ...checkOidcHost(config),
       ...checkUnknownNames(env),

@@ -28,12 +28,12 @@ export async function checkConsole(
 ): Promise<Check> {
   const url = localUrl(bindHost ?? "127.0.0.1", ports.console);
   const name = "Console";
-  const hint = `; nobody can sign in by password yet: ${self} operators link`;
+  const hint = `; no operator has a password yet: ${self} operators link`;
   const isOpen = !(await store.operatorLinks.isFirstMissing());
   const advice = "Stop it, or choose another port with SVC_CONSOLE_PORT.";
   const found: Record<Awaited<ReturnType<typeof probeConsole>>, Check> = {
-    ours: { name, status: "ok", detail: `${url} answers${isOpen ? "" : hint}` },
-    other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    ours: { name, status: "ok", detail: `${url} responds${isOpen ? "" : hint}` },
+    other: { name, status: "fail", detail: `another program responds at ${url}`, advice },
     silent: silentCheck(name, url, advice),
     nothing: judgeAbsence({ name, app: "console", where: `at ${url}` }, running, { startWith }),
   };

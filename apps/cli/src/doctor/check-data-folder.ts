@@ -56,25 +56,25 @@ export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Pr
     return {
       name: NAME,
       status: "fail",
-      detail: `this user may not write to ${nearest}`,
-      advice: "Run this as the user that owns it, or choose another folder with SVC_DATA_DIR.",
+      detail: `no write permission for ${nearest}`,
+      advice: "Run this command as the owner, or choose another folder with SVC_DATA_DIR.",
     };
   }
   const room = await readRoom(nearest);
   if (room < LITTLE_MB) {
-    const detail = `the disk of ${nearest} is nearly full: ${room} MB are left`;
+    const detail = `the disk of ${nearest} is nearly full: ${room} MB free`;
     return {
       name: NAME,
       status: room < 1 ? "fail" : "warn",
       detail,
-      advice: "Make room; on a full disk no message is accepted.",
+      advice: "Free disk space. No messages are accepted when the disk is full.",
     };
   }
-  if (nearest !== folder) return { name: NAME, status: "ok", detail: `${folder} will be made by the first start` };
+  if (nearest !== folder) return { name: NAME, status: "ok", detail: `${folder} is created at the first startup` };
   const mode = process.platform === "win32" ? 0 : ((await modeOf(folder)) ?? 0);
   if ((mode & OTHERS_WRITE) !== 0) {
-    const detail = `other users may write to ${folder} (mode ${(mode & 0o777).toString(8)})`;
-    return { name: NAME, status: "warn", detail, advice: `Close it with: chmod 700 '${folder}'` };
+    const detail = `other users can write to ${folder} (mode ${(mode & 0o777).toString(8)})`;
+    return { name: NAME, status: "warn", detail, advice: `Restrict it with: chmod 700 '${folder}'` };
   }
   const open = await findOpenSecrets(folder);
   if (open.length === 0) return { name: NAME, status: "ok", detail: folder };
@@ -82,6 +82,6 @@ export async function checkDataFolder({ dataDir, databaseUrl }: EarlyConfig): Pr
     name: NAME,
     status: "warn",
     detail: `other users can read ${open.join(", ")}`,
-    advice: `Close them with: chmod 600 ${open.map((path) => `'${path}'`).join(" ")}`,
+    advice: `Restrict them with: chmod 600 ${open.map((path) => `'${path}'`).join(" ")}`,
   };
 }

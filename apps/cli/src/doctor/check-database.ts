@@ -8,21 +8,21 @@ const NAME = "PostgreSQL";
 const OLDEST = 14;
 
 const ORIGINS: Record<DatabaseOrigin, string> = {
-  configured: "the one of DATABASE_URL",
+  configured: "from DATABASE_URL",
   running: "embedded, running",
-  started: "embedded, started for this look",
+  started: "embedded, started for this check",
 };
 
 function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
   const name = "Schema";
   const checks: Record<SchemaState, Check> = {
-    current: { name, status: "ok", detail: "of this version" },
-    newer: { name, status: "warn", detail: "newer than this version", advice: "Finish the upgrade of this program." },
+    current: { name, status: "ok", detail: "up to date" },
+    newer: { name, status: "warn", detail: "newer than this version", advice: "Finish the upgrade of the product." },
     older: {
       name,
       status: "fail",
-      detail: "not there, or older than this version",
-      advice: `Run: ${self} migrate (or ${startWith}, which does it by itself)`,
+      detail: "missing, or older than this version",
+      advice: `Run: ${self} migrate (or ${startWith}, which migrates automatically)`,
     },
   };
   return checks[state];
@@ -30,16 +30,16 @@ function checkSchema(state: SchemaState, { self, startWith }: Cli): Check {
 
 /** What a pooler breaks, for each way in which it does. */
 const POOLER_DETAILS: Record<PoolerProblem, string> = {
-  rejects_settings: "a connection pooler rejects connections with settings, so that nothing can start",
-  loses_settings: "a connection pooler drops the settings of connections, so that queues do not find their tables",
+  rejects_settings: "the connection pooler rejects connections with settings, so that nothing can start",
+  loses_settings: "the connection pooler drops connection settings, so that queues cannot find their tables",
   shares_connections:
-    "a connection pooler shares connections between transactions, so that prepared statements, LISTEN and locks fail",
+    "the connection pooler shares connections between transactions, so that prepared statements, LISTEN and locks fail",
 };
 
 /** A failed check for a pooler that breaks the product. */
 export function poolerCheck(problem: PoolerProblem): Check {
   const advice =
-    "Let DATABASE_URL name PostgreSQL itself (host and port of the server instead of the pooler). See docs/recipes/managed.md.";
+    "Use PostgreSQL's own host and port in DATABASE_URL instead of the pooler's. See docs/recipes/managed.md.";
   return { name: "Pooler", status: "fail", detail: POOLER_DETAILS[problem], advice };
 }
 

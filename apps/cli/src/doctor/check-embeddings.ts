@@ -9,20 +9,20 @@ const NAME = "Embeddings";
 const DEADLINE_MS = 20_000;
 
 const SERVER_ADVICE =
-  "Searches go by words alone until it answers. Correct SVC_EMBEDDINGS_BASE_URL, SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_API_KEY, or start that server.";
+  "Searches use keywords only until it responds. Correct SVC_EMBEDDINGS_BASE_URL, SVC_EMBEDDINGS_MODEL or SVC_EMBEDDINGS_API_KEY, or start the server.";
 const FOLDER_ADVICE =
-  "Searches go by words alone until it works. Put a model that fits into the folder of SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
+  "Searches use keywords only until it works. Put a supported model into the folder SVC_EMBEDDINGS_DIR (docs/models.md) and restart.";
 
 /** How many numbers an embedding has, or why there is none. */
 async function probe({ embedder }: Embeddings): Promise<{ dimensions: number } | { fault: string }> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     const [embedding] = await embedder.embedTexts(["test"], deadline);
-    if (embedding == null) return { fault: "it gives no embedding of a single word" };
+    if (embedding == null) return { fault: "it returned no embedding for a single word" };
     return { dimensions: embedding.length };
   } catch (error) {
     if (error instanceof EmbeddingError) return { fault: error.message };
-    if (deadline.aborted) return { fault: `it has not answered within ${DEADLINE_MS} ms` };
+    if (deadline.aborted) return { fault: `it did not respond within ${DEADLINE_MS} ms` };
     throw error;
   }
 }
@@ -44,7 +44,7 @@ export async function checkEmbeddings(store: Store, embeddings: Embeddings | nul
   const { model, folder } = embeddings.embedder;
   const found = await probe(embeddings);
   const { passages, embedded, refused } = await store.chunkEmbeddings.count(model);
-  const numbers = "dimensions" in found ? ` with ${found.dimensions} numbers` : "";
+  const numbers = "dimensions" in found ? ` with ${found.dimensions} dimensions` : "";
   const state = `${model}${describe(folder)}: ${embedded} of ${passages} passages have an embedding${numbers}${refused > 0 ? `, ${refused} cannot have one` : ""}`;
   if ("fault" in found) {
     const what = folder === null ? "the endpoint" : "the model";
@@ -52,6 +52,6 @@ export async function checkEmbeddings(store: Store, embeddings: Embeddings | nul
     return [{ name: NAME, status: "warn", detail: `${state}; ${what} does not work: ${found.fault}`, advice }];
   }
   const isDone = embedded + refused >= passages;
-  const advice = "Hint: the pipeline makes the others while it runs.";
+  const advice = "Hint: the pipeline creates the missing embeddings while it is running.";
   return [{ name: NAME, status: "ok", detail: state, ...(isDone ? {} : { advice }) }];
 }

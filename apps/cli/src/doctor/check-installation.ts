@@ -12,18 +12,18 @@ function listNames(names: readonly string[]): string {
 
 async function checkAdminKey(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Admin key";
-  if (await store.apiKeys.hasLiveAdminBeside([])) return { name, status: "ok", detail: "there is one" };
-  return { name, status: "fail", detail: "there is none", advice: `Run: ${self} init (or ${startWith})` };
+  if (await store.apiKeys.hasLiveAdminBeside([])) return { name, status: "ok", detail: "exists" };
+  return { name, status: "fail", detail: "is missing", advice: `Run: ${self} init (or ${startWith})` };
 }
 
 async function checkOwnKey(store: Store, key: string | null, { startWith }: Cli): Promise<Check> {
-  const name = "This command's key";
+  const name = "Key of this command";
   if (key === null) {
-    const advice = `Set SVC_ADMIN_KEY to a key, or start the product on this data folder with: ${startWith}`;
-    return { name, status: "warn", detail: "there is none; the command ask needs one", advice };
+    const advice = `Set SVC_ADMIN_KEY to a key, or start the service on this data folder with: ${startWith}`;
+    return { name, status: "warn", detail: "is missing; the command ask needs one", advice };
   }
   if ((await store.apiKeys.findLiveByHash(hashApiKey(key))) !== null) return { name, status: "ok", detail: "is valid" };
-  const advice = `It becomes valid when the product starts with it: ${startWith}`;
+  const advice = `It becomes valid when the service starts with it: ${startWith}`;
   return { name, status: "warn", detail: "is unknown to this database, or revoked", advice };
 }
 
@@ -43,19 +43,19 @@ async function checkWebhookSecrets(store: Store, { self }: Cli): Promise<Check> 
   const projects = await store.projects.list();
   const [shared] = findSharedSecrets(store, projects);
   if (shared !== undefined) {
-    const detail = `${listNames(shared)} have the same one: a receiver of one project could sign callbacks of another`;
-    const advice = `Give each its own: ${self} webhook secret --project ${shared.at(-1)} --generate`;
+    const detail = `${listNames(shared)} have the same secret: a receiver of one project could sign callbacks of another`;
+    const advice = `Set a separate secret for each: ${self} webhook secret --project ${shared.at(-1)} --generate`;
     return { name, status: "warn", detail, advice };
   }
   const unset = projects.filter(({ webhookSecret }) => webhookSecret === null).map((project) => project.name);
   const [first] = unset;
   if (first === undefined) return { name, status: "ok", detail: "set" };
-  const where = projects.length === 1 ? "none is set" : `none is set for ${listNames(unset)}`;
+  const where = projects.length === 1 ? "not set" : `not set for ${listNames(unset)}`;
   return {
     name,
     status: "ok",
     detail: `${where}: callbacks are signed with the API key that sent the message`,
-    advice: `Hint: set one, so that receivers need to know no key: ${self} webhook secret --project ${first} --generate`,
+    advice: `Hint: set one, so that receivers do not need an API key: ${self} webhook secret --project ${first} --generate`,
   };
 }
 
@@ -66,7 +66,7 @@ async function checkChannels(store: Store, cli: Cli): Promise<Check[]> {
     : {
         name: "Channels",
         status: "warn",
-        detail: "the HTTP API is disabled: it takes no messages",
+        detail: "the HTTP API is disabled and accepts no messages",
         advice: `Enable it: ${cli.self} channels enable api`,
       };
   return [channel, await checkWebhookSecrets(store, cli)];

@@ -13,7 +13,7 @@ const count = (number: number, what: string) => `${number} ${what}${number === 1
 
 /** What to call to see the documents of a base that could not be read. */
 function adviceFor({ self }: Cli, { name, project }: KbItem): string {
-  return `See why, mend and add them again: ${self} kb list --kb ${safeLine(name, 80)} --project ${project}`;
+  return `Check the errors, fix the documents and add them again: ${self} kb list --kb ${safeLine(name, 80)} --project ${project}`;
 }
 
 /** Looks at the knowledge bases of all projects: how much there is, and whether documents could not be read. */

@@ -11,13 +11,13 @@ const replica = (state: ReplicaState["state"], error: string | null = null): Rep
 });
 
 test.each([
-  ["no replica says that it runs", [], { status: "warn", detail: "does not run" }],
-  ["all replicas have stopped", [replica("stopped")], { status: "warn", detail: "does not run" }],
+  ["no replica says that it runs", [], { status: "warn", detail: "is not running" }],
+  ["all replicas have stopped", [replica("stopped")], { status: "warn", detail: "is not running" }],
   ["one replica runs", [replica("running")], { status: "ok", detail: "runs" }],
   [
     "several replicas run",
     [replica("running"), replica("running"), replica("stopped")],
-    { status: "ok", detail: "runs, in 2 replicas of which one works" },
+    { status: "ok", detail: "running in 2 replicas, one of which is active" },
   ],
   [
     "one replica fails",

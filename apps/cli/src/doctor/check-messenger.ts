@@ -9,12 +9,17 @@ export function judgeReplicas(replicas: readonly ReplicaState[], cli: Pick<Cli, 
   const failing = replicas.find(({ state }) => state === "failing");
   if (failing !== undefined) {
     const since = `${failing.since.toISOString().slice(0, 19)}Z`;
-    const advice = `Its states are in docs/messenger.md; see also: ${cli.self} channels list`;
-    return { name, status: "fail", detail: `${failing.error ?? "is failing"} (since ${since})`, advice };
+    const advice = `docs/messenger.md describes the states; see also: ${cli.self} channels list`;
+    return { name, status: "fail", detail: `${failing.error ?? "failing"} (since ${since})`, advice };
   }
   const running = replicas.filter(({ state }) => state === "running").length;
-  if (running === 0) return { name, status: "warn", detail: "does not run", advice: `Start it with: ${cli.startWith}` };
-  return { name, status: "ok", detail: running === 1 ? "runs" : `runs, in ${running} replicas of which one works` };
+  if (running === 0)
+    return { name, status: "warn", detail: "is not running", advice: `Start it with: ${cli.startWith}` };
+  return {
+    name,
+    status: "ok",
+    detail: running === 1 ? "runs" : `running in ${running} replicas, one of which is active`,
+  };
 }
 
 /** Checks the messenger where it is enabled: whether a bot token is set, and how its replicas are doing. */
@@ -22,8 +27,8 @@ export async function checkMessenger({ self, startWith }: Cli, store: Store): Pr
   const { enabled, messenger } = await store.channelsConfig.read();
   if (!enabled.includes("messenger")) return [];
   if (messenger.config.botToken === null) {
-    const advice = `Take one from @BotFather: ${self} channels set messenger botToken=…`;
-    return [{ name, status: "fail", detail: "is enabled and has no bot token", advice }];
+    const advice = `Get a token from @BotFather: ${self} channels set messenger botToken=…`;
+    return [{ name, status: "fail", detail: "is enabled, but has no bot token", advice }];
   }
   const replicas = (await store.channelStates.list()).filter(({ id }) => id === "messenger");
   return [judgeReplicas(replicas, { self, startWith })];

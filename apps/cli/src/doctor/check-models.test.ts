@@ -42,11 +42,11 @@ afterAll(async () => {
 });
 
 test.each<[what: string, state: ApiState, status: string, detail: string]>([
-  ["runs without any", ours(null), "ok", "none is set: agents quote"],
-  ["has one", ours({ status: "pass", detail: "language models answer" }), "ok", "the running service: language models"],
+  ["runs without any", ours(null), "ok", "not set: agents quote"],
+  ["has one", ours({ status: "pass", detail: "language models respond" }), "ok", "the running service: language models"],
   ["has one that is away", ours({ status: "warn", detail: "agents quote; openai: away" }), "warn", "openai: away"],
   ["does not tell", ours("unknown"), "ok", "may have one"],
-  ["does not run", { kind: "nothing" }, "ok", "may have one"],
+  ["is not running", { kind: "nothing" }, "ok", "may have one"],
 ])(
   "without a setting here it says so, and of a service that %s what it tells",
   async (_what, state, status, detail) => {
@@ -77,7 +77,7 @@ test("warns with the reason and what to do when the model does not answer", asyn
     {
       name: "Models",
       status: "warn",
-      detail: "openai:gpt-test gives no answer: its provider refuses the API key (401)",
+      detail: "openai:gpt-test does not respond: its provider refuses the API key (401)",
       advice: expect.stringContaining("SVC_LLM_API_KEY"),
     },
   ]);

@@ -8,7 +8,7 @@ const NAME = "Models";
 const DEADLINE_MS = 30_000;
 
 const ADVICE =
-  "Agents quote their knowledge bases until it answers. Correct SVC_LLM_BASE_URL, SVC_LLM_MODEL or SVC_LLM_API_KEY (SVC_ANTHROPIC_API_KEY for models of Anthropic), or start that server.";
+  "Agents quote their knowledge bases until it responds. Correct SVC_LLM_BASE_URL, SVC_LLM_MODEL or SVC_LLM_API_KEY (SVC_ANTHROPIC_API_KEY for Anthropic models), or start the server.";
 
 /** Why the model of the configuration gives no answer to a tiny question; null when it gives one. */
 async function findFault(models: LanguageModels): Promise<string | null> {
@@ -16,20 +16,20 @@ async function findFault(models: LanguageModels): Promise<string | null> {
   try {
     return (await models.findFault(deadline))?.message ?? null;
   } catch (error) {
-    if (deadline.aborted) return `it has not answered within ${DEADLINE_MS} ms`;
+    if (deadline.aborted) return `it did not respond within ${DEADLINE_MS} ms`;
     throw error;
   }
 }
 
-const NONE_HERE = "none is set in this environment (SVC_LLM_BASE_URL)";
+const NONE_HERE = "not set in this environment (SVC_LLM_BASE_URL)";
 
 /** What the running service says of its models, where this environment has none: agents that quote are in order. */
 function checkService(state: ApiState): Check {
   const models = state.kind === "ours" ? state.models : "unknown";
   if (models === "unknown") {
-    return { name: NAME, status: "ok", detail: `${NONE_HERE}; a service that runs with other settings may have one` };
+    return { name: NAME, status: "ok", detail: `${NONE_HERE}; a service with other settings may have one` };
   }
-  if (models === null) return { name: NAME, status: "ok", detail: "none is set: agents quote their knowledge bases" };
+  if (models === null) return { name: NAME, status: "ok", detail: "not set: agents quote their knowledge bases" };
   const detail = `${NONE_HERE}; the running service: ${models.detail}`;
   if (models.status === "pass") return { name: NAME, status: "ok", detail };
   return { name: NAME, status: "warn", detail, advice: ADVICE };
@@ -43,10 +43,10 @@ export async function checkModels(models: LanguageModels | null, probe: () => Pr
   if (models === null) return [checkService(await probe())];
   const model = models.forAgent({ model: null });
   if (model === null) {
-    const detail = "only agents that name a model use one: SVC_LLM_MODEL is not set";
+    const detail = "only agents with a model of their own use one: SVC_LLM_MODEL is not set";
     return [{ name: NAME, status: "ok", detail }];
   }
   const fault = await findFault(models);
-  if (fault === null) return [{ name: NAME, status: "ok", detail: `${model.id} answers` }];
-  return [{ name: NAME, status: "warn", detail: `${model.id} gives no answer: ${fault}`, advice: ADVICE }];
+  if (fault === null) return [{ name: NAME, status: "ok", detail: `${model.id} responds` }];
+  return [{ name: NAME, status: "warn", detail: `${model.id} does not respond: ${fault}`, advice: ADVICE }];
 }

@@ -13,9 +13,9 @@ export function checkNode(version: string): Check {
     return {
       ...found,
       status: "fail",
-      advice: `Install version ${OLDEST.major}.${OLDEST.minor} or newer; 24 is best.`,
+      advice: `Install version ${OLDEST.major}.${OLDEST.minor} or newer; 24 is recommended.`,
     };
   }
   if (major >= OLDEST_MAINTAINED) return { ...found, status: "ok" };
-  return { ...found, status: "warn", advice: "This version gets no security fixes any more. Install version 24." };
+  return { ...found, status: "warn", advice: "This version no longer receives security fixes. Install version 24." };
 }

@@ -24,14 +24,14 @@ describe("the look at processes", () => {
       status: "ok",
       detail: "running: api 2",
     });
-    expect(await look([], [])).toMatchObject({ status: "ok", detail: "none runs" });
+    expect(await look([], [])).toMatchObject({ status: "ok", detail: "none running" });
   });
 
   test("warns of those that were killed for their memory, and counts what it does not show", async () => {
     const { status, detail, advice } = await look([], [gone, gone, gone, gone, gone]);
     expect(status).toBe("warn");
     expect(detail.split("\n")).toEqual([
-      "none runs",
+      "none running",
       ...[1, 2, 3].map(() => expect.stringMatching(/^The api on a-host .*killed for its memory.*127 of the 128 MB/)),
       "and 2 more within a day",
     ]);

@@ -13,7 +13,7 @@ export async function checkProcesses(
 ): Promise<Check> {
   const name = "Processes";
   const running = [...apps].map(([app, { count }]) => `${app} ${count}`);
-  const detail = running.length === 0 ? "none runs" : `running: ${running.join(", ")}`;
+  const detail = running.length === 0 ? "none running" : `running: ${running.join(", ")}`;
   const vanished = await processes.listVanished();
   if (vanished.length === 0) return { name, status: "ok", detail };
   const lines = vanished.slice(0, SHOWN).map(describeVanished);
@@ -23,6 +23,6 @@ export async function checkProcesses(
     status: "warn",
     detail: [detail, ...lines, ...(more === 0 ? [] : [`and ${more} more within a day`])].join("\n"),
     advice:
-      "What they had begun is done again. Why: docker inspect --format '{{.State.OOMKilled}} {{.State.ExitCode}}' <container>, docker events, or journalctl -k; and the end of their log.",
+      "Interrupted work is repeated. To find the cause: docker inspect --format '{{.State.OOMKilled}} {{.State.ExitCode}}' <container>, docker events or journalctl -k, and the end of the log.",
   };
 }

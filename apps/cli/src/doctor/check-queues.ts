@@ -15,12 +15,12 @@ const WAITING_TOO_LONG_MS = 30_000;
 async function checkBacklog(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Backlog";
   const waitingMs = await store.messages.oldestWaitingMs();
-  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message waits for long" };
+  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message waits too long" };
   return {
     name,
     status: "warn",
-    detail: `a message has waited for ${Math.round(waitingMs / 1_000)} s`,
-    advice: `Is the pipeline running? Start it with: ${startWith} (or ${self} start pipeline)`,
+    detail: `a message has been waiting for ${Math.round(waitingMs / 1_000)} s`,
+    advice: `Check that the pipeline is running. Start it with: ${startWith} (or ${self} start pipeline)`,
   };
 }
 
@@ -32,7 +32,7 @@ async function checkDeadLetters(store: Store, { self }: Cli): Promise<Check> {
     if (letters.length > 0) counts.push(`${letters.length} in ${project.name}`);
   }
   if (counts.length === 0) return { name, status: "ok", detail: "none" };
-  const advice = `Look at them and send them again: ${self} dead-letters list`;
+  const advice = `Check and retry them: ${self} dead-letters list`;
   return { name, status: "warn", detail: counts.join(", "), advice };
 }
 
@@ -43,8 +43,8 @@ async function checkFailingDeliveries(store: Store, { self }: Cli): Promise<Chec
   const name = "Failing deliveries";
   const failing = await store.deliveries.countFailing(FAILING_TRIES);
   if (failing === 0) return { name, status: "ok", detail: "none" };
-  const detail = `${failing} ${failing === 1 ? "callback keeps" : "callbacks keep"} failing and will be tried again`;
-  const advice = `See why, mend the receiver, and send them now: ${self} deliveries list --state pending`;
+  const detail = `${failing} ${failing === 1 ? "callback keeps" : "callbacks keep"} failing and will be retried`;
+  const advice = `Check the errors, fix the receiver, and deliver them now: ${self} deliveries list --state pending`;
   return { name, status: "warn", detail, advice };
 }
 
@@ -53,7 +53,7 @@ async function checkDeadDeliveries(store: Store, { self }: Cli): Promise<Check> 
   const dead = await store.deliveries.countDead();
   if (dead === 0) return { name, status: "ok", detail: "none" };
   const detail = `${dead} ${dead === 1 ? "callback" : "callbacks"} could not be delivered`;
-  const advice = `See why and make them again: ${self} deliveries list --state dead`;
+  const advice = `Check the errors and replay them: ${self} deliveries list --state dead`;
   return { name, status: "warn", detail, advice };
 }
 
@@ -66,7 +66,7 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
     await checkDeadDeliveries(store, cli),
   ];
   if (!(await waitForQueues(queues))) {
-    const detail = `${queues.backend} cannot be reached; messages are accepted and wait`;
+    const detail = `${queues.backend} is unreachable; messages are accepted and wait`;
     return [{ name: "Queues", status: "warn", detail }, ...others];
   }
   const counts = await Promise.all(

@@ -14,17 +14,17 @@ export function judgeRedis({ version, policy, writes }: RedisInfo, isProduction:
     return { ...found, status: "fail", advice: `Upgrade to version ${OLDEST.major}.${OLDEST.minor} or newer.` };
   }
   if (policy !== "noeviction") {
-    const refused = isProduction ? " The apps do not start on it." : "";
-    const advice = `It may drop jobs when its memory is full.${refused} Set: redis-cli config set maxmemory-policy "noeviction"`;
+    const refused = isProduction ? " The apps do not start with it." : "";
+    const advice = `Redis may drop jobs when its memory is full.${refused} Run: redis-cli config set maxmemory-policy "noeviction"`;
     return { ...found, status: isProduction ? "fail" : "warn", advice };
   }
   if (writes === "failing") {
-    const detail = `${found.detail}; it cannot write to its disk`;
+    const detail = `${found.detail}; cannot write to disk`;
     return {
       ...found,
       detail,
       status: "fail",
-      advice: "Is its disk full? Make room there; messages are accepted and wait.",
+      advice: "Check whether its disk is full, and free disk space. Messages are accepted and wait.",
     };
   }
   return { ...found, status: "ok" };
@@ -38,7 +38,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
     const certificate = explainCertificateFault(error);
     if (certificate !== null) {
       const detail = `cannot be used: ${certificate}; messages are accepted and wait`;
-      return { name: NAME, status: "fail", detail, advice: "docs/recipes/managed.md says more about TLS." };
+      return { name: NAME, status: "fail", detail, advice: "For TLS, see docs/recipes/managed.md." };
     }
     // An AggregateError of several addresses has no text, but a code.
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
@@ -47,7 +47,7 @@ export async function checkRedis(redisUrl: string, isProduction: boolean): Promi
       name: NAME,
       status: "fail",
       detail: `cannot be used (${reason}); messages are accepted and wait`,
-      advice: "Start it, or correct host, port and password in REDIS_URL.",
+      advice: "Start it, or correct the host, port and password in REDIS_URL.",
     };
   }
 }

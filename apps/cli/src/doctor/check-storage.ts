@@ -10,7 +10,7 @@ export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<C
   const warnings = storageWarnings(usage);
   if (warnings.length === 0) {
     const { totalBytes, limits } = usage;
-    const detail = `${describeBytes(totalBytes)} of ${describeBytes(limits.installationMaxBytes)} are used`;
+    const detail = `${describeBytes(totalBytes)} of ${describeBytes(limits.installationMaxBytes)} used`;
     return { name: NAME, status: "ok", detail };
   }
   return {
@@ -18,6 +18,6 @@ export async function checkStorage(store: Pick<Store, "storedBytes">): Promise<C
     status: "warn",
     detail: warnings.join("; "),
     advice:
-      "Delete files or documents, shorten fileRetentionDays of the project, or raise SVC_STORAGE_PROJECT_MAX_MB and SVC_STORAGE_INSTALLATION_MAX_MB.",
+      "Delete files or documents, shorten the project's fileRetentionDays, or raise SVC_STORAGE_PROJECT_MAX_MB and SVC_STORAGE_INSTALLATION_MAX_MB.",
   };
 }

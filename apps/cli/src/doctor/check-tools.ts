@@ -1,4 +1,4 @@
-import { isSendable } from "@svc/client";
+import { isValidHeaderValue } from "@svc/client";
 import { localUrl } from "@svc/contracts";
 import type { EarlyConfig } from "@svc/runtime";
 import type { Cli } from "../cli.ts";
@@ -21,7 +21,7 @@ async function probeTools(
         "Content-Type": "application/json",
         Accept: "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-11-25",
-        ...(key === null || !isSendable(key) ? {} : { "X-Api-Key": key }),
+        ...(key === null || !isValidHeaderValue(key) ? {} : { "X-Api-Key": key }),
       },
       body: CALL,
       redirect: "error",
@@ -47,9 +47,14 @@ export async function checkTools(
   const name = "Tool server";
   const advice = "Stop it, or choose another port with SVC_TOOLS_PORT.";
   const found: Record<Awaited<ReturnType<typeof probeTools>>, Check> = {
-    ours: { name, status: "ok", detail: `${url} answers` },
-    stranger: { name, status: "fail", detail: `${url} is of another installation, or of one with another key`, advice },
-    other: { name, status: "fail", detail: `what answers at ${url} is another program`, advice },
+    ours: { name, status: "ok", detail: `${url} responds` },
+    stranger: {
+      name,
+      status: "fail",
+      detail: `${url} belongs to another installation, or one with a different key`,
+      advice,
+    },
+    other: { name, status: "fail", detail: `another program responds at ${url}`, advice },
     silent: silentCheck(name, url, advice),
     nothing: judgeAbsence({ name, app: "tool-server", where: `at ${url}` }, running, { startWith }),
   };

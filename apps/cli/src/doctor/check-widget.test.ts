@@ -13,7 +13,7 @@ describe("the widget's settings", () => {
 
   test("without a list of sites any may load it, which is warned about", () => {
     expect(judgeSettings(settings({}), true, "svc")).toEqual([
-      expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site may load the widget" }),
+      expect.objectContaining({ name: "Widget sites", status: "warn", detail: "any site can load the widget" }),
     ]);
   });
 
@@ -29,7 +29,7 @@ describe("the widget's settings", () => {
   test("a project that does not exist is a fault", () => {
     expect(judgeSettings(settings({ project: "gone" }), false, "svc")[0]).toMatchObject({
       status: "fail",
-      detail: expect.stringContaining("there is no project gone"),
+      detail: expect.stringContaining("no project is named gone"),
     });
   });
 });

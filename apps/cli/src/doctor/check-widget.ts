@@ -27,8 +27,8 @@ async function probeWidget(url: string, apiKey: string): Promise<"ours" | "other
 export function judgeSettings(config: WidgetSettings, hasProject: boolean, self: string): Check[] {
   const set = `${self} channels set widget`;
   if (config.apiKey === null) {
-    const advice = `Make one: ${self} channels disable widget, then ${self} channels enable widget`;
-    return [{ name: "Widget", status: "fail", detail: "is enabled and has no key: no page can use it", advice }];
+    const advice = `Generate a key: ${self} channels disable widget, then ${self} channels enable widget`;
+    return [{ name: "Widget", status: "fail", detail: "is enabled, but has no key: no page can use it", advice }];
   }
   return [
     ...(hasProject
@@ -37,8 +37,8 @@ export function judgeSettings(config: WidgetSettings, hasProject: boolean, self:
           {
             name: "Widget project",
             status: "fail" as const,
-            detail: `there is no project ${config.project}: messages of visitors have no place`,
-            advice: `Name another one: ${set} '{"project":"default"}'`,
+            detail: `the project ${config.project} does not exist: visitors' messages are rejected`,
+            advice: `Choose another project: ${set} '{"project":"default"}'`,
           },
         ]),
     config.allowedOrigins.length > 0
@@ -46,8 +46,8 @@ export function judgeSettings(config: WidgetSettings, hasProject: boolean, self:
       : {
           name: "Widget sites",
           status: "warn",
-          detail: "any site may load the widget",
-          advice: `Name yours: ${set} '{"allowedOrigins":["https://www.example.com"]}'`,
+          detail: "any site can load the widget",
+          advice: `Restrict it: ${set} '{"allowedOrigins":["https://www.example.com"]}'`,
         },
   ];
 }
@@ -68,11 +68,11 @@ export async function checkWidget(
   const url = localUrl(bindHost ?? "127.0.0.1", ports.widget);
   const advice = "Stop it, or choose another port with SVC_WIDGET_PORT.";
   const found: Record<Awaited<ReturnType<typeof probeWidget>>, Check> = {
-    ours: { name: "Widget", status: "ok", detail: `${url} answers; its messages go to project ${config.project}` },
+    ours: { name: "Widget", status: "ok", detail: `${url} responds; its messages go to the project ${config.project}` },
     other: {
       name: "Widget",
       status: "fail",
-      detail: `what answers at ${url} does not know the widget's key: another program or installation`,
+      detail: `the server at ${url} does not know the widget's key: another program or installation`,
       advice,
     },
     silent: silentCheck("Widget", url, advice),

@@ -14,14 +14,14 @@ test("an app that does not answer here is warned of, unless it runs in a contain
     expect(absence).toEqual({
       name: "Console",
       status: "warn",
-      detail: "does not run at http://127.0.0.1:1",
+      detail: "is not running at http://127.0.0.1:1",
       advice: "Start it with: npm start",
     });
   }
   expect(judge("console", 3, 2)).toEqual({
     name: "Console",
     status: "ok",
-    detail: "runs elsewhere, in 2 processes; not at http://127.0.0.1:1",
+    detail: "running elsewhere, in 2 processes; not at http://127.0.0.1:1",
   });
 });
 

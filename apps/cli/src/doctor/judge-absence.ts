@@ -19,7 +19,7 @@ export function judgeFailedProbe(error: unknown): "nothing" | "silent" | "other"
 
 /** A failed check for an address where something listens and does not respond. */
 export function silentCheck(name: string, url: string, advice: string): Check {
-  const detail = `what listens at ${url} does not respond: another program, or a process of this product that hangs`;
+  const detail = `the server at ${url} does not respond: another program, or a process of this product that hangs`;
   return { name, status: "fail", detail, advice };
 }
 
@@ -34,7 +34,7 @@ export function judgeAbsence(
 ): Check {
   const count = running.get(app)?.elsewhere ?? 0;
   if (count === 0)
-    return { name, status: "warn", detail: `does not run ${where}`, advice: `Start it with: ${startWith}` };
-  const detail = `runs elsewhere, in ${count === 1 ? "one process" : `${count} processes`}; not ${where}`;
+    return { name, status: "warn", detail: `is not running ${where}`, advice: `Start it with: ${startWith}` };
+  const detail = `running elsewhere, in ${count === 1 ? "one process" : `${count} processes`}; not ${where}`;
   return { name, status: "ok", detail };
 }

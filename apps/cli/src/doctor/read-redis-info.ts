@@ -29,12 +29,12 @@ export async function readRedisInfo(redisUrl: string): Promise<RedisInfo> {
   const password = decodeURIComponent(url.password);
   const auth = password === "" ? "" : encode(["AUTH", ...(user === "" ? [] : [user]), password]);
   const socket = url.protocol === "rediss:" ? connectTls({ ...address, servername: address.host }) : connect(address);
-  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("no answer within 5 s")));
+  socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error("no response within 5 s")));
   socket.end(`${auth}${encode(["INFO", "server"])}${encode(["INFO", "memory"])}${encode(["INFO", "persistence"])}`);
   let text = "";
   for await (const part of socket.setEncoding("utf8")) text += String(part);
   const version = /^redis_version:(\S+)/m.exec(text)?.[1];
-  if (version === undefined) throw new Error(/^-(.*)$/m.exec(text)?.[1]?.trim() ?? "what answers is no Redis");
+  if (version === undefined) throw new Error(/^-(.*)$/m.exec(text)?.[1]?.trim() ?? "the server is not Redis");
   const isFailing = /^(?:rdb_last_bgsave_status|aof_last_write_status|aof_last_bgrewrite_status):err/m.test(text);
   const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? "unknown";
   return { version, policy, writes: isFailing ? "failing" : "fine" };

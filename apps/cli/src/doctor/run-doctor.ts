@@ -63,15 +63,15 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, fin
   const { checks, canOpen } = await checkDatabase(cli, database);
   if (!canOpen) return checks;
   if (!(await isInitialized(database))) {
-    const advice = `Run: ${cli.self} init (or ${cli.startWith}, which does it by itself)`;
-    return [...checks, { name: "Installation", status: "fail", detail: "is not initialised", advice }];
+    const advice = `Run: ${cli.self} init (or ${cli.startWith}, which initializes automatically)`;
+    return [...checks, { name: "Installation", status: "fail", detail: "is not initialized", advice }];
   }
   // In production a Redis that may drop jobs keeps everything from opening: checkRedis reports it, not this look.
   const opened = { ...database, config: { ...database.config, isProduction: false } };
   const inside = await look("Secret key", () =>
     onDatabase(opened, async (resources) => [
       // The store is not opened with another key than the one that it was set up with.
-      { name: "Secret key", status: "ok", detail: "is the one of this database" },
+      { name: "Secret key", status: "ok", detail: "matches this database" },
       ...(await look("Clock", async () => [await checkClock(resources.store)])),
       // Said only where it fails: a full disk lets everything be read.
       ...(await look("Disk", async () => {
@@ -98,7 +98,7 @@ async function lookInside(cli: Cli, config: EarlyConfig, database: Database, fin
 
 async function lookAtDatabase(cli: Cli, config: EarlyConfig, finds: Finds): Promise<Check[]> {
   if (config.databaseUrl === undefined && !hasData(config.dataDir)) {
-    const advice = `The first start makes one: ${cli.startWith}`;
+    const advice = `It is created at the first startup: ${cli.startWith}`;
     return [{ name: "PostgreSQL", status: "warn", detail: "there is no database yet", advice }];
   }
   return look("PostgreSQL", () => withDatabase(cli, {}, (database) => lookInside(cli, config, database, finds)));

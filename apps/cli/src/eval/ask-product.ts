@@ -90,7 +90,7 @@ function triage(
   currentAgentId: string | null,
 ): Promise<{ agentId: string | null; confidence: number; why: string }> {
   if (onlyAgent !== null) {
-    return Promise.resolve({ agentId: onlyAgent.id, confidence: 1, why: `${onlyAgent.name} is asked.` });
+    return Promise.resolve({ agentId: onlyAgent.id, confidence: 1, why: `Asked ${onlyAgent.name} directly.` });
   }
   return chooseAgent({
     models,
@@ -112,7 +112,7 @@ async function answerMessage(
   text: string,
   history: readonly HistoryMessage[],
 ): Promise<{ answer: Answer; query: string }> {
-  if (agent === null) return { answer: noAnswer("No agent has the message."), query: questionOf(text) };
+  if (agent === null) return { answer: noAnswer("No agent was chosen."), query: questionOf(text) };
   const retrieves = agent.fixedReply === null && agent.kbIds.length > 0;
   const asked = questionOf(text);
   const passages = retrieves ? await search(asked, agent.kbIds, SEARCH_LIMIT) : null;

@@ -5,14 +5,14 @@ import { z } from "zod";
 const saidSchema = z
   .union(
     [z.string(), z.strictObject({ author: z.enum(["customer", "agent"]).default("customer"), text: z.string() })],
-    { error: 'a text or {"author": "customer" or "agent", "text": …} is needed' },
+    { error: 'must be a string or {"author": "customer" or "agent", "text": …}' },
   )
   .transform((said) => (typeof said === "string" ? { author: "customer" as const, text: said } : said));
 
 const oneOrMore = (what: string) =>
   z
-    .union([z.string(), z.array(z.string()).nonempty(`${what} is needed in the list`)], {
-      error: `${what}, a list of them, or null is needed`,
+    .union([z.string(), z.array(z.string()).nonempty(`must contain at least one: ${what}`)], {
+      error: `must be ${what}, a list of them, or null`,
     })
     .transform((given) => (typeof given === "string" ? [given] : given))
     .nullable()
@@ -21,16 +21,16 @@ const oneOrMore = (what: string) =>
 /** A line of a file to evaluate, as it is written. Further fields are left alone. */
 export const evalLineSchema = z.object({
   text: z
-    .string({ error: "a text is needed: what the customer writes" })
-    .refine((text) => text.trim() !== "", "it has no characters that can be seen")
+    .string({ error: "must be a string: the customer's message" })
+    .refine((text) => text.trim() !== "", "must not be empty or only whitespace")
     .refine((text) => Array.from(text).length <= LIMITS.textMaxChars, {
-      error: `it has more than ${LIMITS.textMaxChars} characters`,
+      error: `must have at most ${LIMITS.textMaxChars} characters`,
     }),
-  id: z.union([z.string(), z.number()], { error: "a text or a number is needed" }).transform(String).optional(),
-  agent: z.string({ error: "the name or id of an agent, or null for none of them is needed" }).nullable().optional(),
-  document: oneOrMore("a document's key, title, URL or id"),
+  id: z.union([z.string(), z.number()], { error: "must be a string or a number" }).transform(String).optional(),
+  agent: z.string({ error: "must be the name or ID of an agent, or null for none" }).nullable().optional(),
+  document: oneOrMore("a document's key, title, URL or ID"),
   answer: oneOrMore("text that the answer must contain"),
-  chat: z.array(saidSchema, { error: "a list of earlier messages is needed" }).max(100).default([]),
+  chat: z.array(saidSchema, { error: "must be a list of earlier messages" }).max(100).default([]),
 });
 
 /** The fields that a line may have. */

@@ -79,8 +79,8 @@ export async function evaluateFile(cli: Cli, file: string, options: EvaluateFile
   cli.setExitCode(EXIT.failed);
   terminal.note(
     scores.score === null
-      ? "No line says what is right, so that there is no score for --fail-under."
-      : `Of the lines ${scores.score.toFixed(3)} are as expected, --fail-under asks for ${failUnder}.`,
+      ? "No line has expected results, so that there is no score for --fail-under."
+      : `The share of lines as expected is ${scores.score.toFixed(3)}, below --fail-under ${failUnder}.`,
   );
 }
 
@@ -88,7 +88,7 @@ function describeFaults(name: string, faults: readonly LineFault[]): string {
   const count = new Set(faults.map(({ line }) => line)).size;
   const rest = faults.length - SHOWN_FAULTS;
   return [
-    `${name} has ${count === 1 ? "a line that cannot" : `${count} lines that cannot`} be used; nothing was run.`,
+    `${name} has ${count === 1 ? "an invalid line" : `${count} invalid lines`}; nothing was evaluated.`,
     ...faults.slice(0, SHOWN_FAULTS).map(({ line, fault }) => `  line ${line}: ${safeLine(fault, FAULT_CHARS)}`),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
   ].join("\n");
@@ -99,24 +99,23 @@ function findAgent(agents: readonly Agent[], name: string): Agent {
   if (agent !== undefined) return agent;
   const names = agents.map((one) => one.name);
   const meant = suggestNames(name, names);
-  const advice =
-    meant.length > 0 ? `Did you mean: ${meant.join(", ")}?` : `There are: ${names.slice(0, 20).join(", ")}.`;
+  const advice = meant.length > 0 ? `Did you mean: ${meant.join(", ")}?` : `Agents: ${names.slice(0, 20).join(", ")}.`;
   throw bad(
     "not_found",
-    `There is no agent "${safeLine(name, 80)}". ${names.length === 0 ? "The project has none." : advice}`,
+    `No agent is named "${safeLine(name, 80)}". ${names.length === 0 ? "The project has none." : advice}`,
   );
 }
 
 async function openOut(cli: Cli, path: string, file: string): Promise<FileHandle> {
   const full = resolve(cli.folder, path);
   if (file !== "-" && full === resolve(cli.folder, file)) {
-    throw bad("cannot_write", "--out names the file that is evaluated. Name another one.");
+    throw bad("cannot_write", "--out is the file that is evaluated. Choose another one.");
   }
   try {
     return await open(full, "w");
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw bad("cannot_write", `${safeLine(path)} cannot be written: ${error.message}`, error);
+    throw bad("cannot_write", `Cannot write ${safeLine(path)}: ${error.message}`, error);
   }
 }
 

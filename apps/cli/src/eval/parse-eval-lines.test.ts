@@ -31,16 +31,16 @@ describe("a line", () => {
   });
 
   test.each([
-    [[1], /object in braces/],
-    ["text", /object in braces/],
-    [null, /object in braces/],
+    [[1], /must be one object/],
+    ["text", /must be one object/],
+    [null, /must be one object/],
     [{}, /text: a text is needed/],
     [{ text: " \n" }, /text: it has no characters/],
     [{ text: "x".repeat(50_001) }, /text: it has more than 50000 characters/],
     [{ text: "x", agent: 5 }, /agent: the name or id of an agent/],
     [{ text: "x", document: [] }, /document: a document's key, title, URL or id is needed/],
     [{ text: "x", answer: { a: 1 } }, /answer: text that the answer must contain/],
-    [{ text: "x", answer: ["**"] }, /answer: it has no characters to look for/],
+    [{ text: "x", answer: ["**"] }, /answer: must not be empty or only whitespace/],
     [{ text: "x", chat: "y" }, /chat: a list/],
     [{ text: "x", chat: [{ author: "bot", text: "y" }] }, /chat\.0: a text or/],
     [{ text: "x", id: {} }, /id: a text or a number/],
@@ -62,7 +62,7 @@ describe("a file", () => {
   test("has every id once", () => {
     const { lines, faults } = parseEvalLines('{"text":"a","id":1}\n{"text":"b","id":"1"}');
     expect(lines).toHaveLength(1);
-    expect(faults).toEqual([{ line: 2, fault: "id: line 1 has the same" }]);
+    expect(faults).toEqual([{ line: 2, fault: "id: already used in line 1" }]);
   });
 
   test("may have fields of its own, which are counted", () => {

@@ -29,7 +29,7 @@ export function parseEvalLines(text: string): ParsedLines {
     const { id } = read.line;
     const earlier = id === undefined ? undefined : lineOfId.get(id);
     if (id !== undefined && earlier !== undefined) {
-      parsed.faults.push({ line, fault: `id: line ${earlier} has the same` });
+      parsed.faults.push({ line, fault: `id: already used in line ${earlier}` });
       continue;
     }
     if (id !== undefined) lineOfId.set(id, line);
@@ -44,16 +44,16 @@ function parseLine(raw: string): { line: Omit<EvalLine, "line">; unknown: string
     value = JSON.parse(raw);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return "it is not JSON; each line is one object in braces";
+    return "is not valid JSON; each line must be one object";
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return "it is no object; each line is one object in braces";
+    return "is not an object; each line must be one object";
   }
   const read = evalLineSchema.safeParse(value);
   if (!read.success) {
     return read.error.issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`).join("; ");
   }
   const empty = read.data.answer?.find((answer) => !hasWords(answer));
-  if (empty !== undefined) return "answer: it has no characters to look for";
+  if (empty !== undefined) return "answer: must not be empty or only whitespace";
   return { line: read.data, unknown: Object.keys(value).filter((field) => !EVAL_FIELDS.includes(field)) };
 }

@@ -26,10 +26,10 @@ async function read(input: string | Uint8Array) {
 }
 
 test.each([
-  ["", "standard input is empty. Each line is one message; see: svc eval --help"],
-  [" \n\n", "standard input is empty. Each line is one message; see: svc eval --help"],
-  [Uint8Array.of(0x7b, 0xff, 0xfe), "standard input is not text in UTF-8; save it as UTF-8."],
-  ["1\n".repeat(100_001), "standard input has 100001 lines, 100000 is the most; split it."],
+  ["", "standard input is empty. Each line must be one message; see: svc eval --help"],
+  [" \n\n", "standard input is empty. Each line must be one message; see: svc eval --help"],
+  [Uint8Array.of(0x7b, 0xff, 0xfe), "standard input is not UTF-8 text. Save it as UTF-8."],
+  ["1\n".repeat(100_001), "standard input has 100001 lines; the maximum is 100000. Split it."],
 ])("a file without lines that could be used is refused", async (input, message) => {
   await expect(read(input)).rejects.toThrow(message);
 });
@@ -42,8 +42,8 @@ test("fields that mean nothing are named, as they may be misspelt", async () => 
   const { lines, notes } = await read('{"text": "x", "anwser": "y"}\n{"text": "z", "anwser": 1, "\\u001b[2Jodd": 1}');
   expect(lines).toHaveLength(2);
   expect(notes.trim().split("\n")).toEqual([
-    'The field "anwser" means nothing here and is not looked at (2 lines).',
-    'The field "odd" means nothing here and is not looked at (1 line).',
+    'The unknown field "anwser" is ignored (2 lines).',
+    'The unknown field "odd" is ignored (1 line).',
   ]);
 });
 

@@ -23,11 +23,11 @@ export async function readEvalFile(cli: Cli, file: string): Promise<ParsedLines 
   const name = file === "-" ? "standard input" : safeLine(file);
   const parsed = parseEvalLines(await readText(cli, file, name));
   const count = parsed.lines.length + parsed.faults.length;
-  if (count === 0) throw bad(`${name} is empty. Each line is one message; see: ${cli.self} eval --help`);
-  if (count > MAX_LINES) throw bad(`${name} has ${count} lines, ${MAX_LINES} is the most; split it.`);
+  if (count === 0) throw bad(`${name} is empty. Each line must be one message; see: ${cli.self} eval --help`);
+  if (count > MAX_LINES) throw bad(`${name} has ${count} lines; the maximum is ${MAX_LINES}. Split it.`);
   for (const [field, lines] of [...parsed.unknownFields].slice(0, SHOWN_FIELDS)) {
     const of = lines === 1 ? "1 line" : `${lines} lines`;
-    cli.terminal.note(`The field "${safeLine(field, 80)}" means nothing here and is not looked at (${of}).`);
+    cli.terminal.note(`The unknown field "${safeLine(field, 80)}" is ignored (${of}).`);
   }
   return { ...parsed, name };
 }
@@ -38,6 +38,6 @@ async function readText(cli: Cli, file: string, name: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw bad(`${name} is not text in UTF-8; save it as UTF-8.`, error);
+    throw bad(`${name} is not UTF-8 text. Save it as UTF-8.`, error);
   }
 }

@@ -66,7 +66,7 @@ describe("the scores", () => {
 
   test("have no row for what no line says", () => {
     const text = render([{ ...LINE, agent: null, retrieval: null, answer: null, isAsExpected: null }]).join("\n");
-    expect(text).not.toMatch(/Triage|Retrieval|Answers|Refusals|THRESHOLD|Calibration/);
+    expect(text).not.toMatch(/Routing|Retrieval|Answers|Handoffs|THRESHOLD|Calibration/);
     expect(text).toContain("Lines as expected – 0 of 0; 1 say nothing to compare");
   });
 });
@@ -87,8 +87,8 @@ describe("the worst lines", () => {
   test("say what is none as such", () => {
     const expected = { agent: null, document: null, answer: null };
     expect(worstOf({ expected, agent: null, answer: null }).slice(1, 3)).toEqual([
-      "expected: none of the agents; no document; a person answers",
-      "got: none of the agents (61 % sure); handed over, without an answer",
+      "expected: no agent; no document; a person answers",
+      "got: no agent (61 % sure); handed over, without an answer",
     ]);
   });
 

@@ -24,14 +24,14 @@ function triageRows({ triage }: EvalScores): Row[] {
   const { right, lines, accuracy, noneLines, noneRecall, noneChosen, nonePrecision } = triage;
   const none: Row[] = [
     [
-      "  none of them: found",
+      "  no agent: recall",
       figure(noneRecall),
-      `of ${some(noneLines, "message")} that ${noneLines === 1 ? "is" : "are"} for nobody`,
+      `of ${some(noneLines, "message")} that ${noneLines === 1 ? "needs" : "need"} no agent`,
     ],
-    ["  none of them: right", figure(nonePrecision), `of ${some(noneChosen, "message")} that got nobody`],
+    ["  no agent: precision", figure(nonePrecision), `of ${some(noneChosen, "message")} without an agent`],
   ];
   return [
-    ["Triage: right agent", figure(accuracy), `${right} of ${some(lines, "message")}`],
+    ["Routing: correct agent", figure(accuracy), `${right} of ${some(lines, "message")}`],
     ...(noneLines + noneChosen === 0 ? [] : none),
   ];
 }
@@ -40,9 +40,9 @@ function retrievalRows({ retrieval }: EvalScores): Row[] {
   if (retrieval === null) return [];
   const of = `of ${some(retrieval.lines, "message")}`;
   return [
-    ["Retrieval: right document first (hit@1)", figure(retrieval.hit1), of],
+    ["Retrieval: correct document first (hit@1)", figure(retrieval.hit1), of],
     ["  among the first three (hit@3)", figure(retrieval.hit3), of],
-    ["  MRR", figure(retrieval.mrr10), "mean of 1 / place, 0 below the tenth"],
+    ["  MRR", figure(retrieval.mrr10), "mean of 1 / rank; 0 below the tenth"],
     ["  nDCG@10", figure(retrieval.ndcg10), ""],
   ];
 }
@@ -51,17 +51,17 @@ function answerRows({ answers }: EvalScores): Row[] {
   if (answers === null) return [];
   const { lines, right, wrong, handedOver, handedOverRight, rightShare, falseRefusals, refusalLines, refused } =
     answers;
-  const held = handedOverRight === 0 ? "" : `; ${handedOverRight} of them with the right answer`;
+  const held = handedOverRight === 0 ? "" : `; ${handedOverRight} of them with the correct answer`;
   const toAnswer: Row[] = [
-    ["Answers: right", figure(rightShare), `${right} of ${some(lines, "message")}`],
+    ["Answers: correct", figure(rightShare), `${right} of ${some(lines, "message")}`],
     ["  wrong", figure(wrong / lines), `${wrong}`],
     ["  handed over (false refusals)", figure(falseRefusals), `${handedOver}${held}`],
   ];
   const toRefuse: Row[] = [
     [
-      "Refusals: right",
+      "Handoffs: correct",
       figure(answers.rightRefusals),
-      `${refused} of ${some(refusalLines, "message")} that a person has to answer`,
+      `${refused} of ${some(refusalLines, "message")} that need an operator`,
     ],
   ];
   return [...(lines === 0 ? [] : toAnswer), ...(refusalLines === 0 ? [] : toRefuse)];
@@ -75,27 +75,27 @@ function calibrationRows({ calibration }: EvalScores): Row[] {
           [
             `Calibration error of ${what}`,
             figure(measured.error),
-            `mean confidence ${percent(measured.meanConfidence)}, right ${percent(measured.rightShare)}`,
+            `mean confidence ${percent(measured.meanConfidence)}, correct ${percent(measured.rightShare)}`,
           ],
         ];
   return [...rowOf("triage", calibration.triage), ...rowOf("answers", calibration.answers)];
 }
 
 function timeRows({ ms }: EvalScores, learnSeconds: number | null): Row[] {
-  const learned = learnSeconds === null ? "" : `; triage was ready after ${learnSeconds.toFixed(1)} s`;
+  const learned = learnSeconds === null ? "" : `; routing was ready after ${learnSeconds.toFixed(1)} s`;
   return [
     [
-      "Milliseconds a message",
+      "Milliseconds per message",
       ms.mean === null ? "–" : ms.mean.toFixed(1),
-      `95 of 100 take at most ${ms.p95 === null ? "–" : ms.p95.toFixed(1)}${learned}`,
+      `95th percentile ${ms.p95 === null ? "–" : ms.p95.toFixed(1)}${learned}`,
     ],
   ];
 }
 
 const POLICY_TEXTS: Record<ReviewPolicy, (threshold: number) => string> = {
-  auto: () => "sends whatever it finds",
-  auto_if: (threshold) => `sends from ${threshold} on`,
-  review: (threshold) => `is always reviewed, taken here as sending from ${threshold} on`,
+  auto: () => "sends every answer",
+  auto_if: (threshold) => `sends from ${threshold}`,
+  review: (threshold) => `is always reviewed (evaluated as if it sent from ${threshold})`,
 };
 
 /** From where on the agents send now, to be compared with the thresholds. */
@@ -115,7 +115,7 @@ export function renderScores({ scores, policies, learnSeconds }: Omit<EvalResult
   const { paint, width } = view;
   const { scored, asExpected, score, lines, thresholds } = scores;
   const silent = lines - scored;
-  const rest = silent === 0 ? "" : `; ${silent} say nothing to compare`;
+  const rest = silent === 0 ? "" : `; ${silent} without expected results`;
   const rows: Row[] = [
     [paint.bold("Lines as expected"), paint.bold(figure(score)), `${asExpected} of ${scored}${rest}`],
     ...triageRows(scores),
@@ -133,7 +133,7 @@ export function renderScores({ scores, policies, learnSeconds }: Omit<EvalResult
     String(wrong),
     percent(answered === 0 ? null : right / answered),
   ]);
-  const heads = ["THRESHOLD", "ANSWERED", "RIGHT", "WRONG", "RIGHT OF THESE"];
+  const heads = ["THRESHOLD", "ANSWERED", "RIGHT", "WRONG", "CORRECT OF THESE"];
   return [table, "", renderTable(heads, thresholdRows, width), renderPolicies(policies)].join("\n");
 }
 
@@ -147,9 +147,9 @@ function someOf(names: readonly string[]): string {
 
 function expectedOf({ expected: { agent, document, answer } }: LinePrediction): string {
   return [
-    ...(agent === undefined ? [] : [agent === null ? "none of the agents" : `agent ${safeLine(agent, NAME_CHARS)}`]),
+    ...(agent === undefined ? [] : [agent === null ? "no agent" : `agent ${safeLine(agent, NAME_CHARS)}`]),
     ...(document === undefined ? [] : [document === null ? "no document" : `document ${someOf(document)}`]),
-    ...(answer === undefined ? [] : [answer === null ? "a person answers" : `answer with ${someOf(answer)}`]),
+    ...(answer === undefined ? [] : [answer === null ? "handed over to an operator" : `answer with ${someOf(answer)}`]),
   ].join("; ");
 }
 
@@ -157,14 +157,14 @@ function gotOf(prediction: LinePrediction): string {
   const { expected, agent, agentConfidence, documents, place, answer, answerConfidence, isSent } = prediction;
   const first = documents.slice(0, SHOWN_NAMES).map((key) => safeLine(key, NAME_CHARS));
   const found = first.length === 0 ? "no document" : `documents ${first.join(", ")}`;
-  const where = place === null ? "not among ten" : `place ${place}`;
+  const where = place === null ? "not in the top ten" : `rank ${place}`;
   const hasDocument = expected.document !== undefined && expected.document !== null;
   const said =
     answer === null
       ? "handed over, without an answer"
-      : `${isSent ? "answered" : "handed over"} (${percent(answerConfidence)} sure) ${quoted(answer)}`;
+      : `${isSent ? "answered" : "handed over"} (confidence ${percent(answerConfidence)}) ${quoted(answer)}`;
   return [
-    `${agent === null ? "none of the agents" : `agent ${safeLine(agent, NAME_CHARS)}`} (${percent(agentConfidence)} sure)`,
+    `${agent === null ? "no agent" : `agent ${safeLine(agent, NAME_CHARS)}`} (confidence ${percent(agentConfidence)})`,
     ...(hasDocument ? [`${found} (${where})`] : []),
     said,
   ].join("; ");
@@ -179,5 +179,5 @@ export function renderWorst(worst: readonly LinePrediction[], { paint, width }: 
     ["", `got: ${gotOf(prediction)}`],
     ["", `why: ${[prediction.agentWhy, prediction.answerWhy].map((why) => safeLine(why, TEXT_CHARS)).join(" ")}`],
   ]);
-  return renderTable(["LINE", "NOT AS EXPECTED, THE WORST FIRST"], rows, width);
+  return renderTable(["LINE", "NOT AS EXPECTED, WORST FIRST"], rows, width);
 }

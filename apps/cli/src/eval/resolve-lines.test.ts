@@ -42,7 +42,7 @@ test("what is unknown is reported with what may have been meant, all of it at on
       line: 1,
       fault: expect.stringMatching(/^document: there is no document "refund\.md"; did you mean "refunds\.md" or /),
     },
-    { line: 1, fault: 'document: there is no document "quokka"' },
-    { line: 2, fault: 'agent: there is no agent "quokka"' },
+    { line: 1, fault: 'document: no document is named "quokka"' },
+    { line: 2, fault: 'agent: no agent is named "quokka"' },
   ]);
 });

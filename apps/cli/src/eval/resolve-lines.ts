@@ -46,7 +46,7 @@ export function resolveLines(
   const reportUnknown = (line: number, kind: "agent" | "document", name: string, names: () => Iterable<string>) => {
     const meant = faults.length < MOST_SUGGESTED ? suggestNames(name, names()) : [];
     const advice = meant.length === 0 ? "" : `; did you mean ${meant.map((one) => `"${one}"`).join(" or ")}?`;
-    faults.push({ line, fault: `${kind}: there is no ${kind} "${name}"${advice}` });
+    faults.push({ line, fault: `${kind}: no ${kind} is named "${name}"${advice}` });
   };
   const namesOfAgents = () => agents.map(({ name }) => name);
   const namesOfDocuments = () =>

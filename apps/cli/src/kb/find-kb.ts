@@ -45,6 +45,8 @@ export async function getKb(store: Store, principal: Principal, name: string): P
   const found = kbs.find((kb) => kb.name === name);
   if (found !== undefined) return found;
   const advice =
-    kbs.length === 0 ? "There is none yet." : `There are: ${kbs.map((kb) => safeLine(kb.name, 80)).join(", ")}.`;
-  throw new CliError("not_found", EXIT.failed, `There is no knowledge base "${safeLine(name, 80)}". ${advice}`);
+    kbs.length === 0
+      ? "There are no knowledge bases yet."
+      : `Knowledge bases: ${kbs.map((kb) => safeLine(kb.name, 80)).join(", ")}.`;
+  throw new CliError("not_found", EXIT.failed, `No knowledge base is named "${safeLine(name, 80)}". ${advice}`);
 }

@@ -27,7 +27,7 @@ export async function findSiteSources(
   const failed: FoundPages["failed"] = [];
   const forbidden: string[] = [];
   const fail = (file: string, { message }: ServiceError) => failed.push({ file, error: message });
-  cli.terminal.note(`Looking for the pages of ${safeLine(sitemap, 200)} …`);
+  cli.terminal.note(`Finding the pages of ${safeLine(sitemap, 200)} …`);
   try {
     const pages = await findSitePages(fetcher, sitemap, {
       maxPages,
@@ -36,7 +36,7 @@ export async function findSiteSources(
       onForbidden: (page) => forbidden.push(page),
     });
     const isCut = pages.length >= maxPages;
-    if (isCut) cli.terminal.note(`Only the first ${maxPages} pages are taken; --max-pages takes more.`);
+    if (isCut) cli.terminal.note(`Only the first ${maxPages} pages are added; raise --max-pages to add more.`);
     return { sources: pages.map(pageSource), failed, skipped: {}, linksOut: [], isCut, forbidden };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

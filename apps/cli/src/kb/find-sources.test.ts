@@ -43,7 +43,7 @@ describe("what a folder holds", () => {
     const { files, skipped, unread } = await walkFolder(join(folder, "docs"));
     expect(files).toEqual(["a.PDF", "also-b.md", "b.md", "deep/er/c.html"].map((file) => join(folder, "docs", file)));
     expect(Object.fromEntries(skipped)).toEqual({ ".png": 2, "": 1 });
-    expect(unread).toEqual([{ path: join(folder, "docs", "broken.md"), error: "there is no such file" }]);
+    expect(unread).toEqual([{ path: join(folder, "docs", "broken.md"), error: "no such file" }]);
   });
 
   test("is nothing that a link leads to out of it, be it a file or a folder; such links are named", async () => {
@@ -68,7 +68,7 @@ describe("what a folder holds", () => {
     const { files, unread } = await walkFolder(outer);
     await chmod(join(outer, "closed"), 0o700);
     expect(files).toEqual([join(outer, "open.md")]);
-    expect(unread).toEqual([{ path: join(outer, "closed"), error: "this user may not read it" }]);
+    expect(unread).toEqual([{ path: join(outer, "closed"), error: "permission denied" }]);
   });
 
   const testPipes = process.platform === "win32" ? test.skip : test;
@@ -91,7 +91,7 @@ describe("words of the command line", () => {
       "file docs/deep/er/c.html",
       "page https://example.com/a",
     ]);
-    expect(failed).toEqual([{ file: "docs/broken.md", error: "there is no such file" }]);
+    expect(failed).toEqual([{ file: "docs/broken.md", error: "no such file" }]);
     expect(skipped).toEqual({ ".png": 2, "": 1 });
     expect(linksOut).toEqual(["docs/link", "docs/secret.md"]);
   });
@@ -100,9 +100,9 @@ describe("words of the command line", () => {
     const { sources, failed } = await findSources(folder, ["gone.md", "single.rst/x.md", "http://", "single.rst"]);
     expect(sources).toHaveLength(1);
     expect(failed).toEqual([
-      { file: "gone.md", error: "there is no such file" },
-      { file: "single.rst/x.md", error: "there is no such file" },
-      { file: "http://", error: "it is no valid URL; check it for typing errors" },
+      { file: "gone.md", error: "no such file" },
+      { file: "single.rst/x.md", error: "no such file" },
+      { file: "http://", error: "is not a valid URL; check it for typos" },
     ]);
   });
 });

@@ -45,7 +45,7 @@ export function pageKeyOf(address: string): string | null {
 /** A page as a source. Throws CliError `usage` for what is no address. */
 export function pageSource(address: string): Source {
   const key = pageKeyOf(address);
-  if (key === null) throw new CliError("usage", EXIT.usage, "it is no valid URL; check it for typing errors");
+  if (key === null) throw new CliError("usage", EXIT.usage, "is not a valid URL; check it for typos");
   return { kind: "page", name: address, key, url: key };
 }
 

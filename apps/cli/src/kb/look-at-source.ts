@@ -42,7 +42,7 @@ const usage = (message: string) => new CliError("usage", EXIT.usage, message);
 
 /** Nothing was found where documents should be: more likely a fault than the wish to have none. */
 function nothingFound(source: string, why: string): CliError {
-  const text = `There is nothing to read in ${safeLine(source, 200)}${why}. Nothing was changed or removed.`;
+  const text = `No documents found in ${safeLine(source, 200)}${why}. Nothing was changed or removed.`;
   return new CliError("nothing_found", EXIT.failed, text);
 }
 
@@ -50,16 +50,17 @@ async function lookAtFolder(cli: Cli, source: string): Promise<SourceState> {
   const folderKey = documentKeyOf(cli.folder, source);
   if (folderKey === "") {
     throw usage(
-      "Name the folder from the one above it: documents are known by their path, which has to hold its name.",
+      "Run this command from the parent folder: documents are identified by their path, which must contain the folder's name.",
     );
   }
   const entry = await stat(resolve(cli.folder, source)).catch((error: unknown) => {
     throw nothingFound(source, `: ${faultOfPath(error).message}`);
   });
-  if (!entry.isDirectory()) throw usage("Only a folder or a site can be kept in step; add a single file with kb add.");
+  if (!entry.isDirectory())
+    throw usage("Only a folder or a site can be synchronized. To add a single file, use kb add.");
   const found = await findFolderSources(cli.folder, source);
   if (found.sources.length === 0) throw nothingFound(source, "");
-  const notRemoved = found.failed.length === 0 ? null : "parts of the folder could not be looked at";
+  const notRemoved = found.failed.length === 0 ? null : "parts of the folder could not be read";
   const isStillThere = (key: string) => isFile(resolve(cli.folder, key));
   return { found, isOfSource: scopeOfFolder(folderKey), isStillThere, notRemoved };
 }
@@ -72,7 +73,7 @@ async function lookAtSite(
   const { isCut, forbidden, ...found } = await findSiteSources(cli, fetcher, source, options);
   if (found.sources.length === 0) throw nothingFound(source, found.failed.map(({ error }) => `: ${error}`).join(""));
   const reasons = [
-    ...(isCut ? ["there may be more pages than were taken"] : []),
+    ...(isCut ? ["there may be more pages than the maximum"] : []),
     ...(found.failed.length > 0 ? ["a part of the sitemap could not be read"] : []),
   ];
   const pages = found.sources.map(({ key }) => key);

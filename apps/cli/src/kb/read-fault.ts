@@ -2,12 +2,12 @@ import { CliError } from "../cli-error.ts";
 import { EXIT } from "../exit-codes.ts";
 
 const READ_FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EACCES: "this user may not read it",
-  EPERM: "this user may not read it",
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   ENAMETOOLONG: "the name is too long",
-  ELOOP: "it is a link that leads to itself",
+  ELOOP: "is a link that leads to itself",
 };
 
 /** A file that cannot become a document, with the reason as half a sentence. */

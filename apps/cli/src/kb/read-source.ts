@@ -10,10 +10,10 @@ const MB = 1024 * 1024;
 async function readBytes(path: string): Promise<Buffer> {
   try {
     const found = await stat(path);
-    if (!found.isFile()) throw badFile("it is not a regular file");
+    if (!found.isFile()) throw badFile("is not a regular file");
     if (found.size > KB_LIMITS.fileMaxBytes) {
-      const size = `${Math.ceil(found.size / MB)} MB, ${KB_LIMITS.fileMaxBytes / MB} MB is the most`;
-      throw badFile(`it has ${size}; split it into several files`);
+      const size = `${Math.ceil(found.size / MB)} MB; the maximum is ${KB_LIMITS.fileMaxBytes / MB} MB`;
+      throw badFile(`has ${size}. Split it into several files`);
     }
     return await readFile(path);
   } catch (error) {

@@ -30,8 +30,8 @@ export function renderSkipped(skipped: Readonly<Record<string, number>>): string
   const endings = Object.entries(skipped).toSorted(([, one], [, other]) => other - one);
   if (endings.length === 0) return null;
   const count = endings.reduce((sum, [, number]) => sum + number, 0);
-  const named = endings.map(([ending, number]) => `${ending === "" ? "no ending" : safeLine(ending, 20)} ${number}`);
-  return `Left out ${count} ${count === 1 ? "file" : "files"} that cannot be read: ${named.join(", ")}.`;
+  const named = endings.map(([ending, number]) => `${ending === "" ? "no extension" : safeLine(ending, 20)} ${number}`);
+  return `Skipped ${count} unsupported ${count === 1 ? "file" : "files"}: ${named.join(", ")}.`;
 }
 
 /** Names in a line, the first ten of them. */
@@ -44,7 +44,7 @@ export function renderNames(names: readonly string[]): string {
 export function renderLinksOut(links: readonly string[]): string | null {
   if (links.length === 0) return null;
   const subject = links.length === 1 ? "1 link that leads" : `${links.length} links that lead`;
-  return `Left out ${subject} out of the folder: ${renderNames(links)}.`;
+  return `Skipped ${subject} out of the folder: ${renderNames(links)}.`;
 }
 
 /** The outcome for each file as a table; null when there is nothing to show. */

@@ -47,7 +47,9 @@ export async function runAdd(cli: Cli, words: readonly string[], options: AddOpt
       renderSummary(summary),
       renderSkipped(skipped),
       renderLinksOut(linksOut),
-      isInterrupted ? "Interrupted. The same command goes on from here: what is there is left alone." : null,
+      isInterrupted
+        ? "Interrupted. Run the same command to resume: documents that are already added are skipped."
+        : null,
     ]
       .filter((part) => part !== null)
       .join("\n"),

@@ -70,7 +70,7 @@ export async function runList(cli: Cli, { kb, project }: ListOptions): Promise<v
     const { id } = await getKb(store, principal, kb);
     const items = await listAllDocuments(store, principal, id);
     terminal.show({ ok: true, project, kb, items }, () =>
-      items.length === 0 ? "There are no documents in it." : renderDocuments(items, terminal),
+      items.length === 0 ? "There are no documents in this knowledge base." : renderDocuments(items, terminal),
     );
   });
 }

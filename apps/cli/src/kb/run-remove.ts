@@ -32,7 +32,7 @@ function findDocument(documents: readonly DocumentItem[], folder: string, word: 
 export async function runRemove(cli: Cli, words: readonly string[], options: RemoveOptions): Promise<void> {
   const { kb, project, all = false, yes = false } = options;
   if (all === words.length > 0) {
-    throw new CliError("usage", EXIT.usage, "Name documents, or all of them with --all. See: kb remove --help");
+    throw new CliError("usage", EXIT.usage, "Specify documents, or all of them with --all. See: kb remove --help");
   }
   const { removed, missing, isAgreed } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
@@ -53,7 +53,9 @@ export async function runRemove(cli: Cli, words: readonly string[], options: Rem
   if (missing.length > 0) cli.setExitCode(EXIT.failed);
   cli.terminal.show({ ok: missing.length === 0 && isAgreed, project, kb, removed, missing }, () => {
     if (!isAgreed) return "Nothing was removed.";
-    const lines = missing.map((word) => `There is no document "${safeLine(word, 200)}" in it; kb list shows them.`);
+    const lines = missing.map(
+      (word) => `No document "${safeLine(word, 200)}" in this knowledge base; kb list shows them.`,
+    );
     return [...lines, `Removed ${removed.length} ${removed.length === 1 ? "document" : "documents"}.`].join("\n");
   });
 }

@@ -65,7 +65,7 @@ async function makePlan(source: string, state: SourceState, present: DocumentIte
     else gone.push(document);
   }
   const isKept = notRemoved !== null && gone.length > 0;
-  const kept = isKept ? `Nothing was removed, since ${notRemoved}: ${gone.length} left.` : null;
+  const kept = isKept ? `Nothing was removed, because ${notRemoved}: ${gone.length} kept.` : null;
   return { source, state, present, ofSource, gone, stay, kept };
 }
 
@@ -73,13 +73,13 @@ async function makePlan(source: string, state: SourceState, present: DocumentIte
 function questionOf({ kb }: SyncOptions, { source, ofSource, gone, kept }: Plan): string | null {
   if (kept !== null || gone.length <= UNASKED_COUNT || gone.length * 2 <= ofSource.length) return null;
   const known = `the ${ofSource.length} documents of ${safeLine(source, 200)} in "${safeLine(kb, 80)}"`;
-  return `${gone.length} of ${known} are there no more. Remove ${gone.length} documents?`;
+  return `${gone.length} of ${known} no longer exist. Remove ${gone.length} documents?`;
 }
 
 /** Documents that are there although the source was not asked for them, in a line; null when there are none. */
 function renderStay(stay: readonly string[]): string | null {
   if (stay.length === 0) return null;
-  return `Not looked at, and kept as they are: ${renderNames(stay)}.`;
+  return `Skipped and kept unchanged: ${renderNames(stay)}.`;
 }
 
 const joinLines = (lines: readonly (string | null)[]) => lines.filter((line) => line !== null).join("\n");
@@ -105,7 +105,7 @@ function showPlan({ terminal }: Cli, options: SyncOptions, plan: Plan): void {
         renderStay(stay),
         kept,
         `Nothing was changed: ${fresh.length} to add, ${compared} to compare, ${gone.length} to remove.`,
-        asks ? "Since that is more than half, it asks before it removes them, or needs --yes." : null,
+        asks ? "This is more than half, so removing them requires confirmation or --yes." : null,
       ]),
   );
 }
@@ -144,7 +144,7 @@ async function carryOut(
       renderLinksOut(linksOut),
       renderStay(stay),
       kept,
-      isInterrupted ? "Interrupted, nothing was removed. The same command goes on from here." : null,
+      isInterrupted ? "Interrupted. Nothing was removed. Run the same command to resume." : null,
     ]),
   );
 }

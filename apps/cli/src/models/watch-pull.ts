@@ -1,4 +1,4 @@
-import type { PullNews } from "@svc/client";
+import type { PullProgress } from "@svc/client";
 import type { ModelPullProgress } from "@svc/contracts";
 import { safeLine } from "../safe-text.ts";
 import type { Terminal } from "../terminal.ts";
@@ -27,9 +27,9 @@ function createLines(): (progress: ModelPullProgress) => string | null {
  * Shows how far a pull is, until it ends: a bar on a terminal, lines elsewhere, nothing with `--json`. Answers the last
  * that was said of it. Rejects as the news do.
  */
-export async function watchPull(terminal: Terminal, news: AsyncIterable<PullNews>): Promise<PullNews | null> {
+export async function watchPull(terminal: Terminal, news: AsyncIterable<PullProgress>): Promise<PullProgress | null> {
   const nextLine = createLines();
-  let last: PullNews | null = null;
+  let last: PullProgress | null = null;
   try {
     for await (const progress of news) {
       last = progress;

@@ -18,14 +18,14 @@ export async function runErase(cli: Cli, options: EraseOptions): Promise<void> {
   const { project, yes } = options;
   const item = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
-    const question = `Erase all that the project "${safeLine(project, 80)}" holds of ${describeSubject(options)}, for ever?`;
+    const question = `Permanently erase all data of ${describeSubject(options)} in the project "${safeLine(project, 80)}"?`;
     const isAgreed = yes === true || (await confirm(cli, question, "--yes"));
     return isAgreed ? erasePersonalData({ store }, principal, subject) : null;
   });
   cli.terminal.show({ ok: item !== null, project, item }, () => {
     if (item === null) return "Nothing was erased.";
     const erased = Object.entries(item.counts).filter(([, count]) => count > 0);
-    if (erased.length === 0) return "Nothing was held.";
+    if (erased.length === 0) return "There was no data.";
     return `Erased: ${erased.map(([kind, count]) => `${kind} ${count}`).join(", ")}.\nReceipt ${item.id} for ${item.subject}`;
   });
 }

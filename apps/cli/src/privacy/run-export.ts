@@ -23,7 +23,7 @@ async function writeFile(cli: Cli, out: string, data: PersonalData): Promise<voi
   } catch (error) {
     const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "EEXIST") throw error;
-    throw new CliError("bad_input", EXIT.failed, `${safeLine(out, 200)} is there already. Name another file.`);
+    throw new CliError("bad_input", EXIT.failed, `${safeLine(out, 200)} already exists. Choose another file.`);
   }
 }
 

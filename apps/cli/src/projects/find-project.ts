@@ -20,5 +20,5 @@ export async function findProject(store: Store, principal: Principal, name: stri
     projects.find((project) => project.name === name) ?? projects.find(({ id }) => id === name.toLowerCase());
   if (found !== undefined) return found;
   const known = projects.map((project) => project.name).join(", ");
-  throw new CliError("not_found", EXIT.failed, `There is no project "${safeLine(name, 80)}". There are: ${known}.`);
+  throw new CliError("not_found", EXIT.failed, `No project is named "${safeLine(name, 80)}". Projects: ${known}.`);
 }

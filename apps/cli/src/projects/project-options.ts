@@ -45,7 +45,7 @@ function modelLimitsOf({ modelCalls, modelTokens }: ProjectOptions): Pick<Projec
 /** What the options say of a project, but for its name. */
 export async function settingsOf(cli: Cli, options: ProjectOptions): Promise<ProjectChange> {
   const { handoffText, handoffFile, handoffIn, greeting, tables, retention, fileRetention } = options;
-  const input = { what: "the hand-off text", maxBytes: LIMITS.bodyMaxBytes };
+  const input = { what: "the handoff text", maxBytes: LIMITS.bodyMaxBytes };
   const text =
     handoffFile === undefined
       ? handoffText

@@ -9,29 +9,29 @@ const TEXT_CHARS = 300;
 const describeDays = (days: number) => (days === 1 ? "1 day" : `${days} days`);
 
 const describeRetention = ({ retentionDays }: ProjectItem) =>
-  retentionDays === null ? "for ever" : describeDays(retentionDays);
+  retentionDays === null ? "forever" : describeDays(retentionDays);
 
 const describeFileRetention = ({ fileRetentionDays }: ProjectItem) =>
   fileRetentionDays === null ? "as long as the conversation" : describeDays(fileRetentionDays);
 
 /** What a project may ask of language models. */
 function describeModelLimits({ modelLimits: { concurrency, tokensPerDay } }: ProjectItem): string {
-  const calls = concurrency === null ? "any number of calls at once" : `${concurrency} calls at once`;
-  return tokensPerDay === null ? `${calls}, any number of tokens` : `${calls}, ${tokensPerDay} tokens a day`;
+  const calls = concurrency === null ? "unlimited concurrent calls" : `${concurrency} concurrent calls`;
+  return tokensPerDay === null ? `${calls}, unlimited tokens` : `${calls}, ${tokensPerDay} tokens per day`;
 }
 
 const describeHandoff = ({ handoffText }: ProjectItem) =>
   handoffText === "" ? "none" : safeLine(handoffText, TEXT_CHARS);
 
 const describeHandoffs = ({ handoffTexts }: ProjectItem): [string, string][] =>
-  Object.entries(handoffTexts).map(([language, text]) => [`hand-off text (${language})`, safeLine(text, TEXT_CHARS)]);
+  Object.entries(handoffTexts).map(([language, text]) => [`handoff text (${language})`, safeLine(text, TEXT_CHARS)]);
 
 const describeGreeting = ({ greeting }: ProjectItem) =>
-  greeting === "" ? "the service's own" : safeLine(greeting, TEXT_CHARS);
+  greeting === "" ? "service default" : safeLine(greeting, TEXT_CHARS);
 
 /** What signs the callbacks of a project. */
 function describeSecret({ webhookSecret, previousWebhookSecretUntil: until }: ProjectItem): string {
-  if (webhookSecret === null) return "none: callbacks are signed with the API key that sent the message";
+  if (webhookSecret === null) return "not set: callbacks are signed with the API key that sent the message";
   return until === null ? "set" : `set; the previous one also signs until ${until}`;
 }
 
@@ -44,7 +44,7 @@ export function renderProjects(projects: readonly ProjectItem[], { width }: Term
     project.tablesAsXlsx ? "yes" : "no",
     describeHandoff(project),
   ]);
-  return renderTable(["NAME", "MADE", "KEPT", "TABLES AS XLSX", "HAND-OFF TEXT"], rows, width);
+  return renderTable(["NAME", "MADE", "KEPT", "TABLES AS XLSX", "HANDOFF TEXT"], rows, width);
 }
 
 /** One project as a person reads it. */
@@ -53,12 +53,12 @@ export function renderProject(project: ProjectItem): string {
     ["name", project.name],
     ["id", project.id],
     ["made", project.createdAt],
-    ["hand-off text", describeHandoff(project)],
+    ["handoff text", describeHandoff(project)],
     ...describeHandoffs(project),
     ["greeting", describeGreeting(project)],
     ["tables as XLSX", project.tablesAsXlsx ? "yes" : "no"],
-    ["conversations kept", describeRetention(project)],
-    ["customers' files kept", describeFileRetention(project)],
+    ["keep conversations", describeRetention(project)],
+    ["keep customers' files", describeFileRetention(project)],
     ["language models", describeModelLimits(project)],
     ["webhook secret", describeSecret(project)],
     ["version", String(project.version)],

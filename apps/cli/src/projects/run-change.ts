@@ -24,7 +24,11 @@ export async function runChange(cli: Cli, name: string, options: ProjectOptions)
   const { handoffIn, ...others } = options;
   const changes = await settingsOf(cli, others);
   if (Object.keys(changes).length === 0 && handoffIn === undefined) {
-    throw new CliError("usage", EXIT.usage, "Say what to change, for example --retention. See: projects change --help");
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Specify what to update, for example --retention. See: projects update --help",
+    );
   }
   await change(cli, name, ({ handoffTexts }) =>
     handoffIn === undefined ? changes : { ...changes, handoffTexts: mergeHandoffTexts(handoffTexts, handoffIn) },

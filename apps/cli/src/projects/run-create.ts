@@ -14,6 +14,6 @@ export async function runCreate(cli: Cli, name: string, options: ProjectOptions)
   );
   cli.terminal.show({ ok: true, item }, () => renderProject(item));
   cli.terminal.note(
-    `It has no agent yet. Make one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE --project ${item.name}`,
+    `It has no agent yet. Create one with: ${cli.self} agents create NAME --kb KNOWLEDGE-BASE --project ${item.name}`,
   );
 }

@@ -18,11 +18,11 @@ export interface DeleteOptions {
 async function askName(cli: Cli, store: Store, { id, name }: ProjectItem): Promise<string> {
   const held = Object.entries(await store.projects.countHeld(asProjectId(id))).filter(([, count]) => count > 0);
   const what =
-    held.length === 0 ? "It is empty." : `It holds ${held.map(([kind, count]) => `${count} ${kind}`).join(", ")}.`;
+    held.length === 0 ? "It is empty." : `It contains ${held.map(([kind, count]) => `${count} ${kind}`).join(", ")}.`;
   return askLine(cli, {
-    question: `This deletes the project ${name} with all that it holds, for ever. ${what}`,
-    request: "Type its name and Enter",
-    instead: `There is nobody here to agree: add --confirm ${name}.`,
+    question: `This permanently deletes the project ${name} and everything in it. ${what}`,
+    request: "Type its name and press Enter",
+    instead: `Cannot ask for confirmation, because the input is not a terminal. Add --confirm ${name}.`,
   });
 }
 
@@ -37,6 +37,6 @@ export async function runDelete(cli: Cli, name: string, options: DeleteOptions):
     return deleteProject({ store }, principal, project.id, { confirm }, [project.version]);
   });
   cli.terminal.show({ ok: item !== null, item }, () =>
-    item === null ? "Nothing was deleted." : `Deleted the project ${item.name} with all that it held.`,
+    item === null ? "Nothing was deleted." : `Deleted the project ${item.name} and everything in it.`,
   );
 }

@@ -21,7 +21,8 @@ export function isFile(cli: Pick<Cli, "folder">, against: string): boolean {
 /** The change that a file says. YAML is read by its version 1.2, which JSON is part of. Throws CliError `bad_input`. */
 export async function readChange(cli: Cli, file: string): Promise<ReplayInput["against"]> {
   const text = (await readInput(cli, file, EXPECTED)).toString("utf8");
-  const bad = (reason: string) => new CliError("bad_input", EXIT.failed, `${safeLine(file)} is no change: ${reason}`);
+  const bad = (reason: string) =>
+    new CliError("bad_input", EXIT.failed, `${safeLine(file)} is not a valid change: ${reason}`);
   let change: unknown;
   try {
     // Without aliases, so that a small file cannot become a large value.
@@ -30,7 +31,7 @@ export async function readChange(cli: Cli, file: string): Promise<ReplayInput["a
     throw bad(safeLine(error instanceof Error ? error.message : String(error), 300));
   }
   if (typeof change === "object" && change !== null && !Array.isArray(change)) return change;
-  throw bad('it has to be an object with the fields that change, such as {"autoThreshold": 0.6}.');
+  throw bad('it must be an object with the changed fields, such as {"autoThreshold": 0.6}.');
 }
 
 /** What `--against` names: the change in a file, else another one of the agents. Throws CliError. */

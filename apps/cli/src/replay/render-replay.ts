@@ -32,14 +32,14 @@ const VERDICTS: Record<ReplayItem["verdict"], (paint: Paint) => string> = {
 const DECISIONS: Record<ReplayItem["decision"], string> = {
   approve: "approved",
   edit: "edited",
-  reply: "written by a person",
+  reply: "written by an operator",
 };
 
 function renderSide(name: string, side: ReplaySide, paint: Paint): string {
   const fate = side.sends ? "sent" : `held: ${safeLine(side.sendsWhy, 200)}`;
   const sources = side.sources.map(({ title }) => safeLine(title, 60));
   const from = sources.length === 0 ? "" : `  from ${[...new Set(sources)].join(", ")}`;
-  const figures = `F1 ${figure(side.tokenF1)}  L ${figure(side.rougeL)}  ${Math.round(side.confidence * 100)} % sure`;
+  const figures = `F1 ${figure(side.tokenF1)}  L ${figure(side.rougeL)}  confidence ${Math.round(side.confidence * 100)} %`;
   return `${paint.bold(name)}  ${figures}  ${fate}${from}`;
 }
 
@@ -79,17 +79,17 @@ export function renderReplay(result: ReplayResult, terminal: Pick<Terminal, "pai
     ? `${safeLine(agent.name, 80)} against ${safeLine(against.name, 80)}`
     : `${safeLine(agent.name, 80)}, changed: ${changed}`;
   if (items.length === 0 && notCompared === 0) {
-    return `${head}\nNo person has answered a message of this agent in that time, so there is nothing to compare.`;
+    return `${head}\nNo operator has answered a message of this agent in that period, so there is nothing to compare.`;
   }
   const { before, after } = summary.usage;
   const tokens = (one: typeof before) => String(one.inputTokens + one.outputTokens);
   const table = renderTable(
     ["", "BEFORE", "AFTER"],
     [
-      ["Sent without a person", String(summary.sends.before), String(summary.sends.after)],
-      ["Words in common (F1)", figure(summary.tokenF1.before), figure(summary.tokenF1.after)],
+      ["Sent without approval", String(summary.sends.before), String(summary.sends.after)],
+      ["Common words (F1)", figure(summary.tokenF1.before), figure(summary.tokenF1.after)],
       ["In the same order (L)", figure(summary.rougeL.before), figure(summary.rougeL.after)],
-      ["Tokens of a model", tokens(before), tokens(after)],
+      ["Model tokens", tokens(before), tokens(after)],
     ],
     terminal.width,
   );
@@ -100,11 +100,11 @@ export function renderReplay(result: ReplayResult, terminal: Pick<Terminal, "pai
     "",
     table,
     "",
-    paint.dim("Both answer from the knowledge bases as they are now, which may differ from what they were then."),
+    paint.dim("Both answer from the current knowledge bases, which may have changed since then."),
     ...(notCompared === 0
       ? []
       : [
-          `Time was up: ${repliesOf(notCompared)} ${notCompared === 1 ? "was" : "were"} not compared. Give it more with --timeout.`,
+          `Time limit reached: ${repliesOf(notCompared)} ${notCompared === 1 ? "was" : "were"} not compared. Raise --timeout.`,
         ]),
   ].join("\n");
 }

@@ -73,7 +73,7 @@ export async function runReplay(cli: Cli, options: ReplayOptions): Promise<void>
   terminal.show({ ok: true, project, ...result }, () => renderReplay(result, terminal));
   if (failIfWorse && isWorse(result)) {
     terminal.note(
-      `${result.summary.worse} worse, ${result.summary.better} better: --fail-if-worse ends with exit code 1.`,
+      `${result.summary.worse} worse, ${result.summary.better} better: exit code 1, because of --fail-if-worse.`,
     );
     cli.setExitCode(EXIT.failed);
   }

@@ -33,7 +33,7 @@ function cellsOf({ messages, automatic, handoffs, edits, firstReplyMs }: Counts)
   ];
 }
 
-const HEAD = ["MESSAGES", "AUTOMATIC", "HAND-OFFS", "EDITS", "FIRST REPLY (MEDIAN, 90 %)"];
+const HEAD = ["MESSAGES", "AUTOMATIC", "HAND-OFFS", "EDITS", "FIRST REPLY (MEDIAN, P90)"];
 
 /** How a project fared, as a person reads it. */
 export function renderStats(stats: Stats, { width }: Terminal): string {
@@ -50,10 +50,10 @@ export function renderStats(stats: Stats, { width }: Terminal): string {
       ["from", from],
       ["to", to],
       ["messages", String(messages)],
-      ["answered without a person", `${automatic}${share(automatic, messages)}`],
-      ["handed to a person", `${handoffs}${share(handoffs, messages)}`],
+      ["answered automatically", `${automatic}${share(automatic, messages)}`],
+      ["handed over to a person", `${handoffs}${share(handoffs, messages)}`],
       ["drafts edited", String(edits)],
-      ["first reply", `${renderSpan(firstReplyMs.p50)} in the middle, ${renderSpan(firstReplyMs.p90)} for 90 %`],
+      ["first reply", `median ${renderSpan(firstReplyMs.p50)}, 90th percentile ${renderSpan(firstReplyMs.p90)}`],
     ]),
     ...(channels.length === 0 ? [] : ["", renderTable(["CHANNEL", ...HEAD], rows(channels), width)]),
     ...(agents.length === 0 ? [] : ["", renderTable(["AGENT", ...HEAD], rows(agents), width)]),

@@ -18,11 +18,11 @@ export async function findTicketId(store: Store, principal: Principal, named: st
   if (found !== undefined && others.length === 0) return found.id;
   const name = `"${safeLine(named, NAME_CHARS)}"`;
   throw found === undefined
-    ? new CliError("not_found", EXIT.failed, `There is no ticket and no chat ${name}. See: tickets list`)
+    ? new CliError("not_found", EXIT.failed, `No ticket or chat ${name} exists. See: tickets list`)
     : new CliError(
         "ambiguous",
         EXIT.failed,
-        `Several channels have a chat ${name}. Name one ticket: ${items.map(({ id }) => id).join(", ")}`,
+        `Several channels have a chat ${name}. Specify a ticket: ${items.map(({ id }) => id).join(", ")}`,
       );
 }
 

@@ -7,7 +7,7 @@ import { readInput } from "../read-input.ts";
 /** A text to be sent or kept: the argument, else what a file has, else standard input, without the line end at its end. */
 export async function readText(cli: Cli, text: string | undefined, file: string | undefined): Promise<string> {
   if (text !== undefined && file !== undefined) {
-    throw new CliError("usage", EXIT.usage, "Give the text as an argument or by --file, not both.");
+    throw new CliError("usage", EXIT.usage, "Pass the text either as an argument or with --file, not both.");
   }
   if (text !== undefined) return text;
   const bytes = await readInput(cli, file, { what: "the text", maxBytes: LIMITS.bodyMaxBytes });

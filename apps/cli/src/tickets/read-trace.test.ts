@@ -38,7 +38,7 @@ test("why it quotes instead of answering with a model is told in the words of th
     "quotes",
     "instead of the model: its provider refuses the API key (401) (see docs/models.md)",
   ]);
-  expect(facts).toContainEqual(["review", "a person has to look, whatever the policy says"]);
+  expect(facts).toContainEqual(["review", "requires an operator, regardless of the policy"]);
   expect(facts).toContainEqual(["tries", "3"]);
 });
 

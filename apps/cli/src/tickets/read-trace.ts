@@ -45,7 +45,13 @@ function describeUsage({ model, inputTokens, outputTokens, costUsd }: z.infer<ty
 
 function describeGate({ sends, rejects, needsPerson, why }: NonNullable<z.infer<typeof gateSchema>>): string {
   const fate =
-    rejects === true ? "no answer" : !sends ? "held" : needsPerson === true ? "sent, and a person looks" : "sent";
+    rejects === true
+      ? "no answer"
+      : !sends
+        ? "held"
+        : needsPerson === true
+          ? "sent, and an operator follows up"
+          : "sent";
   return `${fate}: ${safeLine(why, LINE_CHARS)}`;
 }
 
@@ -67,7 +73,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     ...(fallback === null
       ? []
       : [["quotes", `instead of the model: ${reasonOf(fallback)} (see docs/models.md)`] as const]),
-    ...(mustReview === true ? [["review", "a person has to look, whatever the policy says"] as const] : []),
+    ...(mustReview === true ? [["review", "requires an operator, regardless of the policy"] as const] : []),
   ]),
   gate: reader(gateSchema, (gate) => (gate === null ? [] : [["decision", describeGate(gate)]])),
   stageMs: reader(z.record(z.string(), z.number()), (stageMs) => {

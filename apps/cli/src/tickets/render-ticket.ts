@@ -26,10 +26,10 @@ function quoted(text: string): string {
 
 const AUTHORS = { agent: "agent", operator: "operator", system: "service" } as const;
 const MESSAGE_REMARKS: Record<TicketMessage["state"], string> = {
-  received: "waits for the pipeline",
-  held: "waits for a person",
+  received: "waiting for the pipeline",
+  held: "waiting for an operator",
   answered: "",
-  rejected: "gets no answer",
+  rejected: "dismissed",
   failed: "failed",
 };
 
@@ -51,7 +51,7 @@ function ofMessage(message: TicketMessage, { origin }: Pick<TicketDetail, "origi
     head: `${paint.dim(minute(timestamp))}  ${paint.bold(who)}${remark === "" ? "" : `  ${paint.yellow(remark)}`}`,
     text: [
       ...(text === "" ? [] : [quoted(text)]),
-      ...attachments.map(({ name = "without a name", type }) => quoted(`[file ${safeLine(name)}, ${safeLine(type)}]`)),
+      ...attachments.map(({ name = "unnamed", type }) => quoted(`[file ${safeLine(name)}, ${safeLine(type)}]`)),
     ].join("\n"),
   };
 }
@@ -76,7 +76,7 @@ function renderConversation(ticket: TicketDetail, paint: Paint): string {
     ...replies.map((reply) => ofReply(reply, paint)),
   ];
   const lines = said.toSorted((one, other) => one.seq - other.seq).map(({ head, text }) => `${head}\n${text}`);
-  return [...(more.messages || more.replies ? [paint.dim("(older ones are not shown)")] : []), ...lines].join("\n");
+  return [...(more.messages || more.replies ? [paint.dim("(older entries are not shown)")] : []), ...lines].join("\n");
 }
 
 const undeliveredSchema = z.object({ reason: z.string(), isDead: z.boolean() });
@@ -86,7 +86,7 @@ function describeUndelivered(value: unknown): string | null {
   const { success, data } = undeliveredSchema.safeParse(value);
   if (!success) return null;
   const { reason, isDead } = data;
-  return `a reply did not arrive: ${safeLine(reason, LINE_CHARS)}${isDead ? " (a dead letter, which can be sent again)" : ""}`;
+  return `reply not delivered: ${safeLine(reason, LINE_CHARS)}${isDead ? " (dead letter; can be retried)" : ""}`;
 }
 
 /** What is told of an event beside its moves, but for the trace of a run: a note, or who it was assigned to. */
@@ -116,11 +116,7 @@ export function renderDraft(draft: TicketDraft, paint: Paint): string {
   return [
     `Draft for ${messages}${sureness}: ${safeLine(why, LINE_CHARS)}`,
     ...(isStale
-      ? [
-          paint.yellow(
-            "A message waits that this draft does not answer: it is still being worked on, or it has failed.",
-          ),
-        ]
+      ? [paint.yellow("This draft does not cover a newer message, which is still being processed or has failed.")]
       : []),
     text === "" ? paint.yellow("  (no text: the agent found no answer)") : quoted(text),
     ...(sources.length === 0 ? [] : [renderSources(sources, paint)]),
@@ -171,11 +167,11 @@ export function renderTicket(ticket: TicketDetail, paint: Paint): string {
       ? []
       : [
           "",
-          "What happened",
+          "Events",
           ...(more.events ? [paint.dim("(older events are not shown)")] : []),
           ...events.map((event) => renderEvent(event, paint)),
         ]),
-    ...(toolCalls.length === 0 ? [] : ["", "Calls of tools", ...toolCalls.map((call) => renderToolCall(call, paint))]),
+    ...(toolCalls.length === 0 ? [] : ["", "Tool calls", ...toolCalls.map((call) => renderToolCall(call, paint))]),
     ...(draft === null ? [] : ["", renderDraft(draft, paint)]),
   ].join("\n");
 }

@@ -25,7 +25,11 @@ export async function runChange(cli: Cli, named: string, options: ChangeOptions)
     ...(tag === undefined ? {} : { tags: tag === false ? [] : tag }),
   };
   if (Object.keys(change).length === 0) {
-    throw new CliError("usage", EXIT.usage, "Say what to change, for example --priority. See: tickets change --help");
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Specify what to update, for example --priority. See: tickets update --help",
+    );
   }
   const item = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);

@@ -14,19 +14,19 @@ import { findTicketId } from "./find-ticket.ts";
 
 /** What is said of an action that was done. The pipeline carries out what is sent or drafted. */
 export const DONE: Record<ReviewAction, string> = {
-  approve: "Approved: the draft is sent.",
-  edit: "Edited: your text is sent in the draft's place.",
-  reject: "Rejected: the customer gets no answer.",
-  regenerate: "The agent makes a new draft.",
-  takeover: "You have the ticket now.",
-  assign: "Assigned. Nothing is sent automatically as long as somebody has the ticket.",
-  unassign: "Nobody has the ticket any more.",
+  approve: "Approved. The draft is sent.",
+  edit: "Edited. Your text is sent instead of the draft.",
+  reject: "Dismissed. The customer gets no answer.",
+  regenerate: "The agent regenerates the draft.",
+  takeover: "The ticket is assigned to you.",
+  assign: "Assigned. Nothing is sent automatically while the ticket is assigned.",
+  unassign: "Unassigned.",
   note: "Noted.",
   reply: "Your reply is sent.",
   reroute: "Rerouted.",
-  resolve: "Closed. A new message of the customer opens it again.",
-  reopen: "Open again.",
-  retry: "What had failed is tried again.",
+  resolve: "Closed. A new message from the customer reopens it.",
+  reopen: "Reopened.",
+  retry: "Failed messages and replies are retried.",
 };
 
 /** An action with what it takes. */
@@ -86,7 +86,11 @@ export interface RerouteOptions {
 /** `svc tickets reroute`: gives a ticket to another agent, or to another project. */
 export function runReroute(cli: Cli, named: string, { project, agent, toProject }: RerouteOptions): Promise<void> {
   if (agent === undefined && toProject === undefined) {
-    throw new CliError("usage", EXIT.usage, "Say where to, by --agent or --to-project. See: tickets reroute --help");
+    throw new CliError(
+      "usage",
+      EXIT.usage,
+      "Specify the destination with --agent or --to-project. See: tickets reroute --help",
+    );
   }
   return runDecision(cli, named, project, async (store) => {
     const target = await localPrincipal(store, toProject ?? project);

@@ -20,7 +20,9 @@ export interface ListOptions {
   priority?: string;
   tag?: string;
   origin?: string;
+  /** Deprecated name of `search`. */
   q?: string;
+  search?: string;
   needsReview?: true;
   allProjects?: true;
   sort?: string;
@@ -40,11 +42,24 @@ function repeatOptions({ limit, needsReview, allProjects, ...options }: ListOpti
 
 /** `svc tickets list`: the tickets of a project, by filters and words. */
 export async function runList(cli: Cli, options: ListOptions): Promise<void> {
-  const { project, channel, agent, needsReview, allProjects, all, limit, cursor, ...filters } = options;
+  const {
+    project,
+    channel,
+    agent,
+    needsReview,
+    allProjects,
+    all,
+    limit,
+    cursor,
+    search,
+    q = search,
+    ...filters
+  } = options;
   const { items, nextCursor } = await withResources(cli, {}, async ({ store }) => {
     const principal = await localPrincipal(store, project);
     const input: TicketListInput = {
       ...filters,
+      ...(q === undefined ? {} : { q }),
       ...(channel === undefined ? {} : { channelId: channel }),
       ...(agent === undefined ? {} : { agentId: (await findAgent(store, principal, agent)).id }),
       ...(needsReview === true ? { needsReview: "1" } : {}),
@@ -55,9 +70,9 @@ export async function runList(cli: Cli, options: ListOptions): Promise<void> {
     return { items: everything, nextCursor: null };
   });
   cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
-    if (items.length === 0) return "There are no such tickets.";
+    if (items.length === 0) return "No matching tickets.";
     const table = renderTickets(items, cli.terminal, Date.now());
     if (nextCursor === null) return table;
-    return `${table}\n\nThere are more:  ${cli.self} tickets list ${repeatOptions(options)} --cursor ${nextCursor}`;
+    return `${table}\n\nNext page:  ${cli.self} tickets list ${repeatOptions(options)} --cursor ${nextCursor}`;
   });
 }

@@ -33,7 +33,7 @@ async function review(cli: Cli, named: string, options: ReviewOptions, { call, q
     throw new CliError(
       "usage",
       EXIT.usage,
-      "With --yes, name the version that you have looked at by --seen; tickets show shows it. So nothing is sent over " +
+      "With --yes, pass the version that you have reviewed with --seen, as shown by tickets show. This prevents sending over " +
         "a newer message.",
     );
   }
@@ -45,7 +45,7 @@ async function review(cli: Cli, named: string, options: ReviewOptions, { call, q
     if (yes !== true && isAsked) {
       const { paint } = cli.terminal;
       cli.terminal.note(renderQuestion(ticket, paint));
-      if (text !== undefined) cli.terminal.note(`\nIn its place\n${renderText(text)}`);
+      if (text !== undefined) cli.terminal.note(`\nNew text\n${renderText(text)}`);
       const instead = `--yes --seen ${ticket.version}`;
       if (!(await confirm(cli, `\n${question}`, instead))) return null;
     }
@@ -53,7 +53,7 @@ async function review(cli: Cli, named: string, options: ReviewOptions, { call, q
   });
   const { action } = call;
   cli.terminal.show({ ok: item !== null, project, action, item }, () =>
-    item === null ? "Nothing was decided." : DONE[action],
+    item === null ? "No decision was made." : DONE[action],
   );
 }
 
@@ -77,7 +77,7 @@ export async function runEdit(cli: Cli, named: string, text: string | undefined,
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Give the text as an argument or by --file; from standard input it takes --yes and --seen, since nobody can be asked there.",
+      "Pass the text as an argument or with --file. From standard input, it requires --yes and --seen, because confirmation is not possible.",
     );
   }
   const sent = await readText(cli, text, file);
@@ -93,6 +93,6 @@ export function runReject(cli: Cli, named: string, options: ReviewOptions & { re
   const { reason } = options;
   return review(cli, named, options, {
     call: { action: "reject", input: reason === undefined ? {} : { reason } },
-    question: "Leave the customer without an answer?",
+    question: "Dismiss without an answer to the customer?",
   });
 }

@@ -10,18 +10,18 @@ const NAME_CHARS = 80;
 const minute = (time: string) => `${time.slice(0, 16).replace("T", " ")} UTC`;
 
 const STATES: Record<ToolCallState, string> = {
-  waiting: "waits for an operator",
-  approved: "is about to be made",
-  running: "is under way",
+  waiting: "waiting for an operator",
+  approved: "about to run",
+  running: "running",
   done: "done",
   failed: "failed",
-  unknown: "nobody knows whether it was made: look at the other end",
+  unknown: "unknown whether it was made: check the other system",
   rejected: "not made",
 };
 
 /** By whom it was decided; one that nobody has decided about was rejected by what has become of its message. */
 function decisionOf({ state, decidedBy }: ToolCall): string {
-  if (decidedBy === null) return state === "rejected" ? ", its message is over" : "";
+  if (decidedBy === null) return state === "rejected" ? ", its message is closed" : "";
   return `, ${state === "rejected" ? "rejected" : "approved"} by ${safeLine(decidedBy, NAME_CHARS)}`;
 }
 

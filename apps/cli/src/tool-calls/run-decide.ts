@@ -19,17 +19,20 @@ export interface DecideOptions {
   seen?: number;
 }
 
-const QUESTIONS: Record<ToolCallAction, string> = { approve: "Make this call?", reject: "Reject this call?" };
+const QUESTIONS: Record<ToolCallAction, string> = {
+  approve: "Approve this tool call?",
+  reject: "Reject this tool call?",
+};
 
 const DONE: Record<ToolCallAction, string> = {
-  approve: "Approved: the call is made once, and the agent makes its draft anew with what comes of it.",
-  reject: "Rejected: the call is never made, and the agent makes its draft anew without it.",
+  approve: "Approved. The tool is called once, and the agent regenerates its draft with the result.",
+  reject: "Rejected. The tool is not called, and the agent regenerates its draft without it.",
 };
 
 /** `svc tool-calls approve|reject`: shows the call with all its arguments and what waits, asks, and decides about that. */
 export async function runDecide(cli: Cli, id: string, options: DecideOptions, action: ToolCallAction): Promise<void> {
   const { project, yes, seen } = options;
-  requireId(id, "A tool call's id", "tool-calls list");
+  requireId(id, "The ID of a tool call", "tool-calls list");
   const item = await withResources(cli, {}, async (resources) => {
     const { store, queues } = resources;
     const principal = await localPrincipal(store, project);
@@ -48,6 +51,6 @@ export async function runDecide(cli: Cli, id: string, options: DecideOptions, ac
     return decideToolCall[action](resources, principal, id, versions);
   });
   cli.terminal.show({ ok: item !== null, project, action, item }, () =>
-    item === null ? "Nothing was decided." : DONE[action],
+    item === null ? "No decision was made." : DONE[action],
   );
 }

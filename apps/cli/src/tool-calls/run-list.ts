@@ -19,10 +19,10 @@ export async function runList(cli: Cli, { state, limit, cursor, project }: ListO
     listToolCalls({ store }, await localPrincipal(store, project), { state, limit, cursor }),
   );
   cli.terminal.show({ ok: true, project, items, nextCursor }, () => {
-    if (items.length === 0) return "There are no such calls of tools.";
+    if (items.length === 0) return "No matching tool calls.";
     const table = renderToolCalls(items, cli.terminal);
     if (nextCursor === null) return table;
     const filters = [...(state === undefined ? [] : [`--state ${state}`]), `--project ${project} --limit ${limit}`];
-    return `${table}\n\nThere are more:  ${cli.self} tool-calls list ${filters.join(" ")} --cursor ${nextCursor}`;
+    return `${table}\n\nNext page:  ${cli.self} tool-calls list ${filters.join(" ")} --cursor ${nextCursor}`;
   });
 }

@@ -16,11 +16,11 @@ function describeArguments({ inputSchema }: Tool): string {
 
 /** Tools as a table. */
 export function renderTools(tools: readonly Tool[], { width }: Terminal): string {
-  if (tools.length === 0) return "This key may call no tool. Give it a scope such as kb:read or agents:execute.";
+  if (tools.length === 0) return "This key cannot call any tool. Give it a scope such as kb:read or agents:execute.";
   const rows = tools.map((tool) => [
     safeLine(tool.name, NAME_CHARS),
     describeArguments(tool),
     safeLine(tool.description ?? "", TEXT_CHARS),
   ]);
-  return renderTable(["NAME", "ARGUMENTS", "WHAT IT DOES"], rows, width);
+  return renderTable(["NAME", "ARGUMENTS", "DESCRIPTION"], rows, width);
 }

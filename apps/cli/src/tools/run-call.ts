@@ -28,7 +28,7 @@ async function readArguments(
   file: string | undefined,
 ): Promise<Record<string, unknown>> {
   if (word !== undefined && file !== undefined) {
-    throw new CliError("usage", EXIT.usage, "Give the arguments as a word or by --file, not both.");
+    throw new CliError("usage", EXIT.usage, "Pass the arguments either as a word or with --file, not both.");
   }
   if (word === undefined && file === undefined) return {};
   const what = { what: "the arguments", maxBytes: LIMITS.bodyMaxBytes };
@@ -46,7 +46,7 @@ async function readArguments(
 
 function notAnObject({ self }: Cli, cause: unknown): CliError {
   const example = `${self} tools call svc_search_kb '{"query":"opening hours"}'`;
-  return new CliError("usage", EXIT.usage, `The arguments have to be a JSON object, as in: ${example}`, { cause });
+  return new CliError("usage", EXIT.usage, `The arguments must be a JSON object, as in: ${example}`, { cause });
 }
 
 const textOf = ({ content }: CallToolResult) =>
@@ -58,7 +58,7 @@ function toolFailed(cli: Cli, name: string, result: CallToolResult): CliError {
   const code = fault.success ? fault.data["svc/error"].code : "tool_failed";
   const text = textOf(result);
   const said = text.startsWith(`${code}: `) ? text.slice(`${code}: `.length) : text;
-  const advice = code === "invalid_request" ? `\nWhat ${safeLine(name)} takes: ${cli.self} tools list --json` : "";
+  const advice = code === "invalid_request" ? `\nArguments of ${safeLine(name)}: ${cli.self} tools list --json` : "";
   return new CliError(code, EXIT.failed, `${said}${advice}`);
 }
 

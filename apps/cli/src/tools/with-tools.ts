@@ -25,7 +25,7 @@ function notThisServer({ url }: ApiTarget, cause: unknown): CliError {
   return new CliError(
     "not_this_product",
     EXIT.notRunning,
-    `What answers at ${url}${PATH} is not the tool server of this version. Check --url and SVC_TOOLS_PORT.`,
+    `The server at ${url}${PATH} is not the tool server of this version. Check --url and SVC_TOOLS_PORT.`,
     { cause },
   );
 }

@@ -24,7 +24,7 @@ export function postPresence({ store, hub }: Pick<ConsoleContext, "store" | "hub
     } else {
       // One that is accepted and not opened yet has nobody to look at it.
       const ticket = await store.ticketDetails.find(principal.project, ticketId);
-      if (ticket === null) throw new ServiceError("not_found", "There is no such ticket in this project.");
+      if (ticket === null) throw new ServiceError("not_found", "No ticket with this ID exists in this project.");
       const before = await store.operatorPresence.put(principal.project, place, { operatorId, ticketId, isTyping });
       hub.notePresence(before === null ? [ticketId] : [before, ticketId]);
     }

@@ -20,7 +20,7 @@ type CheckContext = Pick<ConsoleContext, "sessions" | "cookie" | "rateLimit" | "
 function single(request: Request, name: string): string | undefined {
   const values = request.headersDistinct[name];
   if (values !== undefined && values.length > 1) {
-    throw new ServiceError("invalid_request", `The header ${name} was sent more than once. Send it once.`);
+    throw new ServiceError("invalid_request", `The header ${name} is repeated. Send it once.`);
   }
   return values?.[0];
 }

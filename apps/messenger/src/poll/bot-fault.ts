@@ -9,15 +9,15 @@ export interface BotFault {
 
 const EXPLANATIONS: Readonly<Record<BotApiErrorKind, (since: string, description: string) => string>> = {
   unauthorized: (since) =>
-    `Telegram does not accept the bot token (unauthorized since ${since}). Take a token from @BotFather and set it: svc channels set messenger botToken=…`,
+    `Telegram rejects the bot token (unauthorized since ${since}). Get a token from @BotFather and set it: svc channels set messenger botToken=…`,
   conflict: (since) =>
-    `Another program fetches this bot's messages too (conflict since ${since}). End it, or take a new token from @BotFather. Until then messages may go there.`,
-  too_many: (since) => `Telegram asks to wait before messages are fetched again (since ${since}).`,
-  forbidden: (since, description) => `The Bot API refuses to hand out messages since ${since}: ${description}`,
-  bad_request: (since, description) => `The Bot API refuses to hand out messages since ${since}: ${description}`,
-  too_large: (since, description) => `The Bot API refuses to hand out messages since ${since}: ${description}`,
+    `Another program also receives this bot's messages (conflict since ${since}). Stop it, or get a new token from @BotFather. Until then, messages may be lost to that program.`,
+  too_many: (since) => `Telegram rate limit: waiting before messages are fetched again (since ${since}).`,
+  forbidden: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
+  bad_request: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
+  too_large: (since, description) => `The Bot API has rejected requests for messages since ${since}: ${description}`,
   unreachable: (since) =>
-    `The Bot API cannot be reached since ${since}. Messages wait at Telegram for a day. Check SVC_TELEGRAM_API_ROOT and the network.`,
+    `The Bot API has been unreachable since ${since}. Telegram keeps messages for one day. Check SVC_TELEGRAM_API_ROOT and the network.`,
 };
 
 /** These come and go by themselves; one alone is no news. */

@@ -45,7 +45,7 @@ export function holdLease(
       heldUntil = isTaken ? askedAt + LEASE_MS - MARGIN_MS : 0;
       return isTaken;
     } catch (error) {
-      log[isUnavailable(error) ? "debug" : "warn"]({ error, lease: name }, "a lease could not be asked for");
+      log[isUnavailable(error) ? "debug" : "warn"]({ error, lease: name }, "failed to acquire the bot lease");
       return isHeld();
     }
   }
@@ -68,7 +68,7 @@ export function holdLease(
     try {
       await work(lost.signal);
     } catch (error) {
-      log.error({ error, lease: name }, "what this replica does for the bot has failed; it begins anew");
+      log.error({ error, lease: name }, "bot loop failed, restarting");
     } finally {
       lost.abort();
     }
@@ -77,10 +77,10 @@ export function holdLease(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       if (await take()) {
-        log.info({ lease: name }, "this replica works for the bot");
+        log.info({ lease: name }, "this replica is now active for the bot");
         const lost = new AbortController();
         await Promise.all([keep(lost), workOn(lost)]);
-        if (!stopping.signal.aborted) log.warn({ lease: name }, "this replica has lost the lease and stands by");
+        if (!stopping.signal.aborted) log.warn({ lease: name }, "lost the bot lease; standing by");
       }
       await waitMs(LOOK_MS, stopping.signal);
     }
@@ -94,7 +94,7 @@ export function holdLease(
       // A store that does not answer holds up neither; the lease ends by itself.
       await withinMs(running, END_MS);
       const released = store.serviceLeases.release(name, holder).catch((error: unknown) => {
-        log.debug({ error, lease: name }, "a lease could not be given back");
+        log.debug({ error, lease: name }, "failed to release the bot lease");
       });
       await withinMs(released, RELEASE_MS);
     },

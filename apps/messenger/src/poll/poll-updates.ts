@@ -73,7 +73,7 @@ export async function sitOut(
   if (signal.aborted) return;
   faults.fail(error);
   const { kind, code, description } = error;
-  log[faults.failures() === 1 ? "warn" : "debug"]({ kind, code, description }, "a call of the Bot API failed");
+  log[faults.failures() === 1 ? "warn" : "debug"]({ kind, code, description }, "Bot API request failed");
   await waitMs(pauseAfter(error, faults.failures()), signal);
 }
 
@@ -101,7 +101,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
         })
       : null;
     if (batch === null || (batch.length === 0 && Array.isArray(updates) && updates.length > 0)) {
-      throw new BotApiError({ kind: "unreachable", code: null, description: "The answer holds no updates" });
+      throw new BotApiError({ kind: "unreachable", code: null, description: "The response contains no updates" });
     }
     return batch;
   }
@@ -113,7 +113,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
         await store.messengerUpdates.insertMany(project, botId, [update]);
       } catch (error) {
         if (isUnavailable(error)) throw error;
-        log.error({ error, updateId: update.updateId }, "an update cannot be stored; it is left out");
+        log.error({ error, updateId: update.updateId }, "update cannot be stored; skipped");
         await store.messengerUpdates.insertMany(project, botId, [{ ...update, origin: null }]);
       }
     }
@@ -135,7 +135,7 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
         await insert(batch.map(({ updateId, update }) => asNew(project, updateId, update)));
         return true;
       } catch (error) {
-        const text = "updates could not be stored; they are not confirmed, and tried again";
+        const text = "failed to store updates; they are not confirmed and will be retried";
         log[isUnavailable(error) ? "debug" : "error"]({ error }, text);
         await waitMs(STORE_PAUSE_MS, signal);
       }
@@ -161,11 +161,11 @@ export async function pollUpdates(context: PollContext, signal: AbortSignal): Pr
       else await sitOut(context, error, signal);
     }
   }
-  if (offset !== undefined) log.debug({}, "the last updates are stored and not confirmed; the next poller skips them");
+  if (offset !== undefined) log.debug({}, "the last updates are stored but not confirmed; the next poller skips them");
 
   /** Long polling is what this service does: a webhook that was set for the bot keeps it from its messages. */
   async function removeWebhook(): Promise<void> {
-    log.warn({}, "a webhook is set for the bot, which keeps its messages away; it is removed");
+    log.warn({}, "removing the bot's webhook, which prevents polling");
     try {
       await api.call("deleteWebhook", { drop_pending_updates: false }, { signal });
     } catch (error) {

@@ -127,7 +127,7 @@ describe("a bot", () => {
       "See",
       "",
       "and\n[File not kept: film.mp4, larger than 20 MB]",
-      "[File not kept: voice.ogg, Telegram does not hand it out]",
+      "[File not stored: voice.ogg, not available from Telegram]",
     ]);
     const [first, second] = taken.map(({ message }) => message);
     expect(first).toMatchObject({
@@ -246,7 +246,7 @@ describe("a bot", () => {
     api.failWith((call) => (call.method === "getUpdates" ? fault : null));
     bot.write({ chatId: 581, text: "before" });
     await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/cannot be reached since/);
+    expect(started.findFault()).toMatch(/has been unreachable since/);
     api.failWith(null);
     bot.write({ chatId: 581, text: "after" });
     await until(() => texts().length === 2 && started.findFault() === null, "the messages");
@@ -261,7 +261,7 @@ describe("a bot", () => {
     );
     const { running: started } = start(bot);
     await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/Another program fetches/);
+    expect(started.findFault()).toMatch(/Another program also receives/);
   });
 });
 

@@ -60,7 +60,7 @@ async function introduce(
         context.faults.succeed();
         return bot.data;
       }
-      throw new BotApiError({ kind: "unreachable", code: null, description: "The answer names no bot" });
+      throw new BotApiError({ kind: "unreachable", code: null, description: "The response contains no bot" });
     } catch (error) {
       await sitOut(context, error, signal);
     }

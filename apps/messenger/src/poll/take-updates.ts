@@ -60,7 +60,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
 
   async function fail(first: WaitingUpdate, ids: number[], error: unknown): Promise<void> {
     if (isUnavailable(error)) {
-      log.debug({ error }, "the store is away; the update is taken later");
+      log.debug({ error }, "database unavailable; the update will be processed later");
       await waitMs(PAUSES.firstMs, signal);
       return;
     }
@@ -74,12 +74,12 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       const times = (deferrals.get(ticketId) ?? 0) + 1;
       deferrals.set(ticketId, times);
       const delayMs = Math.max(waitForMs, backoffMs(times, AWAY_PAUSES));
-      log.debug({ updateId, failure: textOf(error) }, "an update has to wait");
+      log.debug({ updateId, failure: textOf(error) }, "update deferred");
       await messengerUpdates.retryLater(first, { delayMs, failure: textOf(error), counts: false });
       return;
     }
     const tries = first.tries + 1;
-    log.warn({ error, updateId, tries }, "an update could not be taken");
+    log.warn({ error, updateId, tries }, "failed to process an update");
     if (tries >= LIMITS.maxAttempts) await messengerUpdates.bury(botId, ids, textOf(error));
     else {
       const delayMs = backoffMs(tries, PAUSES);
@@ -103,7 +103,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
       // What was broken off is taken again by whoever has the lease next.
       if (signal.aborted) return;
       await fail(head, idsOf(), error).catch((failure: unknown) => {
-        log[isUnavailable(failure) ? "debug" : "error"]({ error: failure }, "a failed update could not be noted");
+        log[isUnavailable(failure) ? "debug" : "error"]({ error: failure }, "failed to record a failed update");
       });
     }
   }
@@ -127,7 +127,7 @@ export function takeUpdates({ store, log, botId, take }: TakingContext, signal: 
           if (head !== undefined && !busy.has(head.ticketId)) begin(head);
         }
       } catch (error) {
-        log[isUnavailable(error) ? "debug" : "error"]({ error }, "stored updates could not be looked for");
+        log[isUnavailable(error) ? "debug" : "error"]({ error }, "failed to find stored updates");
       }
       await waitMs(LOOK_MS, signal, wakeUp.signal);
     }

@@ -50,7 +50,7 @@ export async function keepFiles(
     const outcome =
       (await store.widgetFiles.findKept(project, messageId, id)) ?? (await gate(() => fetchOne(file, id, filename)));
     if (typeof outcome === "string") {
-      result.missing.push(`[File not kept: ${filename}, ${outcome}]`);
+      result.missing.push(`[File not stored: ${filename}, ${outcome}]`);
       continue;
     }
     const { mime, sizeBytes } = outcome;
@@ -78,15 +78,15 @@ export async function keepFiles(
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error;
       if (error.kind === "too_large") return "larger than 20 MB";
-      if (FINAL.includes(error.kind)) return "Telegram does not hand it out";
-      if (givesUp && !signal.aborted) return "it could not be fetched";
+      if (FINAL.includes(error.kind)) return "not available from Telegram";
+      if (givesUp && !signal.aborted) return "download failed";
       throw error;
     }
     const mime = sniffMime(content);
     try {
       await store.widgetFiles.keep(project, { id, messageId, ticketId, filename, mime, content });
     } catch (error) {
-      if (error instanceof ServiceError && error.code === "storage_full") return "no storage left for it";
+      if (error instanceof ServiceError && error.code === "storage_full") return "storage limit reached";
       throw error;
     }
     return { mime, sizeBytes: content.length };

@@ -36,7 +36,7 @@ function tryParse(text: string, log: Log) {
   try {
     return parseMarkdown(text);
   } catch (error) {
-    log.warn({ error, length: text.length }, "a reply's Markdown could not be read; it is sent as it is written");
+    log.warn({ error, length: text.length }, "cannot parse a reply's Markdown; sending it as plain text");
     return null;
   }
 }

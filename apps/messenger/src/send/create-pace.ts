@@ -81,7 +81,7 @@ export function createPace({ limits = TELEGRAM_PACE, now = () => performance.now
   /** @throws DeliveryError when it would be a long wait. */
   async function waitUntil(at: number, signals: readonly (AbortSignal | undefined)[]): Promise<void> {
     const waitMs = at - now();
-    if (waitMs > limits.waitMaxMs) throw new DeliveryError("later", "Telegram wants a pause", { retryAfterMs: waitMs });
+    if (waitMs > limits.waitMaxMs) throw new DeliveryError("later", "Telegram rate limit", { retryAfterMs: waitMs });
     // Timers may fire somewhat early, which Telegram would see.
     do await wait(Math.ceil(Math.max(0, at - now())), signals);
     while (now() < at);
@@ -181,7 +181,7 @@ async function wait(
   signals: readonly (AbortSignal | undefined)[],
   over?: AbortSignal,
 ): Promise<void> {
-  const brokenOff = () => new DeliveryError("later", "the sending was broken off", { retryAfterMs: 0 });
+  const brokenOff = () => new DeliveryError("later", "sending aborted", { retryAfterMs: 0 });
   if (signals.some((signal) => signal?.aborted ?? false)) throw brokenOff();
   const end = new AbortController();
   let timer: NodeJS.Timeout | undefined;

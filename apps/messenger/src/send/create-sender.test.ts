@@ -142,7 +142,7 @@ describe("a reply is sent", () => {
 
   test("no further than what could be noted", async () => {
     const text = `${"a".repeat(4_096)}\n\nb`;
-    const noteSent = () => Promise.reject(new DeliveryError("later", "another process sends"));
+    const noteSent = () => Promise.reject(new DeliveryError("later", "another process is sending"));
     await expect(faultOf(sender.sendMessage(String(CHAT), text, { ...IDS, noteSent }))).resolves.toMatchObject({
       fault: "later",
     });

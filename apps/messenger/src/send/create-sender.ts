@@ -65,7 +65,7 @@ export function createSender({
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error;
       if (isUnknownMethod(error)) lacksRichUntil = performance.now() + RICH_AGAIN_MS;
-      else log.warn({ code: error.code, description: error.description }, "a rich message was refused");
+      else log.warn({ code: error.code, description: error.description }, "Telegram rejected a rich message");
       return false;
     }
   }
@@ -79,7 +79,10 @@ export function createSender({
         return null;
       } catch (error) {
         if (!(error instanceof BotApiError)) throw error;
-        log.warn({ method: sending.method, code: error.code, description: error.description }, "a form was refused");
+        log.warn(
+          { method: sending.method, code: error.code, description: error.description },
+          "Telegram rejected the request",
+        );
         refusal = error;
       }
     }
@@ -100,7 +103,7 @@ export function createSender({
       const refusal = await sendAny(partPlace, textSendings(part), callFor(index + 1));
       if (refusal !== null) throw deliveryErrorOf(refusal);
     }
-    if (parts.length === 0) log.debug("a reply shows nothing and is not sent");
+    if (parts.length === 0) log.debug("a reply has no visible content and is not sent");
   }
 
   return {

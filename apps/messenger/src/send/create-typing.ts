@@ -55,7 +55,7 @@ export function createTyping({
       if (!pace.isPaused(chatId)) await api.call("sendChatAction", payload, { signal: stopping.signal });
     } catch (error) {
       if (!(error instanceof BotApiError)) throw error;
-      log.debug({ code: error.code, description: error.description }, "typing could not be shown");
+      log.debug({ code: error.code, description: error.description }, "failed to show the typing indicator");
       if (error.kind === "too_many") pace.pause(chatId, error.retryAfterMs ?? times.againMs);
       else if (error.kind !== "unreachable" && chats.get(chatId) === chat) forget(chatId);
     }
@@ -68,7 +68,7 @@ export function createTyping({
       return;
     }
     chat.timer = setTimeout(() => again(chatId, chat), times.againMs);
-    show(chatId, chat).catch((error: unknown) => log.warn({ error }, "typing could not be shown"));
+    show(chatId, chat).catch((error: unknown) => log.warn({ error }, "failed to show the typing indicator"));
   }
 
   return {

@@ -77,7 +77,7 @@ describe("a failed call says what kind of failure it is", () => {
   test("a server that does not answer in time", async () => {
     server.failWith({ kind: "silent" });
     const failure = await failureOf(send({ timeoutMs: 50 }));
-    expect(failure).toMatchObject({ kind: "unreachable", description: "No answer within 50 ms" });
+    expect(failure).toMatchObject({ kind: "unreachable", description: "No response within 50 ms" });
   });
 
   test("a call that is cut off by its signal", async () => {
@@ -87,7 +87,7 @@ describe("a failed call says what kind of failure it is", () => {
     const failing = failureOf(send({ signal: controller.signal }));
     await waitFor(() => server.outcomes.length > before, { what: "the call to arrive" });
     controller.abort();
-    await expect(failing).resolves.toMatchObject({ kind: "unreachable", description: "The call was cut off" });
+    await expect(failing).resolves.toMatchObject({ kind: "unreachable", description: "The connection dropped" });
     await expect(failureOf(send({ signal: controller.signal }))).resolves.toMatchObject({ kind: "unreachable" });
   });
 
@@ -160,7 +160,7 @@ describe("a file is downloaded", () => {
     const failure = await failureOf(api.download("x", { maxBytes: 1_000 }));
     expect(failure).toMatchObject({
       kind: "bad_request",
-      description: "The Bot API names a file outside its own folder",
+      description: "The Bot API returned a path outside of its own folder",
     });
   });
 });

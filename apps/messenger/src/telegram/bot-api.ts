@@ -79,7 +79,11 @@ export function createBotApi({ token, apiRoot }: { token: string; apiRoot: strin
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 function malformedToken(): BotApiError {
-  return new BotApiError({ kind: "unauthorized", code: null, description: "The bot token is not of Telegram's form" });
+  return new BotApiError({
+    kind: "unauthorized",
+    code: null,
+    description: "The bot token does not have Telegram's format",
+  });
 }
 
 /** Runs `work` with a signal that ends with the caller's, or after the time limit. Leaves nothing behind. */
@@ -88,7 +92,7 @@ async function withTimeLimit<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const isCutOff = () => signal?.aborted ?? false;
-  if (isCutOff()) throw unreachable("The call was cut off");
+  if (isCutOff()) throw unreachable("The connection dropped");
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, timeoutMs);
@@ -97,7 +101,7 @@ async function withTimeLimit<Result>(
     return await work(controller.signal);
   } catch (error) {
     if (!controller.signal.aborted) throw error;
-    throw unreachable(isCutOff() ? "The call was cut off" : `No answer within ${timeoutMs} ms`);
+    throw unreachable(isCutOff() ? "The connection dropped" : `No response within ${timeoutMs} ms`);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);

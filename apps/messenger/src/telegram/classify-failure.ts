@@ -21,9 +21,9 @@ const KIND_OF_CODE: Readonly<Record<number, BotApiErrorKind>> = {
  */
 export function classifyFailure(error: unknown, call: { method: string; token: string }): BotApiError {
   if (error instanceof BotApiError) return error;
-  if (!(error instanceof TelegramError)) return unreachable("No answer that could be read");
+  if (!(error instanceof TelegramError)) return unreachable("The response cannot be parsed");
   const { error_code: code, description: said, parameters } = readAnswer(error.response);
-  if (code === null) return unreachable("No answer that could be read");
+  if (code === null) return unreachable("The response cannot be parsed");
   const description = cleanText(said, call.token) || `Error ${code}`;
   const retryAfterS = parameters.retry_after;
   return new BotApiError({

@@ -25,7 +25,7 @@ export async function downloadFile(file: unknown, options: DownloadOptions): Pro
   if (sizeBytes !== null && sizeBytes > options.maxBytes) throw tooLarge();
   if (!isAbsolute(path)) return await fetchFile(path, options);
   const below = pathBelowToken(path, options.token);
-  if (below === null) throw badFile("The Bot API names a file outside its own folder");
+  if (below === null) throw badFile("The Bot API returned a path outside of its own folder");
   try {
     return await readAtMost(createReadStream(path, { signal: options.signal }), options.maxBytes);
   } catch (error) {
@@ -57,17 +57,17 @@ async function fetchFile(path: string, { root, token, maxBytes, signal }: Downlo
     // Another address would be given the token by nobody, but would be reached from inside of our network.
     response = await fetch(url, { signal, redirect: "error" });
   } catch {
-    throw unreachable("The file could not be fetched");
+    throw unreachable("The file could not be downloaded");
   }
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
-    if (response.status >= 500) throw unreachable("The file could not be fetched", response.status);
-    throw badFile(`The file is answered with ${response.status}`, response.status);
+    if (response.status >= 500) throw unreachable("The file could not be downloaded", response.status);
+    throw badFile(`The file request returned status ${response.status}`, response.status);
   }
   try {
     return await readAtMost(Readable.fromWeb(response.body), maxBytes);
   } catch (error) {
-    throw error instanceof BotApiError ? error : unreachable("The file was cut off");
+    throw error instanceof BotApiError ? error : unreachable("The download was interrupted");
   }
 }
 
@@ -85,7 +85,7 @@ async function readAtMost(stream: Readable, maxBytes: number): Promise<Buffer> {
 }
 
 const tooLarge = (): BotApiError =>
-  new BotApiError({ kind: "too_large", code: null, description: "The file is larger than allowed" });
+  new BotApiError({ kind: "too_large", code: null, description: "The file is too large" });
 
 const badFile = (description: string, code: number | null = null): BotApiError =>
   new BotApiError({ kind: "bad_request", code, description });

@@ -42,7 +42,7 @@ export function keepIngestLeases(store: Store, log: Log) {
       }
     } catch (error) {
       // The fence decides in the end: work whose lease could not be renewed in time changes nothing.
-      log.debug({ error }, "leases on documents could not be renewed");
+      log.debug({ error }, "failed to renew document leases");
     }
   }
 

@@ -71,7 +71,7 @@ test("binary data in a text, and a text that cannot be cut, fail by their own fa
   });
   const crumbs = Array.from({ length: 26_000 }, (_, index) => `# ${index}\n\ntext`).join("\n\n");
   expect(await read("crumbs", crumbs, "text/markdown")).toMatchObject({
-    document: { status: "failed", error: expect.stringContaining("split it into several documents") },
+    document: { status: "failed", error: expect.stringContaining("Split it into several documents") },
   });
 });
 

@@ -65,7 +65,7 @@ async function queue(change: Partial<NewIngest>): Promise<string> {
   return queued.documentId;
 }
 
-const away = () => new ServiceError("unavailable", "The store cannot be reached right now; try again.");
+const away = () => new ServiceError("unavailable", "The database is unreachable. Retry.");
 
 test("an outage of the store is not a try, however often it comes and whatever it breaks off", async () => {
   const documentId = await queue({});
@@ -98,7 +98,7 @@ test.each([
   ["600", 600],
   ["86400", 3_600],
 ])("a site that asks for %s s is left alone for %d s, and the page shows why it waits", async (retryAfter, seconds) => {
-  const failure = "The server answered 503 (Service Unavailable). Try again later.";
+  const failure = "The server responded with 503 (Service Unavailable). Try again later.";
   const busy = new ServiceError("unavailable", failure, { headers: { "retry-after": retryAfter } });
   const documentId = await queue({ kind: "page", url: PAGE_URL, mime: null, bytes: null, sourceHash: null });
   const asked: { delayMs: number; counts: boolean }[] = [];
@@ -161,7 +161,7 @@ test("a sitemap that takes too long is given up, so that nobody else's pages wai
   await work({ fetcher: dripping, sitemapDeadlineMs: 20 });
   expect(await store.imports.find(project, kbId, importId)).toMatchObject({
     status: "failed",
-    error: expect.stringMatching(/could not be read within .+ Name one of them/),
+    error: expect.stringMatching(/could not be read within .+ Specify one of them/),
   });
 });
 

@@ -45,7 +45,7 @@ export function createIngestWorker(
   let lastPageClaim: Promise<unknown> = Promise.resolve();
 
   async function ingestSitemap(claim: ClaimedIngest, signal: AbortSignal): Promise<boolean> {
-    const skipBad = (url: string, error: Error) => log.info({ url, reason: error.message }, "a sitemap was left out");
+    const skipBad = (url: string, error: Error) => log.info({ url, reason: error.message }, "sitemap skipped");
     const late = AbortSignal.timeout(sitemapDeadlineMs);
     const pages = await reading(async () => {
       try {
@@ -80,7 +80,7 @@ export function createIngestWorker(
         prepared === null
           ? await documents.findUnchanged(project, kbId, checked)
           : await documents.putPrepared(project, kbId, prepared);
-      if (put === null) throw new Error("the document was changed by somebody else while it was read");
+      if (put === null) throw new Error("document changed while it was processed");
       await documents.noteSource(project, put.documentId, checked.contentHash, source);
     });
   }
@@ -93,7 +93,7 @@ export function createIngestWorker(
 
   async function fail(claim: ClaimedIngest, reason: string): Promise<void> {
     await store.ingests.fail(claim, reason);
-    log.info({ ingestId: claim.id, documentId: claim.documentId, reason }, "a document could not be read");
+    log.info({ ingestId: claim.id, documentId: claim.documentId, reason }, "document could not be read");
   }
 
   /** Notes why a try failed: for ever when it is the document's own fault or the last try, else until the next one. */
@@ -101,8 +101,8 @@ export function createIngestWorker(
     if (error instanceof ReadingFault && error.isFinal) return fail(claim, error.message);
     if (!(error instanceof ReadingFault) && isUnavailable(error)) return undoAttempt(claim, STORE_DELAY_MS);
     const reason = findPassingReason(error);
-    if (reason === null) log.error({ error, ingestId: claim.id }, "a document could not be ingested");
-    const failure = reason ?? "The service failed to read this document; its log says why.";
+    if (reason === null) log.error({ error, ingestId: claim.id }, "failed to process a document");
+    const failure = reason ?? "Internal error while reading this document. See the log.";
     const delayMs = RETRY_DELAYS_MS[claim.attempts - 1];
     if (delayMs === undefined || claim.attempts >= KB_LIMITS.maxAttempts) return fail(claim, failure);
     return store.ingests.retryLater(claim, { delayMs: Math.max(delayMs, retryAfterMs(error)), failure, counts: true });
@@ -128,7 +128,7 @@ export function createIngestWorker(
       const done = await (kind === "sitemap"
         ? ingestSitemap(claim, lease.signal)
         : ingestDocument({ ...claim, kind }, lease.signal));
-      log.debug({ ingestId: claim.id, documentId: claim.documentId, done }, "a document was ingested");
+      log.debug({ ingestId: claim.id, documentId: claim.documentId, done }, "document processed");
     } catch (error) {
       // Otherwise the next attempt would wait until the lease expires.
       const end = () => (lease.signal.aborted ? settleAborted(claim, lease) : settle(claim, error));
@@ -188,14 +188,14 @@ export function createIngestWorker(
 /** Why a document is given up because of the leases on it that expired; null while it can be tried again. */
 function explainExpiredLeases({ crashes, lapses }: ClaimedIngest): string | null {
   if (crashes >= KB_LIMITS.maxAttempts) {
-    return `The process that read this document crashed ${crashes} times; split it into several documents.`;
+    return `The process crashed ${crashes} times while reading this document. Split it into several documents.`;
   }
   if (lapses < MAX_LAPSES) return null;
-  return `The service was too busy to read this document ${lapses} times; add it again later, or split it.`;
+  return `The service was too busy to read this document ${lapses} times. Add it again later, or split it.`;
 }
 
 function tooSlow(deadlineMs: number, cause: unknown): ServiceError {
-  const detail = `The sitemaps could not be read within ${deadlineMs / 60_000} minutes. Name one of them, or try again when the site is faster.`;
+  const detail = `The sitemaps could not be read within ${deadlineMs / 60_000} minutes. Specify one of them, or retry when the site is faster.`;
   return new ServiceError("invalid_request", detail, { cause });
 }
 

@@ -39,7 +39,7 @@ export function keepPullLease({ store, log }: { store: Store; log: Log }, claim:
     } catch (error) {
       // Whoever claims it meanwhile joins the download at the server, which makes one of two.
       isNoted = false;
-      log.debug({ error, catalogId: claim.catalogId }, "the lease on a pull could not be renewed");
+      log.debug({ error, catalogId: claim.catalogId }, "failed to renew the lease of a pull");
     }
   }
 

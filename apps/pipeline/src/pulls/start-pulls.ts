@@ -26,7 +26,7 @@ export function startPulls({ store, queues, catalogue, log }: Resources): { drai
   }
 
   const purge = { everyMs: PURGE_MS, run: () => store.modelPulls.purge() };
-  const sweeper = startSweeps(log, "pulls of models", [announceDue, purge]);
+  const sweeper = startSweeps(log, "model pulls", [announceDue, purge]);
 
   let closing: Promise<void> | undefined;
   function drain(): void {

@@ -64,7 +64,7 @@ test("a model that was asked for is pulled, and how far it is can be read", asyn
 });
 
 test.each([
-  ["disk_full", DISK_FULL, /Make room/],
+  ["disk_full", DISK_FULL, /Free disk space/],
   ["not_found", UNKNOWN_MODEL, /no model tiny:1b/],
 ] as const)("%s ends a pull at its first try, with what to do", async (code, lines, told) => {
   ollama.pullWith(() => lines);
@@ -165,7 +165,7 @@ test("a model that was pulled when the store became unavailable is recorded when
   let writes = 0;
   const finish: Store["modelPulls"]["finish"] = (claim, end) =>
     ++writes <= 2
-      ? Promise.reject(new ServiceError("unavailable", "The store cannot be reached right now; try again."))
+      ? Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."))
       : store.modelPulls.finish(claim, end);
   const interrupted = { ...store, modelPulls: { ...store.modelPulls, finish } };
   await store.modelPulls.begin(MODEL);

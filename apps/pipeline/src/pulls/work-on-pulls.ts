@@ -19,7 +19,7 @@ export interface PullContext {
 
 /** The fault of a pull that has had all the time that it may take. */
 function tooLong({ catalogId }: ClaimedModelPull): PullError {
-  const text = `${catalogId} has not come within ${MODEL_LIMITS.pullMaxHours} hours. Pull it again: it goes on where it stopped.`;
+  const text = `${catalogId} was not downloaded within ${MODEL_LIMITS.pullMaxHours} hours. Pull it again to resume.`;
   return new PullError("pull_failed", text, { isFinal: true });
 }
 
@@ -42,20 +42,20 @@ export function createPullWorker(
   /** Notes why a try has failed: for ever when another one would not help or was the last, else until the next one. */
   async function settle(claim: ClaimedModelPull, error: unknown, hasGrown: boolean): Promise<void> {
     const isKnown = error instanceof PullError;
-    if (!isKnown) log.error({ error, catalogId: claim.catalogId }, "a model could not be pulled");
-    const failure = isKnown ? error.message : "The service failed to pull this model; its log says why.";
+    if (!isKnown) log.error({ error, catalogId: claim.catalogId }, "model pull failed");
+    const failure = isKnown ? error.message : "Internal error while pulling this model. See the log.";
     // Tries are counted since anything has come: a large model over a bad line takes as many as it takes.
     const tries = hasGrown ? 1 : claim.attempts;
     if ((isKnown && error.isFinal) || tries >= MODEL_LIMITS.pullMaxTries) {
       // What may pass by itself has not: another call must not take it for that, and begin again.
       const code = isKnown && error.isFinal ? error.code : "pull_failed";
       await record(() => store.modelPulls.finish(claim, { state: "failed", code, detail: failure }));
-      log.warn({ catalogId: claim.catalogId, code, tries }, "a model could not be pulled");
+      log.warn({ catalogId: claim.catalogId, code, tries }, "model pull failed");
       return;
     }
     const delayMs = delaysMs[Math.min(tries, delaysMs.length) - 1] ?? 0;
     await record(() => store.modelPulls.retryLater(claim, { delayMs, failure, counts: true }));
-    log.info({ catalogId: claim.catalogId, reason: failure, delayMs }, "the pull of a model is tried again");
+    log.info({ catalogId: claim.catalogId, reason: failure, delayMs }, "model pull will be retried");
   }
 
   async function pull(claim: ClaimedModelPull): Promise<void> {
@@ -66,14 +66,14 @@ export function createPullWorker(
     try {
       await catalogue.pull(claim.catalogId, { onProgress: (progress) => lease.note(progress), signal });
     } catch (error) {
-      fault = deadline.aborted ? tooLong(claim) : (error ?? new Error("a pull was broken off"));
+      fault = deadline.aborted ? tooLong(claim) : (error ?? new Error("model pull interrupted"));
     }
     await lease.drop();
     // What was cancelled, or is another's by now, is no longer ours to end.
     if (lease.lost.aborted) return;
     if (fault === null) {
       await record(() => store.modelPulls.finish(claim, { state: "done" }));
-      log.info({ catalogId: claim.catalogId }, "a model was pulled");
+      log.info({ catalogId: claim.catalogId }, "model pulled");
     } else if (stopping.aborted) {
       await store.modelPulls.retryLater(claim, { delayMs: 0, failure: null, counts: false });
     } else {

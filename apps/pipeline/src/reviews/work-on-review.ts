@@ -27,16 +27,16 @@ export function createReviewWorker(
   async function giveUp(review: ClaimedReview, failure: string): Promise<void> {
     const { ticketId, reviewId } = review;
     await store.reviews.giveUp(review, failure);
-    log.error({ ticketId, reviewId, failure }, "a decision could not be carried out; an operator can try it again");
+    log.error({ ticketId, reviewId, failure }, "decision failed; an operator can retry it");
   }
 
   async function carryOut(review: ClaimedReview, signal: AbortSignal): Promise<void> {
     const { project, ticketId, work } = review;
     const ticket = await store.tickets.find(project, ticketId);
-    if (ticket === null) throw new Error("the ticket is not there any more");
+    if (ticket === null) throw new Error("the ticket no longer exists");
     // Left at once when the run is given up, also while the database lets it wait.
     const settings = await Promise.race([readSettings(ticket.project), whenAborted(signal)]);
-    if (settings === null) throw new Error("the project that works on the ticket no longer exists");
+    if (settings === null) throw new Error("the ticket's project no longer exists");
     const agent = ticket.agentId === null ? null : await store.agents.find(ticket.project, ticket.agentId);
     const run = beginReviewRun(review, { ticket, agent, settings, signal });
     const attributes = { "svc.ticket_id": ticketId, "svc.decision_id": review.reviewId, "svc.decision": work.kind };
@@ -62,7 +62,7 @@ export function createReviewWorker(
     }
     const delayMs = isFault ? retryDelayMs(attempts) : 0;
     await store.reviews.retryLater(review, { delayMs, failure: failureText(error), counts: isFault });
-    if (isFault) log.warn({ error, ticketId, reviewId, attempts }, "a decision will be tried again");
+    if (isFault) log.warn({ error, ticketId, reviewId, attempts }, "decision will be retried");
   }
 
   async function handle(review: ClaimedReview): Promise<void> {
@@ -80,7 +80,7 @@ export function createReviewWorker(
       const settle = () => settleFailure(review, error);
       await outlastOutage(settle, () => !lease.signal.aborted).catch((settleError: unknown) => {
         // The lease expires by itself, and the sweeper finds the decision.
-        log.warn({ error: settleError, reviewId: review.reviewId }, "a failed attempt could not be recorded");
+        log.warn({ error: settleError, reviewId: review.reviewId }, "failed to record a failed attempt");
       });
     } finally {
       lease.drop();

@@ -54,7 +54,7 @@ export async function answer(context: StageContext, run: Run): Promise<void> {
   } catch (error) {
     run.signal.throwIfAborted();
     if (isUnavailable(error)) throw error;
-    log.error({ error, messageId: message.messageId, agentId: agent.id }, "an agent failed; a person has to answer");
+    log.error({ error, messageId: message.messageId, agentId: agent.id }, "agent failed; handing over to an operator");
     const why = "the agent failed; the log says how";
     run.answer = { text: null, markdown: false, sources: [], confidence: 0, why, isFault: true };
   }

@@ -15,6 +15,6 @@ export async function formatReview({ log, store }: StageContext, run: ReviewRun)
     },
   );
   const files = await store.operatorFiles.read(project, ticketId, work.fileIds);
-  if (files.length < work.fileIds.length) throw new Error("a file of the reply is not there any more");
+  if (files.length < work.fileIds.length) throw new Error("a file of the reply no longer exists");
   run.replies = [...items, ...files.map((file) => ({ type: "attachment" as const, ...file }))];
 }

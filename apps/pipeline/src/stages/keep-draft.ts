@@ -17,5 +17,5 @@ export async function keepDraft({ store, log }: StageContext, run: ReviewRun): P
     trace: traceOf(run),
     answerStep: isCountedAnswer(run) ? "held" : null,
   });
-  if (!isKept) log.debug({ ticketId: review.ticketId }, "another worker has taken this decision over; its run counts");
+  if (!isKept) log.debug({ ticketId: review.ticketId }, "another worker has taken over this decision");
 }

@@ -10,7 +10,7 @@ export async function openTicket({ store, readSettings }: StageContext, run: Run
   const ticket = await store.tickets.open(run.message.project, run.message);
   if (ticket.project !== run.project.id) {
     const found = await readSettings(ticket.project);
-    if (found === null) throw new Error("the project that the ticket was given to no longer exists");
+    if (found === null) throw new Error("the project that the ticket was moved to no longer exists");
     Object.assign(run, found);
   }
   run.ticket = ticket;

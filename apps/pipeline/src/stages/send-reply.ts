@@ -115,7 +115,7 @@ export async function commitOutcome(
   const { project, ticketId, messageId } = outcome.message;
   const finished = await context.store.tickets.finish(project, outcome);
   if (finished === null) {
-    context.log.debug({ messageId, ticketId }, "another worker has taken this message over; its run counts");
+    context.log.debug({ messageId, ticketId }, "another worker has taken over this message");
     return false;
   }
   noteFinished(channelId, outcome);
@@ -128,7 +128,7 @@ export async function commitOutcome(
 /** Announces what is committed. Not waited for: an announcement that is lost costs a second. */
 export function announceNews({ queues, log }: StageContext, channelId: ChannelId, news: ReplyJob): void {
   routeReply(queues, channelId, news).catch((error: unknown) => {
-    const text = "replies are committed but not announced; whoever waits finds them";
+    const text = "replies committed but not announced; waiting callers find them by polling";
     if (error instanceof QueueDownError) log.debug({ ticketId: news.ticketId }, text);
     else log.warn({ error, ticketId: news.ticketId }, text);
   });

@@ -19,7 +19,7 @@ export async function sendReview(context: StageContext, run: ReviewRun): Promise
     { promisesPerson: promisesPerson(work.text) },
   );
   if (finished === null) {
-    context.log.debug({ ticketId }, "another worker has taken this decision over; its run counts");
+    context.log.debug({ ticketId }, "another worker has taken over this decision");
     return;
   }
   const mode = review.message?.mode ?? null;

@@ -76,12 +76,12 @@ function createBoundedLexer(textLength: number) {
     countRead: (source: string, token: Container) => number,
   ) {
     return (source: string) => {
-      if (nesting > MAX_NESTING) throw new RangeError("the text nests lists and quotes too deeply to look for tables");
+      if (nesting > MAX_NESTING) throw new RangeError("lists and quotes are nested too deeply to find tables");
       nesting++;
       try {
         const token = read(source);
         if (token !== undefined) charsLeft -= countRead(source, token);
-        if (charsLeft < 0) throw new RangeError("the text's lists and quotes are too entangled to look for tables");
+        if (charsLeft < 0) throw new RangeError("lists and quotes are too complex to find tables");
         return token;
       } finally {
         nesting--;

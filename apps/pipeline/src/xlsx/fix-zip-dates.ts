@@ -14,7 +14,7 @@ const FIRST_DATE = 0x21;
  */
 export function fixZipDates(archive: Buffer): Buffer {
   const end = archive.length - END_BYTES;
-  if (end < 0 || archive.readUInt32LE(end) !== END_SIGNATURE) throw new Error("not a ZIP archive without comment");
+  if (end < 0 || archive.readUInt32LE(end) !== END_SIGNATURE) throw new Error("not a ZIP archive without a comment");
   const entries = archive.readUInt16LE(end + 10);
   let entry = archive.readUInt32LE(end + 16);
   for (let index = 0; index < entries; index++) {

@@ -125,7 +125,7 @@ describe("writeWorkbook", () => {
     );
     expect(sheet.getCell("A4").value).toBeNull();
     expect(sheet.getCell("A5").value).toBe(
-      "Only the first 2 of 1,234 rows and 1 of 150 columns. The message has the whole table.",
+      "Only the first 2 of 1,234 rows and 1 of 150 columns. The message contains the complete table.",
     );
     const whole = await readSheet(await writeWorkbook(table(["a"], [["1"], ["2"]])));
     expect(whole.rowCount).toBe(3);

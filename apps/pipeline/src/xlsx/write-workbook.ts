@@ -105,7 +105,7 @@ function cutNote(table: FoundTable): string | null {
       ? [`${count(table.header.length)} of ${count(table.totalColumns)} columns`]
       : []),
   ];
-  return parts.length === 0 ? null : `Only the first ${parts.join(" and ")}. The message has the whole table.`;
+  return parts.length === 0 ? null : `Only the first ${parts.join(" and ")}. The message contains the complete table.`;
 }
 
 /**

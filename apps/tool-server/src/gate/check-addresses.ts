@@ -26,14 +26,14 @@ export function checkAddresses({ bindHost, publicUrls, corsOrigins }: KnownAddre
     if (!hosts.isKnown(request.headers.host)) {
       throw new ServiceError(
         "origin_not_allowed",
-        "This server is not known by the host name that the request names. Call it by its own address, or have its administrator name that address in SVC_PUBLIC_URLS.",
+        "This server does not accept the host name in the request. Use its own address, or ask its administrator to add the host to SVC_PUBLIC_URLS.",
       );
     }
     const origins = request.headersDistinct["origin"] ?? [];
     if (!origins.every(isAllowedOrigin)) {
       throw new ServiceError(
         "origin_not_allowed",
-        "Pages of this web site may not call this server. Its administrator can allow the site with SVC_CORS_ORIGINS.",
+        "Pages on this website are not allowed to call this server. Its administrator can allow the site with SVC_CORS_ORIGINS.",
       );
     }
     next();

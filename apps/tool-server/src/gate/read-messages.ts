@@ -30,11 +30,14 @@ export function fieldOf(message: unknown, name: string): unknown {
 function refuseBatch(request: Request, messages: readonly unknown[]): void {
   const version = request.headers["mcp-protocol-version"];
   if (version !== undefined && !BATCH_VERSIONS.includes(String(version))) {
-    throw new RpcError(INVALID_REQUEST, "This revision of the protocol knows no batches. Send one message a request.");
+    throw new RpcError(
+      INVALID_REQUEST,
+      "This protocol version does not support batches. Send one message per request.",
+    );
   }
-  if (messages.length === 0) throw new RpcError(INVALID_REQUEST, "The batch is empty. Send one message a request.");
+  if (messages.length === 0) throw new RpcError(INVALID_REQUEST, "The batch is empty. Send one message per request.");
   if (messages.length > BATCH_MAX_COUNT) {
-    throw new RpcError(INVALID_REQUEST, `A batch has at most ${BATCH_MAX_COUNT} messages.`);
+    throw new RpcError(INVALID_REQUEST, `A batch must have at most ${BATCH_MAX_COUNT} messages.`);
   }
 }
 
@@ -53,7 +56,7 @@ export async function readMessages(request: Request): Promise<Messages> {
     });
   }
   if (isDeeperThan(body, MAX_DEPTH)) {
-    throw new RpcError(INVALID_REQUEST, `The body nests deeper than ${MAX_DEPTH} levels.`);
+    throw new RpcError(INVALID_REQUEST, `The body must be at most ${MAX_DEPTH} levels deep.`);
   }
   if (!Array.isArray(body)) return { body, messages: [body] };
   const messages: readonly unknown[] = body;

@@ -14,8 +14,7 @@ export interface CallContext {
 }
 
 /** What callers are told for whom there is no time left before the process ends. */
-export const stopping = () =>
-  new ServiceError("unavailable", "The service is being stopped. Call again in some seconds.");
+export const stopping = () => new ServiceError("unavailable", "The service is shutting down. Retry in a few seconds.");
 const cancelled = (): CallToolResult => ({
   content: [{ type: "text", text: "The call was cancelled." }],
   isError: true,
@@ -44,12 +43,9 @@ export async function callTool(
     if (error instanceof ServiceError) return errorResult(error);
     if (signal.aborted) return closing.aborted ? errorResult(stopping()) : cancelled();
     const { requestId } = principal;
-    deps.log.error({ error, requestId, tool: tool.definition.name }, "a call of a tool failed");
+    deps.log.error({ error, requestId, tool: tool.definition.name }, "tool call failed");
     return errorResult(
-      new ServiceError(
-        "internal",
-        `The service failed at this call. Quote the request id ${requestId} when you report it.`,
-      ),
+      new ServiceError("internal", `Internal error. Quote the request ID ${requestId} when you report it.`),
     );
   } finally {
     finish();

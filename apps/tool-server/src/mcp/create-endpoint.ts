@@ -57,12 +57,12 @@ export function createEndpoint(
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const caller = authInfo === undefined ? undefined : callers.get(authInfo);
-      if (caller === undefined) throw new Error("a request came to the protocol without its caller");
+      if (caller === undefined) throw new Error("a request reached the protocol handler without a caller");
       return createServer(tools, { deps, cancellations, closing: closing.signal }, caller);
     },
     {
       maxSubscriptions: MAX_SUBSCRIPTIONS,
-      onerror: (error) => log.debug({ error }, "a request of the tool server was refused, or its caller has gone"),
+      onerror: (error) => log.debug({ error }, "tool server request rejected, or client disconnected"),
     },
   );
 
@@ -100,7 +100,7 @@ export function createEndpoint(
     callers.set(authInfo, caller);
     const serve = toNodeHandler(
       { fetch: (asked, options) => handler.fetch(asked, { ...options, authInfo }) },
-      { onerror: (error) => log.error({ error, requestId: principal.requestId }, "the tool server failed") },
+      { onerror: (error) => log.error({ error, requestId: principal.requestId }, "tool server error") },
     );
     await serve(request, response, read.body);
   }

@@ -16,7 +16,7 @@ export function tellProgress({ mcpReq }: ServerContext, text: string, log: Log):
     const message = progress === 0 ? text : `${text} (${progress} s)`;
     mcpReq
       .notify({ method: "notifications/progress", params: { progressToken, progress, message } })
-      .catch((error: unknown) => log.debug({ error }, "a caller could not be told how far its call is"));
+      .catch((error: unknown) => log.debug({ error }, "failed to send a progress notification"));
     progress++;
   };
   tell();

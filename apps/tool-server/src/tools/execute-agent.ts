@@ -9,14 +9,14 @@ export const executeAgent = describedTool({
   name: "svc_execute_agent",
   title: "Ask an agent",
   description:
-    "Asks an agent of the project and answers what it would say, with its sources and how sure it is. Nothing is kept: no ticket is made and no customer gets anything. A null text means that it has no answer that could go out without a person.",
+    "Asks an agent of the project and returns its answer with sources and confidence. Nothing is stored: no ticket is created and nothing is sent to a customer. If text is null, the agent has no answer that could be sent without an operator.",
   scope: "agents:execute",
   input: z.strictObject({
-    agentId: z.string().describe("Id of the agent, as svc_list_agents shows it."),
+    agentId: z.string().describe("ID of the agent, from svc_list_agents."),
     ...agentCallSchema.shape,
   }),
   output: agentResultSchema,
   annotations: ASKS,
-  waitingFor: "The agent is working on its answer",
+  waitingFor: "The agent is writing its answer",
   run: (deps, principal, { agentId, ...call }, options) => execute(deps, principal, agentId, call, options),
 });

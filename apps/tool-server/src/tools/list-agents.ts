@@ -10,7 +10,7 @@ export const listAgents = describedTool({
   name: "svc_list_agents",
   title: "List agents",
   description:
-    "Lists the agents of the project, newest first, with what each is for. svc_execute_agent asks one by its id.",
+    "Lists the agents of the project, newest first, with their descriptions. Use svc_execute_agent to ask one by its ID.",
   scope: "agents:read",
   input: z.strictObject(pageFields),
   output: pageOf(agentSchema),

@@ -9,7 +9,8 @@ import { PAGE_ITEMS, pageFields, pageOf } from "./page.ts";
 export const listKbs = describedTool({
   name: "svc_list_kbs",
   title: "List knowledge bases",
-  description: "Lists the knowledge bases of the project, newest first. Their ids narrow down svc_search_kb.",
+  description:
+    "Lists the knowledge bases of the project, newest first. Use their IDs to narrow a search with svc_search_kb.",
   scope: "kb:read",
   input: z.strictObject(pageFields),
   output: pageOf(kbItemSchema),

@@ -8,13 +8,13 @@ export const pageFields = {
   cursor: z
     .string()
     .optional()
-    .describe("The `nextCursor` of the page before, as it is, with the same arguments; the first page where absent."),
+    .describe("The `nextCursor` of the previous page, unchanged, with the same arguments. Omit it for the first page."),
 };
 
 /** One page of items. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    nextCursor: z.string().nullable().describe("What gets the next page; null at the end."),
+    nextCursor: z.string().nullable().describe("Cursor of the next page. Null on the last page."),
   });
 }

@@ -18,10 +18,10 @@ export const searchKb = describedTool({
   name: "svc_search_kb",
   title: "Search knowledge bases",
   description:
-    "Finds the passages of the project's knowledge bases that match a question or some words best, best first. Quote the text as it is and name its title or url as the source.",
+    "Searches the project's knowledge bases and returns the passages that best match a question or keywords, best first. Quote the text unchanged and cite its title or URL as the source.",
   scope: "kb:read",
   input: kbsSearchSchema,
-  output: z.object({ hits: z.array(hitSchema).describe("Best first; none where nothing fits.") }),
+  output: z.object({ hits: z.array(hitSchema).describe("Best first. Empty if nothing matches.") }),
   annotations: READS,
   async run(deps, principal, input, options) {
     const hits = await searchKbs(deps, principal, input, options);

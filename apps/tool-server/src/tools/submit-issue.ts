@@ -8,12 +8,12 @@ export const submitIssue = describedTool({
   name: "svc_submit_issue",
   title: "Submit an issue",
   description:
-    "Makes a ticket of an issue in the shared Inbox: it goes to the project of the agent that fits best, and an operator looks at it. Nobody is answered automatically. The same clientIssueId again is the same ticket. Call it only for issues that the person has chosen.",
+    "Creates a ticket from an issue in the shared inbox. It is routed to the project of the most suitable agent and reviewed by an operator; no reply is sent automatically. Repeating a clientIssueId returns the same ticket. Call it only for issues that the user has selected.",
   scope: "messages:write",
   // An issue of svc_summarize_notes can be handed over as it is: its `quotes` are left aside.
   input: issueInputSchema,
   output: submittedIssueSchema,
   annotations: ADDS_ONCE,
-  waitingFor: "The issue is kept; who works on it is being found out",
+  waitingFor: "The issue is stored; selecting an agent",
   run: (deps, principal, input, options) => submit(deps, principal, input, options),
 });

@@ -12,11 +12,11 @@ export const summarizeNotes = describedTool({
   name: "svc_summarize_notes",
   title: "Clean and summarize notes",
   description:
-    "Cleans dictated notes of fillers, repeats and what the speaker took back, sums them up, and finds the issues that they tell of, each with who is to do it and by when, where the notes say so, and the places in the notes where it stands. Nothing is kept. Show the issues to the person; send those that are chosen with svc_submit_issue.",
+    "Cleans dictated notes of filler words, repetitions and corrections, summarizes them, and finds the issues they mention, each with assignee and due date if the notes name them, and the relevant passages. Nothing is stored. Show the issues to the user; submit the selected ones with svc_submit_issue.",
   scope: "agents:execute",
   input: z.strictObject({ notes, locale, date }),
   output: outputSchema,
   annotations: ASKS,
-  waitingFor: "The notes are being read",
+  waitingFor: "Processing the notes",
   run: async (deps, principal, input, options) => outputSchema.parse(await summarize(deps, principal, input, options)),
 });

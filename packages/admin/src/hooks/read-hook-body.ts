@@ -43,7 +43,7 @@ export async function readHookBody(contentType: string, content: Buffer): Promis
   }
   const body = isJson ? parseJson(content) : unwrapPayload(await readForm?.(content, contentType));
   if (!isDeeperThan(body, HOOK_LIMITS.bodyMaxDepth)) return body;
-  const detail = `at most ${HOOK_LIMITS.bodyMaxDepth} levels deep`;
+  const detail = `must be at most ${HOOK_LIMITS.bodyMaxDepth} levels deep`;
   throw new ServiceError("invalid_request", `The body is not valid: ${detail}.`, {
     errors: [{ pointer: "", code: "too_deep", detail }],
   });

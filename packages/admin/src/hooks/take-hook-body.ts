@@ -81,7 +81,7 @@ function failed(error: ServiceError, mapped?: MappedBody): TakenBody {
 
 /** A body that is not mapped yet, since the one before took too long; its sender, or its owner, may try it again. */
 function paused(seconds: number): TakenBody {
-  const text = `The mapping of this hook took too long on a body a moment ago. Make its paths more exact, or try again in ${seconds} s.`;
+  const text = `The mapping of this hook took too long on a recent body. Use more specific paths, or retry in ${seconds} s.`;
   return failed(new ServiceError("rate_limited", text, { headers: { "Retry-After": String(seconds) } }));
 }
 
@@ -91,7 +91,9 @@ function unmapped(mapped: MappedBody): TakenBody {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   const told = first === undefined ? "" : `: ${first.pointer} ${first.detail}${more}`;
   return failed(
-    new ServiceError("invalid_request", `The hook makes no message of this body${told}.`, { errors }),
+    new ServiceError("invalid_request", `The hook's mapping cannot create a message from this body${told}.`, {
+      errors,
+    }),
     mapped,
   );
 }

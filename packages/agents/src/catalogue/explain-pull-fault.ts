@@ -14,13 +14,12 @@ const KNOWN_FAULTS: readonly KnownFault[] = [
     said: /no space left|not enough (?:disk )?space|disk (?:is )?full|enospc/i,
     code: "disk_full",
     explain: (name) =>
-      `The disk of Ollama's machine is full. Make room on it (ollama rm <model> removes a model there), then pull ${name} again: it goes on where it stopped.`,
+      `The disk of the Ollama machine is full. Free disk space there (for example with ollama rm <model>), then pull ${name} again to resume.`,
   },
   {
     said: /file does not exist|manifest unknown|model .*not found|repository not found|not a valid model|invalid model name/i,
     code: "not_found",
-    explain: (name) =>
-      `There is no model ${name} to pull. Look for its name and tag at https://ollama.com/library and try again.`,
+    explain: (name) => `The model ${name} does not exist. Check its name and tag at https://ollama.com/library.`,
   },
   {
     said: /newer version of ollama|requires a newer|upgrade ollama/i,
@@ -30,7 +29,8 @@ const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     said: /unauthorized|access denied|authentication required|forbidden/i,
     code: "pull_failed",
-    explain: (name) => `The registry gives ${name} to its owner only. Sign in at Ollama's machine (ollama signin).`,
+    explain: (name) =>
+      `The registry allows only the owner of ${name} to download it. Sign in on the Ollama machine (ollama signin).`,
   },
 ];
 
@@ -48,7 +48,7 @@ export function explainPullFault(name: string, said: string): PullError {
   const words = excerptOf(said);
   return new PullError(
     "pull_failed",
-    `Ollama could not pull ${name}${words === "" ? "" : `; it says: ${words}`}. Look at its log, then pull it again.`,
+    `Ollama could not pull ${name}${words === "" ? "" : `: ${words}`}. Check its log, then pull it again.`,
     { isFinal: false },
   );
 }

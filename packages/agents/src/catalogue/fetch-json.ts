@@ -6,8 +6,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const STATUS_WORDS: Readonly<Record<number, string>> = {
   401: "refuses the key",
   403: "refuses the key",
-  404: "does not know the address that it was asked at",
-  429: "has had too many requests",
+  404: "responds with 404 to the requested URL",
+  429: "rate-limits requests",
 };
 
 /** What is sent. */
@@ -28,7 +28,7 @@ function faultCode(error: unknown): string {
 /** The error that a failed request means; what ends by `signal` has taken too long. */
 export function asProviderError(error: unknown, signal: AbortSignal): ProviderError {
   if (error instanceof ProviderError) return error;
-  if (signal.aborted) return new ProviderError("has not answered in time", { cause: error });
+  if (signal.aborted) return new ProviderError("did not respond in time", { cause: error });
   return new ProviderError(`cannot be reached${faultCode(error)}`, { cause: error });
 }
 
@@ -72,6 +72,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ProviderError("does not answer with JSON", { cause: error });
+    throw new ProviderError("does not respond with JSON", { cause: error });
   }
 }

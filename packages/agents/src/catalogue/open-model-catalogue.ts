@@ -96,14 +96,18 @@ export function openModelCatalogue(
       });
       throw new ServiceError(
         "invalid_request",
-        `Models of ${prefix} cannot be pulled: only an Ollama can be pulled to, and none answers there. ${prefix} has its models ready, or gets them in its own way.`,
+        `Models of ${prefix} cannot be pulled: only Ollama supports pulling, and no Ollama responds there. The provider of ${prefix} manages its own models.`,
       );
     }
     if (prefix === OLLAMA) {
-      const what = entries.length === 0 ? "No Ollama is configured." : "None of the configured servers is an Ollama.";
+      const what =
+        entries.length === 0 ? "No Ollama is configured." : "None of the configured servers is an Ollama server.";
       throw new ServiceError("not_found", `${what} Set SVC_OLLAMA_BASE_URL, as in http://localhost:11434.`);
     }
-    throw new ServiceError("not_found", "No configured provider has a model of this id. Ollama's begin with ollama:.");
+    throw new ServiceError(
+      "not_found",
+      "No configured provider has a model with this ID. IDs of Ollama models start with ollama:.",
+    );
   }
 
   /** What an id is made of. */
@@ -112,7 +116,7 @@ export function openModelCatalogue(
     if (at > 0 && catalogId.length <= MODEL_LIMITS.catalogIdMaxChars) {
       return { prefix: catalogId.slice(0, at), name: catalogId.slice(at + 1) };
     }
-    const detail = "A model is named by its provider, a colon and its name there, as in ollama:llama3.2:3b.";
+    const detail = "The ID of a model consists of its provider, a colon and its name, as in ollama:llama3.2:3b.";
     throw new ServiceError("invalid_request", detail);
   }
 
@@ -131,7 +135,7 @@ export function openModelCatalogue(
       const name = readOllamaName(given);
       if (name === null) {
         const detail =
-          "This is no name of a model that can be pulled. Names are as in llama3.2:3b, user/model:tag or hf.co/user/model:tag.";
+          "This is not a valid name of a model to pull. Use a name such as llama3.2:3b, user/model:tag or hf.co/user/model:tag.";
         throw new ServiceError("invalid_request", detail);
       }
       try {

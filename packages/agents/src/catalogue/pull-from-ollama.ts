@@ -24,7 +24,7 @@ const MAX_LINE_CHARS = 65_536;
 const MAX_LAYERS = 1_000;
 
 const cut = (name: string, cause?: unknown) =>
-  new PullError("pull_failed", `The connection to Ollama was cut while it pulled ${name}. Pull it again to go on.`, {
+  new PullError("pull_failed", `The connection to Ollama was lost while pulling ${name}. Pull it again to resume.`, {
     isFinal: false,
     cause,
   });
@@ -71,7 +71,7 @@ function parseLine(line: string): Readonly<Record<string, unknown>> | null {
   try {
     return fieldsOf(JSON.parse(line));
   } catch {
-    throw new Error("a line that is no JSON");
+    throw new Error("a line that is not JSON");
   }
 }
 
@@ -129,7 +129,7 @@ export async function pullFromOllama(target: OllamaTarget, name: string, options
   const minutes = Math.max(1, Math.round(silenceMs / 60_000));
   const whenSilent = () =>
     silence.abort(
-      new PullError("pull_failed", `Ollama has said nothing of ${name} for ${minutes} min. Look at its log.`, {
+      new PullError("pull_failed", `Ollama has sent no progress for ${name} for ${minutes} min. Check its log.`, {
         isFinal: false,
       }),
     );

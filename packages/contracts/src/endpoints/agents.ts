@@ -29,7 +29,7 @@ export const agentEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make an agent",
+    summary: "Create an agent",
     scope: "agents:write",
     body: { schema: agentInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     answers: [createdAnswer(agentSchema)],
@@ -39,7 +39,7 @@ export const agentEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read an agent",
+    summary: "Get an agent",
     scope: "agents:read",
     answers: [itemAnswer(agentSchema)],
   },
@@ -47,8 +47,8 @@ export const agentEndpoints = {
     method: "PATCH",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change an agent",
-    description: "What is left out stays as it is; lists are replaced as a whole.",
+    summary: "Update an agent",
+    description: "Omitted fields stay unchanged. Lists are replaced as a whole.",
     scope: "agents:write",
     body: { schema: agentChangeSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     ifMatch: true,
@@ -60,7 +60,8 @@ export const agentEndpoints = {
     path: `${PATH}/{id}`,
     tag,
     summary: "Delete an agent",
-    description: "Its chats go to another agent with their next message; its knowledge bases stay.",
+    description:
+      "The agent's conversations are routed to another agent with their next message. Knowledge bases are not deleted.",
     scope: "agents:write",
     ifMatch: true,
     answers: [itemAnswer(agentSchema)],
@@ -69,11 +70,15 @@ export const agentEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/execute`,
     tag,
-    summary: "Ask an agent without a ticket",
+    summary: "Run an agent without a ticket",
     scope: "agents:execute",
     body: { schema: agentCallSchema },
     answers: [
-      { status: 200, when: "Its answer.", schema: z.object({ ok: z.literal(true) }).extend(agentResultSchema.shape) },
+      {
+        status: 200,
+        when: "Result of the agent.",
+        schema: z.object({ ok: z.literal(true) }).extend(agentResultSchema.shape),
+      },
     ],
     example: { body: { input: "How do I send a message with curl?" } },
   },
@@ -81,18 +86,18 @@ export const agentEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/replay`,
     tag,
-    summary: "Compare an agent with a changed one on what people have answered",
+    summary: "Replay past conversations with a changed agent",
     description:
-      "Both answer the messages of past replies that people approved, edited or wrote, with the chat as it was then and the " +
-      "knowledge of now; nothing is sent, kept or changed, and no tool is called. Answers within 50 seconds, with " +
-      "`isComplete: false` where that was too little.",
+      "The current and the changed agent answer the messages of past replies that operators approved, edited or wrote, with " +
+      "the conversation as it was then and the current knowledge. Nothing is sent, stored or changed, and no tool is called. " +
+      "Responds within 50 seconds; `isComplete` is false if not all replies were compared.",
     scope: "agents:execute",
     alsoScope: "tickets:read",
     body: { schema: replayInputSchema, maxBytes: AGENT_LIMITS.bodyMaxBytes },
     answers: [
       {
         status: 200,
-        when: "What would change.",
+        when: "Comparison of both agents.",
         schema: z.object({ ok: z.literal(true) }).extend(replayResultSchema.shape),
       },
     ],

@@ -12,18 +12,18 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Canned replies";
 const PATH = "/api/v1/admin/canned-replies";
 
-/** Texts that operators send again and again. */
+/** Canned replies. */
 export const cannedReplyEndpoints = {
   listCannedReplies: {
     method: "GET",
     path: PATH,
     tag,
     summary: "List canned replies, newest first",
-    description: "`q` is looked for in name and text.",
+    description: "`q` searches name and text.",
     scope: "tickets:read",
     query: listQuerySchema.extend({
-      folder: z.string().optional().describe("Only those in this folder."),
-      tag: z.string().optional().describe("Only those with this tag."),
+      folder: z.string().optional().describe("Only canned replies in this folder."),
+      tag: z.string().optional().describe("Only canned replies with this tag."),
     }),
     answers: [listAnswer(cannedReplySchema)],
   },
@@ -31,9 +31,9 @@ export const cannedReplyEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make a canned reply",
+    summary: "Create a canned reply",
     description:
-      "Its name is unique in the project. Its text is Markdown, with variables such as `{{ticket.subject}}`.",
+      "The name must be unique in the project. The text is Markdown, with variables such as `{{ticket.subject}}`.",
     scope: "tickets:write",
     body: { schema: cannedReplyInputSchema },
     answers: [createdAnswer(cannedReplySchema)],
@@ -45,7 +45,7 @@ export const cannedReplyEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a canned reply",
+    summary: "Get a canned reply",
     scope: "tickets:read",
     answers: [itemAnswer(cannedReplySchema)],
   },
@@ -53,8 +53,8 @@ export const cannedReplyEndpoints = {
     method: "PATCH",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change a canned reply",
-    description: "What is left out stays as it is; tags are replaced as a whole.",
+    summary: "Update a canned reply",
+    description: "Omitted fields stay unchanged. Tags are replaced as a whole.",
     scope: "tickets:write",
     body: { schema: cannedReplyChangeSchema },
     ifMatch: true,
@@ -74,9 +74,8 @@ export const cannedReplyEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/render`,
     tag,
-    summary: "Fill a canned reply in for a ticket",
-    description:
-      "Nothing is sent. What stands in place of a variable is shown as it is, whatever signs of Markdown it has.",
+    summary: "Render a canned reply for a ticket",
+    description: "Nothing is sent. Values of variables are escaped, so that they are not interpreted as Markdown.",
     scope: "tickets:read",
     body: { schema: cannedReplyRenderSchema },
     answers: [itemAnswer(renderedReplySchema)],

@@ -7,7 +7,7 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Channels";
 const PATH = "/api/v1/admin/channels";
 
-/** Channels: their settings, whether they are switched on, and how they are doing. */
+/** Channels: settings, enabled state and health. */
 export const channelEndpoints = {
   listChannels: {
     method: "GET",
@@ -22,7 +22,7 @@ export const channelEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a channel",
+    summary: "Get a channel",
     scope: "channels:read",
     answers: [itemAnswer(channelItemSchema)],
   },
@@ -30,9 +30,9 @@ export const channelEndpoints = {
     method: "PUT",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change a channel's settings, switch it on or off",
+    summary: "Update, enable or disable a channel",
     description:
-      "What is left out stays as it is, and so does a secret that is sent as it was shown. Every replica follows within two seconds. The tool server has no settings and can be switched on and off.",
+      "Omitted fields stay unchanged, and so do secrets that are sent back masked. Every replica applies the change within two seconds. The tool server has no settings; it can only be enabled and disabled.",
     scope: "admin:*",
     body: {
       schema: z.union([
@@ -50,9 +50,9 @@ export const channelEndpoints = {
     method: "POST",
     path: `${PATH}/messenger/test`,
     tag,
-    summary: "Send a test message to a chat of the bot",
+    summary: "Send a test message to a chat of the Telegram bot",
     description:
-      "The chat must have written to the bot before. It goes the way of every reply, is kept in its ticket, answers no message and changes no ticket. The answer waits for at most ten seconds.",
+      "The chat must have written to the bot before. The message is delivered like any reply and stored in the chat's ticket, but answers no message and does not change the ticket. The request waits at most ten seconds for the delivery.",
     scope: "admin:*",
     body: { schema: messengerTestSchema, isOptional: true },
     answers: [itemAnswer(messengerTestResultSchema)],

@@ -5,13 +5,13 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Deliveries";
 const PATH = "/api/v1/admin/deliveries";
 
-/** Callbacks: made, on their way, or given up. */
+/** Callbacks: pending, delivered or failed. */
 export const deliveryEndpoints = {
   listDeliveries: {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List callbacks with the result of every try, newest first",
+    summary: "List callbacks with all attempts, newest first",
     scope: "webhooks:read",
     query: listQuerySchema.omit({ q: true }).extend({ state: deliveryStateSchema.optional() }),
     answers: [listAnswer(deliveryItemSchema)],
@@ -21,7 +21,7 @@ export const deliveryEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a callback",
+    summary: "Get a callback",
     scope: "webhooks:read",
     answers: [itemAnswer(deliveryItemSchema)],
   },
@@ -29,7 +29,7 @@ export const deliveryEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/replay`,
     tag,
-    summary: "Make a callback again, with its id and fresh tries",
+    summary: "Replay a callback with the same ID",
     scope: "webhooks:write",
     answers: [itemAnswer(deliveryItemSchema)],
   },

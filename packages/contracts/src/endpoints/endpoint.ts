@@ -5,102 +5,102 @@ import type { RequiredScope } from "../scopes.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One way in which an endpoint answers a call that it has done. */
+/** A successful response of an endpoint. */
 export interface EndpointAnswer {
   status: number;
-  /** When it answers so, in words. */
+  /** When the endpoint returns this response, in words. */
   when: string;
-  /** Shape of the JSON; null for an answer that is no JSON or has no body. */
+  /** Schema of the JSON body. Null for a response that is not JSON or has no body. */
   schema: z.ZodType | null;
-  /** Headers that it carries besides those of every answer, each with what it says. */
+  /** Response headers in addition to those of every response, each with a description. */
   headers?: Record<string, string>;
-  /** Media type of an answer that is no JSON. */
+  /** Media type of a response that is not JSON. */
   mediaType?: string;
-  /** What each event's data is as JSON, where the media type is `text/event-stream`. */
+  /** Schema of the JSON data of each event, if the media type is `text/event-stream`. */
   events?: Record<string, z.ZodType>;
 }
 
-/** A body that an endpoint takes. */
+/** Request body of an endpoint. */
 export interface EndpointBody {
   schema: z.ZodType;
-  /** `LIMITS.bodyMaxBytes` where absent. */
+  /** Defaults to `LIMITS.bodyMaxBytes`. */
   maxBytes?: number;
-  /** True when the call may come without one: it then means an empty object. */
+  /** True if the body can be omitted; it then defaults to an empty object. */
   isOptional?: boolean;
-  /** What else it takes, in words, by media type: as in a form with files. */
+  /** Other accepted media types, each with a description, such as a form with files. */
   otherTypes?: Record<string, string>;
 }
 
-/** A call that does what the endpoint is for. Ids in paths are any; whoever sends it puts in what is there. */
+/** An example request. IDs in paths are placeholders. */
 export interface EndpointExample {
   query?: Record<string, string>;
   body?: unknown;
-  /** What the answer looks like; it has the shape that the answer's schema says. */
+  /** Example response; conforms to the response schema. */
   answer?: unknown;
 }
 
 /**
- * One endpoint of the HTTP API as data: routes, the check of scopes, the OpenAPI document and the typed client are made
- * from it, so that none of them can say anything else.
+ * An endpoint of the HTTP API as data. Routes, scope checks, the OpenAPI document and the typed client are generated
+ * from it, so that they cannot diverge.
  */
 export interface Endpoint {
   method: HttpMethod;
-  /** With `{id}` for what the caller puts in. */
+  /** Path with `{id}` for path parameters. */
   path: string;
-  /** Chapter of the documentation that it belongs to. */
+  /** Tag in the documentation. */
   tag: string;
-  /** What it does, in a few words. */
+  /** Summary of the operation. */
   summary: string;
-  /** What a caller has to know besides. */
+  /** Additional information for callers. */
   description?: string;
-  /** Null: no key is needed, or what is asked is decided otherwise. */
+  /** Null: no key is required, or authorization is decided elsewhere. */
   scope: RequiredScope | null;
-  /** A scope that the key must have besides. */
+  /** Additional scope that the key needs. */
   alsoScope?: RequiredScope;
-  /** True when no key is needed. */
+  /** True if no key is required. */
   isPublic?: true;
-  /** What stands in the braces of the path, where more is to be said than that it is an id. */
+  /** Descriptions of path parameters that are more than an ID. */
   params?: z.ZodObject;
-  /** Headers of the request besides those that follow from the other fields. */
+  /** Additional request headers, besides those that follow from the other fields. */
   requestHeaders?: z.ZodObject;
-  /** Parameters of the query string, each optional or not as the schema says. */
+  /** Query parameters. The schema tells whether they are optional. */
   query?: z.ZodObject;
   body?: EndpointBody;
-  /** True when `If-Match` with the object's `ETag` is understood; "required" when the call is refused without it. */
+  /** True if `If-Match` with the object's `ETag` is supported; "required" if the request is rejected without it. */
   ifMatch?: true | "required";
   answers: readonly EndpointAnswer[];
-  /** Errors beside those that follow from the fields above. */
+  /** Additional errors, besides those that follow from the other fields. */
   errors?: readonly ErrorCode[];
   example?: EndpointExample;
 }
 
-/** What a call may bring that takes no body: nothing, or an empty object. */
+/** Body of a request that has none: nothing, or an empty object. */
 export const noBodySchema = z.strictObject({});
 
-/** The parameters that every list takes. */
+/** Query parameters of every list. */
 export const listQuerySchema = z.object({
   limit: z.string().optional().meta({
     type: "integer",
     minimum: 1,
     maximum: LIST_LIMITS.maxItems,
     default: LIST_LIMITS.defaultItems,
-    description: "Items of the page.",
+    description: "Maximum number of items per page.",
   }),
-  cursor: z.string().optional().describe("The `nextCursor` of the page before."),
+  cursor: z.string().optional().describe("The `nextCursor` of the previous page."),
   q: z.string().optional().meta({
     maxLength: LIST_LIMITS.searchMaxChars,
-    description: "Only what has this text in its name, in any case of its letters.",
+    description: "Filters by a text in the name, case-insensitive.",
   }),
 });
 
-/** An answer whose JSON has this shape; the typed client knows it by that. */
+/** Returns a JSON response with this schema. The typed client infers its type from it. */
 export interface JsonAnswer<Body extends z.ZodType> extends EndpointAnswer {
   schema: Body;
 }
 
 type ItemAnswer<Item extends z.ZodType> = JsonAnswer<z.ZodObject<{ ok: z.ZodLiteral<true>; item: Item }>>;
 
-/** Answers `{"ok":true,"item":{…}}`. */
+/** Returns the response `{"ok":true,"item":{…}}`. */
 export function itemAnswer<Item extends z.ZodType>(
   schema: Item,
   { status = 200, when = "Done.", headers }: { status?: number; when?: string; headers?: Record<string, string> } = {},
@@ -109,12 +109,12 @@ export function itemAnswer<Item extends z.ZodType>(
   return { status, when, schema: body, ...(headers === undefined ? {} : { headers }) };
 }
 
-/** Answers 201 with what was made and where it is. */
+/** Returns the response 201 with the created object and its location. */
 export function createdAnswer<Item extends z.ZodType>(schema: Item): ItemAnswer<Item> {
-  return itemAnswer(schema, { status: 201, when: "It was made.", headers: { Location: "Address of what was made." } });
+  return itemAnswer(schema, { status: 201, when: "Created.", headers: { Location: "Path of the created object." } });
 }
 
-/** Answers one page of a list. */
+/** Returns the response with one page of a list. */
 export function listAnswer<Item extends z.ZodType>(
   schema: Item,
 ): JsonAnswer<

@@ -13,18 +13,21 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Gaps";
 const PATH = "/api/v1/admin/gaps";
 
-/** Questions that found no good answer. */
+/** Gaps: questions without a good answer. */
 export const gapEndpoints = {
   listGaps: {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List questions that found no good answer",
-    description: "Questions that ask the same are one gap. `q` is looked for in the question.",
+    summary: "List questions without a good answer",
+    description: "Similar questions are grouped into one gap. `q` searches the question.",
     scope: "tickets:read",
     query: listQuerySchema.extend({
-      status: z.string().optional().describe("Only those of this status: `open`, `answered` or `ignored`."),
-      sort: z.string().optional().describe("`count` (the default) or `lastAt`: the most, or the newest, first."),
+      status: z.string().optional().describe("Only gaps with this status: `open`, `answered` or `ignored`."),
+      sort: z
+        .string()
+        .optional()
+        .describe("Sort order: `count` (default) for the most frequent first, or `lastAt` for the most recent first."),
     }),
     answers: [listAnswer(gapSchema)],
     example: { query: { status: "open", sort: "count" } },
@@ -33,8 +36,8 @@ export const gapEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a gap, and what would be answered now",
-    description: "What would be answered is the text of knowledge bases: it needs kb:read as well.",
+    summary: "Get a gap and the current answer to its question",
+    description: "The current answer contains text from knowledge bases, so it also requires kb:read.",
     scope: "tickets:read",
     answers: [itemAnswer(gapDetailSchema)],
   },
@@ -44,7 +47,7 @@ export const gapEndpoints = {
     tag,
     summary: "Mark a gap as answered, ignored or open",
     description:
-      "An answered one opens again when the question finds no good answer once more; an ignored one stays so.",
+      "An answered gap reopens when its question is asked again without a good answer. An ignored gap does not.",
     scope: "tickets:write",
     body: { schema: gapChangeSchema },
     ifMatch: true,
@@ -55,15 +58,15 @@ export const gapEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/article`,
     tag,
-    summary: "Write an article that closes a gap",
+    summary: "Write an article that answers a gap",
     description:
-      "It becomes a document of the knowledge base, is read within seconds, and the gap is marked as answered. Written again, it replaces the article in the same knowledge base; `If-Match` keeps it from replacing one that nobody has seen. Question and examples are answered to keys with tickets:read only.",
+      "The article becomes a document in the knowledge base, is indexed within seconds, and the gap is marked as answered. A second call replaces the article in the same knowledge base; use `If-Match` to avoid overwriting a change you have not seen. The question and its examples are returned only to keys with tickets:read.",
     scope: "kb:write",
     body: { schema: gapArticleSchema, maxBytes: GAP_LIMITS.bodyMaxBytes },
     ifMatch: true,
     answers: [
       createdAnswer(answeredGapSchema),
-      itemAnswer(answeredGapSchema, { when: "It replaced the article that was there." }),
+      itemAnswer(answeredGapSchema, { when: "The existing article was replaced." }),
     ],
     errors: ["payload_too_large", "rate_limited"],
     example: {

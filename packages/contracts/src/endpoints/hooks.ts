@@ -17,7 +17,9 @@ import type { Endpoint, EndpointAnswer } from "./endpoint.ts";
 const tag = "Hooks";
 const PATH = "/api/v1/admin/hooks";
 
-/** Inbound hooks: where platforms whose webhooks have a fixed shape post to. Everything about them is messages:write. */
+/**
+ * Inbound hooks: URLs for platforms whose webhooks have a fixed format. All of these endpoints require messages:write.
+ */
 export const hookEndpoints = {
   listHooks: {
     method: "GET",
@@ -32,10 +34,10 @@ export const hookEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make a hook",
+    summary: "Create a hook",
     description:
-      "A preset brings proof, mapping and filter of a platform; whatever the body names counts instead. A secret that " +
-      "the service makes is in this answer and in no other.",
+      "A preset provides the authentication, mapping and filter for a platform; fields in the body override it. A secret that " +
+      "the service generates is returned only in this response.",
     scope: "messages:write",
     body: { schema: hookInputSchema },
     answers: [createdAnswer(hookSecretItemSchema)],
@@ -45,7 +47,7 @@ export const hookEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a hook",
+    summary: "Get a hook",
     scope: "messages:write",
     answers: [itemAnswer(hookItemSchema)],
   },
@@ -53,10 +55,10 @@ export const hookEndpoints = {
     method: "PATCH",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change a hook",
+    summary: "Update a hook",
     description:
-      "Fields of the mapping are laid over the present one, null takes one away; the filter is replaced as a whole. " +
-      "The secret is changed by a rotation.",
+      "Mapping fields are merged into the current mapping; null removes a field. The filter is replaced as a whole. " +
+      "To change the secret, rotate it.",
     scope: "messages:write",
     body: { schema: hookChangeSchema },
     ifMatch: true,
@@ -68,7 +70,7 @@ export const hookEndpoints = {
     path: `${PATH}/{id}`,
     tag,
     summary: "Delete a hook",
-    description: "With the bodies that are kept of it. The messages that it made stay.",
+    description: "Also deletes the stored request bodies of the hook. Messages created by the hook are not deleted.",
     scope: "messages:write",
     ifMatch: true,
     answers: [itemAnswer(hookItemSchema)],
@@ -77,9 +79,9 @@ export const hookEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/rotate`,
     tag,
-    summary: "Give a hook a new secret",
+    summary: "Rotate a hook's secret",
     description:
-      "The secret before counts too until the overlap is over, so that the platform can be changed in peace.",
+      "The previous secret also remains valid until the overlap ends, so that you can update the platform without downtime.",
     scope: "messages:write",
     body: { schema: hookRotateSchema, isOptional: true },
     answers: [itemAnswer(hookSecretItemSchema)],
@@ -89,10 +91,10 @@ export const hookEndpoints = {
     method: "GET",
     path: `${PATH}/{id}/bodies`,
     tag,
-    summary: "List the last bodies of a hook",
+    summary: "List the most recent request bodies of a hook",
     description:
-      `The last ${HOOK_LIMITS.keptBodies}, newest first, for at most ${HOOK_LIMITS.keptDays} days, each with what became ` +
-      `of it; of a long one the first ${HOOK_LIMITS.shownBodyMaxChars} characters. Bodies without a valid proof are not kept.`,
+      `The last ${HOOK_LIMITS.keptBodies} bodies, newest first, for at most ${HOOK_LIMITS.keptDays} days, each with its ` +
+      `outcome. Long bodies are truncated to ${HOOK_LIMITS.shownBodyMaxChars} characters. Bodies that fail authentication are not stored.`,
     scope: "messages:write",
     answers: [listAnswer(hookBodySchema)],
   },
@@ -100,19 +102,19 @@ export const hookEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/bodies/{bodyId}/retry`,
     tag,
-    summary: "Try a body again",
+    summary: "Retry a stored body",
     description:
-      "With the mapping and filter as they are now. A body that has become a message stays that one message.",
+      "Uses the current mapping and filter. A body that has already created a message does not create a second one.",
     scope: "messages:write",
-    answers: [itemAnswer(hookBodySchema, { when: "It was tried; `outcome` and `errors` say what became of it." })],
+    answers: [itemAnswer(hookBodySchema, { when: "Retried. `outcome` and `errors` contain the result." })],
     errors: ["channel_disabled"],
   },
   testHook: {
     method: "POST",
     path: `${PATH}/{id}/test`,
     tag,
-    summary: "See what a hook makes of a body",
-    description: "Nothing is sent and nothing is kept.",
+    summary: "Test the mapping of a hook with a body",
+    description: "Nothing is sent or stored.",
     scope: "messages:write",
     body: { schema: hookTestSchema, maxBytes: 2 * HOOK_LIMITS.bodyMaxBytes },
     answers: [itemAnswer(hookTestResultSchema)],
@@ -120,18 +122,18 @@ export const hookEndpoints = {
   },
 } as const satisfies Record<string, Endpoint>;
 
-/** What a platform is answered. */
+/** Response to the platform. */
 const callAnswer: EndpointAnswer = {
   status: 202,
-  when: "It is a message now; or the filter does not want it: `status` is then `ignored` and nothing else is there.",
+  when: "A message was created, or the filter ignored the body: `status` is then `ignored`, and the other fields are absent.",
   schema: z.union([
     asyncAnswerSchema,
     webhookAnswerSchema,
     z.object({ ok: z.literal(true), status: z.literal("ignored") }),
   ]),
   headers: {
-    Location: "Address of the drain.",
-    "Idempotent-Replayed": "`true` where an earlier call with this event id has made the message.",
+    Location: "URL at which replies can be collected.",
+    "Idempotent-Replayed": "`true` if an earlier request with this event ID created the message.",
   },
 };
 
@@ -141,32 +143,32 @@ const call = {
   scope: null,
   isPublic: true,
   description:
-    "For platforms whose webhook has a fixed shape. No API key: the hook proves itself, by the secret in the path or a " +
-    "signature of the body in a header. The body is JSON or a form, at most 1 MB, without Content-Encoding. What does " +
-    "not map is invalid_request with pointers into the mapping.",
+    "For platforms whose webhooks have a fixed format. Requires no API key: the request is authenticated by the secret in " +
+    "the path or by a signature of the body in a header. The body is JSON or a form, at most 1 MB, without " +
+    "Content-Encoding. A body that cannot be mapped returns invalid_request with pointers into the mapping.",
   body: {
     schema: z.unknown(),
     maxBytes: HOOK_LIMITS.bodyMaxBytes,
     otherTypes: {
-      "application/x-www-form-urlencoded": "A form as an object of its fields; a repeated name is a list.",
-      "multipart/form-data": "The same; files are not kept.",
+      "application/x-www-form-urlencoded": "A form, treated as an object of its fields. Repeated names become lists.",
+      "multipart/form-data": "As with forms. Files are ignored.",
     },
   },
   answers: [callAnswer],
   errors: ["invalid_signature", "channel_disabled", "rate_limited"],
 } as const;
 
-/** `POST /api/v1/hooks/{id}` of a platform that signs its calls. */
+/** `POST /api/v1/hooks/{id}`, for platforms that sign their requests. */
 export const hookCallEndpoint = {
   ...call,
   path: "/api/v1/hooks/{id}",
-  summary: "Hand over an event, signed in a header",
+  summary: "Receive an event, authenticated by a signature header",
 } as const satisfies Endpoint;
 
-/** `POST /api/v1/hooks/{id}/{secret}` of a platform that does not. */
+/** `POST /api/v1/hooks/{id}/{secret}`, for platforms that do not sign their requests. */
 export const hookPathCallEndpoint = {
   ...call,
   path: "/api/v1/hooks/{id}/{secret}",
-  summary: "Hand over an event, with the secret in the path",
-  params: z.object({ secret: z.string().describe("The secret that the service has made for the hook.") }),
+  summary: "Receive an event, authenticated by the secret in the path",
+  params: z.object({ secret: z.string().describe("The secret that the service generated for the hook.") }),
 } as const satisfies Endpoint;

@@ -17,7 +17,7 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Knowledge";
 const PATH = "/api/v1/admin/kb";
 
-/** Knowledge bases, their documents and their search (service document, section 4.4). */
+/** Knowledge bases, their documents and search (service document, section 4.4). */
 export const kbEndpoints = {
   listKbs: {
     method: "GET",
@@ -32,7 +32,7 @@ export const kbEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make a knowledge base",
+    summary: "Create a knowledge base",
     scope: "kb:write",
     body: { schema: kbInputSchema },
     answers: [createdAnswer(kbItemSchema)],
@@ -42,7 +42,7 @@ export const kbEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a knowledge base",
+    summary: "Get a knowledge base",
     scope: "kb:read",
     answers: [itemAnswer(kbItemSchema)],
   },
@@ -62,7 +62,7 @@ export const kbEndpoints = {
     path: `${PATH}/{id}`,
     tag,
     summary: "Delete a knowledge base with its documents",
-    description: "It is taken from the agents that have it. Nobody finds anything in it from then on.",
+    description: "It is removed from the agents that use it and disappears from search results immediately.",
     scope: "kb:write",
     ifMatch: true,
     answers: [itemAnswer(kbItemSchema)],
@@ -74,7 +74,7 @@ export const kbEndpoints = {
     summary: "Search a knowledge base",
     scope: "kb:read",
     query: z.object({
-      q: z.string().describe("What is looked for: a question or words."),
+      q: z.string().describe("Search query: a question or keywords."),
       limit: z.string().optional().meta({
         type: "integer",
         minimum: 1,
@@ -99,17 +99,18 @@ export const kbEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/documents`,
     tag,
-    summary: "Put documents into a knowledge base",
+    summary: "Add documents to a knowledge base",
     description:
-      "A text, a page to fetch, or all pages of a sitemap as JSON; or files. They are read in the background. The same key again replaces the document.",
+      "Send a text, a page URL or a sitemap URL as JSON, or upload files. Documents are processed in the background. Repeating a key replaces the document.",
     scope: "kb:write",
     body: {
       schema: documentInputSchema,
       maxBytes: KB_LIMITS.jsonMaxBytes,
       otherTypes: {
-        "multipart/form-data": "A form with the files, and name, title, url and key where there is one file.",
+        "multipart/form-data":
+          "A form with the files. With a single file, the form can also contain name, title, url and key.",
         "application/octet-stream":
-          "The bytes of one file, under its own media type; name, title, url and key in the query.",
+          "The content of one file, with its own media type. Pass name, title, url and key in the query.",
       },
     },
     answers: [
@@ -117,11 +118,11 @@ export const kbEndpoints = {
       {
         ...listAnswer(documentItemSchema),
         status: 201,
-        when: "Several files, of which any is new.",
-        headers: { Location: "Address of the documents." },
+        when: "Several files, at least one of them new.",
+        headers: { Location: "Path of the documents." },
       },
-      itemAnswer(documentItemSchema, { when: "It was there already, as it is or with the same key." }),
-      { ...listAnswer(documentItemSchema), when: "Several files, which were there already." },
+      itemAnswer(documentItemSchema, { when: "The document already existed, unchanged or with the same key." }),
+      { ...listAnswer(documentItemSchema), when: "Several files, all of which already existed." },
     ],
     errors: ["rate_limited", "storage_full"],
     example: { body: { text: "# Opening hours\n\nWe are open from 9 to 5.", title: "Opening hours", key: "hours" } },
@@ -130,7 +131,7 @@ export const kbEndpoints = {
     method: "GET",
     path: `${PATH}/{id}/documents/{docId}`,
     tag,
-    summary: "Read a document's record",
+    summary: "Get a document",
     scope: "kb:read",
     answers: [itemAnswer(documentItemSchema)],
   },
@@ -146,9 +147,9 @@ export const kbEndpoints = {
     method: "GET",
     path: "/api/v1/admin/passages/{id}",
     tag,
-    summary: "Read a passage in its document",
+    summary: "Get a passage with its context",
     description:
-      "The `chunkId` of a source, or of a search's hit. A passage is gone when its document was read anew or deleted.",
+      "Use the `chunkId` of a source or of a search result. A passage is deleted when its document is processed again or deleted.",
     scope: "kb:read",
     answers: [itemAnswer(passageItemSchema)],
   },
@@ -156,7 +157,7 @@ export const kbEndpoints = {
     method: "GET",
     path: `${PATH}/{id}/imports`,
     tag,
-    summary: "List the sitemaps that were read, newest first",
+    summary: "List sitemap imports, newest first",
     scope: "kb:read",
     query: listQuerySchema,
     answers: [listAnswer(importItemSchema)],
@@ -165,7 +166,7 @@ export const kbEndpoints = {
     method: "GET",
     path: `${PATH}/{id}/imports/{importId}`,
     tag,
-    summary: "Read how far the reading of a sitemap is",
+    summary: "Get the progress of a sitemap import",
     scope: "kb:read",
     answers: [itemAnswer(importItemSchema)],
   },

@@ -7,7 +7,7 @@ const tag = "Keys";
 const PATH = "/api/v1/admin/keys";
 
 const newKeySchema = keyItemSchema.extend({
-  key: z.string().optional().describe("The key itself: shown this once. Absent for an imported one."),
+  key: z.string().optional().describe("The key itself. Shown only once. Absent for imported keys."),
 });
 
 /** API keys (service document, section 4.4). */
@@ -25,7 +25,7 @@ export const keyEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make or import a key",
+    summary: "Create or import a key",
     scope: "admin:*",
     body: { schema: keyInputSchema },
     answers: [createdAnswer(newKeySchema)],
@@ -35,7 +35,7 @@ export const keyEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a key's record",
+    summary: "Get a key",
     scope: "admin:*",
     answers: [itemAnswer(keyItemSchema)],
   },
@@ -43,7 +43,7 @@ export const keyEndpoints = {
     method: "DELETE",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Revoke a key on every replica within a second",
+    summary: "Revoke a key",
     scope: "admin:*",
     answers: [itemAnswer(keyItemSchema)],
   },
@@ -51,7 +51,7 @@ export const keyEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/rotate`,
     tag,
-    summary: "Make a key in the place of another one",
+    summary: "Rotate a key",
     scope: "admin:*",
     body: { schema: rotateInputSchema, isOptional: true },
     answers: [createdAnswer(newKeySchema)],

@@ -17,11 +17,11 @@ import { hookCallEndpoint, hookPathCallEndpoint } from "./hooks.ts";
 
 const tag = "Messages";
 
-const Location = "Path under which the replies are collected.";
-const replayed = { "Idempotent-Replayed": "`true` when it repeats what an earlier call was answered." };
+const Location = "Path at which the replies can be collected.";
+const replayed = { "Idempotent-Replayed": "`true` if this is the repeated response of an earlier request." };
 
 const mediaType = "text/event-stream";
-/** What a call and the stream of a chat tell alike. */
+/** Events that both a streaming sync request and the event stream of a chat send. */
 const replyEvents = {
   typing: typingEventSchema,
   delta: deltaEventSchema,
@@ -29,10 +29,10 @@ const replyEvents = {
   error: problemSchema,
 };
 
-/** A sync call that is answered with events. */
+/** A sync response as an event stream. */
 const callStream = {
   status: 200,
-  when: "Sync, with `Accept: text/event-stream`: `accepted` and `typing` at once, `delta` while the answer is being written, each `reply`, and `done` with what the JSON would have been; or `error` with the problem. Each has an id, and a comment comes every 15 s.",
+  when: "For mode `sync` with `Accept: text/event-stream`. Sends `accepted` and `typing` immediately, `delta` while the answer is being written, each `reply`, and finally `done` with the JSON response, or `error` with the problem. Each event has an id. A comment is sent every 15 s.",
   schema: null,
   mediaType,
   events: {
@@ -43,28 +43,28 @@ const callStream = {
   headers: replayed,
 } as const satisfies EndpointAnswer;
 
-/** The replies of a chat as they come. */
+/** The replies of a chat as an event stream. */
 const chatStream = {
   status: 200,
-  when: "With `Accept: text/event-stream`: the replies that wait and those that come, each as `reply` with its cursor as id, and `typing` and `delta` while one is being written; a comment every 15 s. Nothing is taken: whoever comes again with `Last-Event-ID` acknowledges what is before, as with `after`. `done` ends it after `wait` or 10 minutes, `error` when the key is no longer valid.",
+  when: "With `Accept: text/event-stream`: sends buffered and new replies as `reply` events whose id is the cursor, and `typing` and `delta` while a reply is being written. A comment is sent every 15 s. The stream does not acknowledge replies; reconnecting with `Last-Event-ID` acknowledges the earlier ones, like `after`. The stream ends with `done` after `wait` or 10 minutes, or with `error` if the key is no longer valid.",
   schema: null,
   mediaType,
   events: { ...replyEvents, done: drainAnswerSchema },
 } as const satisfies EndpointAnswer;
 
-/** Nothing has changed since the version that the caller has. */
+/** Not modified since the version that the caller has. */
 const unchangedAnswer: EndpointAnswer = {
   status: 304,
-  when: "`If-None-Match` names what is there: it has not changed.",
+  when: "Not modified since the version in `If-None-Match`.",
   schema: null,
-  headers: { ETag: "Changes with what is answered." },
+  headers: { ETag: "Changes with the content." },
 };
 
 const noneMatch = z.object({
-  "If-None-Match": z.string().optional().describe("The `ETag` of an earlier answer."),
+  "If-None-Match": z.string().optional().describe("The `ETag` of an earlier response."),
 });
 
-/** Messages, calls of hooks, health and the description of the API itself (service document, sections 4.1 to 4.3). */
+/** Messages, hooks, health and the description of the API itself (service document, sections 4.1 to 4.3). */
 export const messageEndpoints = {
   sendMessage: {
     method: "POST",
@@ -72,7 +72,7 @@ export const messageEndpoints = {
     tag,
     summary: "Send a message",
     description:
-      "`mode` says how the answer comes: `sync` waits for it, `async` leaves it to be collected, and with a `webhookUrl` it is posted there. A sync call that times out or is held for a person loses nothing: the answer is collected later.",
+      "`mode` selects how the answer is delivered: `sync` waits for it, `async` buffers it until you collect it, and with a `webhookUrl` it is sent there. If a sync request times out or is handed over to an operator, the answer is not lost; collect it later.",
     scope: "messages:write",
     requestHeaders: z.object({
       "Idempotency-Key": z
@@ -80,35 +80,39 @@ export const messageEndpoints = {
         .min(1)
         .max(LIMITS.idempotencyKeyMaxChars)
         .optional()
-        .describe("A key of your own for this message: a repeat of the call within 24 hours makes no second one."),
+        .describe(
+          "A unique key for this message. Repeating the request with the same key within 24 hours does not create a second message.",
+        ),
       "Last-Event-ID": z
         .string()
         .optional()
-        .describe("The id of the last event of the same call that was cut: it goes on, and makes no second message."),
+        .describe(
+          "ID of the last event received before the connection dropped. The stream resumes after it, without creating a second message.",
+        ),
     }),
     body: { schema: messageRequestSchema },
     answers: [
       {
         status: 200,
-        when: "Sync: the replies to this message.",
+        when: "Mode `sync`: the replies to this message.",
         schema: syncAnswerSchema,
         headers: replayed,
       },
       {
         status: 202,
-        when: "Sync: there is no reply of an agent yet; it will be collected.",
+        when: "Mode `sync`: no reply from an agent yet. Collect it later.",
         schema: pendingAnswerSchema,
         headers: { Location, ...replayed },
       },
       {
         status: 202,
-        when: "Async: the message is accepted.",
+        when: "Mode `async`: the message is accepted.",
         schema: asyncAnswerSchema,
         headers: { Location, ...replayed },
       },
       {
         status: 202,
-        when: "Webhook: the message is accepted.",
+        when: "Mode `webhook`: the message is accepted.",
         schema: webhookAnswerSchema,
         headers: { Location, ...replayed },
       },
@@ -158,7 +162,7 @@ export const messageEndpoints = {
     tag,
     summary: "Collect the replies of a chat",
     description:
-      "Takes what it returns: the next call does not return it again. With `after` nothing is lost even when an answer is cut: it is returned until it is acknowledged. A chat that nobody has written to has no replies.",
+      "Returned replies are removed from the buffer, so that the next request does not return them again. With `after`, replies are returned until they are acknowledged, so that nothing is lost if the connection drops. A chat without messages has no replies.",
     scope: "messages:read",
     params: z.object({ chatId: chatIdSchema }),
     query: drainQuerySchema,
@@ -166,9 +170,11 @@ export const messageEndpoints = {
       "Last-Event-ID": z
         .string()
         .optional()
-        .describe("The id of the last event of a stream that was cut: it goes on after it, whatever `after` says."),
+        .describe(
+          "ID of the last event received before the connection dropped. The stream resumes after it, regardless of `after`.",
+        ),
     }),
-    answers: [{ status: 200, when: "The replies, up to 100 or 8 MB.", schema: drainAnswerSchema }, chatStream],
+    answers: [{ status: 200, when: "The replies, up to 100 replies or 8 MB.", schema: drainAnswerSchema }, chatStream],
     example: {
       query: { wait: "1000" },
       answer: { ok: true, chatId: "customer-17", replies: [], cursor: "0", more: false },
@@ -180,17 +186,21 @@ export const messageEndpoints = {
     method: "GET",
     path: "/api/v1/health",
     tag: "Service",
-    summary: "Ask whether messages are accepted",
-    description: "With an administrator's key the answer says what each part is doing.",
+    summary: "Check whether the service accepts messages",
+    description: "With an administrator's key, the response contains the state of each component.",
     scope: null,
     isPublic: true,
     answers: [
-      { status: 200, when: "They are: `warn` says that something is wrong all the same.", schema: healthAnswerSchema },
+      {
+        status: 200,
+        when: "Messages are accepted. `warn` means that a component has a problem.",
+        schema: healthAnswerSchema,
+      },
       {
         status: 503,
-        when: "They are not.",
+        when: "Messages are not accepted.",
         schema: healthAnswerSchema,
-        headers: { "Retry-After": "Seconds to wait before the next call." },
+        headers: { "Retry-After": "Seconds to wait before the next request." },
       },
     ],
     example: { answer: { ok: true, status: "pass", version: "0.1.0", time: "2027-01-04T09:30:00.000Z" } },
@@ -199,17 +209,17 @@ export const messageEndpoints = {
     method: "GET",
     path: "/api/v1/openapi.json",
     tag: "Service",
-    summary: "Read this description of the API",
-    description: "OpenAPI 3.1, made from the schemas that check the requests.",
+    summary: "Get the OpenAPI description",
+    description: "OpenAPI 3.1, generated from the schemas that validate requests.",
     scope: null,
     isPublic: true,
     requestHeaders: noneMatch,
     answers: [
       {
         status: 200,
-        when: "The description.",
+        when: "The OpenAPI document.",
         schema: z.looseObject({ openapi: z.string(), info: z.looseObject({}), paths: z.looseObject({}) }),
-        headers: { ETag: "Changes with the description." },
+        headers: { ETag: "Changes with the document." },
       },
       unchangedAnswer,
     ],
@@ -218,8 +228,8 @@ export const messageEndpoints = {
     method: "GET",
     path: "/api/v1/docs",
     tag: "Service",
-    summary: "Read this description as a page",
-    description: "HTML with a call of each operation to copy. It loads nothing from elsewhere and runs no script.",
+    summary: "Get the API reference as a page",
+    description: "HTML with a curl example for each operation. Loads no external resources and runs no scripts.",
     scope: null,
     isPublic: true,
     requestHeaders: noneMatch,
@@ -229,7 +239,7 @@ export const messageEndpoints = {
         when: "The page.",
         schema: null,
         mediaType: "text/html",
-        headers: { ETag: "Changes with the description." },
+        headers: { ETag: "Changes with the page." },
       },
       unchangedAnswer,
     ],

@@ -12,23 +12,26 @@ const params = z.object({
   catalogId: z
     .string()
     .max(MODEL_LIMITS.catalogIdMaxChars)
-    .describe("Id of the model in the catalogue, percent-encoded: `ollama%3Allama3.2%3A3b`."),
+    .describe("Catalog ID of the model, percent-encoded: `ollama%3Allama3.2%3A3b`."),
 });
 
 const requestHeaders = z.object({
-  "Last-Event-ID": z.string().optional().describe("The last event of a stream that was cut: the answer goes on there."),
+  "Last-Event-ID": z
+    .string()
+    .optional()
+    .describe("ID of the last event received before the connection dropped. The stream resumes there."),
 });
 
 const installed = { status: 200, when: "The model is installed.", schema: modelPullSchema } as const;
 const pulling = {
   status: 202,
-  when: "It is being pulled. The same call tells later how far that is.",
+  when: "The model is being pulled. Repeat the request for the current progress.",
   schema: modelPullSchema,
 } as const;
 
 const streamed = {
   status: 200,
-  when: "With `Accept: text/event-stream`: `progress` again and again, then `done`, or `error` with the problem; each with an id, and a comment every 15 s. Whoever hangs up does not stop the pull.",
+  when: "With `Accept: text/event-stream`: sends `progress` events, then `done`, or `error` with the problem. Each event has an id. A comment is sent every 15 s. Disconnecting does not stop the pull.",
   schema: null,
   mediaType: "text/event-stream",
   events: { progress: modelPullProgressSchema, done: modelPullSchema, error: problemSchema },
@@ -36,14 +39,14 @@ const streamed = {
 
 const alreadyTold = {
   status: 204,
-  when: "`Last-Event-ID` names the end of the pull: there is nothing more to tell, and nothing is begun.",
+  when: "`Last-Event-ID` is the end of the pull: there are no more events, and no new pull is started.",
   schema: null,
 } as const;
 
 const pullDescription =
-  "However many ask, on whatever replica, a model is pulled once. What was downloaded by a pull that was cut off or cancelled is not downloaded again. Only an Ollama server can be pulled to.";
+  "A model is pulled only once, regardless of the number of requests and replicas. A pull that was interrupted or cancelled resumes from the data already downloaded. Models can only be pulled to an Ollama server.";
 
-/** Language models: what there is, and pulling them to Ollama. */
+/** Language models: the catalog, and pulling models to Ollama. */
 export const modelEndpoints = {
   listModels: {
     method: "GET",
@@ -51,7 +54,7 @@ export const modelEndpoints = {
     tag,
     summary: "List models",
     description:
-      "The models of every configured provider, and those that can be installed on Ollama; installed ones first. A provider that does not answer within two seconds is told in `unreachable`. `q` is looked for in the ids.",
+      "The models of every configured provider and those that can be installed on Ollama, installed ones first. Providers that do not respond within two seconds are listed in `unreachable`. `q` searches the IDs.",
     scope: "models:read",
     query: listQuerySchema,
     answers: [{ status: 200, when: "One page.", schema: modelListSchema }],
@@ -61,8 +64,8 @@ export const modelEndpoints = {
     method: "GET",
     path: PULL_PATH,
     tag,
-    summary: "Pull a model, and follow how far it is",
-    description: `Begins the pull, or joins the one that goes on. ${pullDescription}`,
+    summary: "Pull a model and follow its progress",
+    description: `Starts the pull, or joins a running one. ${pullDescription}`,
     scope: "models:write",
     params,
     requestHeaders,
@@ -74,7 +77,7 @@ export const modelEndpoints = {
     path: PULL_PATH,
     tag,
     summary: "Pull a model",
-    description: `The same as with GET. ${pullDescription}`,
+    description: `Same as GET. ${pullDescription}`,
     scope: "models:write",
     params,
     requestHeaders,
@@ -86,9 +89,9 @@ export const modelEndpoints = {
     path: PULL_PATH,
     tag,
     summary: "Cancel the pull of a model",
-    description: "For everybody who follows it: they are told so. What is installed stays.",
+    description: "Cancels the pull for all clients that follow it. An installed model is not removed.",
     scope: "models:write",
     params,
-    answers: [{ status: 200, when: "It was cancelled, as far as it was.", schema: modelPullSchema }],
+    answers: [{ status: 200, when: "Cancelled.", schema: modelPullSchema }],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -5,14 +5,14 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Operators";
 const PATH = "/api/v1/admin/operators";
 
-/** People who work with the product. */
+/** Operators. */
 export const operatorEndpoints = {
   listOperators: {
     method: "GET",
     path: PATH,
     tag,
     summary: "List operators, newest first",
-    description: "`q` is looked for in name and e-mail address.",
+    description: "`q` searches name and email address.",
     scope: "admin:*",
     query: listQuerySchema,
     answers: [listAnswer(operatorSchema)],
@@ -21,8 +21,8 @@ export const operatorEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Make an operator",
-    description: "The e-mail address is unique, in any case of its letters. Passwords are never shown.",
+    summary: "Create an operator",
+    description: "The email address must be unique (case-insensitive). Passwords are never returned.",
     scope: "admin:*",
     body: { schema: operatorInputSchema },
     answers: [createdAnswer(operatorSchema)],
@@ -34,7 +34,7 @@ export const operatorEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read an operator",
+    summary: "Get an operator",
     scope: "admin:*",
     answers: [itemAnswer(operatorSchema)],
   },
@@ -42,9 +42,9 @@ export const operatorEndpoints = {
     method: "PATCH",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change an operator",
+    summary: "Update an operator",
     description:
-      "What is left out stays as it is; roles are replaced as a whole. The last administrator stays one. Somebody who is disabled keeps their tickets: find them by `GET /api/v1/admin/tickets?assignee=`.",
+      "Omitted fields stay unchanged. Roles are replaced as a whole. The last administrator cannot lose the role. Disabling an operator does not unassign tickets; find them with `GET /api/v1/admin/tickets?assignee=`.",
     scope: "admin:*",
     body: { schema: operatorChangeSchema },
     ifMatch: true,
@@ -57,7 +57,7 @@ export const operatorEndpoints = {
     tag,
     summary: "Delete an operator",
     description:
-      "The last administrator cannot be deleted. Tickets stay assigned to whoever is deleted: find them by `GET /api/v1/admin/tickets?assignee=`, and unassign them.",
+      "The last administrator cannot be deleted. Tickets stay assigned to a deleted operator; find them with `GET /api/v1/admin/tickets?assignee=`, and unassign them.",
     scope: "admin:*",
     ifMatch: true,
     answers: [itemAnswer(operatorSchema)],
@@ -66,9 +66,9 @@ export const operatorEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/link`,
     tag,
-    summary: "Make a link with which an operator chooses a password",
+    summary: "Create a password link for an operator",
     description:
-      "It can be used once and within a day; an earlier one is void. All sessions of the operator end when it is used.",
+      "The link is valid for one day and can be used once. Earlier links become invalid. When it is used, all sessions of the operator end.",
     scope: "admin:*",
     answers: [itemAnswer(operatorLinkSchema)],
   },

@@ -6,19 +6,19 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Proposals";
 const PATH = "/api/v1/admin/proposals";
 
-/** Proposed changes to knowledge bases. */
+/** Proposals: suggested changes to knowledge bases. */
 export const proposalEndpoints = {
   listProposals: {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List proposed changes to knowledge bases, newest first",
+    summary: "List proposals, newest first",
     description:
-      "What an operator changes in a draft is proposed by itself. `q` is looked for in title and text. What a customer has asked is shown to keys with tickets:read only, until it was accepted.",
+      "When an operator edits a draft, the change is proposed automatically. `q` searches title and text. The customer's question is returned only to keys with tickets:read, until the proposal is accepted.",
     scope: "kb:read",
     query: listQuerySchema.extend({
-      status: z.string().optional().describe("Only those of this status: `open`, `accepted` or `rejected`."),
-      kbId: z.string().optional().describe("Only those for this knowledge base."),
+      status: z.string().optional().describe("Only proposals with this status: `open`, `accepted` or `rejected`."),
+      kbId: z.string().optional().describe("Only proposals for this knowledge base."),
     }),
     answers: [listAnswer(proposalSchema)],
     example: { query: { status: "open" } },
@@ -27,9 +27,9 @@ export const proposalEndpoints = {
     method: "POST",
     path: PATH,
     tag,
-    summary: "Propose a change to a knowledge base",
+    summary: "Create a proposal",
     description:
-      "A text for a knowledge base or for a document of it; or `ticketId` alone, for the last answer that a person has given there. `ticketId` needs tickets:read as well.",
+      "Propose a text for a knowledge base or for one of its documents, or send only `ticketId` to propose the last answer of an operator in that ticket. `ticketId` also requires tickets:read.",
     scope: "kb:write",
     body: { schema: proposalInputSchema },
     answers: [createdAnswer(proposalSchema)],
@@ -45,7 +45,7 @@ export const proposalEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a proposed change",
+    summary: "Get a proposal",
     scope: "kb:read",
     answers: [itemAnswer(proposalSchema)],
   },
@@ -53,9 +53,9 @@ export const proposalEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/accept`,
     tag,
-    summary: "Make a proposed change",
+    summary: "Accept a proposal",
     description:
-      "A search finds the new text as soon as this is answered. It is refused with `version_conflict` when the document has changed since. Accepted twice, it is made once. One that shows what a customer has asked needs tickets:read as well.",
+      "The new text is searchable as soon as the response is sent. Returns `version_conflict` if the document has changed since. Accepting twice applies the change once. A proposal that contains a customer's question also requires tickets:read.",
     scope: "kb:write",
     ifMatch: true,
     answers: [itemAnswer(proposalSchema)],
@@ -64,11 +64,11 @@ export const proposalEndpoints = {
     method: "POST",
     path: `${PATH}/{id}/reject`,
     tag,
-    summary: "Turn a proposed change down",
+    summary: "Reject a proposal",
     scope: "kb:write",
     body: { schema: proposalRejectionSchema, isOptional: true },
     ifMatch: true,
     answers: [itemAnswer(proposalSchema)],
-    example: { body: { reason: "It is so for this customer only." } },
+    example: { body: { reason: "This applies to this customer only." } },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -2,20 +2,20 @@ import { OPERATOR_FILE_LIMITS, operatorFileInputSchema, operatorFileSchema } fro
 import { createdAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Files that operators send. */
+/** Files attached by operators. */
 export const replyFileEndpoints = {
   addReplyFile: {
     method: "POST",
     path: "/api/v1/admin/tickets/{id}/files",
     tag: "Reviews",
-    summary: "Hand in a file for a reply",
+    summary: "Upload a file for a reply",
     description:
-      "At most 10 MB. `reply` and `edit` name it in `attachments`; one that none names is gone after a day. The customer gets it as a download in the widget, as a file in the messenger, and as an attachment of the reply from the HTTP API.",
+      "At most 10 MB. Reference it in `attachments` of `reply` or `edit`; otherwise it is deleted after one day. The customer receives it as a download in the widget, as a file in Telegram, and as an attachment of the reply in the HTTP API.",
     scope: "tickets:write",
     body: {
       schema: operatorFileInputSchema,
       maxBytes: OPERATOR_FILE_LIMITS.bodyMaxBytes,
-      otherTypes: { "multipart/form-data": "A form with one file, in a field of any name." },
+      otherTypes: { "multipart/form-data": "A form with one file, in a field with any name." },
     },
     answers: [createdAnswer(operatorFileSchema)],
     errors: ["rate_limited", "storage_full"],

@@ -4,7 +4,7 @@ import { ticketItemSchema } from "../ticket-item.ts";
 import { itemAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** What all decisions have in common, for the action at the end of the path. */
+/** Common fields of all decisions, for the action at the end of the path. */
 function decision<Action extends ReviewAction>(action: Action) {
   return {
     method: "POST",
@@ -16,92 +16,92 @@ function decision<Action extends ReviewAction>(action: Action) {
   } as const satisfies Partial<Endpoint>;
 }
 
-/** The body of an action that may come without one. */
+/** Body of an action that can be omitted. */
 const optional = <Action extends ReviewAction>(action: Action) =>
   ({ schema: REVIEW_INPUTS[action], isOptional: true }) as const;
 
 const NOT_OVER_NEWER_MESSAGE =
-  "Refused with 412, and nothing is sent, when the ticket has another version than `If-Match` names, or when the " +
-  "customer has written something that is not in the ticket yet.";
+  "Returns 412, and sends nothing, if the ticket has a different version from the one in `If-Match`, or if the " +
+  "customer has sent a message that is not in the ticket yet.";
 
-/** What operators decide about tickets: each decision counts once, or is refused. */
+/** Decisions of operators on tickets. Each decision is applied at most once, or rejected. */
 export const reviewEndpoints = {
   approveDraft: {
     ...decision("approve"),
-    summary: "Send the draft as it is",
-    description: `${NOT_OVER_NEWER_MESSAGE} The reply answers every message that waits for a person, by the way of the newest of them.`,
+    summary: "Approve the draft",
+    description: `${NOT_OVER_NEWER_MESSAGE} Sends the draft unchanged. The reply answers every message that is waiting for an operator, and is delivered like replies to the newest of them.`,
     body: optional("approve"),
     ifMatch: "required",
   },
   editDraft: {
     ...decision("edit"),
-    summary: "Send a text in the draft's place",
-    description: `${NOT_OVER_NEWER_MESSAGE} The reply's author is \`operator\`, and the ticket is assigned to them unless somebody has it.`,
+    summary: "Edit the draft and send it",
+    description: `${NOT_OVER_NEWER_MESSAGE} The author of the reply is \`operator\`, and the ticket is assigned to the operator unless it is already assigned.`,
     body: { schema: REVIEW_INPUTS.edit },
     ifMatch: "required",
     example: { body: { text: "Your parcel left us this morning.", markdown: false } },
   },
   rejectDraft: {
     ...decision("reject"),
-    summary: "Give no answer",
-    description: `${NOT_OVER_NEWER_MESSAGE} The messages that wait end without a reply; senders by webhook hear \`message.rejected\`.`,
+    summary: "Dismiss the draft",
+    description: `${NOT_OVER_NEWER_MESSAGE} The waiting messages end without a reply; webhook senders receive \`message.rejected\`.`,
     body: optional("reject"),
     ifMatch: "required",
     example: { body: { reason: "It was advertising." } },
   },
   regenerateDraft: {
     ...decision("regenerate"),
-    summary: "Let the agent make the draft anew",
-    description: "As after a change of the agent or its knowledge bases.",
+    summary: "Regenerate the draft",
+    description: "For example after a change to the agent or its knowledge bases.",
     body: optional("regenerate"),
     ifMatch: true,
   },
   takeOverTicket: {
     ...decision("takeover"),
-    summary: "Assign the ticket to oneself",
-    description: "While a ticket is assigned, nothing is sent automatically.",
+    summary: "Take over the ticket",
+    description: "Assigns the ticket to the caller. While a ticket is assigned, nothing is sent automatically.",
     body: optional("takeover"),
     ifMatch: true,
   },
   assignTicket: {
     ...decision("assign"),
-    summary: "Assign the ticket to somebody",
+    summary: "Assign the ticket",
     description:
-      "While a ticket is assigned, nothing is sent automatically. An operator of the console (`operator:<id>`) has to be allowed to answer in the project.",
+      "While a ticket is assigned, nothing is sent automatically. An operator of the console (`operator:<id>`) must be allowed to answer in the project.",
     body: { schema: REVIEW_INPUTS.assign },
     ifMatch: true,
     example: { body: { assignee: "ada@example.com" } },
   },
   unassignTicket: {
     ...decision("unassign"),
-    summary: "Give the ticket back",
+    summary: "Unassign the ticket",
     description:
-      "The agent goes on with it, also with the messages that wait. Where the customer was promised a person, or with `keepsDraft`, the ticket stays in review with its draft.",
+      "The agent continues, including with waiting messages. If the customer was promised a person, or with `keepsDraft`, the ticket stays in review with its draft.",
     body: optional("unassign"),
     ifMatch: true,
   },
   addNote: {
     ...decision("note"),
-    summary: "Write a note for the operators",
-    description: "It is one of the ticket's events; the customer does not see it.",
+    summary: "Add an internal note",
+    description: "Notes are events of the ticket and are not visible to the customer.",
     body: { schema: REVIEW_INPUTS.note },
     ifMatch: true,
     example: { body: { text: "Called back, wants it by Friday." } },
   },
   replyToTicket: {
     ...decision("reply"),
-    summary: "Write to the customer",
+    summary: "Reply to the customer",
     description:
-      "Answers every message that waits for a person, in the draft's place; where none waits, it goes the way of the chat's newest message. The ticket is assigned to the author of the reply unless somebody has it, so that nothing is sent automatically until it is unassigned or resolved. Send `If-Match` to be sure that a repeated call sends nothing twice.",
+      "Answers every message that is waiting for an operator and replaces the draft. If no message is waiting, the reply is delivered like replies to the newest message of the chat. The ticket is assigned to the author unless it is already assigned, so that nothing is sent automatically until it is unassigned or resolved. Send `If-Match` to make sure that a repeated request does not send the reply twice.",
     body: { schema: REVIEW_INPUTS.reply },
     ifMatch: true,
     example: { body: { text: "We have found your parcel." } },
   },
   rerouteTicket: {
     ...decision("reroute"),
-    summary: "Give the ticket to another agent or project",
+    summary: "Route the ticket to another agent or project",
     description:
-      "Triage learns from it. Where messages wait for a person, that agent makes a new draft. Another project needs a key with `admin:*`; an operator who is signed in at the console needs `tickets:write` there.",
+      "Future routing learns from this decision. If messages are waiting for an operator, the new agent creates a draft. Another project requires a key with `admin:*`; operators of the console need `tickets:write` in that project.",
     body: { schema: REVIEW_INPUTS.reroute },
     ifMatch: true,
     errors: ["version_conflict", "project_mismatch"],
@@ -111,24 +111,24 @@ export const reviewEndpoints = {
     ...decision("resolve"),
     summary: "Close the ticket",
     description:
-      "As `resolved`, or as `spam`. Messages that still wait get no answer. A later message of the customer opens a resolved ticket again.",
+      "As `resolved` or as `spam`. Waiting messages are not answered. A later message from the customer reopens a resolved ticket.",
     body: optional("resolve"),
     ifMatch: true,
     example: { body: { status: "resolved" } },
   },
   reopenTicket: {
     ...decision("reopen"),
-    summary: "Open a closed ticket again",
+    summary: "Reopen the ticket",
     description:
-      "Messages that closing left without an answer wait again, with the draft that there was. With `restore` the ticket also has the status and the assignee from before.",
+      "Messages that were unanswered when the ticket was closed wait again, with the previous draft. `restore` also restores the status and the assignee.",
     body: optional("reopen"),
     ifMatch: true,
   },
   retryTicket: {
     ...decision("retry"),
-    summary: "Try again what has failed",
+    summary: "Retry failed messages and replies",
     description:
-      "Messages that failed five times go through the pipeline again; a reply that could not be sent is sent.",
+      "Messages that failed five times are processed again. A reply that could not be delivered is sent again.",
     body: optional("retry"),
     ifMatch: true,
   },

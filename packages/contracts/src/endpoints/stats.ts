@@ -6,8 +6,8 @@ import { statsSchema } from "../stats.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 const SPAN_QUERY = {
-  from: z.string().optional().describe("From this time on: RFC 3339, or a day (UTC)."),
-  to: z.string().optional().describe("Before this time; now where absent."),
+  from: z.string().optional().describe("Start of the period, inclusive: RFC 3339, or a date (UTC)."),
+  to: z.string().optional().describe("End of the period, exclusive. Defaults to now."),
   channelId: channelIdSchema.optional(),
 };
 
@@ -17,19 +17,19 @@ export const statsEndpoints = {
     method: "GET",
     path: "/api/v1/admin/stats",
     tag: "Statistics",
-    summary: "How much came in, and how it was answered",
-    description: "The last 30 days where no time is given; at most 366 days.",
+    summary: "Get message and answer statistics",
+    description: "Defaults to the last 30 days. At most 366 days.",
     scope: "tickets:read",
     query: z.object({
       ...SPAN_QUERY,
-      agentId: z.string().optional().describe("Only tickets that this agent has."),
+      agentId: z.string().optional().describe("Only tickets of this agent."),
       timeZone: z
         .string()
         .optional()
-        .describe("Where the days of `series` begin, as in Europe/Berlin; UTC where absent."),
+        .describe("Time zone for the days of `series`, as in Europe/Berlin. Defaults to UTC."),
     }),
     answers: [
-      { status: 200, when: "The figures.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
+      { status: 200, when: "The statistics.", schema: z.object({ ok: z.literal(true) }).extend(statsSchema.shape) },
     ],
     example: { query: { channelId: "api" } },
   },
@@ -37,11 +37,11 @@ export const statsEndpoints = {
     method: "GET",
     path: "/api/v1/admin/stats/answers",
     tag: "Statistics",
-    summary: "What became of the agents' answers",
+    summary: "Get outcomes of the agents' answers",
     description:
-      "How many answers were sent, accepted, edited or rejected, and after how many the customer asked for a person or " +
-      "rated the conversation badly, for each agent and by confidence. Shows what another threshold would have sent. " +
-      "The last 30 days if no time is given; at most 366 days. Only answers with sources or of a language model count.",
+      "Counts of answers that were sent, accepted, edited or rejected, and after which the customer asked for a person or " +
+      "rated the conversation badly, by agent and confidence. Shows what a different threshold would have sent. Defaults " +
+      "to the last 30 days, at most 366 days. Counts only answers with sources or from a language model.",
     scope: "tickets:read",
     query: z.object({
       ...SPAN_QUERY,
@@ -56,13 +56,13 @@ export const statsEndpoints = {
     method: "GET",
     path: "/api/v1/admin/queues",
     tag: "Statistics",
-    summary: "What waits, since when, and what was given up",
-    description: "Of the project, as it is now.",
+    summary: "Get the state of the queues",
+    description: "What is waiting, since when, and what has failed, currently in the project.",
     scope: "tickets:read",
     answers: [
       {
         status: 200,
-        when: "One item a queue.",
+        when: "One item per queue.",
         schema: z.object({ ok: z.literal(true), items: z.array(queueHealthSchema) }),
       },
     ],

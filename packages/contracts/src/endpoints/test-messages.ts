@@ -8,9 +8,9 @@ export const testMessageEndpoints = {
     method: "POST",
     path: "/api/v1/admin/test-messages",
     tag: "Tickets",
-    summary: "Send a message as a customer would",
+    summary: "Send a test message as a customer",
     description:
-      "It begins a chat of the HTTP API, with `origin` `test` in its `channel_meta`, and goes through the pipeline as any other message. What becomes of it is read in its ticket; the reply is kept there.",
+      "Creates a chat on the HTTP API channel, with `origin` `test` in its `channel_meta`, which is processed like any other message. Follow the result in its ticket; the reply is stored there.",
     scope: "messages:write",
     body: { schema: testMessageSchema },
     answers: [itemAnswer(sentTestMessageSchema, { status: 202, when: "The message is accepted." })],

@@ -3,15 +3,15 @@ import { ticketHistorySchema } from "../ticket-history.ts";
 import { itemAnswer } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** What of a ticket is older than what it shows. */
+/** Older history of a ticket. */
 export const ticketHistoryEndpoints = {
   getTicketHistory: {
     method: "GET",
     path: "/api/v1/admin/tickets/{id}/history",
     tag: "Tickets",
-    summary: "Read what was said and done earlier",
+    summary: "Get earlier messages, replies and events of a ticket",
     description:
-      "Up to 200 messages, replies and events before these places, each list only where its place is given. `more` says where there are older ones still.",
+      "Returns up to 200 messages, replies and events before the given positions; a list is returned only if its position is given. `more` tells which lists have older entries.",
     scope: "tickets:read",
     query: z.object({
       messagesBefore: z.string().optional().describe("Messages before this `seq`."),

@@ -7,38 +7,40 @@ import type { Endpoint } from "./endpoint.ts";
 const tag = "Tickets";
 const PATH = "/api/v1/admin/tickets";
 
-/** The filters as strings of a query, each described by what it takes. */
+/** Filters as query parameters, with descriptions. */
 const filterQuery = z.object({
   ...listQuerySchema.shape,
   q: z
     .string()
     .optional()
     .describe(
-      "Words that all stand in the subject, the messages, the replies, or the customer's name, email address or user id, in any case and with or without accents; the last one may be the beginning of a word.",
+      "Words that all occur in the subject, the messages, the replies, or the customer's name, email address or user ID, ignoring case and accents. The last word can be a prefix.",
     ),
-  sort: z.enum(TICKET_SORTS).optional().describe("`-updatedAt` where absent. A minus means: the greatest first."),
+  sort: z.enum(TICKET_SORTS).optional().describe("Defaults to `-updatedAt`. A minus sorts in descending order."),
   status: ticketFilters.status.optional(),
   stage: ticketFilters.stage.optional(),
   channelId: ticketFilters.channelId.optional(),
   agentId: ticketFilters.agentId.optional(),
-  assignee: z.string().optional().describe("An operator; `none` for tickets that nobody has."),
+  assignee: z.string().optional().describe("An operator, or `none` for unassigned tickets."),
   priority: ticketFilters.priority.optional(),
-  tag: z.string().optional().describe("A tag that it has, as it is written."),
+  tag: z.string().optional().describe("Exact name of a tag."),
   language: z.string().optional().describe("ISO 639-1."),
   userId: z.string().optional(),
   chatId: z.string().optional(),
-  createdFrom: z.string().optional().describe("Begun at this time or later: RFC 3339, or a day (UTC)."),
-  createdTo: z.string().optional().describe("Begun before this time."),
-  updatedFrom: z.string().optional().describe("Last changed at this time or later."),
-  updatedTo: z.string().optional().describe("Last changed before this time."),
-  origin: ticketFilters.origin.optional().describe("`tool-server`: the shared Inbox, which is the submitted issues."),
+  createdFrom: z.string().optional().describe("Created at or after this time: RFC 3339, or a date (UTC)."),
+  createdTo: z.string().optional().describe("Created before this time."),
+  updatedFrom: z.string().optional().describe("Last updated at or after this time."),
+  updatedTo: z.string().optional().describe("Last updated before this time."),
+  origin: ticketFilters.origin
+    .optional()
+    .describe("`tool-server` for the shared inbox, which contains submitted issues."),
   allProjects: z
     .enum(["0", "1"])
     .optional()
     .describe(
-      "`1`: those of all projects, with an administrator's key; in the console those that the operator may read. Not with `q` and `chatId`, which belong to one project.",
+      "`1` for tickets of all projects: all of them with an administrator's key; in the console, those the operator can read. Cannot be combined with `q` and `chatId`.",
     ),
-  needsReview: z.enum(["0", "1"]).optional().describe("`1`: those that a person has to look at."),
+  needsReview: z.enum(["0", "1"]).optional().describe("`1` for tickets that need attention from an operator."),
 });
 
 /** Tickets. */
@@ -47,8 +49,9 @@ export const ticketEndpoints = {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List tickets by filters and words",
-    description: "All filters hold together. A cursor belongs to one order; going on with the same filters is yours.",
+    summary: "List and search tickets",
+    description:
+      "Filters are combined with AND. A cursor is valid for one sort order. Send the same filters with each page.",
     scope: "tickets:read",
     query: filterQuery,
     answers: [listAnswer(ticketItemSchema)],
@@ -59,7 +62,7 @@ export const ticketEndpoints = {
     path: `${PATH}/count`,
     tag,
     summary: "Count tickets by filters",
-    description: "The filters of the list, but without words: how many there are, up to 1000.",
+    description: "Counts the tickets that match the filters of the list, up to 1000. Text search is not supported.",
     scope: "tickets:read",
     query: filterQuery.omit({ q: true, sort: true, limit: true, cursor: true }),
     answers: [itemAnswer(ticketCountSchema)],
@@ -69,27 +72,27 @@ export const ticketEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a ticket with what was said and done",
+    summary: "Get a ticket with its conversation",
     description:
-      "The newest 200 messages, replies and events, oldest first; `more` says where there are older ones. A ticket that was accepted and not worked on yet has the stage `received`.",
+      "Contains the newest 200 messages, replies and events, oldest first; `more` tells whether there are older ones. A ticket that is accepted but not processed yet has the stage `received`.",
     scope: "tickets:read",
-    answers: [itemAnswer(ticketDetailSchema, { headers: { ETag: "Its version, for `If-Match`." } })],
+    answers: [itemAnswer(ticketDetailSchema, { headers: { ETag: "Version of the ticket, for `If-Match`." } })],
   },
   getTicketFile: {
     method: "GET",
     path: `${PATH}/{id}/files/{fileId}`,
     tag,
-    summary: "Fetch a file of a conversation of the widget",
+    summary: "Download a file of a conversation",
     description:
-      "A file that its visitor sent, as `attachments` of a message name it, or one of a reply. Always a download: nothing of it is shown or run, whatever it is.",
+      "A file sent by the visitor, as listed in `attachments` of a message, or a file of a reply. Always sent as a download, so that browsers never display or run it.",
     scope: "tickets:read",
     answers: [
       {
         status: 200,
-        when: "The bytes of the file.",
+        when: "Content of the file.",
         schema: null,
         mediaType: "application/octet-stream",
-        headers: { "Content-Disposition": "`attachment`, with its name." },
+        headers: { "Content-Disposition": "`attachment`, with the file name." },
       },
     ],
   },
@@ -97,12 +100,12 @@ export const ticketEndpoints = {
     method: "PATCH",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Change the subject, priority or tags of a ticket",
-    description: "What is left out stays as it is; tags are replaced as a whole.",
+    summary: "Update the subject, priority or tags of a ticket",
+    description: "Omitted fields stay unchanged. Tags are replaced as a whole.",
     scope: "tickets:write",
     body: { schema: ticketChangeSchema },
     ifMatch: true,
-    answers: [itemAnswer(ticketItemSchema, { headers: { ETag: "Its new version." } })],
+    answers: [itemAnswer(ticketItemSchema, { headers: { ETag: "New version of the ticket." } })],
     example: { body: { priority: "high", tags: ["billing"] } },
   },
 } as const satisfies Record<string, Endpoint>;

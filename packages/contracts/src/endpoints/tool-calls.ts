@@ -6,9 +6,9 @@ const tag = "Tool calls";
 const PATH = "/api/v1/admin/tool-calls";
 
 const ONCE =
-  "Refused with 412, and nothing is called, when the customer has written since, the ticket is answered or has another agent by now, the tool was changed, or the call was decided already. With `If-Match` it counts for the ticket as it was read: also after a newer message that is in it, and for no other version.";
+  "Returns 412, and does not call the tool, if since then the customer has written, the ticket was answered or routed to another agent, the tool was changed, or the tool call was already decided. With `If-Match`, the decision applies to exactly that version of the ticket, including newer messages in it.";
 
-/** What both decisions have in common. */
+/** Common fields of both decisions. */
 const decision = {
   method: "POST",
   tag,
@@ -18,13 +18,13 @@ const decision = {
   errors: ["version_conflict"],
 } as const satisfies Partial<Endpoint>;
 
-/** Calls of agents' tools, and what operators decide about those that wait. */
+/** Tool calls of agents, and the decisions of operators on them. */
 export const toolCallEndpoints = {
   listToolCalls: {
     method: "GET",
     path: PATH,
     tag,
-    summary: "List calls of agents' tools, newest first",
+    summary: "List tool calls, newest first",
     scope: "tickets:read",
     query: listQuerySchema.omit({ q: true }).extend({ state: toolCallStateSchema.optional() }),
     answers: [listAnswer(toolCallSchema)],
@@ -34,20 +34,20 @@ export const toolCallEndpoints = {
     method: "GET",
     path: `${PATH}/{id}`,
     tag,
-    summary: "Read a call of a tool",
+    summary: "Get a tool call",
     scope: "tickets:read",
     answers: [itemAnswer(toolCallSchema, { headers: { ETag: "Version of its ticket." } })],
   },
   approveToolCall: {
     ...decision,
     path: `${PATH}/{id}/approve`,
-    summary: "Let a call that waits be made",
-    description: `It is made once, and the agent makes its draft anew with what came of it. ${ONCE}`,
+    summary: "Approve a tool call",
+    description: `The tool is called once, and the agent regenerates its draft with the result. ${ONCE}`,
   },
   rejectToolCall: {
     ...decision,
     path: `${PATH}/{id}/reject`,
-    summary: "Refuse a call that waits",
-    description: `It is never made, and the agent makes its draft anew without it. ${ONCE}`,
+    summary: "Reject a tool call",
+    description: `The tool is not called, and the agent regenerates its draft without it. ${ONCE}`,
   },
 } as const satisfies Record<string, Endpoint>;

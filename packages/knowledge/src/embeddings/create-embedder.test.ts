@@ -223,7 +223,7 @@ describe("queries", () => {
     expect(found).toEqual(expect.any(Float32Array));
     expect(await embedder.embedQuery("five")).toEqual(expect.any(Float32Array));
     expect(warnings()).toHaveLength(1);
-    expect(lines().filter(({ msg }) => msg?.includes("answers queries again"))).toHaveLength(1);
+    expect(lines().filter(({ msg }) => msg?.includes("responds again"))).toHaveLength(1);
   });
 
   test("an endpoint that nobody listens at costs nothing but a line", async () => {

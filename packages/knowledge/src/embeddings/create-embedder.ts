@@ -85,7 +85,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     restMs,
     onOpen: (reason) =>
       log.warn({ model }, `the embedding ${name} gives nothing for queries: ${reason}; searches go by words alone`),
-    onClose: () => log.info({ model }, `the embedding ${name} answers queries again`),
+    onClose: () => log.info({ model }, `the embedding ${name} responds again`),
   });
 
   /** All embeddings of a model have one length; another one is another model's. */
@@ -139,7 +139,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
       },
       (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
-        log.debug({ model, error }, "a query could not be embedded");
+        log.debug({ model, error }, "failed to embed a query");
         judge(reason);
         return null;
       },

@@ -28,5 +28,5 @@ test.each([
   ["no model", Buffer.from("no model")],
   ["a model that is cut off", field(7, field(5, field(9, "weights"))).subarray(0, -1)],
 ])("rejects %s", (_, file) => {
-  expect(() => detachWeights(file, "model.onnx")).toThrow("no ONNX model");
+  expect(() => detachWeights(file, "model.onnx")).toThrow("not a valid ONNX model");
 });

@@ -46,7 +46,8 @@ function replace(message: Buffer, number: number, make: (body: Buffer) => Buffer
       body = message.subarray(place, place + length);
       place += length;
     } else place = Number.POSITIVE_INFINITY;
-    if (place > message.length) throw new Error("its weights are no ONNX model, or were not copied to their end");
+    if (place > message.length)
+      throw new Error("its weights are not a valid ONNX model, or were not copied completely");
     parts.push(body !== null && Math.floor(tag / 8) === number ? make(body) : message.subarray(start, place));
   }
   return Buffer.concat(parts);

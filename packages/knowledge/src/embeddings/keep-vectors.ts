@@ -110,7 +110,7 @@ export function keepVectors(options: KeepVectorsOptions): KeptVectors {
     const ids = await store.chunkEmbeddings.listEmbedded(project, kbId, { model, dimensions });
     const sizeBytes = sizeOfTable(ids.length, dimensions);
     if (!makeRoom(entry, sizeBytes)) {
-      log.debug({ kbId, sizeBytes }, "there is no room to compare a knowledge base as a whole now");
+      log.debug({ kbId, sizeBytes }, "not enough memory to compare a whole knowledge base now");
       Object.assign(entry, { table: null, sizeBytes: 0, mark: null, restsUntilMs: performance.now() + REST_MS });
       return;
     }

@@ -34,12 +34,9 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch (cause) {
-    throw new EmbeddingError(
-      "what it answers is not JSON; check that the address ends like http://localhost:11434/v1",
-      {
-        cause,
-      },
-    );
+    throw new EmbeddingError("its response is not JSON; check that the URL ends like http://localhost:11434/v1", {
+      cause,
+    });
   }
 }
 
@@ -61,7 +58,7 @@ function numbersOf(value: unknown): Float32Array {
     throw new EmbeddingError(`an embedding of ${numbers.length} numbers is too long; ${MAX_DIMENSIONS} is the most`);
   }
   if (!numbers.every(Number.isFinite))
-    throw new EmbeddingError("one of its embeddings has something that is no number");
+    throw new EmbeddingError("one of its embeddings contains a value that is not a number");
   return numbers;
 }
 
@@ -73,7 +70,7 @@ function toNumbers(value: unknown): Float32Array {
 
 function decodeBase64(text: string): Float32Array {
   const bytes = Buffer.from(text, "base64");
-  if (bytes.length % 4 !== 0) throw new EmbeddingError("one of its embeddings in base64 is cut off");
+  if (bytes.length % 4 !== 0) throw new EmbeddingError("one of its base64 embeddings is truncated");
   return Float32Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readFloatLE(place * 4));
 }
 

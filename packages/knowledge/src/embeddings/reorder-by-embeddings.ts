@@ -68,7 +68,7 @@ export async function reorderByEmbeddings<Hit extends LexicalHit>(
     const kbIds = search.kbIds.filter((id) => UUID.test(id));
     if (embedding !== null) return await reorder(deps, project, { ...search, kbIds, embedding });
   } catch (error) {
-    embeddings.log.warn({ error }, "passages could not be put in order by meaning; their order by words stands");
+    embeddings.log.warn({ error }, "failed to rank passages by meaning; using the keyword ranking");
   }
   return search.hits.slice(0, search.limit);
 }

@@ -103,7 +103,7 @@ function describeFault(error: unknown): string {
 
 function errorOf({ status, headers, body }: OutboundResponse, { apiKey }: EmbeddingEndpoint): EmbeddingError {
   if (status >= 300 && status < 400) {
-    return new EmbeddingError("it redirects to another address; set that one as SVC_EMBEDDINGS_BASE_URL");
+    return new EmbeddingError("it redirects to another URL; set that one as SVC_EMBEDDINGS_BASE_URL");
   }
   const said = excerptOf(body.toString("utf8"), { secret: apiKey, maxChars: EXCERPT_CHARS });
   const retryAfterS = Number(headers["retry-after"] ?? Number.NaN);

@@ -115,7 +115,7 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
       clearTimeout(watchdog);
       if (message.kind === "loaded") {
         isLoaded = true;
-        log.info({ model, tookMs: Math.round(performance.now() - startedAt) }, "the embedding model is loaded");
+        log.info({ model, tookMs: Math.round(performance.now() - startedAt) }, "embedding model loaded");
       } else finish(message);
       pump();
     });
@@ -134,7 +134,8 @@ export function runLocalModel(folder: ModelFolder, options: LocalModelOptions): 
     if (message.kind === "refused") {
       job?.reject(new EmbeddingError(`it cannot embed a text (${message.reason})`, { isRefusal: true }));
     } else if (message.embedding.every(Number.isFinite)) job?.resolve(normalize(message.embedding));
-    else job?.reject(new EmbeddingError("it makes embeddings of something that is no number; use other weights of it"));
+    else
+      job?.reject(new EmbeddingError("it returns embeddings with values that are not numbers; use different weights"));
   }
 
   /** Gives the worker thread its next text, or has it end some time later when there is none. */

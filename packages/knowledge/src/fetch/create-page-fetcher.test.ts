@@ -110,7 +110,7 @@ describe("a page", () => {
 });
 
 describe("a fault that will be the same at the next try is one of the URL", () => {
-  const guardRefuses = expect.stringMatching(/^This address cannot be fetched\. /);
+  const guardRefuses = expect.stringMatching(/^This URL cannot be fetched\. /);
   test.each([
     "http://10.0.0.1/",
     "http://192.168.1.1:8080/",
@@ -156,12 +156,12 @@ describe("a fault that will be the same at the next try is one of the URL", () =
     },
   );
 
-  test("redirects in a circle", async () => {
+  test("redirects in a loop", async () => {
     const circle: RequestListener = (request, response) =>
       void response.writeHead(301, { location: request.url === "/page" ? "/other" : "/page" }).end();
     await expect(fetchFrom(circle)).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringContaining("redirects in a circle"),
+      message: expect.stringContaining("redirects in a loop"),
     });
     expect(requests).toHaveLength(6);
   });
@@ -183,7 +183,7 @@ describe("a fault that will be the same at the next try is one of the URL", () =
     });
     await expect(fetchFrom(send(TEXT), { guard, url: "http://nowhere.example.com/" })).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringContaining("no host of this name"),
+      message: expect.stringContaining("host name does not exist"),
     });
   });
 

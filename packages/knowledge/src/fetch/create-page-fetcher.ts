@@ -74,7 +74,7 @@ function parsePageUrl(text: string): URL {
   if (url !== null) url.hash = "";
   // What is not ASCII grows as it is escaped, up to nine times.
   if (url !== null && url.href.length <= URL_MAX_CHARS) return url;
-  const detail = `A URL such as https://example.com/page of at most ${URL_MAX_CHARS} characters, escaped, is needed.`;
+  const detail = `The URL must be like https://example.com/page, with at most ${URL_MAX_CHARS} characters, percent-encoded.`;
   throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "invalid_url", detail }] });
 }
 
@@ -131,7 +131,7 @@ export function createPageFetcher(options: PageFetcherOptions): PageFetcher {
     },
 
     async close() {
-      closing.abort(new ServiceError("unavailable", "The service is stopping; try again later."));
+      closing.abort(new ServiceError("unavailable", "The service is shutting down. Retry later."));
       await Promise.allSettled(underWay);
     },
   };

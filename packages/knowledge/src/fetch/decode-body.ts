@@ -29,7 +29,7 @@ const MAX_ENCODINGS = 2;
 const tooLarge = (maxBytes: number) =>
   new ServiceError(
     "payload_too_large",
-    `What came has more than ${Math.round(maxBytes / 1024 / 1024)} MB when it is unpacked; only smaller files are read.`,
+    `The response has more than ${Math.round(maxBytes / 1024 / 1024)} MB when decompressed, which is the maximum.`,
   );
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
@@ -37,16 +37,13 @@ const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in
 async function undo(bytes: Uint8Array, coding: string, maxBytes: number): Promise<Uint8Array> {
   const decode = UNDO[coding];
   if (decode === undefined) {
-    throw new ServiceError(
-      "invalid_request",
-      `It came in the encoding "${coding.slice(0, 40)}", which is not known here.`,
-    );
+    throw new ServiceError("invalid_request", `The response has an unsupported encoding, "${coding.slice(0, 40)}".`);
   }
   try {
     return await decode(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     if (codeOf(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
-    throw new ServiceError("invalid_request", `What came is no valid ${coding} data, or not all of it; try again.`, {
+    throw new ServiceError("invalid_request", `The response is not valid ${coding} data, or is truncated. Retry.`, {
       cause: error,
     });
   }
@@ -67,7 +64,10 @@ export async function decodeBody(
     .map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity");
   if (codings.length > MAX_ENCODINGS) {
-    throw new ServiceError("invalid_request", `It came encoded ${codings.length} times over, which is not read.`);
+    throw new ServiceError(
+      "invalid_request",
+      `The response is encoded ${codings.length} times, which is not supported.`,
+    );
   }
   let bytes = body;
   // The last one named was applied last.

@@ -23,10 +23,10 @@ function fault(code: FaultCode, detail: string, more: { cause?: unknown; headers
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: "It is only for those who sign in, so it cannot be read.",
-  403: "It is not for everybody, so it cannot be read.",
-  404: "There is no such page; check the URL.",
-  410: "The page is gone; check the URL.",
+  401: "The page requires signing in, so it cannot be read.",
+  403: "Access to the page is restricted, so it cannot be read.",
+  404: "The page does not exist. Check the URL.",
+  410: "The page was removed. Check the URL.",
 };
 
 /** Whether an answer brings a page: any status of the 200s that has one. */
@@ -36,7 +36,7 @@ const bringsPage = (status: number) => status >= 200 && status < 300 && status !
 export function faultOfStatus({ status, headers }: OutboundResponse): ServiceError | null {
   if (bringsPage(status)) return null;
   const name = STATUS_CODES[status];
-  const answered = `The server answered ${status}${name === undefined ? "" : ` (${name})`}.`;
+  const answered = `The server responded with ${status}${name === undefined ? "" : ` (${name})`}.`;
   if (status < 500 && !PASSING.has(status)) {
     return fault("invalid_request", `${answered} ${ADVICE[status] ?? "Check the URL."}`);
   }
@@ -55,18 +55,18 @@ const TLS_FAULT = /CERT|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO/;
 function faultOfConnection(error: OutboundConnectionError): ServiceError {
   const { errorCode } = error;
   if (errorCode === "ENOTFOUND") {
-    return fault("invalid_request", "There is no host of this name. Check the URL.", { cause: error });
+    return fault("invalid_request", "The host name does not exist. Check the URL.", { cause: error });
   }
   if (TLS_FAULT.test(errorCode)) {
-    const detail = `The certificate of the server cannot be trusted (${errorCode}). Have it mended there.`;
+    const detail = `The certificate of the server is not trusted (${errorCode}). Its administrator must fix it.`;
     return fault("invalid_request", detail, { cause: error });
   }
   if (errorCode.startsWith("HPE_")) {
-    return fault("invalid_request", "What answers at this host and port does not speak HTTP. Check the URL.", {
+    return fault("invalid_request", "The server at this host and port does not use HTTP. Check the URL.", {
       cause: error,
     });
   }
-  return fault("unavailable", `The connection failed (${errorCode}). Check the host, or try again later.`, {
+  return fault("unavailable", `The connection failed (${errorCode}). Check the host, or retry later.`, {
     cause: error,
   });
 }
@@ -77,21 +77,23 @@ function faultOfConnection(error: OutboundConnectionError): ServiceError {
  */
 export function faultOfFetch(error: unknown): unknown {
   if (error instanceof BlockedAddressError) {
-    return fault("invalid_request", `This address cannot be fetched. ${error.reason}`, { cause: error });
+    return fault("invalid_request", `This URL cannot be fetched. ${error.reason}`, { cause: error });
   }
   if (error instanceof TooManyRedirectsError) {
-    const detail = `The server redirects in a circle, or more than ${error.maxRedirects} times. Give the final URL.`;
+    const detail = `The server redirects in a loop, or more than ${error.maxRedirects} times. Use the final URL.`;
     return fault("invalid_request", detail, { cause: error });
   }
   if (error instanceof ResponseTooLargeError) {
     const megabytes = Math.round(error.maxResponseBytes / 1024 / 1024);
-    return fault("payload_too_large", `It has more than ${megabytes} MB; only smaller files are read.`, {
+    return fault("payload_too_large", `The page has more than ${megabytes} MB, which is the maximum.`, {
       cause: error,
     });
   }
   if (error instanceof OutboundTimeoutError) {
     const seconds = Math.round(error.timeoutMs / 1_000);
-    return fault("unavailable", `It was not there in full after ${seconds} s. Try again later.`, { cause: error });
+    return fault("unavailable", `The page was not completely received within ${seconds} s. Retry later.`, {
+      cause: error,
+    });
   }
   return error instanceof OutboundConnectionError ? faultOfConnection(error) : error;
 }

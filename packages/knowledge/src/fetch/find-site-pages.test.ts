@@ -7,7 +7,7 @@ import { findSitePages } from "./find-site-pages.ts";
 /** What is at each URL: text, bytes, or a fault. Anything else is not found. */
 type Site = Record<string, string | Uint8Array | ServiceError>;
 
-const away = new ServiceError("unavailable", "The server answered 503. Try again later.");
+const away = new ServiceError("unavailable", "The server responded with 503. Try again later.");
 
 /** A fetcher of a site that lies in memory, and the URLs that it was asked for. */
 function siteFetcher(site: Site): PageFetcher & { asked: string[] } {
@@ -16,7 +16,7 @@ function siteFetcher(site: Site): PageFetcher & { asked: string[] } {
     asked,
     fetch(url) {
       asked.push(url);
-      const found = site[url] ?? new ServiceError("invalid_request", "The server answered 404 (Not Found).");
+      const found = site[url] ?? new ServiceError("invalid_request", "The server responded with 404 (Not Found).");
       if (found instanceof ServiceError) return Promise.reject(found);
       return Promise.resolve({ url, bytes: typeof found === "string" ? Buffer.from(found) : found, mime: null });
     },
@@ -113,7 +113,7 @@ describe("an index of sitemaps", () => {
   test("that lies in an index is told, since what it names is not read", async () => {
     const site = { [MAP]: index(`${SITE}/deep.xml`), [`${SITE}/deep.xml`]: index(`${SITE}/4.xml`) };
     expect(await findPart(site)).toEqual({ pages: [], bad: [`${SITE}/deep.xml`] });
-    await expect(find(site)).rejects.toThrow("is not read in full: it is an index in an index");
+    await expect(find(site)).rejects.toThrow("was not read completely: it is an index within an index");
   });
 
   test("of very many is read up to a hundred, and that there are more is told", async () => {
@@ -224,7 +224,7 @@ describe("a sitemap that is not seen in full is told as such", () => {
       pages: [`${SITE}/a`],
       bad: [`${SITE}/1.xml`],
     });
-    await expect(find({ [MAP]: cut })).rejects.toThrow(`The sitemap ${MAP} is not read in full`);
+    await expect(find({ [MAP]: cut })).rejects.toThrow(`The sitemap ${MAP} was not read completely`);
   });
 
   test.each([
@@ -267,7 +267,7 @@ describe("a hostile sitemap is harmless", () => {
     async (text) => {
       await expect(find({ [MAP]: text })).rejects.toMatchObject({
         code: "invalid_request",
-        message: expect.stringContaining("This is no sitemap"),
+        message: expect.stringContaining("This is not a sitemap"),
       });
     },
   );

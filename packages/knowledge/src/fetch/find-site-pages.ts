@@ -52,7 +52,7 @@ const isRootUrl = (url: URL) => url.pathname === "/" && url.search === "";
 const isUsable = ({ href }: URL) => href.length <= KB_LIMITS.urlMaxChars;
 
 const notWhole = (url: string, why: string) => {
-  const detail = `The sitemap ${url} is not read in full: ${why}.`;
+  const detail = `The sitemap ${url} was not read completely: ${why}.`;
   return new ServiceError("invalid_request", detail, {
     errors: [{ pointer: "/url", code: "incomplete_sitemap", detail }],
   });
@@ -77,7 +77,7 @@ export async function findSitePages(
     throw invalid(`The number of pages must be from 1 to ${KB_LIMITS.pagesMaxCount}.`, "invalid_number");
   }
   const start = parseWebUrl(sitemapUrl.trim());
-  if (start === null) throw invalid("The URL of a sitemap such as https://example.com/sitemap.xml is needed.");
+  if (start === null) throw invalid("The URL must be that of a sitemap, such as https://example.com/sitemap.xml.");
   const site = siteOf(start);
   const work = createWorkSlices(WORK_BUDGET_MS, signal);
   const rules = await fetchSiteRules(fetcher, start.origin, { work, signal });
@@ -133,7 +133,7 @@ export async function findSitePages(
       const found = await readOneOf(url, isOnly);
       if (found === null) continue;
       await addPages(found.pages, url);
-      if (!found.isComplete) leaveOut(url, notWhole(url, "it breaks off, or names more than 50,000 addresses"));
+      if (!found.isComplete) leaveOut(url, notWhole(url, "it is truncated, or lists more than 50,000 URLs"));
       further.set(url, await takeSitemaps(found.sitemaps, url));
     }
     return further;
@@ -165,7 +165,7 @@ export async function findSitePages(
   );
   for (const url of children) seen.add(url);
   for (const [url, further] of await addSitemaps(children, false)) {
-    if (further.some((address) => !seen.has(address))) leaveOut(url, notWhole(url, "it is an index in an index"));
+    if (further.some((address) => !seen.has(address))) leaveOut(url, notWhole(url, "it is an index within an index"));
   }
   return [...pages.values()];
 }

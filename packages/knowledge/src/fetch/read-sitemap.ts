@@ -122,7 +122,7 @@ function createXmlReader(): SitemapReader {
     end() {
       if (state.kind === undefined) {
         throw noSitemap(
-          "This is no sitemap: it holds neither <urlset> nor <sitemapindex>. Give the URL of the sitemap, or of the site without a path.",
+          "This is not a sitemap: it has neither <urlset> nor <sitemapindex>. Use the URL of the sitemap, or of the site without a path.",
         );
       }
       return { ...found, isComplete: state.isClosed && !state.isDone };
@@ -154,7 +154,7 @@ function createLineReader(): SitemapReader {
     end() {
       addLine(rest);
       if (pages.length === 0) {
-        throw noSitemap("This is no sitemap: it is neither XML nor a list of URLs. Give the URL of the sitemap.");
+        throw noSitemap("This is not a sitemap: it is neither XML nor a list of URLs. Use the URL of the sitemap.");
       }
       return { pages, sitemaps: [], isComplete };
     },

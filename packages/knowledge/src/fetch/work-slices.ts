@@ -38,7 +38,7 @@ export function createWorkSlices(budgetMs: number, signal: AbortSignal | undefin
     async pause() {
       await wait(nextTurn());
       if (spentMs <= budgetMs) return;
-      const detail = "The sitemaps and the robots.txt of this site take too long to read. Name its pages one by one.";
+      const detail = "The sitemaps and the robots.txt of this site take too long to read. Add its pages individually.";
       throw new ServiceError("invalid_request", detail, { errors: [{ pointer: "/url", code: "too_complex", detail }] });
     },
     wait,

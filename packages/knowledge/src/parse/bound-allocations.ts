@@ -9,9 +9,7 @@ export function boundAllocations(maxBytes: number): { takeExceeded(): boolean } 
     construct(target, [first, ...rest]: unknown[], newTarget) {
       if (typeof first === "number" && first > maxBytes) {
         isExceeded = true;
-        throw new RangeError(
-          `An array of ${first} bytes is more than the ${maxBytes} that reading a file may take at once.`,
-        );
+        throw new RangeError(`An array of ${first} bytes exceeds the limit of ${maxBytes} bytes for reading a file.`);
       }
       return Reflect.construct(target, [first, ...rest], newTarget) as object;
     },

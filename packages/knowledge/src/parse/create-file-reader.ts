@@ -76,7 +76,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
       };
     },
     async close() {
-      closing.abort(new ServiceError("unavailable", "The service is stopping; add the file again."));
+      closing.abort(new ServiceError("unavailable", "The service is shutting down. Add the file again."));
       for (const lane of Object.values(lanes)) {
         await lane.last;
         await endWorker(lane);
@@ -178,8 +178,8 @@ function brokenFile(name: string, reason: string): Error {
   if (OWN_FAULT.test(reason)) return new Error(`Files cannot be read: ${reason}`);
   const isDeep = /call stack/i.test(reason);
   const detail = isDeep
-    ? "is nested too deep to be read; save it in a simpler form"
-    : "cannot be read: it is damaged or made in an unusual way; open it, save it anew and add that";
+    ? "is nested too deeply; save it in a simpler form"
+    : "is damaged or has an unusual format; open it, save it again and add that file";
   return fileFault(name, isDeep ? "too_deep" : "damaged", detail, new Error(reason));
 }
 
@@ -188,7 +188,7 @@ class WorkerLost extends Error {
   readonly reason: unknown;
 
   constructor(reason: unknown) {
-    super("The worker that reads files is lost.");
+    super("The worker that reads files exited.");
     this.name = "WorkerLost";
     this.reason = reason;
   }

@@ -15,7 +15,7 @@ interface Magic {
 const image = (kind: string) => `is ${kind} image, and images cannot be read; run text recognition and add its text`;
 const archive = (kind: string) => `is ${kind} archive; unpack it and add the files in it`;
 const media = (kind: string) => `is ${kind}, which cannot be read; add a transcript as text`;
-const program = "is a program and has no text to read; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV";
+const program = "is a program and contains no text; add text, Markdown, HTML, PDF, DOCX, XLSX or CSV";
 
 const MAGICS: readonly Magic[] = [
   { at: 0, bytes: "\x89PNG\r\n", detail: image("a PNG") },
@@ -35,7 +35,7 @@ const MAGICS: readonly Magic[] = [
   { at: 0, bytes: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], detail: archive("a 7z") },
   { at: 0, bytes: "Rar!\x1a\x07", detail: archive("a RAR") },
   { at: 257, bytes: "ustar", detail: archive("a tar") },
-  { at: 4, bytes: "ftyp", detail: media("an MP4 film or sound file") },
+  { at: 4, bytes: "ftyp", detail: media("an MP4 video or audio file") },
   { at: 0, bytes: "ID3", detail: media("an MP3 sound file") },
   { at: 0, bytes: "OggS", detail: media("an Ogg sound file") },
   { at: 0, bytes: "fLaC", detail: media("a FLAC sound file") },
@@ -46,11 +46,11 @@ const MAGICS: readonly Magic[] = [
   { at: 0, bytes: [0xcf, 0xfa, 0xed, 0xfe], detail: program },
   { at: 0, bytes: "\0asm", detail: program },
   { at: 0, bytes: "SQLite format 3\0", detail: "is an SQLite database; export its tables as CSV" },
-  { at: 0, bytes: "{\\rtf", detail: "is an RTF document, which cannot be read; save it as .docx" },
-  { at: 0, bytes: "%!PS", detail: "is a PostScript file, which cannot be read; convert it to PDF" },
-  { at: 0, bytes: "wOFF", detail: "is a font and has no text to read" },
-  { at: 0, bytes: "wOF2", detail: "is a font and has no text to read" },
-  { at: 0, bytes: "bplist00", detail: "is a binary property list, which cannot be read; convert it to text" },
+  { at: 0, bytes: "{\\rtf", detail: "is an RTF document, which is not supported; save it as .docx" },
+  { at: 0, bytes: "%!PS", detail: "is a PostScript file, which is not supported; convert it to PDF" },
+  { at: 0, bytes: "wOFF", detail: "is a font and contains no text" },
+  { at: 0, bytes: "wOF2", detail: "is a font and contains no text" },
+  { at: 0, bytes: "bplist00", detail: "is a binary property list, which is not supported; convert it to text" },
 ];
 
 /** Tells the format of a file by its bytes alone. What is none of the formats known here is `text` until it is decoded. */
@@ -81,7 +81,7 @@ export function describeOle(bytes: Uint8Array): { isEncrypted: boolean; detail: 
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const has = (stream: string) => buffer.includes(Buffer.from(stream, "utf16le"));
   if (has("EncryptedPackage"))
-    return { isEncrypted: true, detail: "is protected by a password; remove the password and add it again" };
+    return { isEncrypted: true, detail: "is password-protected; remove the password and add it again" };
   const old = (kind: string, ending: string) => ({
     isEncrypted: false,
     detail: `is an old ${kind} file, which cannot be read; save it as ${ending}`,
@@ -90,7 +90,10 @@ export function describeOle(bytes: Uint8Array): { isEncrypted: boolean; detail: 
   if (has("PowerPoint Document")) return old("PowerPoint", ".pdf");
   if (has("Workbook") || has("Book")) return old("Excel", ".xlsx");
   if (has("__substg1.0_")) return { isEncrypted: false, detail: "is an Outlook message; save it as text or HTML" };
-  return { isEncrypted: false, detail: "is an old Office file, which cannot be read; save it as .docx, .xlsx or .pdf" };
+  return {
+    isEncrypted: false,
+    detail: "is an old Office file, which is not supported; save it as .docx, .xlsx or .pdf",
+  };
 }
 
 /** The kinds of text that are read in their own way. */

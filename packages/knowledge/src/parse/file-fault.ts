@@ -24,11 +24,7 @@ export function fileFault(name: string, code: FileFault, detail: string, cause?:
 
 /** The file needs more memory than one may take. */
 export function tooComplex(name: string): ServiceError {
-  return fileFault(
-    name,
-    "too_complex",
-    "needs more memory to be read than one file may take; split it into smaller files",
-  );
+  return fileFault(name, "too_complex", "requires too much memory; split it into smaller files");
 }
 
 /** The file is beyond a limit that `detail` names. */

@@ -26,7 +26,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
   const { name } = file;
   const zip = await openDirectory(file);
   if (zip.entryCount > limits.zipEntries) {
-    throw fileTooLarge(name, `holds ${zip.entryCount} files, and ${limits.zipEntries} is the most; save it anew`);
+    throw fileTooLarge(name, `holds ${zip.entryCount} files; the maximum is ${limits.zipEntries}; save it again`);
   }
   const entries = await readDirectory(zip, name);
   const tooLarge = () =>
@@ -43,11 +43,11 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
     if (isBomb) {
       throw fileTooLarge(
         name,
-        `unpacks to more than ${limits.zipRatio} times its size, which no honest file does; save it anew`,
+        `unpacks to more than ${limits.zipRatio} times its size, which is not plausible; save it again`,
       );
     }
     if (entry.isEncrypted())
-      throw fileFault(name, "encrypted", "is protected by a password; remove the password and add it again");
+      throw fileFault(name, "encrypted", "is password-protected; remove the password and add it again");
   }
   let unpacked = 0;
 
@@ -92,7 +92,12 @@ function isZipError(error: unknown): boolean {
 }
 
 function damaged(name: string, cause: unknown): Error {
-  return fileFault(name, "damaged", "is damaged: it cannot be unpacked; open it, save it anew and add that", cause);
+  return fileFault(
+    name,
+    "damaged",
+    "is damaged: it cannot be decompressed; open it, save it again and add that file",
+    cause,
+  );
 }
 
 async function openDirectory(file: { name: string; bytes: Uint8Array }): Promise<ZipFile> {
@@ -100,7 +105,7 @@ async function openDirectory(file: { name: string; bytes: Uint8Array }): Promise
     const { buffer, byteOffset, byteLength } = file.bytes;
     return await fromBufferPromise(Buffer.from(buffer, byteOffset, byteLength), { lazyEntries: true });
   } catch (error) {
-    throw fileFault(file.name, "truncated", "is cut off: its end is missing; copy or download it anew", error);
+    throw fileFault(file.name, "truncated", "is truncated: its end is missing; copy or download it again", error);
   }
 }
 

@@ -41,7 +41,7 @@ export function readCsv(source: string, file: { name: string }, limits: ReadLimi
     throw fileFault(
       file.name,
       "damaged",
-      "is no valid CSV: a quoted value does not end; mend it and add it again",
+      "is not valid CSV: a quoted value is not closed; fix it and add it again",
       error,
     );
   }

@@ -42,7 +42,11 @@ export async function readDocx(zip: Zip, file: { name: string; url?: string }, l
   const { html: cleaned } = cleanHtml(html, { extent: "everything", maxDepth: limits.htmlDepth });
   const text = htmlToMarkdown(cleaned);
   if (text === "")
-    throw fileFault(file.name, "no_text", "has no text; if its pages are images, run text recognition first");
+    throw fileFault(
+      file.name,
+      "no_text",
+      "contains no text; if its pages are images, run text recognition (OCR) first",
+    );
   return { text, mime: "text/markdown", title: title ?? headlineOf(text), sourceMime: DOCX };
 }
 
@@ -64,7 +68,7 @@ async function convert(parts: Record<string, Uint8Array>, name: string): Promise
     throw fileFault(
       name,
       "damaged",
-      "is damaged: Word's parts of it cannot be read; open it, save it anew and add that",
+      "is damaged: its Word content cannot be read; open it, save it again and add that file",
       error,
     );
   }

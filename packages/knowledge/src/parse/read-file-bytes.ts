@@ -13,10 +13,10 @@ const TEXT_READERS: Record<TextFormat, (text: string, file: FileToRead, limits: 
   plain: async (text) => ({ text: text.trim(), mime: "text/plain", title: null, sourceMime: "text/plain" }),
   csv: async (text, file, limits) => (await import("./read-csv.ts")).readCsv(text, file, limits),
   json: async (_, file) => {
-    throw fileUnsupported(file.name, "is JSON, which is data rather than text; convert it to CSV or Markdown");
+    throw fileUnsupported(file.name, "is JSON, which is not supported; convert it to CSV or Markdown");
   },
   xml: async (_, file) => {
-    throw fileUnsupported(file.name, "is XML, which cannot be read as such; convert it to HTML, Markdown or text");
+    throw fileUnsupported(file.name, "is XML, which is not supported; convert it to HTML, Markdown or text");
   },
 };
 
@@ -28,7 +28,7 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
   const read = await readAnyFormat(file, limits);
   // What no text holds and no database takes: NUL, lone surrogates, the noncharacters that mark places.
   const text = read.text.includes("\0") ? read.text.replaceAll("\0", "") : read.text;
-  if (text.trim() === "") throw fileFault(file.name, "empty", "is empty: it has no text; add a file that has some");
+  if (text.trim() === "") throw fileFault(file.name, "empty", "contains no text; add a file with text");
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > limits.textBytes) {
     throw fileTooLarge(
@@ -42,7 +42,7 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
 
 async function readAnyFormat(file: FileToRead, limits: ReadLimits): Promise<FileText> {
   const { name, bytes } = file;
-  if (bytes.byteLength === 0) throw fileFault(name, "empty", "is empty; add a file that has some text");
+  if (bytes.byteLength === 0) throw fileFault(name, "empty", "is empty; add a file with text");
   if (file.format !== undefined) {
     return readText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"), file, limits);
   }

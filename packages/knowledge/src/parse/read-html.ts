@@ -20,7 +20,7 @@ export function readHtml(html: string, file: { name: string; url?: string }, lim
   throw fileFault(
     file.name,
     "no_text",
-    "has no text; if the page is built by scripts, save it from a browser and add that",
+    "contains no text; if the page is built by scripts, save it from a browser and add that file",
   );
 }
 

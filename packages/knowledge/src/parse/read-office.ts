@@ -6,12 +6,12 @@ import type { ReadLimits } from "./read-limits.ts";
 
 /** What an archive that is no DOCX or XLSX holds, told by a path in it, and what to do. */
 const OTHERS: readonly (readonly [path: RegExp, detail: string])[] = [
-  [/^ppt\/presentation\.xml$/, "is a PowerPoint presentation, which cannot be read; export it as PDF"],
-  [/^xl\/workbook\.bin$/, "is a binary Excel workbook (.xlsb), which cannot be read; save it as .xlsx"],
-  [/^visio\//, "is a Visio drawing, which cannot be read; export it as PDF"],
-  [/^META-INF\/container\.xml$/, "is an EPUB book, which cannot be read; convert it to HTML or PDF"],
-  [/^content\.xml$/, "is an OpenDocument file, which cannot be read; save it as .docx, .xlsx or .pdf"],
-  [/^Index\/.+\.iwa$/, "is an Apple iWork file, which cannot be read; export it as .docx, .xlsx or .pdf"],
+  [/^ppt\/presentation\.xml$/, "is a PowerPoint presentation, which is not supported; export it as PDF"],
+  [/^xl\/workbook\.bin$/, "is a binary Excel workbook (.xlsb), which is not supported; save it as .xlsx"],
+  [/^visio\//, "is a Visio drawing, which is not supported; export it as PDF"],
+  [/^META-INF\/container\.xml$/, "is an EPUB book, which is not supported; convert it to HTML or PDF"],
+  [/^content\.xml$/, "is an OpenDocument file, which is not supported; save it as .docx, .xlsx or .pdf"],
+  [/^Index\/.+\.iwa$/, "is an Apple iWork file, which is not supported; export it as .docx, .xlsx or .pdf"],
 ];
 
 /** Reads a DOCX or XLSX, told apart by what is in the archive; other archives are refused by name. */
@@ -25,5 +25,5 @@ export async function readOffice(file: FileToRead, limits: ReadLimits): Promise<
 function describeOther(zip: Zip): string {
   const paths = zip.paths();
   const known = OTHERS.find(([path]) => paths.some((name) => path.test(name)));
-  return known?.[1] ?? "is a ZIP archive; unpack it and add the files in it";
+  return known?.[1] ?? "is a ZIP archive; extract it and add the files in it";
 }

@@ -44,7 +44,11 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
     const pages = await readPages(document, file.name, limits);
     const { text, pageStarts, headline } = pdfText(pages);
     if (text === "") {
-      throw fileFault(file.name, "no_text", "has no text (its pages are scanned images); run text recognition first");
+      throw fileFault(
+        file.name,
+        "no_text",
+        "contains no text (its pages are scanned images); run text recognition (OCR) first",
+      );
     }
     const { info } = await document.getMetadata();
     const named = "Title" in info && typeof info.Title === "string" ? sensibleTitle(info.Title) : null;
@@ -61,17 +65,22 @@ function checkEnd({ name, bytes }: { name: string; bytes: Uint8Array }): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = buffer.lastIndexOf("%%EOF");
   if (end === -1 || end < buffer.length - Math.max(TAIL_BYTES, buffer.length * 0.1)) {
-    throw fileFault(name, "truncated", "is cut off: the end of the PDF is missing; copy or download it anew");
+    throw fileFault(name, "truncated", "is truncated: the end of the PDF is missing; copy or download it again");
   }
 }
 
 function faultOf(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error.name === "PasswordException") {
-    return fileFault(name, "encrypted", "is protected by a password; remove the password and add it again");
+    return fileFault(name, "encrypted", "is password-protected; remove the password and add it again");
   }
   if (/^(?:InvalidPDF|Format|MissingPDF|UnknownError|Response)/.test(error.name)) {
-    return fileFault(name, "damaged", "is damaged: it is no valid PDF; open it, save it anew and add that", error);
+    return fileFault(
+      name,
+      "damaged",
+      "is damaged: it is not a valid PDF; open it, save it again and add that file",
+      error,
+    );
   }
   return error;
 }

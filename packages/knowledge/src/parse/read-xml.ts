@@ -32,7 +32,7 @@ export async function readXml(
       throw fileFault(
         file.name,
         "damaged",
-        "is damaged: a part of it is no XML; open it, save it anew and add that",
+        "is damaged: a part of it is not valid XML; open it, save it again and add that file",
         error,
       );
     },

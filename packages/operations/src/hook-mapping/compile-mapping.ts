@@ -34,7 +34,7 @@ export interface ReadMapping {
 /** There are more paths than a mapping may have. */
 class TooManyPathsError extends Error {
   constructor() {
-    super(`has more than ${HOOK_LIMITS.pathsMaxCount} paths with its filter`);
+    super(`and filter together must not contain more than ${HOOK_LIMITS.pathsMaxCount} paths`);
     this.name = "TooManyPathsError";
   }
 }

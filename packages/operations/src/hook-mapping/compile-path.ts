@@ -21,7 +21,7 @@ export interface CompiledPath {
 /** A path found more than can be meant. */
 export class TooManyValuesError extends Error {
   constructor(path: string) {
-    super(`${path} finds more than ${VALUES_MAX_COUNT} values`);
+    super(`${path} matches more than ${VALUES_MAX_COUNT} values`);
     this.name = "TooManyValuesError";
   }
 }
@@ -36,8 +36,9 @@ const ENVIRONMENT = new JSONPathEnvironment({ maxRecursionDepth: HOOK_LIMITS.bod
 /** What no path of ours needs and what takes more than one walk over the body. */
 function costFault(path: string): string | null {
   const bare = path.replace(QUOTED, "''");
-  if ((bare.match(/\.\./g)?.length ?? 0) > 1) return "has .. more than once; name the fields on the way";
-  if (bare.lastIndexOf("$") > 0) return "looks at the whole body in a filter; compare with @ and values only";
+  if ((bare.match(/\.\./g)?.length ?? 0) > 1)
+    return "must not contain .. more than once; spell out the fields in between";
+  if (bare.lastIndexOf("$") > 0) return "must not refer to $ in a filter; compare only with @ and constants";
   return null;
 }
 
@@ -46,7 +47,7 @@ function compileQuery(path: string): JSONPathQuery | string {
     return ENVIRONMENT.compile(path);
   } catch (error) {
     // Its texts tell a place and what is expected there, of a path that the caller has sent.
-    return error instanceof Error ? error.message.slice(0, 300) : "it cannot be read";
+    return error instanceof Error ? error.message.slice(0, 300) : "syntax error";
   }
 }
 
@@ -55,14 +56,15 @@ function compileQuery(path: string): JSONPathQuery | string {
  * with `$headers` looks into the headers, every other one into the body. Answers what is wrong with it as a text.
  */
 export function compilePath(path: string): CompiledPath | string {
-  if (countChars(path) > HOOK_LIMITS.pathMaxChars) return `a path has at most ${HOOK_LIMITS.pathMaxChars} characters`;
+  if (countChars(path) > HOOK_LIMITS.pathMaxChars)
+    return `a path must have at most ${HOOK_LIMITS.pathMaxChars} characters`;
   const isOfHeaders = HEADERS.test(path);
   const own = isOfHeaders ? path.replace(HEADERS, "$") : path;
-  if (!own.startsWith("$")) return `${path} is no JSONPath: it begins with $ or $headers`;
+  if (!own.startsWith("$")) return `${path} is not a JSONPath: it must start with $ or $headers`;
   const cost = costFault(own);
   if (cost !== null) return `${path} ${cost}`;
   const query = compileQuery(own);
-  if (typeof query === "string") return `${path} is no JSONPath (RFC 9535): ${query}`;
+  if (typeof query === "string") return `${path} is not a valid JSONPath (RFC 9535): ${query}`;
   return {
     path,
     find({ body, headers }) {

@@ -25,7 +25,7 @@ const RESULT_MAX_CHARS = 200_000;
 /** What a template gives is longer than anything that a message takes. */
 export class TooLongError extends Error {
   constructor() {
-    super(`what it gives has more than ${RESULT_MAX_CHARS} characters`);
+    super(`the result has more than ${RESULT_MAX_CHARS} characters`);
     this.name = "TooLongError";
   }
 }
@@ -37,7 +37,7 @@ function compileAlternative(text: string, count: () => void): Alternative | stri
   let end = 0;
   for (let begin = text.indexOf("{{"); begin !== -1; begin = text.indexOf("{{", end)) {
     const close = text.indexOf("}}", begin + 2);
-    if (close === -1) return "a {{ has no }} after it";
+    if (close === -1) return "{{ without a matching }}";
     count();
     const path = compilePath(text.slice(begin + 2, close).trim());
     if (typeof path === "string") return path;

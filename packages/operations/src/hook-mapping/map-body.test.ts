@@ -132,14 +132,14 @@ describe("a filter", () => {
 
 describe("paths", () => {
   test.each([
-    ["{{issue.title}}", "begins with $"],
+    ["{{issue.title}}", "must start with $"],
     ["{{$.issue[}}", "RFC 9535"],
     ["{{$.a[?(@.b)}}", "RFC 9535"],
     ["{{$.a.constructor('return 1')()}}", "RFC 9535"],
     ["{{$..*..*}}", ".. more than once"],
     ["{{$.a[?@.b==$.c]}}", "in a filter"],
     ["{{$.a", "no }}"],
-    [`{{$.${"a".repeat(500)}}}`, "at most 500 characters"],
+    [`{{$.${"a".repeat(500)}}}`, "must have at most 500 characters"],
   ])("%s is a fault that says what is wrong", (text, why) => {
     const mapped = map({ text }, ISSUE);
     expect([mapped.outcome, codesOf(mapped)]).toEqual(["failed", ["/mapping/text invalid_path"]]);
@@ -168,7 +168,7 @@ describe("paths", () => {
     const braces = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`m${n}`, "{{".repeat(5_000)]));
     const faults = findMappingFaults({ text: "a", meta: braces }, []);
     expect(new Set(faults.map(({ code, detail }) => `${code}: ${detail}`))).toEqual(
-      new Set(["invalid_path: a {{ has no }} after it"]),
+      new Set(["invalid_path: {{ without a matching }}"]),
     );
     expect(faults).toHaveLength(50);
   });

@@ -53,7 +53,8 @@ export type ReadHookMapping = (mapping: HookMapping, filter: readonly HookCondit
 export const WEBHOOK_SECRET_FAULT: FieldFault = {
   pointer: "/mapping/webhookUrl",
   code: "no_webhook_secret",
-  detail: "callbacks of a hook need a webhook secret to be signed with; set one with: svc webhook secret --generate",
+  detail:
+    "callbacks of a hook must be signed with a project's webhook secret; set one with: svc webhook secret --generate",
 };
 
 const listOf = (values: HookCondition["equals"]): readonly unknown[] =>
@@ -76,7 +77,7 @@ function valueFault(pointer: string, error: unknown): FieldFault {
 const nothingFound = (field: string, template: CompiledTemplate): FieldFault => {
   const paths = template.alternatives.flatMap((alternative) => alternative.paths.map(({ path }) => path));
   const told = [...new Set(paths)].slice(0, HOOK_LIMITS.alternativesMaxCount).join(", ");
-  return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `nothing in this body is at ${told}` };
+  return { pointer: `/mapping/${field}`, code: "nothing_found", detail: `no value found in this body at ${told}` };
 };
 
 /** Fills every template; each fault keeps its field out. */
@@ -117,14 +118,14 @@ function requestFaults(
   if (webhookUrl !== null) {
     const check = guard.checkUrl(webhookUrl);
     if (!check.ok) {
-      const detail = `is refused. ${check.reason.replace(/\.$/, "")}`;
+      const detail = `is not allowed. ${check.reason.replace(/\.$/, "")}`;
       faults.push({ pointer: "/mapping/webhookUrl", code: "forbidden_address", detail });
     } else if (!hasWebhookSecret) {
       faults.push(WEBHOOK_SECRET_FAULT);
     }
   }
   if (eventId !== null && (isMalformedText(eventId) || countChars(eventId) > HOOK_LIMITS.eventIdMaxChars)) {
-    const detail = `at most ${HOOK_LIMITS.eventIdMaxChars} characters, no NUL, no lone surrogate`;
+    const detail = `must have at most ${HOOK_LIMITS.eventIdMaxChars} characters, without NUL characters or unpaired surrogates`;
     faults.push({ pointer: "/mapping/eventId", code: "invalid", detail });
   }
   return faults;
@@ -138,7 +139,7 @@ export function findMappingFaults(mapping: HookMapping, filter: readonly HookCon
     return withinTime(LIMIT_MS, () => compileMapping(mapping, filter).faults);
   } catch (error) {
     if (!(error instanceof TookTooLongError)) throw error;
-    return [tooSlow(`takes longer than ${LIMIT_MS} ms to be read; make its paths shorter`)];
+    return [tooSlow(`takes longer than ${LIMIT_MS} ms to compile; use shorter paths`)];
   }
 }
 
@@ -165,7 +166,7 @@ export function mapBody(
     });
   } catch (error) {
     if (error instanceof TookTooLongError) {
-      const fault = tooSlow(`takes longer than ${LIMIT_MS} ms on this body; make its paths more exact`);
+      const fault = tooSlow(`takes longer than ${LIMIT_MS} ms on this body; use more specific paths`);
       return { ...NOTHING, outcome: "failed", faults: [fault] };
     }
     if (error instanceof TooManyValuesError) {

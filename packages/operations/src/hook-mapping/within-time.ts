@@ -3,7 +3,7 @@ import { Script, createContext } from "node:vm";
 /** Thrown in place of a result that took too long. */
 export class TookTooLongError extends Error {
   constructor(limitMs: number) {
-    super(`the work took longer than ${limitMs} ms`);
+    super(`time limit of ${limitMs} ms exceeded`);
     this.name = "TookTooLongError";
   }
 }
