@@ -17,4 +17,6 @@ export interface RunningService {
   drain?(): void;
   /** Addresses to show to a person, by what they are. */
   urls?: Record<string, string>;
+  /** What did not open at the start, by the name of its address, each with a sentence that says why and what to do. */
+  problems?: Record<string, string>;
 }
