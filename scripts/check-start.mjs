@@ -33,13 +33,16 @@ function describePorts(taken) {
   return `${what} already in use, possibly by another installation of this product. Stop that program, or choose ${others} ${settings.join(", ")}.`;
 }
 
-/** The settings of the ports that the last run used (rememberPorts in packages/runtime); null if that is not known. */
+/** The apps that always have their port, as in packages/runtime. */
+const UNSWITCHED = ["SVC_API_PORT", "SVC_CONSOLE_PORT"];
+
+/** The settings of the ports that a start uses, as far as they are known (recallPorts in packages/runtime). */
 function recallPorts(file) {
   try {
     const settings = JSON.parse(readFileSync(file, "utf8"));
-    return Array.isArray(settings) ? settings : null;
+    return Array.isArray(settings) ? settings : UNSWITCHED;
   } catch (error) {
-    if (error instanceof SyntaxError || error.code === "ENOENT") return null;
+    if (error instanceof SyntaxError || error.code === "ENOENT") return UNSWITCHED;
     throw error;
   }
 }
@@ -54,14 +57,13 @@ export async function findStartFault(env) {
     if (holder !== null)
       return `The data folder ${folder} is in use by process ${holder.pid}. Stop that process, or set SVC_DATA_DIR to another folder.`;
   }
-  // What is enabled is in the database; the first start enables the widget, and each remembers its ports for the next.
+  // What is enabled is in the database; the first start enables everything, and each remembers its ports for the next.
   const isFirst = isEmbedded && !existsSync(join(dataDir, "postgres", "PG_VERSION"));
-  const remembered = isFirst ? null : recallPorts(join(dataDir, "ports.json"));
-  const isUsed = (setting) =>
-    setting === "SVC_METRICS_PORT" || (remembered?.includes(setting) ?? (isFirst || setting !== "SVC_WIDGET_PORT"));
+  const recalled = isEmbedded ? recallPorts(join(dataDir, "ports.json")) : UNSWITCHED;
+  const used = isFirst ? Object.keys(START_PORTS) : [...recalled, "SVC_METRICS_PORT"];
   const taken = [];
   for (const [setting, fallback] of Object.entries(START_PORTS)) {
-    if (!isUsed(setting)) continue;
+    if (!used.includes(setting)) continue;
     const port = Number(env[setting] || (env[`${setting}_FILE`] ? 0 : (fallback ?? 0)));
     if (!Number.isInteger(port) || port < 1 || port > 65_535) continue;
     if (await isTaken(port, env.SVC_BIND_HOST || "127.0.0.1")) taken.push({ setting, port });

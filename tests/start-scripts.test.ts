@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SETTINGS, rememberPorts } from "@svc/runtime";
+import { SETTINGS, forgetPorts, rememberPorts } from "@svc/runtime";
 import { repositoryPath } from "@svc/testing";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
@@ -124,6 +124,15 @@ describe("what npm start checks before it builds", () => {
     await rememberPorts(join(folder, "data"), ["api", "console", "widget"]);
     expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBe(
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_WIDGET_PORT.`,
+    );
+    // Others change the settings of a server's database.
+    const onServer = { ...env, DATABASE_URL: "postgres://svc@db/svc" };
+    expect(await findStartFault({ ...onServer, SVC_WIDGET_PORT: port })).toBeNull();
+    // While it runs, and after it was killed, it is not known what listens but for the two that always do.
+    await forgetPorts(join(folder, "data"));
+    expect(await findStartFault({ ...env, SVC_WIDGET_PORT: port, SVC_TOOLS_PORT: port })).toBeNull();
+    expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_CONSOLE_PORT: port })).toMatch(
+      /SVC_API_PORT, SVC_CONSOLE_PORT\.$/,
     );
     await new Promise((resolve) => server.close(resolve));
   });

@@ -83,6 +83,7 @@ export async function breakLines({ cuts, silenceSeconds, say, ledgerFile }) {
         "same reply by the repeated call and by cursor": ledger.entries.filter(wasAskedTwice).length,
       },
       breaches: [
+        ...visitors.flatMap(({ failures }) => failures),
         ...slow.map((ms) => `it took ${ms} ms to work again`),
         ...(pidsOf() === pids ? [] : ["a process was restarted"]),
         ...judge(ledger, { mayRepeat: wasAskedTwice }),

@@ -77,7 +77,11 @@ export async function killWorkers({ messages, kills, redisKills, seed, say, ledg
     );
     isOver = true;
     await Promise.all(drains);
-    const breaches = [...judge(ledger), ...(await readAnswers(ground, ledger))];
+    const breaches = [
+      ...visitors.flatMap(({ failures }) => failures),
+      ...judge(ledger),
+      ...(await readAnswers(ground, ledger)),
+    ];
     const answered = ledger.entries.filter(({ answers }) => answers.length > 0).length;
     return {
       figures: { messages: sent(), answered, "pipelines killed": kills, "Redis killed": redisKills, "Redis wiped": 1 },

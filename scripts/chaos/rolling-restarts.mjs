@@ -123,6 +123,7 @@ export async function restartAll({ rounds, perSecond, say, ledgerFile }) {
       },
       breaches: [
         ...ask.failures,
+        ...visitors.flatMap(({ failures }) => failures),
         ...badEnds,
         ...judge(ledger, { mayRepeat: wasAskedTwice }),
         ...(await readAnswers(ground, ledger)),

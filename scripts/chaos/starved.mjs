@@ -6,7 +6,7 @@ import { readAnswers } from "./read-answers.mjs";
 
 const CHATS = 40;
 const SENT_WITHIN_MS = 3_000;
-/** A process runs this long between two pauses: 5 to 10 % of the time. */
+/** A process runs this long between two pauses: about 2 % of the time. */
 const SLICE_MS = 60;
 const PAUSE_MS = { from: 500, to: 1_200 };
 /** One pause in so many lasts longer than the lease of a message, which is 4 s. */

@@ -9,7 +9,10 @@ const RETRY_MS = 100;
 /** A message without an acknowledgement is sent again after so long. */
 const ACK_WITHIN_MS = 2_000;
 
-/** Opens the line of a visitor. Every reply that it shows is noted in the ledger. */
+/**
+ * Opens the line of a visitor, who has an address of its own. Every reply that it shows is noted in the ledger, and every
+ * message that the widget rejects for good in `failures`.
+ */
 export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica = 0 }) {
   const { WebSocket } = createRequire(join(ROOT, "apps", "widget", "package.json"))("ws");
   const { widgetUrls } = ground.composition;
@@ -20,10 +23,13 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
   let isReady = false;
   let breaks = 0;
   const acks = new Map();
+  const failures = [];
 
   function take(frame) {
     if (frame.type === "ready") isReady = true;
     if (frame.type === "ack") acks.get(frame.data.clientMessageId)?.(frame.data);
+    if (frame.type === "error" && frame.data.code === "rate_limited")
+      acks.get(frame.data.clientMessageId)?.(frame.data);
     // The place that an `ack` tells is that of one's own message: replies before it may still be to come.
     if (frame.type === "reply" || frame.type === "message") lastSeq = Math.max(lastSeq, frame.seq);
     if (frame.type === "reply")
@@ -35,7 +41,10 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
     const url = widgetUrls[turn % widgetUrls.length].replace("http", "ws");
     turn++;
     isReady = false;
-    const line = new WebSocket(`${url}/api/widget/ws?apiKey=${WIDGET_KEY}`, { perMessageDeflate: false });
+    const line = new WebSocket(`${url}/api/widget/ws?apiKey=${WIDGET_KEY}`, {
+      perMessageDeflate: false,
+      headers: { "X-Forwarded-For": `203.0.113.${replica + 1}` },
+    });
     socket = line;
     line.on("open", () => {
       line.send(JSON.stringify({ v: 1, type: "hello", id: randomUUID(), data: { visitorId, sinceSeq: lastSeq } }));
@@ -67,10 +76,11 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
 
   return {
     visitorId,
+    failures,
     get breaks() {
       return breaks;
     },
-    /** Sends a message until it is acknowledged. */
+    /** Sends a message until it is acknowledged, or rejected for good. */
     async send(place) {
       const id = randomUUID();
       const entry = ledger.send({ id, channel: "widget", chat: visitorId, place, mode: null });
@@ -84,7 +94,8 @@ export function startVisitor({ ledger, ground, visitorId = randomUUID(), replica
         const ack = await Promise.race(ackOrBreak);
         if (ack === null) continue;
         acks.delete(id);
-        ledger.acknowledge(entry, ack.messageId);
+        if (ack.code === undefined) ledger.acknowledge(entry, ack.messageId);
+        else failures.push(`message ${place} of ${visitorId}: ${ack.detail}`);
         return entry;
       }
     },

@@ -1,4 +1,4 @@
-import { readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -318,25 +318,48 @@ describe("the product, started with one command on a new folder", () => {
   test("refuses a later start in one line if the port of the widget is taken, and starts if the widget is disabled", async () => {
     const other = await newInstance();
     const ready = /"pid": \d+\n\}/;
-    await (await svcUp(other, ready, "--json")).kill("SIGINT");
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(Number(other.env.SVC_WIDGET_PORT), "127.0.0.1", resolve));
-    try {
+    const port = Number(other.env.SVC_WIDGET_PORT);
+    const whilePortIsTaken = async (work: () => Promise<void>) => {
+      const holder = createServer();
+      await new Promise<void>((resolve) => holder.listen(port, "127.0.0.1", resolve));
+      try {
+        await work();
+      } finally {
+        await new Promise((resolve) => holder.close(resolve));
+      }
+    };
+    const refused = async () => {
       const { stdout, stderr, code } = await runSvc(other.env, "up");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is already in use by .* SVC_WIDGET_PORT\\.\n$`));
-    } finally {
-      await new Promise((resolve) => holder.close(resolve));
-    }
+      expect(stderr).toMatch(new RegExp(`^Port ${port} is already in use by .* SVC_WIDGET_PORT\\.\n$`));
+    };
+    const starts = async () => void (await (await svcUp(other, ready, "--json")).kill("SIGINT"));
+
+    await starts();
+    await whilePortIsTaken(refused);
     const beside = await svcUp(other, ready, "--json");
     expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
-    await beside.kill("SIGINT");
-    await new Promise<void>((resolve) => holder.listen(Number(other.env.SVC_WIDGET_PORT), "127.0.0.1", resolve));
-    try {
-      await (await svcUp(other, ready, "--json")).kill("SIGINT");
-    } finally {
-      await new Promise((resolve) => holder.close(resolve));
-    }
+    // Killed: what the last clean stop remembered is out of date.
+    await beside.kill("SIGKILL");
+    await whilePortIsTaken(starts);
+    // Switched while the product does not run: what the last clean stop remembered is out of date again.
+    expect(await svcJson(other.env, "channels", "enable", "widget")).toMatchObject({ code: 0 });
+    await starts();
+    expect(await svcJson(other.env, "channels", "disable", "widget")).toMatchObject({ code: 0 });
+    await whilePortIsTaken(starts);
+    expect(await svcJson(other.env, "channels", "enable", "widget")).toMatchObject({ code: 0 });
+    await whilePortIsTaken(async () => {
+      const product = await svcUp(other);
+      try {
+        const lines = product.output().split("\n");
+        const wanted = new RegExp(
+          `^ +Widget +is not running: Port ${port} is already in use by .* SVC_WIDGET_PORT\\.$`,
+        );
+        expect(lines.filter((line) => wanted.test(line))).toHaveLength(1);
+      } finally {
+        await product.kill("SIGINT");
+      }
+    });
   });
 
   test("runs beside another instance, and their keys are not mixed up", async () => {
@@ -389,6 +412,29 @@ describe("the product, started with one command on a new folder", () => {
     expect(stdout).toBe("There are no dead letters.\n");
     expect(await postgresOf(instance)).toBeNull();
   });
+});
+
+test("a secret key that is missing beside a database is named, and none is written in its place", async () => {
+  const instance = await newInstance();
+  expect(await svcJson(instance.env, "init")).toMatchObject({ code: 0 });
+  const file = join(instance.env.SVC_DATA_DIR, "secret-key");
+  const kept = await readFile(file);
+  await rm(file);
+  const files = await readdir(instance.env.SVC_DATA_DIR);
+  const doctor = await svc(instance.env, "doctor");
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(/fail +Secret key +There is no secret key in \S+\/secret-key, .* set SVC_SECRET_KEY/);
+  for (const args of [["up"], ["projects", "list"]]) {
+    const { stderr, code } = await runSvc(instance.env, ...args);
+    expect({ args, code, stderr }).toEqual({
+      args,
+      code: 78,
+      stderr: expect.stringContaining("There is no secret key"),
+    });
+  }
+  expect(await readdir(instance.env.SVC_DATA_DIR)).toEqual(files);
+  await writeFile(file, kept, { mode: 0o600 });
+  expect((await svc(instance.env, "doctor")).code).toBe(0);
 });
 
 describe("a folder without data", () => {

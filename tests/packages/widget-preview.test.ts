@@ -7,7 +7,9 @@ const FOLDER = "../../apps/widget/client/locales";
 
 describe("the preview of the widget in the console", () => {
   test.each(Object.keys(PREVIEW_TEXTS))("says in %s what the widget says", async (language) => {
-    const { default: locale } = (await import(`${FOLDER}/${language}.json`, { with: { type: "json" } })) as { default: Locale };
+    const { default: locale } = (await import(`${FOLDER}/${language}.json`, { with: { type: "json" } })) as {
+      default: Locale;
+    };
     const { greeting, messagePlaceholder, title } = locale.strings;
     expect(previewTextsOf(language)).toMatchObject({
       dir: locale.dir,

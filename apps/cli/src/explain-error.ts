@@ -21,6 +21,7 @@ const KNOWN_ERRORS: Readonly<Record<string, { code: string; exitCode: ExitCode }
   PortTakenError: { code: "port_taken", exitCode: EXIT.failed },
   CannotListenError: { code: "cannot_listen", exitCode: EXIT.configuration },
   DataFolderInUseError: { code: "data_folder_in_use", exitCode: EXIT.failed },
+  SecretKeyMissingError: { code: "no_secret_key", exitCode: EXIT.configuration },
   EmbeddedPostgresError: { code: "embedded_postgres", exitCode: EXIT.failed },
 };
 

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { findRunningPostgres, startEmbeddedPostgres } from "@svc/embedded";
 import { createLog } from "@svc/log";
@@ -59,15 +60,17 @@ async function findOrStart(
         "If its data is elsewhere, set SVC_DATA_DIR, or DATABASE_URL and SVC_SECRET_KEY.",
     );
   }
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // Before the database is made, so that a crash in between leaves none without a key.
+  if (early.secretKey === undefined) await ensureLocalSecretKey(dataDir, { hasData: hasData(dataDir) });
   cli.terminal.note("The service is not running; starting its PostgreSQL temporarily …");
   const started = await startEmbeddedPostgres({ dataDir, log, onProgress: (text) => cli.terminal.note(text) });
   return { url: started.url, origin: "started", close: () => started.stop() };
 }
 
-/** The secret key of a data folder, as a setting. Only a new database may get a new one. */
-async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Promise<{ SVC_SECRET_KEY_FILE: string }> {
-  const key = origin === "started" ? await ensureLocalSecretKey(dataDir) : await readLocalSecretKey(dataDir);
-  if (key !== null) return { SVC_SECRET_KEY_FILE: localSecretKeyFile(dataDir) };
+/** The secret key of a data folder whose database runs, as a setting. */
+async function secretKeyOf({ dataDir }: EarlyConfig): Promise<{ SVC_SECRET_KEY_FILE: string }> {
+  if ((await readLocalSecretKey(dataDir)) !== null) return { SVC_SECRET_KEY_FILE: localSecretKeyFile(dataDir) };
   throw new CliError(
     "no_secret_key",
     EXIT.configuration,
@@ -78,7 +81,7 @@ async function secretKeyOf({ dataDir }: EarlyConfig, origin: DatabaseOrigin): Pr
 /**
  * Gives a command the database to work on: the one that DATABASE_URL names, else the PostgreSQL of the data folder,
  * which is joined where it runs and else started for the moment. What was started is stopped again, also at Ctrl-C.
- * Throws ConfigError, CliError `no_data`, DataFolderInUseError and EmbeddedPostgresError.
+ * Throws ConfigError, CliError `no_data`, SecretKeyMissingError, DataFolderInUseError and EmbeddedPostgresError.
  */
 export async function withDatabase<Result>(
   cli: Cli,
@@ -101,7 +104,7 @@ export async function withDatabase<Result>(
     if (early.databaseUrl !== undefined) return await run({ origin: "configured", config: loadConfig(environment) });
     const server = await findOrStart(cli, early, log, mayCreate);
     try {
-      const secret = early.secretKey === undefined ? await secretKeyOf(early, server.origin) : {};
+      const secret = early.secretKey === undefined ? await secretKeyOf(early) : {};
       const config = loadConfig({ ...environment, ...secret, DATABASE_URL: server.url });
       return await run({ origin: server.origin, config });
     } finally {

@@ -60,12 +60,12 @@ test("a group is half of what waits, and no larger than the limit of any of it",
   const run = (name: string, limit: number) =>
     isolation.exclusively(limit, async (groupSize) => void groups.push(`${name} of ${groupSize}`));
   await Promise.all([
-    ...["e", "f", "g"].map((name) => run(name, 2)),
-    run("h", 1),
-    ...["a", "b", "c", "d"].map((name) => run(name, Infinity)),
+    ...["g", "h", "i"].map((name) => run(name, 2)),
+    run("j", 1),
+    ...["a", "b", "c", "d", "e", "f"].map((name) => run(name, Infinity)),
   ]);
-  const firstGroup = ["a of 4", "b of 4", "c of 4", "d of 4"];
-  expect(groups).toEqual([...firstGroup, "e of 2", "f of 2", "g of 1", "h of 1"]);
+  const firstGroup = ["a of 5", "b of 5", "c of 5", "d of 5", "e of 5"];
+  expect(groups).toEqual([...firstGroup, "f of 1", "g of 2", "h of 2", "i of 1", "j of 1"]);
 });
 
 test("work that fails holds nothing up", async () => {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { acquireDataFolder, checkLoopback, hasCluster, startEmbeddedPostgres } from "@svc/embedded";
 import type { Log } from "@svc/log";
 import { ensureLocalSecretKey, localSecretKeyFile } from "@svc/operations";
-import { checkPorts, recallPorts } from "@svc/runtime";
+import { UNSWITCHED_APPS, checkPorts, recallPorts } from "@svc/runtime";
 import type { EarlyConfig, ListeningApp } from "@svc/runtime";
 
 /** What stands in for a database server, as environment variables for the configuration. */
@@ -12,8 +12,8 @@ export interface Infrastructure {
   stop(): Promise<void>;
 }
 
-/** The apps whose ports are checked if the data folder does not know them. The first start enables the widget. */
-const LISTENING: readonly ListeningApp[] = ["api", "tool-server", "console"];
+/** The apps with a port that the first start enables. */
+const FIRST_APPS: readonly ListeningApp[] = ["api", "tool-server", "console", "widget"];
 
 /** Rights of a folder to be written by others than its owner. */
 const OTHERS_WRITE = 0o022;
@@ -30,7 +30,7 @@ async function findOpenFolder(dataDir: string): Promise<string | null> {
 /**
  * Starts a local PostgreSQL when the configuration names none. The data folder belongs to one process at a time; its
  * lock is released by `stop`. The ports of the product are checked before anything is created. Throws
- * DataFolderInUseError, PortTakenError, CannotListenError and EmbeddedPostgresError.
+ * DataFolderInUseError, PortTakenError, CannotListenError, SecretKeyMissingError and EmbeddedPostgresError.
  */
 export async function startInfrastructure(
   config: EarlyConfig,
@@ -40,17 +40,17 @@ export async function startInfrastructure(
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   const openFolder = await findOpenFolder(config.dataDir);
   if (openFolder !== null) onProgress(openFolder);
-  const remembered = await recallPorts(config.dataDir);
   if (config.databaseUrl !== undefined) {
-    await checkPorts(remembered ?? LISTENING, config);
+    // Nothing is remembered of a database whose settings others change too.
+    await checkPorts(UNSWITCHED_APPS, config);
     return { variables: {}, stop: () => Promise.resolve() };
   }
   const lock = await acquireDataFolder(config.dataDir);
   try {
     await checkLoopback();
     const isFirst = !(await hasCluster(config.dataDir));
-    await checkPorts(isFirst ? [...LISTENING, "widget"] : (remembered ?? LISTENING), config);
-    if (config.secretKey === undefined) await ensureLocalSecretKey(config.dataDir);
+    await checkPorts(isFirst ? FIRST_APPS : await recallPorts(config.dataDir), config);
+    if (config.secretKey === undefined) await ensureLocalSecretKey(config.dataDir, { hasData: !isFirst });
     const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, lock, log, onProgress });
     return {
       variables: {

@@ -10,6 +10,7 @@ import type { Service } from "@svc/contracts";
 import { pipelineService } from "@svc/pipeline";
 import {
   closeResources,
+  forgetPorts,
   loadConfig,
   migrateAll,
   openResources,
@@ -48,9 +49,9 @@ async function prepareKeys({ store }: Resources, config: Config): Promise<string
   return `$(cat '${localKeyFile(resolve(config.dataDir)).replaceAll("'", String.raw`'\''`)}')`;
 }
 
-/** Remembers what listens, at the start and after what was switched on or off until the stop. */
+/** Remembers at the stop what listens then: a run that is killed leaves nothing that may be out of date. */
 function portsService({ store, config }: Resources): Service {
-  async function remember(): Promise<void> {
+  async function stop(): Promise<void> {
     const { enabled } = await store.channelsConfig.read();
     const switched = (["widget", "tool-server"] as const).filter((app) => enabled.includes(app));
     await rememberPorts(config.dataDir, ["api", "console", ...switched]);
@@ -58,8 +59,8 @@ function portsService({ store, config }: Resources): Service {
   return {
     name: "ports",
     async start() {
-      await remember();
-      return { stop: remember };
+      await forgetPorts(config.dataDir);
+      return { stop };
     },
   };
 }
@@ -93,7 +94,7 @@ export async function startStandalone(env: Environment, onProgress: (text: strin
       throw error;
     }
     const services = [
-      portsService,
+      ...(early.databaseUrl === undefined ? [portsService] : []),
       pipelineService,
       apiService,
       widgetService,

@@ -87,8 +87,10 @@ export function widgetService(resources: Resources): Service {
     const silenceTexts = followTexts(queues, (ids) => sockets?.wake(ids));
     const sweeper = startFileSweeper({ store, log });
     const unfollow = await manager.follow();
+    const failure = manager.states().find(({ state }) => state === "failing")?.error ?? null;
 
     return {
+      ...(failure === null ? {} : { problems: { Widget: failure } }),
       urls: listening === null ? {} : { Widget: localUrl(host, config.ports.widget) },
       findFault,
       drain() {

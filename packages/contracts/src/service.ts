@@ -17,4 +17,6 @@ export interface RunningService {
   drain?(): void;
   /** URLs to show to people, by name. */
   urls?: Record<string, string>;
+  /** What did not open at the start, by the name of its address, each with a sentence that says why and what to do. */
+  problems?: Record<string, string>;
 }

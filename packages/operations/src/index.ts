@@ -59,7 +59,12 @@ export { submitIssue } from "./issues.ts";
 export type { IssueDeps, IssueWait } from "./issues.ts";
 export { isUuid } from "./is-uuid.ts";
 export { ensureLocalKey, localKeyFile, readLocalKey, revokeLocalKeys } from "./local-key.ts";
-export { ensureLocalSecretKey, localSecretKeyFile, readLocalSecretKey } from "./local-secret-key.ts";
+export {
+  SecretKeyMissingError,
+  ensureLocalSecretKey,
+  localSecretKeyFile,
+  readLocalSecretKey,
+} from "./local-secret-key.ts";
 export { writePrivateFile } from "./private-file.ts";
 export { summarizeNotes } from "./notes.ts";
 export type { NotesDeps } from "./notes.ts";

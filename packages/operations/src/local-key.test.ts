@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
@@ -94,25 +94,36 @@ describe("the command line's credential", () => {
 });
 
 describe("the secret key of a data folder", () => {
+  const NEW = { hasData: false };
   const file = () => join(dataDir, "secret-key");
 
   test("is made once, long enough, in a file that only its owner can read", async () => {
     expect(await readLocalSecretKey(dataDir)).toBeNull();
-    const key = await ensureLocalSecretKey(dataDir);
+    const key = await ensureLocalSecretKey(dataDir, NEW);
     expect(key).toMatch(/^[\w-]{64}$/);
     expect(await modeOf(file())).toBe("600");
-    expect(await ensureLocalSecretKey(dataDir)).toBe(key);
+    expect(await ensureLocalSecretKey(dataDir, NEW)).toBe(key);
     expect(await readLocalSecretKey(dataDir)).toBe(key);
   });
 
   test("is another one in each folder", async () => {
     const other = join(dataDir, "other");
     await mkdir(other);
-    expect(await ensureLocalSecretKey(other)).not.toBe(await ensureLocalSecretKey(dataDir));
+    expect(await ensureLocalSecretKey(other, NEW)).not.toBe(await ensureLocalSecretKey(dataDir, NEW));
+  });
+
+  test("is not replaced when it is missing from the folder of a database", async () => {
+    const file = join(dataDir, "secret-key");
+    await expect(ensureLocalSecretKey(dataDir, { hasData: true })).rejects.toThrow(
+      `There is no secret key in ${file}, and this database was set up with one.`,
+    );
+    expect(await readdir(dataDir)).toEqual([]);
+    const key = await ensureLocalSecretKey(dataDir, NEW);
+    expect(await ensureLocalSecretKey(dataDir, { hasData: true })).toBe(key);
   });
 
   test("that cannot be read is an error: another one would open nothing that was sealed", async () => {
     await mkdir(file());
-    await expect(ensureLocalSecretKey(dataDir)).rejects.toMatchObject({ code: "EISDIR" });
+    await expect(ensureLocalSecretKey(dataDir, NEW)).rejects.toMatchObject({ code: "EISDIR" });
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { readPrivateFile, writePrivateFile } from "./private-file.ts";
 
 const FILE = "secret-key";
@@ -15,13 +15,26 @@ export function readLocalSecretKey(dataDir: string): Promise<string | null> {
   return readPrivateFile(localSecretKeyFile(dataDir));
 }
 
+/** The secret key that the database of a data folder was set up with is not in the folder. */
+export class SecretKeyMissingError extends Error {
+  constructor(dataDir: string) {
+    const file = resolve(localSecretKeyFile(dataDir));
+    super(
+      `There is no secret key in ${file}, and this database was set up with one. Put the file back from your copy, or set SVC_SECRET_KEY to that key.`,
+    );
+    this.name = "SecretKeyMissingError";
+  }
+}
+
 /**
- * The secret key of a data folder, made when there is none; only its owner can read it. It is on the disk before
- * anything can be sealed with it. The folder must exist.
+ * Returns the secret key of a data folder. Creates one if there is none and the database is still to be made: another
+ * key would open nothing of an existing one. Only its owner can read the file, which is on the disk before anything can be
+ * sealed with it. The folder must exist. Throws SecretKeyMissingError.
  */
-export async function ensureLocalSecretKey(dataDir: string): Promise<string> {
+export async function ensureLocalSecretKey(dataDir: string, { hasData }: { hasData: boolean }): Promise<string> {
   const known = await readLocalSecretKey(dataDir);
   if (known !== null) return known;
+  if (hasData) throw new SecretKeyMissingError(dataDir);
   const key = randomBytes(KEY_BYTES).toString("base64url");
   await writePrivateFile(localSecretKeyFile(dataDir), key);
   return key;

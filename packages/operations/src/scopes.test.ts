@@ -8,6 +8,7 @@ import * as exported from "./index.ts";
 /** What is exported and is no operation of anybody: each with why it needs no scope. */
 const NO_OPERATIONS: Record<string, string> = {
   FIRST_AGENT: "a name",
+  SecretKeyMissingError: "an error",
   audited: "makes operations",
   checkInput: "looks at a value",
   createMappingCache: "keeps what it has made of what it is given",

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkPortsFree } from "@svc/http";
 import type { EarlyConfig } from "./load-config.ts";
@@ -36,12 +36,15 @@ export async function checkPorts(
   ]);
 }
 
+/** Apps that always have their port; those of the others are in the settings, which are in the database. */
+export const UNSWITCHED_APPS: readonly ListeningApp[] = ["api", "console"];
+
 /** File of the data folder with the settings of the ports that the last run used, as a JSON array. */
 const REMEMBERED_FILE = "ports.json";
 
 /**
  * Remembers which apps have a port, for the check of the next start: what is enabled is in the database, which does not
- * run yet at that time. Also read by scripts/check-start.mjs.
+ * run yet at that time. Written at the end of a run. Also read by scripts/check-start.mjs.
  */
 export async function rememberPorts(dataDir: string, apps: readonly ListeningApp[]): Promise<void> {
   const file = join(dataDir, REMEMBERED_FILE);
@@ -49,14 +52,22 @@ export async function rememberPorts(dataDir: string, apps: readonly ListeningApp
   await rename(`${file}.new`, file);
 }
 
-/** Returns the apps that had a port in the last run on this data folder; null if that is not known. */
-export async function recallPorts(dataDir: string): Promise<ListeningApp[] | null> {
+/**
+ * Removes what was remembered: while the product runs, which may be killed, and when the settings are changed while it does
+ * not run.
+ */
+export async function forgetPorts(dataDir: string): Promise<void> {
+  await rm(join(dataDir, REMEMBERED_FILE), { force: true });
+}
+
+/** Returns the apps of this data folder whose ports a start uses, as far as they are known. */
+export async function recallPorts(dataDir: string): Promise<readonly ListeningApp[]> {
   try {
     const settings: unknown = JSON.parse(await readFile(join(dataDir, REMEMBERED_FILE), "utf8"));
-    if (!Array.isArray(settings)) return null;
+    if (!Array.isArray(settings)) return UNSWITCHED_APPS;
     return (Object.keys(PORTS) as ListeningApp[]).filter((app) => settings.includes(PORTS[app].setting));
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return UNSWITCHED_APPS;
     throw error;
   }
 }

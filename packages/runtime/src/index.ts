@@ -1,4 +1,4 @@
-export { checkPorts, recallPorts, rememberPorts } from "./check-ports.ts";
+export { UNSWITCHED_APPS, checkPorts, forgetPorts, recallPorts, rememberPorts } from "./check-ports.ts";
 export type { ListeningApp } from "./check-ports.ts";
 export { describeEndpoints } from "./describe-endpoints.ts";
 export { describeErrors } from "./describe-errors.ts";

@@ -12,6 +12,8 @@ import { watchProcesses } from "./watch-processes.ts";
 export interface Running {
   /** Addresses to show to a person, by what they are. */
   urls: Record<string, string>;
+  /** What did not open, by the name of its address, each with a sentence that says why and what to do. */
+  problems: Record<string, string>;
   /** Stops everything in the reverse order of the start and closes the resources. Safe to call twice. */
   stop(): Promise<void>;
   /** Resolves when everything has stopped, whoever asked for it. */
@@ -125,6 +127,7 @@ export async function runServices(
   process.on("SIGINT", onSignal);
 
   const urls: Record<string, string> = {};
+  const problems: Record<string, string> = {};
   let endWatching: (() => Promise<void>) | undefined;
   let tellStop: ReturnType<typeof watchProcesses> | undefined;
   async function watch(): Promise<void> {
@@ -152,6 +155,7 @@ export async function runServices(
       const running = await service.start();
       started.push(running);
       Object.assign(urls, running.urls);
+      Object.assign(problems, running.problems);
     }
     if (config.ports.metrics === undefined || isDraining) return;
     const health = await listen(monitorListener({ findFault: () => findFault(isDraining, started) }), {
@@ -169,7 +173,7 @@ export async function runServices(
     throw error;
   }
   log.info({ services: services.map((service) => service.name), queues: resources.queues.backend }, "started");
-  return { urls, stop, stopped };
+  return { urls, problems, stop, stopped };
 }
 
 /** The first thing that keeps one of the services from its work, or null. */

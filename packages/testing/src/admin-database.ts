@@ -71,7 +71,10 @@ export async function ensureDatabase(
   }
 }
 
-/** Removes a database together with the connections to it. */
+/**
+ * Removes a database together with the connections to it. PostgreSQL ends them and gives up after five seconds, which is
+ * too short for them to end on a busy machine.
+ */
 export async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  await runAsAdmin(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
+  await runOnUnused(adminUrl, `DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
 }

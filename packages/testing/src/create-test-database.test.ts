@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import { createTestDatabase } from "./create-test-database.ts";
 import type { TestDatabase } from "./create-test-database.ts";
+import { readTestSettings } from "./test-settings.ts";
+import { waitFor } from "./wait-for.ts";
 
 let databases: TestDatabase[];
 
@@ -84,3 +86,39 @@ test("what could not be written is not copied: the next one who asks writes it a
   expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   await drop();
 });
+
+// The process of a connection can be stopped only on this machine.
+const testOwnServer = readTestSettings().databaseUrl === undefined ? test : test.skip;
+
+testOwnServer(
+  "a test database is dropped also when a connection to it takes longer to end than PostgreSQL waits",
+  async () => {
+    const database = await createTestDatabase();
+    const { pathname } = new URL(database.url);
+    const admin = databases[0]?.url ?? "";
+    const client = new Client({ connectionString: database.url });
+    client.on("error", () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    const pid = rows[0]?.pid ?? 0;
+    const attempts = new Set<number>();
+    const hasTriedTwice = async () => {
+      const found = await query(
+        admin,
+        `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DROP DATABASE%${pathname.slice(1)}%'
+       AND pid <> pg_backend_pid()`,
+      );
+      for (const row of found as { pid: number }[]) attempts.add(row.pid);
+      return attempts.size > 1;
+    };
+    process.kill(pid, "SIGSTOP");
+    const dropping = database.drop();
+    try {
+      await waitFor(hasTriedTwice, { what: "a second attempt to drop the database" });
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await dropping;
+    await expect(query(database.url, "SELECT 1")).rejects.toMatchObject({ code: "3D000" });
+  },
+);

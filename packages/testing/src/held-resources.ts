@@ -22,13 +22,16 @@ export function holdResource(what: string, end: () => Promise<unknown>): () => v
 }
 
 /**
- * Ends what is still held in a realm, and answers what that was: an empty list when nothing leaked. Meant for the end
- * of a test file.
+ * Ends what is still held in a realm and returns what that was: an empty list if nothing leaked. Never rejects: what
+ * cannot be ended is named with the reason. Meant for the end of a test file.
  */
 export async function endHeldResources(realm: object): Promise<string[]> {
   const held = (realm as Realm)[HELD] ?? new Set();
   const leaked = [...held];
   held.clear();
-  await Promise.all(leaked.map(({ end }) => end()));
-  return leaked.map(({ what }) => what);
+  const ends = await Promise.allSettled(leaked.map(async ({ end }) => end()));
+  return leaked.map(({ what }, index) => {
+    const end = ends[index];
+    return end?.status === "rejected" ? `${what} (still there: ${String(end.reason)})` : what;
+  });
 }

@@ -23,6 +23,7 @@ async function runJest(body: string): Promise<{ code: number | null; output: str
   await writeFile(
     join(folder, "some.test.js"),
     `import { startProcess } from ${JSON.stringify(`${dist}/index.js`)};
+     import { holdResource } from ${JSON.stringify(`${dist}/held-resources.js`)};
      const start = () => startProcess({ file: ${JSON.stringify(join(folder, "sleeper.js"))}, env: {}, name: "sleeper" });
      ${body}`,
   );
@@ -50,6 +51,23 @@ test("a test file that leaves a process running fails and names it, and the proc
   expect(code).toBe(1);
   const pid = Number(/pid (\d+)/.exec(output)?.[1]);
   expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
+});
+
+test("a leak is reported beside the test that failed, and is ended by code that loads a module for it", async () => {
+  const { code, output } = await runJest(`
+    test("fails first", async () => {
+      await start();
+      holdResource("lazy server", async () => void (await import("node:dgram")).createSocket("udp4").close());
+      holdResource("stubborn server", () => Promise.reject(new Error("it does not stop")));
+      throw new Error("the cause");
+    });`);
+  expect(output).toMatch(/● fails first\s+the cause/);
+  expect(output).toMatch(
+    /left something running[^]*sleeper \(process \d+\), lazy server, stubborn server \(still there: /,
+  );
+  expect(output).toContain("it does not stop");
+  expect(output).not.toMatch(/has been torn down/);
+  expect(code).toBe(1);
 });
 
 test("a test file that ends what it starts in its last hook passes", async () => {

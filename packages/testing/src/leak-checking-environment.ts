@@ -4,9 +4,21 @@ import { endHeldResources } from "./held-resources.ts";
 /** The error classes of the language. Node makes errors of its own of these, in the realm outside of a test. */
 const ERROR_CLASSES = [Error, AggregateError, RangeError, SyntaxError, TypeError, URIError];
 
+/** The part of jest-circus's state that holds the hooks of a file. */
+interface RunState {
+  rootDescribeBlock: { hooks: object[] };
+}
+
+/** Ends what a test file has left. Throws if there was anything. */
+async function endLeaks(realm: object): Promise<void> {
+  const leaked = await endHeldResources(realm);
+  if (leaked.length === 0) return;
+  throw new Error(`This test file left something running; stop it in afterEach or afterAll: ${leaked.join(", ")}.`);
+}
+
 /**
  * The jest environment of this repository: Node's, which also fails a test file that leaves something running. It
- * looks after the last hook of the file, which no hook of a setup file could. Jest asks for a class here.
+ * checks after the last hook of the file. Jest requires a class here.
  */
 export default class LeakCheckingEnvironment extends TestEnvironment {
   override async setup(): Promise<void> {
@@ -14,11 +26,24 @@ export default class LeakCheckingEnvironment extends TestEnvironment {
     recognizeOuterErrors(this.global);
   }
 
+  /**
+   * Adds a last hook to the file. Only in a hook may the modules of the file still load others, as `pg` does for each
+   * connection, and an error of a hook stands beside the failures of the tests, which are often the cause of a leak: one
+   * of `teardown` would replace them.
+   */
+  handleTestEvent(event: { name: string }, { rootDescribeBlock: parent }: RunState): void {
+    if (event.name !== "run_start") return;
+    const fn = () => endLeaks(this.global);
+    parent.hooks.push({ type: "afterAll", fn, parent, seenDone: false, timeout: undefined, asyncError: new Error() });
+  }
+
+  /** Ends what a file left that could not be loaded, or that started something after its last hook. */
   override async teardown(): Promise<void> {
-    const leaked = await endHeldResources(this.global);
-    await super.teardown();
-    if (leaked.length === 0) return;
-    throw new Error(`This test file left something running; stop it in afterEach or afterAll: ${leaked.join(", ")}.`);
+    try {
+      await endLeaks(this.global);
+    } finally {
+      await super.teardown();
+    }
   }
 }
 

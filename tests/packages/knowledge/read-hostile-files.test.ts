@@ -227,6 +227,12 @@ describe("size", () => {
 });
 
 describe("a worker that is lost", () => {
+  test("is lost by default within 45 seconds, and within 15 seconds of the processor by a file of 1.5 MB", () => {
+    const { timeoutMs, timeoutBaseMs, timeoutPerMbMs } = READ_LIMITS;
+    expect(timeoutMs).toBeLessThanOrEqual(45_000);
+    expect(timeoutBaseMs + 1.5 * timeoutPerMbMs).toBeLessThanOrEqual(15_000);
+  });
+
   test("fails the one file that took too long or too much, and the files behind it are read", async () => {
     const attributes = `<p ${Array.from({ length: 200_000 }, (_, index) => `a${index}`).join(" ")}>x`;
     const slow = createFileReader({ limits: { timeoutMs: 500 } });

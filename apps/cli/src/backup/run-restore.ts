@@ -1,5 +1,5 @@
 import { readLocalSecretKey } from "@svc/operations";
-import { migrateAll, readEnvironment } from "@svc/runtime";
+import { forgetPorts, migrateAll, readEnvironment } from "@svc/runtime";
 import { createSealer, putStoreCopy } from "@svc/store";
 import type { PutResult } from "@svc/store";
 import type { Cli } from "../cli.ts";
@@ -37,6 +37,7 @@ async function* provenTables(backup: BackupReading, secretKey: string): ReturnTy
 
 async function restoreInto(cli: Cli, database: Database, backup: BackupReading, options: RestoreOptions) {
   const { config, log, signal } = database;
+  await forgetPorts(config.dataDir);
   const result = await putStoreCopy(
     {
       url: config.databaseUrl,

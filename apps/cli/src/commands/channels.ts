@@ -40,14 +40,16 @@ async function list(cli: Cli): Promise<void> {
 }
 
 async function setEnabled(cli: Cli, id: ChannelName, enabled: boolean): Promise<void> {
-  const [{ withResources }, { setChannelEnabled }, { localPrincipal }] = await Promise.all([
+  const [{ withResources }, { setChannelEnabled }, { localPrincipal }, { forgetPorts }] = await Promise.all([
     import("../with-resources.ts"),
     import("@svc/operations"),
     import("../local-principal.ts"),
+    import("@svc/runtime"),
   ]);
-  const isChanged = await withResources(cli, {}, async ({ store }) =>
-    setChannelEnabled({ store }, await localPrincipal(store), id, enabled),
-  );
+  const isChanged = await withResources(cli, {}, async ({ store, config }) => {
+    await forgetPorts(config.dataDir);
+    return setChannelEnabled({ store }, await localPrincipal(store), id, enabled);
+  });
   const state = enabled ? "enabled" : "disabled";
   cli.terminal.show({ ok: true, id, enabled, isChanged }, () =>
     isChanged

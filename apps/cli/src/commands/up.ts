@@ -47,7 +47,7 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
     import("@svc/widget"),
     import("../render-facts.ts"),
   ]);
-  const { config, initialized, urls, firstAdministratorUrl } = product;
+  const { config, initialized, urls, problems, firstAdministratorUrl } = product;
   const { adminKey } = initialized;
   const dataDir = resolve(config.dataDir);
   const handOut = async (secret: string | null, name: string) =>
@@ -56,7 +56,7 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
   const link = await handOut(firstAdministratorUrl, "sign-up-link");
   const curl = curlLine(product, key === null || key.isInFile ? product.keyForShell : key.shown);
   const hasDemo = urls.Widget !== undefined && isDemoShown(config);
-  terminal.show({ ok: true, urls, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid }, () => {
+  terminal.show({ ok: true, urls, problems, adminKey, firstAdministratorUrl, dataDir, curl, pid: process.pid }, () => {
     const addresses = Object.entries(urls).flatMap(([service, url]): [string, string][] => {
       const [name, path] = BELOW[service] ?? [];
       const isThere = name !== undefined && (hasDemo || service !== "Widget");
@@ -66,6 +66,10 @@ async function introduce({ terminal, env }: Cli, product: Standalone): Promise<v
       readEnvironment(env).databaseUrl === undefined ? "embedded PostgreSQL" : "PostgreSQL of DATABASE_URL";
     const facts: [string, string][] = [
       ...addresses,
+      ...Object.entries(problems).map(([service, problem]): [string, string] => [
+        service,
+        `is not running: ${problem}`,
+      ]),
       ...(link === null
         ? []
         : [

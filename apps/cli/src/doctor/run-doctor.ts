@@ -36,8 +36,10 @@ async function look(name: string, work: () => Promise<Check[]>): Promise<Check[]
     return await work();
   } catch (error) {
     if (error instanceof InterruptedError) throw error;
-    const [detail = "", ...advice] = explainError(error).message.split("\n");
-    return [{ name, status: "fail", detail, ...(advice.length === 0 ? {} : { advice: advice.join(" ") }) }];
+    const { code, message } = explainError(error);
+    const [detail = "", ...advice] = message.split("\n");
+    const what = code === "no_secret_key" ? "Secret key" : name;
+    return [{ name: what, status: "fail", detail, ...(advice.length === 0 ? {} : { advice: advice.join(" ") }) }];
   }
 }
 

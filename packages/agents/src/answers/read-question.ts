@@ -1,4 +1,13 @@
-import { detectLanguage, findSynonyms, foldAccents, isSameWord, likeness, meaningOf, tokenize, wordRarity } from "@svc/text";
+import {
+  detectLanguage,
+  findSynonyms,
+  foldAccents,
+  isSameWord,
+  likeness,
+  meaningOf,
+  tokenize,
+  wordRarity,
+} from "@svc/text";
 import type { SearchResult } from "../answer.ts";
 import { readNaming } from "../naming-words.ts";
 
