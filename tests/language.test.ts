@@ -67,15 +67,18 @@ const TOKEN =
 /** Returns the docstrings and string literals of a TypeScript file, and what stands between tags of JSX. */
 function lex(text: string): (Passage & { kind: "docstring" | "literal" })[] {
   const lineOf = createLineFinder(text);
-  return [...text.matchAll(TOKEN)].flatMap(({ index, 1: docstring, 2: double, 3: single, 4: template, 5: jsx }) => {
-    const line = lineOf(index);
-    if (docstring !== undefined) {
-      const plain = docstring.replaceAll(/^\s*(?:\/\*\*|\*(?!\/))?[ \t]?|\*\/$/gm, "");
-      return [{ kind: "docstring" as const, line, text: plain.trim() }];
-    }
-    const literal = double ?? single ?? template ?? jsx;
-    return literal === undefined ? [] : [{ kind: "literal" as const, line, text: literal }];
-  });
+  type Found = ReturnType<typeof lex>;
+  return [...text.matchAll(TOKEN)].flatMap(
+    ({ index, 1: docstring, 2: double, 3: single, 4: template, 5: jsx }): Found => {
+      const line = lineOf(index);
+      if (docstring !== undefined) {
+        const plain = docstring.replaceAll(/^\s*(?:\/\*\*|\*(?!\/))?[ \t]?|\*\/$/gm, "");
+        return [{ kind: "docstring", line, text: plain.trim() }];
+      }
+      const literal = double ?? single ?? template ?? jsx;
+      return literal === undefined ? [] : [{ kind: "literal", line, text: literal }];
+    },
+  );
 }
 
 function createLineFinder(text: string): (index: number) => number {
