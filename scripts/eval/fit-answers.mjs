@@ -2,7 +2,7 @@
 //   node scripts/eval/fit-answers.mjs FOLDER-OF-SETS [--write] [--dump FILE]
 // Each set is a folder with docs/ and questions.jsonl (see read-questions.mjs). Figures are taken by leaving out one group
 // of sets after the other: sets of one subject in two languages are one group. --write puts weights that are fitted on all
-// sets into packages/agents/data/answer-weights.json. --dump keeps what the searches found, so that the next run is quick.
+// sets into packages/agents/data/answer-weights.json; those of routing stay without --routes. --dump keeps what the searches found, so that the next run is quick.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -50,7 +50,10 @@ reportRoutes();
 if (values.write) {
   const file = join(ROOT, "packages", "agents", "data", "answer-weights.json");
   const rounded = (_, value) => (typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value);
-  writeFileSync(file, `${JSON.stringify({ ...fit(rows), route: fitRoute(routes, fit(rows)) }, rounded, 2)}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify({ ...fit(rows), route: routes.length === 0 ? answerWeights().route : fitRoute(routes, fit(rows)) }, rounded, 2)}\n`,
+  );
   console.log(`written: ${file}`);
 }
 
