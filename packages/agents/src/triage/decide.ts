@@ -32,7 +32,7 @@ const MEANING_WEIGHT = 1.6;
 const LEAST_MEANING = 0.3;
 
 /** What the likeness of a message as a whole to an agent's description counts, in logarithms of odds. */
-const LIKENESS_WEIGHT = 4;
+const LIKENESS_WEIGHT = 2;
 
 /** A message that is less alike to every description is like none of them. */
 const LEAST_ALIKE = 0.5;
