@@ -49,7 +49,7 @@ describe("the catalogue of errors", () => {
 
   test("describes in sentences when each error happens and what to do", () => {
     const sentences = entries.flatMap(([, { when, fix }]) => [when, fix]);
-    expect(sentences.filter((sentence) => !/^[A-Z].+\.$/.test(sentence))).toEqual([]);
+    expect(sentences.filter((sentence) => !/^[A-Z`].+\.$/.test(sentence))).toEqual([]);
   });
 });
 
