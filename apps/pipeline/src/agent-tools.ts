@@ -13,7 +13,7 @@ const READ_COUNTS_MS = 15 * 60_000;
 const TOLD_ARGUMENTS_MAX_CHARS = 200;
 
 const WAITS =
-  "Not called yet: an operator has to approve this call first. Do not say that it was done. What comes of it is told later.";
+  "Not called yet: an operator has to approve this call first. Do not say that it was done. The result follows later.";
 const REJECTED = "Not called: an operator has rejected this call. Do not ask for it again.";
 const UNKNOWN =
   "Whether this call was made is not known, and it is not made again. A person has to look. Do not say that it was done.";
@@ -251,7 +251,7 @@ export async function openRunTools(context: StageContext, run: Run, agent: Agent
       // What was done must not go untold because the model gave no answer in the end.
       const isUntold = written.size > 0 && answer.model?.fallback != null;
       if (held.size === 0 && !isUntold) return answer;
-      const untold = isUntold ? [`${[...written].join(", ")} was called, and the answer does not tell of it.`] : [];
+      const untold = isUntold ? [`${[...written].join(", ")} was called, and the answer does not mention it.`] : [];
       const why = [...held.values(), ...untold, answer.why].join(" ");
       return { ...answer, why, model: { usage: null, fallback: null, ...answer.model, mustReview: true } };
     },

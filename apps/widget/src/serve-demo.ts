@@ -30,7 +30,7 @@ const POLICY = [
 ].join("; ");
 
 const NO_KEY =
-  'The widget has no key yet. Start the service anew, or set one: npm run svc -- channels set widget \'{"apiKey":"…"}\'';
+  'The widget has no key yet. Restart the service, or set one: npm run svc -- channels set widget \'{"apiKey":"…"}\'';
 
 /** The names of the demo page, which is shown on loopback alone. */
 const HOSTS = createKnownHosts({ bindHost: "127.0.0.1", publicUrls: [] });

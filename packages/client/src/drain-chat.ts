@@ -12,7 +12,7 @@ export interface DrainOptions {
    * not retried once the service may have processed it.
    */
   after?: string | undefined;
-  /** How long the service waits for a reply if there is none, from 0 to 60,000 milliseconds. Defaults to 0. */
+  /** Duration for which the service waits for a reply if there is none, from 0 to 60,000 milliseconds. Defaults to 0. */
   waitMs?: number | undefined;
   /** Returns the replies without removing or acknowledging them. */
   peek?: boolean | undefined;

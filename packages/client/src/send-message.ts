@@ -8,7 +8,7 @@ import { unexpected } from "./try-call.ts";
 export interface SendOptions {
   /** Deduplicates repeated requests, also from other processes. Defaults to a new key for each call. */
   idempotencyKey?: string | undefined;
-  /** How long the service waits for a reply in mode sync, in milliseconds. The message's `timeoutMs` has priority. */
+  /** Duration for which the service waits for a reply in mode sync, in milliseconds. The message's `timeoutMs` has priority. */
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }

@@ -19,7 +19,7 @@ export interface StreamOptions {
    * The `cursor` of an earlier stream or drain of this chat. Replies up to it are not returned again. Defaults to `0`.
    */
   after?: string | undefined;
-  /** How long one request to the service waits for a reply, at most 60,000 milliseconds. Defaults to 30,000. */
+  /** Duration for which one request to the service waits for a reply, at most 60,000 milliseconds. Defaults to 30,000. */
   waitMs?: number | undefined;
   /** Ends the stream; the reader then throws the signal's reason. */
   signal?: AbortSignal | undefined;

@@ -18,7 +18,7 @@ export interface RequestOptions {
   ifMatch?: number | string | undefined;
   /** Deduplicates repeated POST requests for messages. */
   idempotencyKey?: string | undefined;
-  /** How long the service was asked to wait before it responds, in milliseconds. Defaults to 0. */
+  /** Duration for which the service was asked to wait before it responds, in milliseconds. Defaults to 0. */
   waitMs?: number | undefined;
   /** Aborts the request, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;

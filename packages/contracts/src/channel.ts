@@ -72,7 +72,7 @@ export interface AcceptedMessage {
   seq: number;
 }
 
-/** Where the callbacks of a message are sent, and what signs them. */
+/** Destination of the callbacks of a message, and the secret that signs them. */
 export interface CallbackTarget {
   url: string;
   /** ID of the final callback, as returned to the sender. */

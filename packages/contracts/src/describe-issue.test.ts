@@ -5,13 +5,13 @@ import { describeIssue } from "./describe-issue.ts";
 const told = (schema: z.ZodType, value: unknown) =>
   schema.safeParse(value).error?.issues.map((issue) => ({ path: issue.path, ...describeIssue(issue) }));
 
-test("a field that is missing is told as required", () => {
+test("a missing field is reported as required", () => {
   expect(told(z.object({ text: z.string() }), {})).toEqual([
     { path: ["text"], code: "required", detail: "is required" },
   ]);
 });
 
-test("a field of another type is told what it must be", () => {
+test("a field of another type is reported with the type that it must have", () => {
   const schema = z.object({ text: z.string(), meta: z.array(z.number()) });
   expect(told(schema, { text: 42, meta: null })).toEqual([
     { path: ["text"], code: "invalid_type", detail: "must be a string" },
@@ -19,7 +19,7 @@ test("a field of another type is told what it must be", () => {
   ]);
 });
 
-test("a fault that a schema of ours has named keeps its code and words", () => {
+test("an error that a schema of the project has named keeps its code and text", () => {
   const schema = z
     .string()
     .refine(() => false, { error: "must have at most 3 characters", params: { code: "too_long" } });

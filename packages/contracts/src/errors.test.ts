@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { ERRORS, ServiceError } from "./errors.ts";
 import type { ErrorCode } from "./errors.ts";
 
-/** The statuses that the public contract fixes, and the one for what is our own fault. */
+/** The statuses that the public contract fixes, and that of internal errors. */
 const STATUSES: Record<ErrorCode, number> = {
   missing_key: 401,
   invalid_key: 401,
@@ -42,34 +42,34 @@ describe("the catalogue of errors", () => {
     expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(STATUSES);
   });
 
-  test("has codes that can be told apart without case, and a title of its own for each", () => {
+  test("has codes that differ in more than case, and a different title for each", () => {
     expect(entries.map(([code]) => code).filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
     expect(new Set(entries.map(([, { title }]) => title)).size).toBe(entries.length);
   });
 
-  test("says of each in sentences when it happens and what to do", () => {
+  test("describes in sentences when each error happens and what to do", () => {
     const sentences = entries.flatMap(([, { when, fix }]) => [when, fix]);
-    expect(sentences.filter((sentence) => !/^[A-Z].+\.$/.test(sentence))).toEqual([]);
+    expect(sentences.filter((sentence) => !/^[A-Z`].+\.$/.test(sentence))).toEqual([]);
   });
 });
 
 describe("an error for a caller", () => {
-  test("carries code, text, faults, headers and cause", () => {
+  test("carries code, text, errors, headers and cause", () => {
     const cause = new Error("inner");
     const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
-    const error = new ServiceError("invalid_request", "Mend it.", { errors, headers: { Allow: "GET" }, cause });
+    const error = new ServiceError("invalid_request", "Fix it.", { errors, headers: { Allow: "GET" }, cause });
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
       name: "ServiceError",
       code: "invalid_request",
-      message: "Mend it.",
+      message: "Fix it.",
       errors,
       headers: { Allow: "GET" },
       cause,
     });
   });
 
-  test("has neither faults nor headers unless they are given", () => {
+  test("has neither errors nor headers unless they are given", () => {
     expect(new ServiceError("not_found", "Nothing here.")).toMatchObject({ errors: undefined, headers: {} });
   });
 });

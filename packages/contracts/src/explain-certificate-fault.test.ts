@@ -3,7 +3,7 @@ import { explainCertificateFault } from "./explain-certificate-fault.ts";
 
 const faultWith = (code: string) => Object.assign(new Error("planted"), { code });
 
-describe("a fault of a certificate is told in words", () => {
+describe("an error of a certificate is explained in words", () => {
   test.each([
     ["SELF_SIGNED_CERT_IN_CHAIN", /not trusted.*NODE_EXTRA_CA_CERTS/],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /not trusted.*NODE_EXTRA_CA_CERTS/],
@@ -19,7 +19,7 @@ describe("a fault of a certificate is told in words", () => {
     );
   });
 
-  test("and other faults are none", () => {
+  test("but no other error is", () => {
     expect(explainCertificateFault(faultWith("ECONNREFUSED"))).toBeNull();
     expect(explainCertificateFault("text")).toBeNull();
   });

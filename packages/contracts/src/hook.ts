@@ -42,7 +42,7 @@ export const HOOK_LIMITS = {
   keptBodies: 20,
   keptDays: 30,
   shownBodyMaxChars: 16_384,
-  /** How long repeated events are recognized. */
+  /** Number of days for which repeated events are recognized. */
   eventDays: 7,
   /** Maximum difference between the time of a signature and the server's clock, in seconds. */
   toleranceSeconds: 300,

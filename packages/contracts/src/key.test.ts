@@ -9,7 +9,7 @@ const KEY = { name: "shop", scopes: ["messages:write"] };
 
 const faultsOf = (input: unknown) =>
   keyInputSchema.safeParse(input).error?.issues.map(({ path }) => path.join(".")) ?? [];
-/** The faults of a key with this field changed. */
+/** Returns the fields with errors of a key with this field changed. */
 const faultsWith = (field: string, value: unknown) => [...new Set(faultsOf({ ...KEY, [field]: value }))];
 
 /** Values of every type that JSON has. */
@@ -54,7 +54,7 @@ describe("a new key", () => {
     expect(faultsOf(input)).toEqual([""]);
   });
 
-  test("with faults in every field is told of each, and of fields that nobody knows", () => {
+  test("reports the errors of every field, and unknown fields", () => {
     const input: unknown = JSON.parse(
       '{"name":"","scopes":["kb:read","kb:all"],"project":"A","expiresAt":"soon","rateLimit":0,"key":"short","__proto__":{},"hasOwnProperty":1}',
     );
@@ -96,12 +96,12 @@ describe("the scopes of a key", () => {
     },
   );
 
-  test("that are wrong are told one by one", () => {
+  test("are reported one by one if they are wrong", () => {
     const scopes = ["kb:read", 1, null, ["kb:read"], { scope: "kb:read" }, "kb:write", "kb:all"];
     expect(faultsOf({ ...KEY, scopes })).toEqual(["scopes.1", "scopes.2", "scopes.3", "scopes.4", "scopes.6"]);
   });
 
-  test("are at most 100, and 10,000 of them are one fault", () => {
+  test("are at most 100, and 10,000 of them are one error", () => {
     expect(faultsOf({ ...KEY, scopes: Array.from({ length: 100 }, () => "kb:read") })).toEqual([]);
     for (const scope of ["kb:read", "nonsense", 1]) {
       expect(faultsOf({ ...KEY, scopes: Array.from({ length: 10_000 }, () => scope) })).toEqual(["scopes"]);
@@ -176,13 +176,13 @@ describe("a key from elsewhere", () => {
     " begins with a space",
     "ends with a space ",
     "ends with one too\u00a0",
-  ])("is not %j, and the fault does not repeat it", (key) => {
+  ])("is not %j, and the error does not repeat it", (key) => {
     const { error } = keyInputSchema.safeParse({ ...KEY, key });
     expect(new Set(error?.issues.map(({ path }) => path.join(".")))).toEqual(new Set(["key"]));
     if (key !== "") expect(error?.issues.map(({ message }) => message).join()).not.toContain(key);
   });
 
-  test("that is taken can be sent in a header, in UTF-8", () => {
+  test("that is accepted can be sent in a header, in UTF-8", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 16, maxLength: 600 }), (key) => {
         if (faultsWith("key", key).length > 0) return;
@@ -196,7 +196,7 @@ describe("a key from elsewhere", () => {
 });
 
 describe("a rotation", () => {
-  test("lets the old key work for a day where nothing is said, or as long as was said", () => {
+  test("leaves the old key valid for a day by default, or for the given duration", () => {
     expect(rotateInputSchema.parse({})).toEqual({ overlapSeconds: 86_400 });
     for (const overlapSeconds of [0, 1, 604_800]) {
       expect(rotateInputSchema.parse({ overlapSeconds })).toEqual({ overlapSeconds });
@@ -212,13 +212,13 @@ describe("a rotation", () => {
     expect(rotateInputSchema.safeParse(input).success).toBe(false);
   });
 
-  test("with unknown fields is refused", () => {
+  test("with unknown fields is rejected", () => {
     const input: unknown = JSON.parse('{"overlap":1,"__proto__":{}}');
     expect(rotateInputSchema.safeParse(input).error?.issues).toMatchObject([{ keys: ["overlap", "__proto__"] }]);
   });
 });
 
-test("whatever is sent for a key is taken or refused, and what is taken keeps every rule", () => {
+test("any input for a key is accepted or rejected, and an accepted one follows every rule", () => {
   const anyKey = fc.record(
     {
       name: fc.oneof(fc.anything(), fc.string({ unit: "binary", maxLength: 120 })),

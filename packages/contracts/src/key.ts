@@ -14,7 +14,7 @@ export const KEY_LIMITS = {
   /** Minimum and maximum characters of an imported key (service document, section 2.6). */
   importedMinChars: 16,
   importedMaxChars: 512,
-  /** How long a rotated key stays valid: one day by default, at most a week. */
+  /** Duration for which a rotated key stays valid: one day by default, at most a week. */
   overlapDefaultSeconds: 86_400,
   overlapMaxSeconds: 604_800,
 } as const;
@@ -93,7 +93,7 @@ export const keyInputSchema = z.strictObject({
 
 /** Options of a rotation. */
 export interface RotateInput {
-  /** How long the old key stays valid, from 0 to 604,800 seconds. Defaults to one day; 0 ends it immediately. */
+  /** Duration for which the old key stays valid, from 0 to 604,800 seconds. Defaults to one day; 0 ends it immediately. */
   overlapSeconds?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ export const rotateInputSchema = z.strictObject({
 export const keyItemSchema = z.object({
   id: z.uuid(),
   name: z.string(),
-  prefix: z.string().describe("First characters of the key, to tell keys apart."),
+  prefix: z.string().describe("First characters of the key, to distinguish keys."),
   scopes: z.array(scopeSchema),
   project: z
     .string()

@@ -110,12 +110,12 @@ describe("a cursor of a name", () => {
   });
 });
 
-describe("what is asked of a list", () => {
-  test("is 50 items from the beginning where nothing is said", () => {
+describe("the query of a list", () => {
+  test("asks for 50 items from the beginning by default", () => {
     expect(schema.parse({})).toEqual({ limit: 50, before: undefined });
   });
 
-  test("is what was said, with the id of the cursor", () => {
+  test("has the given values, with the id of the cursor", () => {
     const asked = { limit: 7, cursor: encodeCursor("keys", ID), q: "50%_\\' OR 1=1; --" };
     expect(schema.parse(asked)).toEqual({ limit: 7, before: ID, q: asked.q });
   });
@@ -137,12 +137,12 @@ describe("what is asked of a list", () => {
     for (const q of ["a\u0000", "\ud800", ["a", "b"], null, 1]) expect(faultsOf({ q })).toEqual(["q"]);
   });
 
-  test("is told of all its faults at once", () => {
+  test("reports all its errors at once", () => {
     expect(faultsOf({ limit: "x", cursor: "x", q: "\u0000" })).toEqual(["limit", "cursor", "q"]);
     expect(faultsOf({ limit: 1, cursor: ["x"] })).toEqual(["cursor"]);
   });
 
-  test("is taken or refused, whatever it is, and never fails", () => {
+  test("is accepted or rejected, whatever the input, and never throws", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (limit, cursor, q) => {
         const parsed = schema.safeParse({ limit, cursor, q });

@@ -72,7 +72,7 @@ const anyJson = fc
   }))
   .value.map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 
-/** What is likely to be a number in the eyes of somebody: of a lenient reader, of another locale or language. */
+/** Texts that a lenient parser, or another locale or language, takes for a number. */
 const NUMBERS = ["0", "1", "60000", "60001", "999999", "1e3", "0x10", "1.0", "+1", "-0", " 1", "1 ", "1_0", "१", "NaN"];
 /** An object of so many levels, the outermost and the innermost included. */
 const nested = (levels: number, open: string, close: string) =>

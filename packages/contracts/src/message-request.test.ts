@@ -8,16 +8,19 @@ const SMILE = "\u{1f600}";
 const isValid = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
   schema.safeParse(value).success;
 
-/** Where the faults of a message request are. */
+/** Returns the paths of the errors of a message request. */
 function faultsOf(value: unknown): string[] {
   const issues = messageRequestSchema.safeParse(value).error?.issues ?? [];
   return issues.map((issue) => issue.path.join("."));
 }
 
 describe("a chat id", () => {
-  test.each(["a", "a/b c%2F?#&=+", "../x", "...", "Issue:1", "an issue:1", "👩‍👩‍👧‍👦 שלום"])("%j is taken as it is", (id) => {
-    expect(chatIdSchema.parse(id)).toBe(id);
-  });
+  test.each(["a", "a/b c%2F?#&=+", "../x", "...", "Issue:1", "an issue:1", "👩‍👩‍👧‍👦 שלום"])(
+    "%j is accepted unchanged",
+    (id) => {
+      expect(chatIdSchema.parse(id)).toBe(id);
+    },
+  );
 
   test.each([
     "",
@@ -34,7 +37,7 @@ describe("a chat id", () => {
     1,
     null,
     ["a"],
-  ])("%j is refused", (id) => {
+  ])("%j is rejected", (id) => {
     expect(isValid(chatIdSchema, id)).toBe(false);
   });
 
@@ -45,7 +48,7 @@ describe("a chat id", () => {
     }
   });
 
-  test("that is taken comes back from a URL and from UTF-8 unchanged", () => {
+  test("that is accepted comes back from a URL and from UTF-8 unchanged", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), (id) => {
         if (!isValid(chatIdSchema, id)) return true;
@@ -62,7 +65,7 @@ describe("meta", () => {
   const ofBytes = (sizeBytes: number) => ({ a: "x".repeat(sizeBytes - Buffer.byteLength('{"a":""}')) });
   const messagesOf = (value: unknown) => metaSchema.safeParse(value).error?.issues.map(({ message }) => message);
 
-  test("is kept as it is, with whatever keys and values", () => {
+  test("is accepted unchanged, with any keys and values", () => {
     const text = '{"__proto__":{"isAdmin":true},"a":[{"__proto__":null,"constructor":1}],"":null,"n":-1.5}';
     expect(JSON.stringify(metaSchema.parse(JSON.parse(text)))).toBe(text);
   });
@@ -87,7 +90,7 @@ describe("meta", () => {
   test.each([
     ["objects", '{"a":', "}"],
     ["arrays", "[", "]"],
-  ])("of 10,000 levels of %s is refused without exhausting the stack", (_what, open, close) => {
+  ])("of 10,000 levels of %s is rejected without exhausting the stack", (_what, open, close) => {
     expect(messagesOf({ a: nested(10_000, open, close) })).toEqual(["must be at most 32 levels deep"]);
   });
 
@@ -97,7 +100,7 @@ describe("meta", () => {
     expect(isValid(metaSchema, { a: "é".repeat(LIMITS.metaMaxBytes / 2) })).toBe(false);
   });
 
-  test.each(["a\u0000b", "\ud800", "\udc00x"])("with %j in a value or in a key is refused, however deep", (bad) => {
+  test.each(["a\u0000b", "\ud800", "\udc00x"])("with %j in a value or in a key is rejected at any depth", (bad) => {
     for (const meta of [{ a: bad }, { [bad]: 1 }, { a: [{ b: [bad] }] }, { a: [{ [bad]: null }] }]) {
       expect(messagesOf(meta)).toEqual(["must not contain NUL characters or unpaired surrogates"]);
     }
@@ -113,7 +116,7 @@ describe("a message request", () => {
     expect(messageRequestSchema.parse({ text: "hello" })).toEqual({ text: "hello" });
   });
 
-  test("keeps every field of the document and leaves out those that nobody knows", () => {
+  test("keeps every documented field and drops unknown ones", () => {
     const request = {
       text: "hello",
       chatId: "c",
@@ -126,7 +129,7 @@ describe("a message request", () => {
     expect(messageRequestSchema.parse({ ...request, extra: 1 })).toEqual(request);
   });
 
-  test("with faults in every field is told of each, not only of the first", () => {
+  test("reports the errors of every field, not only the first", () => {
     const faults = faultsOf({
       text: " ",
       chatId: "..",
@@ -155,7 +158,7 @@ describe("a message request", () => {
   });
 
   test.each([0, -1, 120_001, 1.5, Number.NaN, JSON.parse("1e309"), "5000", "", null, true, [5_000]])(
-    "that would wait for %p is refused, never clamped",
+    "that would wait for %p is rejected, never clamped",
     (timeoutMs) => {
       expect(faultsOf({ text: "a", timeoutMs })).toEqual(["timeoutMs"]);
     },
@@ -165,11 +168,11 @@ describe("a message request", () => {
     expect(messageRequestSchema.parse({ text: "a", mode }).mode).toBe(mode);
   });
 
-  test.each(["Sync", "", null, 1, ["sync"]])("of mode %j is refused", (mode) => {
+  test.each(["Sync", "", null, 1, ["sync"]])("of mode %j is rejected", (mode) => {
     expect(faultsOf({ text: "a", mode })).toEqual(["mode"]);
   });
 
-  test.each(["text", "chatId", "userId", "webhookUrl"])("with NUL or a lone surrogate in %s is refused", (field) => {
+  test.each(["text", "chatId", "userId", "webhookUrl"])("with NUL or a lone surrogate in %s is rejected", (field) => {
     for (const bad of ["a\u0000", "a\ud800"]) {
       expect(new Set(faultsOf({ text: "a", [field]: bad }))).toEqual(new Set([field]));
     }
@@ -194,14 +197,14 @@ describe("the query of a drain", () => {
     ["wait", ["60001", "999999999", "-1", "1.5", "1e3", "", " 1", "abc", ["1", "2"]]],
     ["after", ["-1", "1.5", "", "x", "9999999999999999", ["0", "1"]]],
     ["peek", ["", "true", "2", ["0", "1"]]],
-  ])("has one fault for each bad %s", (name, values) => {
+  ])("has one error for each invalid %s", (name, values) => {
     for (const value of values) {
       const issues = drainQuerySchema.safeParse({ [name]: value }).error?.issues ?? [];
       expect({ value, faults: issues.map(({ path }) => path) }).toEqual({ value, faults: [[name]] });
     }
   });
 
-  test("is told of all its faults at once", () => {
+  test("reports all its errors at once", () => {
     const issues = drainQuerySchema.safeParse({ wait: "x", after: "x", peek: "x" }).error?.issues ?? [];
     expect(issues.map(({ path }) => path)).toEqual([["wait"], ["after"], ["peek"]]);
   });

@@ -34,7 +34,7 @@ describe("the name of a project", () => {
     expect(projectNameSchema.safeParse(name).success).toBe(false);
   });
 
-  test("that is taken can stand in a header and in a path as it is", () => {
+  test("that is accepted can be used in a header and in a path unchanged", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9-]{1,70}$/)), (name) => {
         if (!projectNameSchema.safeParse(name).success) return;
@@ -63,21 +63,21 @@ describe("a new project", () => {
     ["greeting", [null, 1, [], "a\u0000", "\ud800", "x".repeat(4_001)]],
     ["tablesAsXlsx", [null, 1, "true", []]],
     ["retentionDays", [0, -1, 1.5, 36_501, "7", true, [], Number.NaN, JSON.parse("1e309")]],
-  ])("is refused for a bad %s", (field, values) => {
+  ])("is rejected for an invalid %s", (field, values) => {
     for (const value of values) {
       expect({ value, faults: faultsOf({ name: "a", [field]: value }) }).toEqual({ value, faults: [field] });
     }
   });
 
   test.each([{ german: "a" }, { DE: "a" }, { de: "" }, { de: 1 }, { de: "x".repeat(5_001) }])(
-    "is refused for the hand-off texts %#, with the language that is wrong",
+    "is rejected for the handoff texts %#, with the language that is wrong",
     (handoffTexts) => {
       const [language = ""] = Object.keys(handoffTexts);
       expect(faultsOf({ name: "a", handoffTexts })).toEqual([`handoffTexts.${language}`]);
     },
   );
 
-  test("may have limits for language models, each by itself, and is refused for bad ones by their names", () => {
+  test("may have limits for language models, each by itself, and is rejected for invalid ones with their names", () => {
     for (const modelLimits of [{}, { concurrency: 1 }, { concurrency: null, tokensPerDay: 1_000_000_000_000 }]) {
       expect(projectInputSchema.parse({ name: "a", modelLimits })).toEqual({ name: "a", modelLimits });
     }
@@ -95,14 +95,14 @@ describe("a new project", () => {
     expect(faultsOf(input)).toEqual([""]);
   });
 
-  test("with unknown fields is refused, __proto__ and constructor among them", () => {
+  test("with unknown fields is rejected, __proto__ and constructor among them", () => {
     const input: unknown = JSON.parse('{"name":"a","id":"x","__proto__":{"name":"b"},"constructor":1}');
     expect(projectInputSchema.safeParse(input).error?.issues).toEqual([
       expect.objectContaining({ code: "unrecognized_keys", keys: ["id", "__proto__", "constructor"] }),
     ]);
   });
 
-  test("is taken or refused, whatever it is, and what is taken is what was sent", () => {
+  test("is accepted or rejected, whatever the input, and an accepted one is what was sent", () => {
     const field = fc.oneof(fc.anything(), fc.constant(undefined));
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import { countChars, wellFormedString } from "./well-formed.ts";
 
 /** Limits of secrets. */
 export const SECRET_LIMITS = {
-  /** How long the previous webhook secret also signs: one day by default, at most 30 days. */
+  /** Duration for which the previous webhook secret also signs: one day by default, at most 30 days. */
   overlapDefaultSeconds: 86_400,
   overlapMaxSeconds: 30 * 86_400,
   secretMinBytes: 16,
@@ -24,7 +24,7 @@ export const secretSchema = wellFormedString
   })
   .nullable();
 
-/** How long the previous webhook secret also signs, in seconds. */
+/** Duration for which the previous webhook secret also signs, in seconds. */
 export const overlapSecondsSchema = z
   .int()
   .min(0)

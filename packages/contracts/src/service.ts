@@ -1,7 +1,7 @@
 /** Stops what `start` has started. Resolves when everything is stopped; safe to call twice. */
 export type Stop = () => Promise<void>;
 
-/** What an app exports: a service that runs alone or with others in one process. */
+/** The service that an app exports. It runs alone or with others in one process. */
 export interface Service {
   readonly name: string;
   /** Resolves when the service is ready. */
@@ -17,6 +17,6 @@ export interface RunningService {
   drain?(): void;
   /** URLs to show to people, by name. */
   urls?: Record<string, string>;
-  /** What did not open at the start, by the name of its address, each with a sentence that says why and what to do. */
+  /** Addresses that could not be opened at startup, by name, each with a sentence that says why and what to do. */
   problems?: Record<string, string>;
 }

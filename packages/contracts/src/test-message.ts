@@ -15,6 +15,6 @@ export const testMessageSchema = z.strictObject({
 });
 export type TestMessageInput = z.infer<typeof testMessageSchema>;
 
-/** Where to follow a test message. */
+/** IDs under which a test message can be followed. */
 export const sentTestMessageSchema = z.object({ ticketId: z.string(), messageId: z.string(), chatId: z.string() });
 export type SentTestMessage = z.infer<typeof sentTestMessageSchema>;

@@ -5,14 +5,14 @@ import { TICKET_SORTS, encodeTicketCursor, ticketListSchema } from "./ticket-que
 
 const ID = "0190b5a0-9e8f-7c1d-8000-0123456789ab";
 
-/** The fields at fault in what is asked of the list of tickets. */
+/** Returns the fields of a query for tickets that have errors. */
 function faultsOf(input: Record<string, unknown>): string[] {
   const parsed = ticketListSchema(input["sort"]).safeParse(input);
   return [...new Set(parsed.error?.issues.map(({ path }) => path.join(".")) ?? [])];
 }
 
-describe("what is asked of the list of tickets", () => {
-  test("is the newest changes of all tickets where nothing is said", () => {
+describe("the query of the list of tickets", () => {
+  test("asks for the newest changes of all tickets by default", () => {
     expect(ticketListSchema(undefined).parse({})).toEqual({ limit: 50, sort: "-updatedAt", after: undefined });
   });
 
@@ -41,7 +41,7 @@ describe("what is asked of the list of tickets", () => {
     }
   });
 
-  test("is taken or refused, whatever it is, and never fails", () => {
+  test("is accepted or rejected, whatever the input, and never throws", () => {
     const names = ["sort", "q", "limit", "cursor", "status", "agentId", "tag", "createdFrom", "needsReview"];
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.anything(), (name, value) => {
@@ -51,11 +51,11 @@ describe("what is asked of the list of tickets", () => {
   });
 });
 
-describe("what is asked of the statistics", () => {
+describe("the query of the statistics", () => {
   const NOW = new Date("2026-11-21T12:00:00Z");
   const schema = statsInputSchema(NOW);
 
-  test("is the last 30 days where nothing is said, and those before an end that is", () => {
+  test("asks for the last 30 days by default, or for the 30 days before a given end", () => {
     expect(schema.parse({})).toEqual({ from: new Date("2026-10-22T12:00:00Z"), to: NOW, timeZone: "UTC" });
     expect(schema.parse({ to: "2026-01-31" }).from.toISOString()).toBe("2026-01-01T00:00:00.000Z");
   });

@@ -12,7 +12,7 @@ const HTTP = {
 };
 const MCP = { type: "mcp", name: "shop", url: "https://shop.example/mcp" };
 
-/** The places of the faults of a tool, each with its code. */
+/** Returns the paths of the errors of a tool, each with its code. */
 function faultsOf(...tools: unknown[]): [string, unknown][] {
   const parsed = agentInputSchema.safeParse({ name: "a", tools });
   if (parsed.success) return [];
@@ -24,7 +24,7 @@ function faultsOf(...tools: unknown[]): [string, unknown][] {
 const toolsOf = (...tools: unknown[]) => agentInputSchema.parse({ name: "a", tools }).tools;
 
 describe("a tool that is given", () => {
-  test("has what follows from the rest where it says nothing", () => {
+  test("has the defaults that follow from the rest", () => {
     expect(toolsOf(HTTP, MCP)).toEqual([
       { ...HTTP, headers: {}, body: "none", access: "read", approval: "auto" },
       { ...MCP, headers: {}, allow: null, rules: {} },
@@ -44,12 +44,7 @@ describe("a tool that is given", () => {
     ["a user in its address", { ...HTTP, url: "https://me:pw@a.example/{orderId}" }, "/tools/0/url", "invalid_url"],
     ["another scheme", { ...HTTP, url: "file:///etc/{orderId}" }, "/tools/0/url", "invalid_url"],
     ["half a brace", { ...HTTP, url: "https://a.example/{orderId" }, "/tools/0/url", "invalid_url"],
-    [
-      "an argument that nothing describes",
-      { ...HTTP, url: "https://a.example/{orderId}/{x}" },
-      "/tools/0/url",
-      "unknown_argument",
-    ],
+    ["an undeclared argument", { ...HTTP, url: "https://a.example/{orderId}/{x}" }, "/tools/0/url", "unknown_argument"],
     [
       "an argument that is never sent",
       { ...HTTP, parameters: { type: "object", properties: { orderId: {}, note: {} } } },
@@ -77,7 +72,7 @@ describe("a tool that is given", () => {
       "too_deep",
     ],
     [
-      "a schema that cannot be kept",
+      "a schema that cannot be stored",
       { ...HTTP, parameters: { type: "object", description: "\u0000" } },
       "/tools/0/parameters/description",
       "malformed_text",
@@ -86,8 +81,8 @@ describe("a tool that is given", () => {
     ["a header of the request itself", { ...HTTP, headers: { Host: "a" } }, "/tools/0/headers/Host", "not_allowed"],
     ["one header twice", { ...HTTP, headers: { "X-Key": "a", "x-key": "b" } }, "/tools/0/headers/x-key", "taken"],
     ["a server at no address", { ...MCP, url: "shop" }, "/tools/0/url", "invalid_url"],
-    ["a rule that is none", { ...MCP, rules: { a: { access: "all" } } }, "/tools/0/rules/a/access", "invalid_value"],
-  ])("is refused at the place of its fault: %s", (_what, tool, place, code) => {
+    ["an unknown access rule", { ...MCP, rules: { a: { access: "all" } } }, "/tools/0/rules/a/access", "invalid_value"],
+  ])("is rejected with the path of its error: %s", (_what, tool, place, code) => {
     expect(faultsOf(tool)).toEqual([[place, code]]);
   });
 

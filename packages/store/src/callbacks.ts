@@ -57,7 +57,7 @@ export function callbacksTable(db: Db) {
   // Compares what each sender was told with where its message is and which replies no callback carries yet. A statement
   // of its own after the lock, so that it sees a message and its replies as they were committed together.
   const MAKE = `
-    WITH news AS (
+    WITH changed AS (
       SELECT cb.message_id, cb.project_id, cb.ticket_id, cb.url, m.seq, i.new_id, ${TYPE_NOW} AS type, cb.told,
         cb.is_final_made, cb.delivery_id, coalesce(r.ids, '{}') AS reply_ids
       FROM unnest($1::uuid[], $2::uuid[]) AS i (message_id, new_id)
@@ -69,13 +69,13 @@ export function callbacksTable(db: Db) {
           AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = cb.message_id AND r.id = ANY (d.reply_ids))
       ) r ON true
     ), made AS (
-      SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM news
+      SELECT *, type IN ('message.completed', 'message.rejected') AND NOT is_final_made AS is_final FROM changed
       WHERE type IS NOT NULL AND (type IS DISTINCT FROM told OR reply_ids <> '{}')
     ), marked AS (
       UPDATE callbacks cb SET has_news = false, told = coalesce(made.type, cb.told),
         timeout_at = CASE WHEN made.type IS NULL THEN cb.timeout_at END,
         is_final_made = cb.is_final_made OR coalesce(made.is_final, false)
-      FROM news LEFT JOIN made USING (message_id) WHERE cb.message_id = news.message_id
+      FROM changed LEFT JOIN made USING (message_id) WHERE cb.message_id = changed.message_id
     )
     INSERT INTO deliveries (id, project_id, ticket_id, message_id, type, url, reply_ids, due_at)
     SELECT CASE WHEN is_final THEN delivery_id ELSE new_id END, project_id, ticket_id, message_id, type, url, reply_ids,

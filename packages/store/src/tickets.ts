@@ -180,7 +180,7 @@ export function ticketsTable(db: Db, leases: Db) {
     ), called AS MATERIALIZED (
       SELECT cb.message_id FROM callbacks cb JOIN run r USING (message_id) JOIN chat ON chat.lease_id = r.lease_id
       ORDER BY cb.message_id FOR UPDATE OF cb
-    ), news AS (
+    ), notified AS (
       UPDATE callbacks cb SET has_news = true, news_at = now() FROM called WHERE cb.message_id = called.message_id
     ), ticket AS (
       UPDATE tickets t SET stage = CASE WHEN rest.is_failed THEN 'failed' ELSE r.stage END, status = r.status,

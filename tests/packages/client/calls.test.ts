@@ -75,7 +75,7 @@ describe("a message", () => {
     expect(second?.body).toEqual(first?.body);
   });
 
-  test("that is refused is not sent again, and every fault of it is told", async () => {
+  test("that is rejected is not sent again, and all its errors are reported", async () => {
     const errors = [{ pointer: "/text", code: "too_long", detail: "must have at most 50000 characters" }];
     const body = { code: "invalid_request", detail: "The message is not valid.", errors, requestId: "r-9" };
     server.answerWith(json(400, body));
@@ -84,13 +84,13 @@ describe("a message", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("is given up after so many tries", async () => {
+  test("fails after the maximum number of attempts", async () => {
     server.answerWith(problem(503, "unavailable", NOW));
     expect(await faultOf(connect({ maxRetries: 2 }).send({ text: "hello" }))).toMatchObject({ code: "unavailable" });
     expect(server.requests).toHaveLength(3);
   });
 
-  test("is given up at once where it would have to wait for long", async () => {
+  test("fails immediately if it would have to wait for long", async () => {
     server.answerWith(problem(429, "rate_limited", { "Retry-After": "121" }));
     expect(await faultOf(connect().send({ text: "hello" }))).toMatchObject({ retryAfterSeconds: 121, status: 429 });
     expect(server.requests).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("a message", () => {
 });
 
 describe("any other call", () => {
-  test("that reads is made again, one that changes something is not, unless it was refused by 429", async () => {
+  test("that reads is repeated, one that changes something is not, unless it was rejected with 429", async () => {
     server.answerWith((_, index) => (index === 0 ? "cut" : json(200, { ok: true, items: [], nextCursor: null })));
     await connect().call("listAgents", { query: { limit: 2 } });
     expect(server.requests.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/admin/agents?limit=2"));
@@ -111,7 +111,7 @@ describe("any other call", () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  test("that takes replies is not made again once the service may have had it: they may be gone unseen", async () => {
+  test("that takes replies is not repeated once the service may have received it: they may be lost unread", async () => {
     const client = connect();
     const takes = [
       () => client.drain("c"),
@@ -133,7 +133,7 @@ describe("any other call", () => {
     }
   });
 
-  test("that found nobody who listens is made again, whatever it does", async () => {
+  test("that found no listening server is repeated, whatever it does", async () => {
     const port = await freePort();
     let later: Promise<WebhookReceiver> | undefined;
     const onRetry = () => void (later ??= startWebhookReceiver({ port, answer: json(200, PAGE) }));
@@ -176,7 +176,7 @@ describe("any other call", () => {
     expect(server.requests.map(({ path }) => path)).toEqual(Array(2).fill("/api/v1/messages/c?wait=10&after=0"));
   });
 
-  test("throws the reason of its signal, during the call and between two tries", async () => {
+  test("throws the reason of its signal, during the call and between two attempts", async () => {
     server.answerWith("hang");
     const during = new AbortController();
     const call = connect().drain("c", { signal: during.signal });
@@ -240,7 +240,7 @@ describe("what cannot be sent is refused before anything is, and never shown", (
     expect(await faultOf(call)).toMatchObject({ code: "invalid_options" });
   });
 
-  test("the key is in no fault, whatever happens", async () => {
+  test("the key is in no error, whatever happens", async () => {
     const answers = ["cut", problem(401, "invalid_key"), { status: 200, body: "x" }] as const;
     for (const answer of answers) {
       server.answerWith(answer);
@@ -354,7 +354,7 @@ describe("a stream", () => {
     });
   });
 
-  test("does not ask again and again where nobody waits for replies", async () => {
+  test("does not poll in a tight loop if the service responds before the wait is over", async () => {
     server.answerWith(page());
     const ending = AbortSignal.timeout(600);
     const read = async () => {
@@ -365,7 +365,7 @@ describe("a stream", () => {
     expect(pathsAsked()[0]).toBe("c?wait=30000&after=4");
   });
 
-  test("ends with the fault that no patience mends", async () => {
+  test("ends with an error that no retry fixes", async () => {
     server.answerWith(problem(403, "insufficient_scope"));
     const reader = connect().stream("c")[Symbol.asyncIterator]();
     expect(await faultOf(reader.next())).toMatchObject({ code: "insufficient_scope" });

@@ -131,7 +131,7 @@ describe("a callback is refused", () => {
     }
   });
 
-  test("and nothing that is thrown tells the secret", async () => {
+  test("and no error contains the secret", async () => {
     await expect(verifyWebhook(received({ secret: "whsec_geheim!" }))).rejects.not.toThrow("geheim");
     await expect(verifyWebhook(received({ secret: RAW_SECRET }))).rejects.not.toThrow(RAW_SECRET);
   });

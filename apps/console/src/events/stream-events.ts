@@ -104,8 +104,8 @@ export function streamEvents(context: ConsoleContext): RequestHandler {
       telling = telling
         .then(() => teller.tell(event))
         .catch((error: unknown) => {
-          // What was not told is told anew when the page comes again.
-          log.debug({ error }, "an event could not be told");
+          // The page refetches what it did not receive when it reconnects.
+          log.debug({ error }, "an event could not be sent");
           stream.end();
         });
     });

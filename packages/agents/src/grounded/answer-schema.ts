@@ -7,7 +7,7 @@ export const claimSchema = z.object({
     .array(
       z.object({
         passage: z.int().describe("The number of a passage."),
-        quote: z.string().describe("What stands in that passage, copied letter by letter."),
+        quote: z.string().describe("The words of that passage, copied letter by letter."),
       }),
     )
     .describe("What shows the claim; none for a mere courtesy."),

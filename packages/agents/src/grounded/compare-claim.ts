@@ -127,15 +127,15 @@ function compareAmounts({ amounts, measures }: Statement, { statements, lent }: 
     if (given.some((one) => isSameAmount(amount, one, units))) continue;
     if (given.some(({ value }) => value === amount.value)) return different(`${amount.value} has another unit there`);
     return lent.has(amount.value)
-      ? unsure(`the number ${amount.value} does not stand in the quoted sentence`)
-      : different(`the number ${amount.value} does not stand in the quoted sentence`);
+      ? unsure(`the number ${amount.value} is not in the quoted sentence`)
+      : different(`the number ${amount.value} is not in the quoted sentence`);
   }
   for (const [unit, dimension] of measures) {
     if (units.has(unit) || isConverted(unit, given)) continue;
     const others = [...units].filter(([, kind]) => kind === dimension);
     return others.length > 0
-      ? different(`"${unit}" does not stand in the quoted sentence, "${others[0]?.[0] ?? ""}" does`)
-      : unsure(`"${unit}" does not stand in the quoted sentence`);
+      ? different(`"${unit}" is not in the quoted sentence, "${others[0]?.[0] ?? ""}" is`)
+      : unsure(`"${unit}" is not in the quoted sentence`);
   }
   return SAME;
 }
@@ -152,7 +152,7 @@ function isConverted(unit: string, given: readonly Amount[]): boolean {
 function compareWords(one: Statement, { holds, knows, text, passage }: Source, isClear: boolean): Comparison {
   const code = [...one.codes].find((word) => !text.includes(word));
   if (code !== undefined)
-    return (passage.includes(code) ? unsure : different)(`"${code}" does not stand in the quoted sentence`);
+    return (passage.includes(code) ? unsure : different)(`"${code}" is not in the quoted sentence`);
   const name = CAPITAL_NOUNS.has(one.language)
     ? undefined
     : [...one.names].find((word) => !holds(word) && !text.includes(word));
@@ -164,9 +164,8 @@ function compareWords(one: Statement, { holds, knows, text, passage }: Source, i
   if (share < MIN_SHARE && one.words.size >= MIN_WORDS) {
     return (isClear ? different : unsure)("what it cites is about something else");
   }
-  if (name !== undefined)
-    return (knows(name) ? unsure : different)(`the name ${name} does not stand in the quoted sentence`);
+  if (name !== undefined) return (knows(name) ? unsure : different)(`the name ${name} is not in the quoted sentence`);
   if (one.words.size === 0 && one.amounts.length === 0) return unsure("it has no words to compare");
-  if (missing.length > 0) return unsure(`"${missing.join(", ")}" does not stand in the quoted sentence`);
+  if (missing.length > 0) return unsure(`"${missing.join(", ")}" is not in the quoted sentence`);
   return SAME;
 }

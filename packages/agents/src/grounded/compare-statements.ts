@@ -47,13 +47,13 @@ function compareStatements(one: Statement, other: Statement, all: readonly State
   const isIn = (amount: Amount) =>
     other.amounts.some((known) => isSameAmount(amount, known, noUnits) || known.value === amount.value);
   const strayAmounts = one.amounts.filter((amount) => !isIn(amount));
-  const whyNumber = `the number ${strayAmounts[0]?.value ?? ""} stands in another part of the sentence`;
+  const whyNumber = `the number ${strayAmounts[0]?.value ?? ""} is in another part of the sentence`;
   if (strayAmounts.length > 0) {
     return other.amounts.length > 0 && strayAmounts.length === one.amounts.length
       ? different(whyNumber)
       : unsure(whyNumber);
   }
-  const why = `"${strays.join(", ")}" stands in another part of the sentence`;
+  const why = `"${strays.join(", ")}" is in another part of the sentence`;
   const turned = elsewhere.filter((statement) => statement.isDenied !== other.isDenied);
   const isWhole = [...other.words].every(holdsForm(one.words, one.language));
   if (turned.some((statement) => statement.isDenied !== one.isDenied)) return (isWhole ? unsure : different)(why);
@@ -89,7 +89,7 @@ function compareMeasures(one: Statement, other: Statement): Comparison {
   const uncounted = other.amounts.find(({ unit }) => unit !== null && one.measures.has(unit) && !isCounted(unit));
   if (uncounted !== undefined) return unsure(`it lacks the number ${uncounted.value} of the quoted sentence`);
   const stray = [...one.measures.keys()].find((unit) => !other.measures.has(unit) && !isCounted(unit));
-  return stray === undefined ? SAME : unsure(`"${stray}" stands in another part of the sentence`);
+  return stray === undefined ? SAME : unsure(`"${stray}" is in another part of the sentence`);
 }
 
 /** What leaves out much, or takes its subject from a heading while it leaves out that of the sentence, may be about something else. */

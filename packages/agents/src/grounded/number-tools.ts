@@ -6,7 +6,7 @@ import type { Evidence } from "./evidence.ts";
 import type { Fence } from "./fence.ts";
 import { givesOrders } from "./gives-orders.ts";
 
-const LEFT_OUT = "This result is left out: it holds orders to whoever reads it.";
+const LEFT_OUT = "This result is left out: it contains instructions to its reader.";
 
 /**
  * Tools whose results come fenced and numbered, so that claims can cite them. A result that gives orders to a model is

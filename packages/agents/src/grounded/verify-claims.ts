@@ -15,7 +15,7 @@ const RULES = `You check statements of a support desk against the sentences that
 
 - "yes": everything in the statement follows from the sentences, in other words or in another language.
 - "no": anything in it contradicts them or is not in them: another number, unit, name, day or condition, an exception left out or turned around, somebody else who acts or pays, a "not" too many or too few, a step or a promise that they do not have, something that holds for another product, place or person.
-- "unsure": you cannot tell.
+- "unsure": you cannot decide.
 
 Write in "difference" what the statement says that the sentences do not, or "" where there is nothing, before you decide. When in doubt, it is not "yes".
 

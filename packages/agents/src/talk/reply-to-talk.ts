@@ -17,7 +17,7 @@ const WHY: Record<Exclude<MessageKind, "question">, string> = {
   complaint: "The customer complains, or is upset, and asks nothing.",
   bot: "The customer asks about the assistant.",
   abilities: "The customer asks what the assistant can do.",
-  statement: "The customer tells something, and asks nothing.",
+  statement: "The customer gives information and asks no question.",
 };
 
 /** Why a message is not answered from the documents; empty for a question. */

@@ -141,7 +141,7 @@ export async function callMcpTool(
       ),
     );
   } catch (error) {
-    const text = error instanceof Error ? error.message : "unknown fault";
+    const text = error instanceof Error ? error.message : "unknown error";
     // A refusal of the server is an answer.
     const isAnswered = error instanceof ProtocolError || error instanceof SdkHttpError;
     throw new McpCallError(text, sent.isOut && !isAnswered, error);

@@ -184,7 +184,7 @@ export function createMcpTools({ guard, log }: { guard: AddressGuard; log: Log }
       (error: unknown) => {
         entry.until = performance.now() + FAULT_MS;
         // What the server has answered may hold what it was sent.
-        const fault = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown fault";
+        const fault = error instanceof Error ? toolText(error.message, headers).slice(0, 300) : "unknown error";
         log.warn({ server: server.name, fault }, "the tools of an MCP server could not be listed");
         return null;
       },

@@ -39,7 +39,7 @@ const LEAST_CONFIDENCE = 0.3;
 const ALL_PROJECTS = "all projects";
 
 const UNSURE = "no agent stood out.";
-const NOBODY = "It is for none of the agents of any project, as far as can be told.";
+const NOBODY = "No agent of any project clearly fits the message.";
 
 /**
  * Chooses the agent for a text among those of all projects, by what `chooseAgent` goes by in one project. Only when that

@@ -63,7 +63,7 @@ export interface Endpoint {
   params?: z.ZodObject;
   /** Additional request headers, besides those that follow from the other fields. */
   requestHeaders?: z.ZodObject;
-  /** Query parameters. The schema tells whether they are optional. */
+  /** Query parameters. The schema says whether they are optional. */
   query?: z.ZodObject;
   body?: EndpointBody;
   /** True if `If-Match` with the object's `ETag` is supported; "required" if the request is rejected without it. */

@@ -11,7 +11,7 @@ export const ticketHistoryEndpoints = {
     tag: "Tickets",
     summary: "Get earlier messages, replies and events of a ticket",
     description:
-      "Returns up to 200 messages, replies and events before the given positions; a list is returned only if its position is given. `more` tells which lists have older entries.",
+      "Returns up to 200 messages, replies and events before the given positions; a list is returned only if its position is given. `more` says which lists have older entries.",
     scope: "tickets:read",
     query: z.object({
       messagesBefore: z.string().optional().describe("Messages before this `seq`."),

@@ -74,7 +74,7 @@ export const ticketEndpoints = {
     tag,
     summary: "Get a ticket with its conversation",
     description:
-      "Contains the newest 200 messages, replies and events, oldest first; `more` tells whether there are older ones. A ticket that is accepted but not processed yet has the stage `received`.",
+      "Contains the newest 200 messages, replies and events, oldest first; `more` says whether there are older ones. A ticket that is accepted but not processed yet has the stage `received`.",
     scope: "tickets:read",
     answers: [itemAnswer(ticketDetailSchema, { headers: { ETag: "Version of the ticket, for `If-Match`." } })],
   },

@@ -6,7 +6,7 @@ import { describeReason, describeWeakDraft } from "./describe-reason.ts";
 const { t } = createTexts("de", de.first);
 const nameOf = (actor: string) => (actor === "operator:1" ? "Ann" : actor);
 
-test("reasons of the pipeline are told in the console's language, with the names in them", () => {
+test("reasons of the pipeline, of this and of earlier versions, are shown in the console's language, with the names in them", () => {
   expect(describeReason("confidence 31 % (threshold 50 %)", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
   expect(describeReason("only 31 % sure, 50 % are asked for", t, nameOf)).toBe("Konfidenz 31 % (Schwellenwert 50 %).");
   expect(describeReason("assistant is the only enabled agent.", t, nameOf)).toBe(
@@ -15,6 +15,12 @@ test("reasons of the pipeline are told in the console's language, with the names
   expect(describeReason('Quotes "Hours; and more", 74 % sure.', t, nameOf)).toBe(
     "Zitiert „Hours; and more“ (Konfidenz 74 %).",
   );
+  for (const text of [
+    "The customer gives information and asks no question.",
+    "The customer tells something, and asks nothing.",
+  ]) {
+    expect(describeReason(text, t, nameOf)).toBe("Die Nachricht enthält Angaben, aber keine Frage.");
+  }
   expect(describeReason('a (60 %; next b 30 %): the message is most like "Hi".', t, nameOf)).toBe(
     "a (60 %; dann b 30 %): Das ähnlichste Beispiel ist „Hi“.",
   );

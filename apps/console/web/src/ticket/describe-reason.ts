@@ -35,7 +35,7 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the customer complains, or is upset, and asks nothing$/iu, "reason.complaint"],
   [/^the customer asks about the assistant$/iu, "reason.aboutAgent"],
   [/^the customer asks what the assistant can do$/iu, "reason.aboutAgent"],
-  [/^the customer tells something, and asks nothing$/iu, "reason.statement"],
+  [/^the customer (?:gives information and asks no question|tells something, and asks nothing)$/iu, "reason.statement"],
   [/^the model says that a person is needed$/iu, "reason.modelAsksPerson"],
   [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
