@@ -37,6 +37,8 @@ const REASONS: readonly (readonly [RegExp, TextKey])[] = [
   [/^the customer asks what the assistant can do$/iu, "reason.aboutAgent"],
   [/^the customer (?:gives information and asks no question|tells something, and asks nothing)$/iu, "reason.statement"],
   [/^the model says that a person is needed$/iu, "reason.modelAsksPerson"],
+  [/^the agent failed; the log says how$/iu, "reason.failed"],
+  [/^it was decided before who works on it$/iu, "reason.chosenBefore"],
   [/^the agent (?<agent>.+) has no knowledge base to answer from$/iu, "reason.noKb"],
   [/^what the knowledge bases say about it was answered before$/iu, "reason.before"],
   [/^nothing in the knowledge bases matches (?<words>.+)$/iu, "reason.noMatch"],
