@@ -35,12 +35,12 @@ test("a delivery is shown with its address, its last try and its next", () => {
     "https://example.com/hook",
   ]);
   expect(lines.slice(2).join(" ")).toBe(
-    "2 tries, the last at 2026-11-21T10:00:00Z: the receiver responded with 500; next try from 2026-11-21T10:00:30Z on",
+    "2 attempts, the last at 2026-11-21T10:00:00Z: the receiver responded with 500; next attempt at 2026-11-21T10:00:30Z",
   );
 });
 
 test.each<[string, Partial<DeliveryItem>, string]>([
-  ["no attempts yet", { nextAt: AT }, "no attempts yet; next try from 2026-11-21T10:00:00Z on"],
+  ["not attempted yet", { nextAt: AT }, "no attempts yet; next attempt at 2026-11-21T10:00:00Z"],
   [
     "delivered",
     { state: "delivered", attempts: [{ at: AT, status: 204, ms: 3, error: null }] },
@@ -49,7 +49,7 @@ test.each<[string, Partial<DeliveryItem>, string]>([
   [
     "being tried",
     { attempts: [{ at: AT, status: null, ms: null, error: null }] },
-    "1 try at 2026-11-21T10:00:00Z: under way",
+    "1 attempt at 2026-11-21T10:00:00Z: in progress",
   ],
 ])("a delivery that is %s says so", (_, changes, text) => {
   expect(linesOf(changes).slice(2).join(" ")).toBe(text);
