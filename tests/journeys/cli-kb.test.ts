@@ -107,7 +107,7 @@ describe("a folder", () => {
     const { stdout, stderr, code } = await svc(["kb", "add", "docs", "missing.md", "--kb", "handbook"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FILE +PASSAGES +RESULT\n/);
-    expect(stdout).toMatch(/\nmissing\.md +failed: there is no such file\n/);
+    expect(stdout).toMatch(/\nmissing\.md +failed: no such file\n/);
     expect(stdout).toMatch(/\ndocs\/broken\.pdf +failed: "broken\.pdf" /);
     for (const file of ["docs/kestrel.md", "docs/prices.csv", "docs/more/help.html"]) {
       expect(stdout).toMatch(new RegExp(`\\n${file} +[1-9]\\d* +added\\n`));

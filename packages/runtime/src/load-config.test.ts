@@ -276,7 +276,7 @@ describe("a value in a file", () => {
       "SVC_ADMIN_KEY_FILE is the path of a file that cannot be read (ENOENT)",
     ]);
     expect(faultsOf(() => readEnvironment({ SVC_API_PORT_FILE: folder }))).toEqual([
-      "SVC_API_PORT_FILE names a file that cannot be read (EISDIR)",
+      "SVC_API_PORT_FILE is the path of a file that cannot be read (EISDIR)",
     ]);
   });
 
