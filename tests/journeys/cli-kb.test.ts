@@ -185,7 +185,7 @@ describe("a site", () => {
     expect(summary).toEqual({ added: 1, changed: 0, unchanged: 0, failed: 1 });
     expect(files).toEqual([
       expect.objectContaining({ file: `${origin}/a`, status: "added" }),
-      { file: `${origin}/gone`, status: "failed", error: expect.stringContaining("answered 404 (Not Found)") },
+      { file: `${origin}/gone`, status: "failed", error: expect.stringContaining("responded with 404 (Not Found)") },
     ]);
     expect(asked).not.toContain("/secret");
     const { hits } = await svcJson("kb", "search", "when does the harbour close", "--kb", "site");
