@@ -140,7 +140,9 @@ describe("channels", () => {
     );
     expect(lacking.detail).toContain("No bot token is set");
     expect((await run("channels", "set", "messenger", "botToken=no-token")).code).toBe(0);
-    await waitFor(async () => /is not valid/.test((await messenger())?.detail ?? ""), { what: "the token to be refused" });
+    await waitFor(async () => /is not valid/.test((await messenger())?.detail ?? ""), {
+      what: "the token to be refused",
+    });
     expect((await run("channels", "show", "messenger")).stdout).not.toContain("no-token");
     expect((await run("channels", "disable", "messenger")).code).toBe(0);
   });

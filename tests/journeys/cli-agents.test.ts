@@ -222,7 +222,12 @@ describe("an agent", () => {
 
   test.each<[string, number, string[], string]>([
     ["an unknown agent", 1, ["change", "nobody", "--disable"], 'No agent is named "nobody". Agents: assistant.'],
-    ["an unknown knowledge base", 1, ["create", "a", "--kb", "none"], 'No knowledge base is named "none". Knowledge bases:'],
+    [
+      "an unknown knowledge base",
+      1,
+      ["create", "a", "--kb", "none"],
+      'No knowledge base is named "none". Knowledge bases:',
+    ],
     ["a name that is taken", 1, ["create", "assistant"], "is already used by another agent: assistant"],
     ["nothing to change", 2, ["change", "assistant"], "Specify what to update"],
     ["a bad threshold", 2, ["create", "a", "--threshold", "2"], "Must be a number from 0 to 1."],

@@ -331,7 +331,9 @@ describe("documents are removed", () => {
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was removed.\n" });
     expect(await keysOf("other")).toHaveLength(1);
     expect(await svc(words, { typed: "yes\n" })).toMatchObject({ code: 0, stdout: "Removed 1 document.\n" });
-    expect(await svc(["kb", "list", "--kb", "other"])).toMatchObject({ stdout: "There are no documents in this knowledge base.\n" });
+    expect(await svc(["kb", "list", "--kb", "other"])).toMatchObject({
+      stdout: "There are no documents in this knowledge base.\n",
+    });
   });
 
   test("of a knowledge base that there is not is refused, and those there are are named", async () => {

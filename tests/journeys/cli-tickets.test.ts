@@ -312,7 +312,12 @@ describe("svc tickets", () => {
 
   test.each<[string, number, string[], string]>([
     ["an unknown chat", 1, ["show", "nobody"], 'There is no ticket and no chat "nobody".'],
-    ["an unknown id", 1, ["show", "01890a5d-ac96-774b-bcce-b302099a8057"], "No ticket with this ID exists in this project."],
+    [
+      "an unknown id",
+      1,
+      ["show", "01890a5d-ac96-774b-bcce-b302099a8057"],
+      "No ticket with this ID exists in this project.",
+    ],
     ["an unknown agent", 1, ["list", "--agent", "nobody"], 'There is no agent "nobody".'],
     ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
     ["a note without text", 1, ["note", "calm", " "], "/text"],

@@ -324,7 +324,9 @@ describe("the product, started with one command on a new folder", () => {
     try {
       const { stdout, stderr, code } = await runSvc(other.env, "up");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is already in use by .* SVC_WIDGET_PORT\\.\n$`));
+      expect(stderr).toMatch(
+        new RegExp(`^Port ${other.env.SVC_WIDGET_PORT} is already in use by .* SVC_WIDGET_PORT\\.\n$`),
+      );
     } finally {
       await new Promise((resolve) => holder.close(resolve));
     }

@@ -198,7 +198,9 @@ describe("the list of deliveries", () => {
       messageId: callbackAt(0).messageId,
       url: receiver.url(),
       state: "pending",
-      attempts: [{ at: expect.any(String), status: 503, ms: expect.any(Number), error: "the receiver responded with 503" }],
+      attempts: [
+        { at: expect.any(String), status: 503, ms: expect.any(Number), error: "the receiver responded with 503" },
+      ],
       nextAt: expect.any(String),
       createdAt: expect.any(String),
     });

@@ -124,7 +124,10 @@ describe("a process that gets SIGTERM while it makes callbacks", () => {
     await startAll(processes);
     for (const id of ids) {
       const { attempts } = await callbacks.untilIn(id, "delivered");
-      expect(attempts).toMatchObject([{ status: null, error: expect.stringMatching(/interrupted by shutdown/) }, { status: 204 }]);
+      expect(attempts).toMatchObject([
+        { status: null, error: expect.stringMatching(/interrupted by shutdown/) },
+        { status: 204 },
+      ]);
     }
     expect(header("x-svc-attempt").toSorted()).toEqual([...ids.map(() => "1"), ...ids.map(() => "2")]);
     for (const [index, chatId] of chats.entries()) expect(sequenceIn(chatId)).toEqual([ids[index]]);

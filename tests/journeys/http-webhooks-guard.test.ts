@@ -48,7 +48,11 @@ async function expectForbidden(webhookUrl: string): Promise<void> {
   const answer = await send(webhookUrl);
   expectProblem(answer, "invalid_request", ["/webhookUrl"]);
   expect(answer.body.errors).toEqual([
-    { pointer: "/webhookUrl", code: "forbidden_address", detail: expect.stringMatching(/^is not allowed\. [A-Z].*[^.]$/) },
+    {
+      pointer: "/webhookUrl",
+      code: "forbidden_address",
+      detail: expect.stringMatching(/^is not allowed\. [A-Z].*[^.]$/),
+    },
   ]);
   for (const text of [answer.body.detail, answer.body.errors?.[0]?.detail]) expect(text).not.toMatch(ANY_ADDRESS);
 }

@@ -251,9 +251,7 @@ describe("where a webhook secret is set", () => {
     await setSecrets(null);
     await release();
     const dead = await callbacks.untilIn(deliveryIdOf(answer), "dead");
-    expect(dead.attempts).toMatchObject([
-      { status: null, error: expect.stringMatching(/set a project secret/) },
-    ]);
+    expect(dead.attempts).toMatchObject([{ status: null, error: expect.stringMatching(/set a project secret/) }]);
     expect((await api.drain("secrets", chatId, "?peek=1&wait=5000")).texts).toEqual([FIXED]);
     expect(receiver.requests).toEqual([]);
 

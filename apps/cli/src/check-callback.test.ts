@@ -134,7 +134,8 @@ describe("a callback is not genuine, and the report says why", () => {
     expect(checkCallback(callback)).toMatchObject({
       scheme: "standard",
       reason: "missing_header",
-      detail: "The callback was received without webhook-id and webhook-timestamp and with more than one webhook-signature.",
+      detail:
+        "The callback was received without webhook-id and webhook-timestamp and with more than one webhook-signature.",
     });
     expect(checkCallback(received({ headers: { accept: "*/*" } }))).toMatchObject({
       scheme: "body",

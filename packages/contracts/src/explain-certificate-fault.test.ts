@@ -14,7 +14,9 @@ describe("a fault of a certificate is told in words", () => {
   });
 
   test("also where PostgreSQL has no TLS at all", () => {
-    expect(explainCertificateFault(new Error("The server does not support SSL connections"))).toMatch(/does not support TLS/);
+    expect(explainCertificateFault(new Error("The server does not support SSL connections"))).toMatch(
+      /does not support TLS/,
+    );
   });
 
   test("and other faults are none", () => {

@@ -199,7 +199,9 @@ describe("a JSON body", () => {
         status: 400,
         body: {
           code: "invalid_json",
-          detail: expect.stringMatching(/^The body is (?:empty\. Send a JSON object|not valid JSON(?:: error at character \d+)?)\.$/),
+          detail: expect.stringMatching(
+            /^The body is (?:empty\. Send a JSON object|not valid JSON(?:: error at character \d+)?)\.$/,
+          ),
         },
       });
     },

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "@jest/globals";
 import { invalidRequest } from "./problem.ts";
 
-const issue = (path: PropertyKey[], message = "must have at most 5 characters", code = "too_big") => ({ path, message, code });
+const issue = (path: PropertyKey[], message = "must have at most 5 characters", code = "too_big") => ({
+  path,
+  message,
+  code,
+});
 
 describe("the faults of a request", () => {
   test("are each told with a JSON Pointer (RFC 6901) into what was sent", () => {

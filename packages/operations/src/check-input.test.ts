@@ -26,9 +26,7 @@ describe("an input", () => {
   test("with faults is invalid_request with every one of them and a pointer to its place", () => {
     const error = errorOf({ name: "", scopes: ["kb:read", "kb:all"], rateLimit: 0 });
     expect(error.code).toBe("invalid_request");
-    expect(error.message).toBe(
-      "The key is not valid: /name must not be empty or only whitespace (and 2 more).",
-    );
+    expect(error.message).toBe("The key is not valid: /name must not be empty or only whitespace (and 2 more).");
     expect(error.errors).toEqual([
       { pointer: "/name", code: "too_short", detail: "must not be empty or only whitespace" },
       { pointer: "/scopes/1", code: "invalid", detail: "is not a valid scope" },

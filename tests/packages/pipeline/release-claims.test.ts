@@ -25,8 +25,7 @@ beforeEach(() => {
 afterEach(() => leases.close());
 afterAll(() => db.close());
 
-const unavailable = () =>
-  Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
+const unavailable = () => Promise.reject(new ServiceError("unavailable", "The database is unreachable. Retry."));
 
 /** `write`, which fails twice because the store is unavailable. */
 function afterTwoErrors<Args extends unknown[]>(write: (...args: Args) => Promise<void>) {

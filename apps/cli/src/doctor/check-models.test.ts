@@ -43,7 +43,12 @@ afterAll(async () => {
 
 test.each<[what: string, state: ApiState, status: string, detail: string]>([
   ["runs without any", ours(null), "ok", "not set: agents quote"],
-  ["has one", ours({ status: "pass", detail: "language models respond" }), "ok", "the running service: language models"],
+  [
+    "has one",
+    ours({ status: "pass", detail: "language models respond" }),
+    "ok",
+    "the running service: language models",
+  ],
   ["has one that is away", ours({ status: "warn", detail: "agents quote; openai: away" }), "warn", "openai: away"],
   ["does not tell", ours("unknown"), "ok", "may have one"],
   ["is not running", { kind: "nothing" }, "ok", "may have one"],

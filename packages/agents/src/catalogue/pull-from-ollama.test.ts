@@ -60,7 +60,11 @@ test("the layers of a model are added up", async () => {
 });
 
 test.each<[string, PullScript, object]>([
-  ["a full disk", () => DISK_FULL, { code: "disk_full", isFinal: true, message: expect.stringContaining("Free disk space") }],
+  [
+    "a full disk",
+    () => DISK_FULL,
+    { code: "disk_full", isFinal: true, message: expect.stringContaining("Free disk space") },
+  ],
   [
     "a model that nobody has",
     () => UNKNOWN_MODEL,
@@ -124,7 +128,10 @@ test("an Ollama that is away is told", async () => {
 test("an Ollama that falls silent is given up, and so is one that nobody wants to hear any more", async () => {
   const never = new Promise(() => undefined);
   const silent = pull(() => [...linesOfPull().slice(0, 2), { wait: never }], { silenceMs: 50 });
-  await expect(silent).rejects.toMatchObject({ code: "pull_failed", message: expect.stringContaining("sent no progress") });
+  await expect(silent).rejects.toMatchObject({
+    code: "pull_failed",
+    message: expect.stringContaining("sent no progress"),
+  });
 
   const gone = new AbortController();
   const asked = ollama.pulls.length;
