@@ -107,7 +107,7 @@ describe("a folder", () => {
     const { stdout, stderr, code } = await svc(["kb", "add", "docs", "missing.md", "--kb", "handbook"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FILE +PASSAGES +RESULT\n/);
-    expect(stdout).toMatch(/\nmissing\.md +failed: there is no such file\n/);
+    expect(stdout).toMatch(/\nmissing\.md +failed: no such file\n/);
     expect(stdout).toMatch(/\ndocs\/broken\.pdf +failed: "broken\.pdf" /);
     for (const file of ["docs/kestrel.md", "docs/prices.csv", "docs/more/help.html"]) {
       expect(stdout).toMatch(new RegExp(`\\n${file} +[1-9]\\d* +added\\n`));
@@ -185,7 +185,7 @@ describe("a site", () => {
     expect(summary).toEqual({ added: 1, changed: 0, unchanged: 0, failed: 1 });
     expect(files).toEqual([
       expect.objectContaining({ file: `${origin}/a`, status: "added" }),
-      { file: `${origin}/gone`, status: "failed", error: expect.stringContaining("answered 404 (Not Found)") },
+      { file: `${origin}/gone`, status: "failed", error: expect.stringContaining("responded with 404 (Not Found)") },
     ]);
     expect(asked).not.toContain("/secret");
     const { hits } = await svcJson("kb", "search", "when does the harbour close", "--kb", "site");

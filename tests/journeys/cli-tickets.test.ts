@@ -122,7 +122,7 @@ describe("svc projects", () => {
     await svc("projects", "change", "surgery", ...own);
     await svc("projects", "change", "surgery", "--handoff-in", "fr=");
     expect((await find("surgery")).handoffTexts).toEqual({ de: "Eine Pflegekraft antwortet." });
-    expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +for ever +no +A nurse will answer you\.\n/);
+    expect((await svc("projects", "list")).stdout).toMatch(/\nsurgery +\S+ +forever +no +A nurse will answer you\.\n/);
   });
 
   test("deletes one only when its name was typed once more", async () => {
@@ -134,7 +134,7 @@ describe("svc projects", () => {
     });
     const asked = await remove("yes\n");
     expect(asked).toMatchObject({ code: 0, stdout: "Nothing was deleted.\n" });
-    expect(asked.stderr).toContain("deletes the project empty-one with all that it holds, for ever. It is empty.");
+    expect(asked.stderr).toContain("permanently deletes the project empty-one and everything in it. It is empty.");
     expect((await remove("empty-one\n")).stdout).toBe("Deleted the project empty-one and everything in it.\n");
     expect((await svc("projects", "delete", "surgery", "--confirm", "surgery")).code).toBe(0);
     const names = (await jsonOf<{ items: ProjectItem[] }>("projects", "list")).items.map(({ name }) => name);

@@ -218,7 +218,7 @@ describe("the product, started with one command on a new folder", () => {
       expect(code).toBe(1);
       expect(stdout).toMatch(/bad\.md +failed: "bad\.md" /);
       expect(stdout).toMatch(/good\.txt +1 +added/);
-      expect(stdout).toMatch(/missing\.md +failed: there is no such file/);
+      expect(stdout).toMatch(/missing\.md +failed: no such file/);
     });
 
     test("refuses a project that does not exist and names those that do", async () => {
@@ -298,7 +298,7 @@ describe("the product, started with one command on a new folder", () => {
     other.env.SVC_API_PORT = instance.env.SVC_API_PORT;
     const { stderr, code } = await runSvc(other.env, "up");
     expect(code).toBe(1);
-    expect(stderr).toContain(`Port ${instance.env.SVC_API_PORT} is taken`);
+    expect(stderr).toContain(`Port ${instance.env.SVC_API_PORT} is already in use`);
     expect(stderr).toContain("SVC_API_PORT");
     expect(stderr.trim().split("\n")).toHaveLength(1);
     // Found before anything is created.

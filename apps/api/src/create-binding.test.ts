@@ -36,7 +36,7 @@ test("a host that cannot be had leaves the former one and is the channel's error
   // Each attempt closes the port for a moment.
   expect(hosts).toEqual(["0.0.0.0"]);
   expect(binding.host()).toBe("127.0.0.1");
-  expect(binding.findFault()).toMatch(/cannot listen on 0\.0\.0\.0, and listens on 127\.0\.0\.1 as before.*taken/);
+  expect(binding.findFault()).toMatch(/Cannot listen on 0\.0\.0\.0; still listening on 127\.0\.0\.1\..*taken/);
   await binding.follow("127.0.0.1");
   expect(binding.findFault()).toBeNull();
 });

@@ -124,7 +124,7 @@ describe("a callback is not genuine, and the report says why", () => {
     const callback = received({ headers: { ...headers, "webhook-timestamp": timestamp } });
     expect(checkCallback(callback)).toMatchObject({
       reason: "bad_timestamp",
-      detail: expect.stringContaining("no time"),
+      detail: expect.stringContaining("not a Unix time"),
     });
   });
 

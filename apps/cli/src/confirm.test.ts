@@ -30,7 +30,7 @@ describe("a person is asked", () => {
     [["yes please\n"], false],
     [[], false],
   ])("and types %j", async (typed, isAgreed) => {
-    expect(await ask(typed, true)).toEqual({ isAgreed, asked: "Remove all? Type yes and Enter:\n" });
+    expect(await ask(typed, true)).toEqual({ isAgreed, asked: "Remove all? Type yes and press Enter:\n" });
   });
 
   test("only where there is one; else the option that agrees is named", async () => {

@@ -16,7 +16,7 @@ function describeTries({ attempts, nextAt }: DeliveryItem): string {
   const last = attempts.at(-1);
   const next = nextAt === null ? "" : `; next attempt at ${second(nextAt)}`;
   if (last === undefined) return `no attempts yet${next}`;
-  const tries = attempts.length === 1 ? "1 try" : `${attempts.length} attempts, the last`;
+  const tries = attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts, the last`;
   return `${tries} at ${second(last.at)}: ${safeLine(outcomeOf(last))}${next}`;
 }
 

@@ -191,7 +191,7 @@ describe("a callback is verified without a product", () => {
   test("not genuine: exit code 1 and the reason", async () => {
     const { stdout, exitCode } = await run(args, { SVC_WEBHOOK_SECRET: secret }, `${body}\n`);
     expect(exitCode).toBe(EXIT.failed);
-    expect(stdout).toMatch(/^not valid: .*\nIt is right for this body without the line end/);
+    expect(stdout).toMatch(/^not valid: .*\nIt is valid for this body without the trailing line break/);
     const inJson = await run([...args, "--json"], { SVC_WEBHOOK_SECRET: "another one" }, body);
     expect(inJson.exitCode).toBe(EXIT.failed);
     expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: false, error: { code: "bad_signature" }, scheme: "body" });

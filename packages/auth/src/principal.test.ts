@@ -31,7 +31,7 @@ describe("a scope that is required", () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
       code: "insufficient_scope",
-      message: expect.stringContaining(`lacks ${required}.`),
+      message: expect.stringContaining(`does not have the scope ${required}.`),
       headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${required}"` },
     });
   });

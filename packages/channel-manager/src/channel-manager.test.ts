@@ -109,7 +109,7 @@ describe("a channel", () => {
   test("is registered once: a second one of its id is refused, and the first one stays", async () => {
     const first = register("widget");
     const second = recording("widget");
-    expect(() => manager.register(second)).toThrow(/widget is registered twice/);
+    expect(() => manager.register(second)).toThrow(/widget is already registered/);
     await manager.reconcile(["widget"]);
     expect([first.calls, second.calls, second.handler]).toEqual([["start"], [], null]);
   });

@@ -44,7 +44,7 @@ export const ERRORS = {
   ambiguous_credentials: {
     status: 400,
     title: "Ambiguous credentials",
-    when: "`Authorization` and `X-Api-Key` carry different keys, or one of these headers is repeated.",
+    when: "The headers `Authorization` and `X-Api-Key` carry different keys, or one of them is repeated.",
     fix: "Send one key in one header.",
   },
   insufficient_scope: {

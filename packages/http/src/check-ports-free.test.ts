@@ -34,8 +34,8 @@ test("names every port that is taken, and the settings that choose others", asyn
   ]);
   await expect(checking).rejects.toThrow(PortTakenError);
   await expect(checking).rejects.toThrow(
-    `Ports ${first}, ${second} are taken by another program, perhaps another installation of this product. ` +
-      "Stop it, or choose other ports with SVC_API_PORT, SVC_CONSOLE_PORT.",
+    `Ports ${first}, ${second} are already in use, possibly by another installation of this product. ` +
+      "Stop that program, or choose other ports with SVC_API_PORT, SVC_CONSOLE_PORT.",
   );
 });
 

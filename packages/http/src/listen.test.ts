@@ -59,7 +59,7 @@ describe("a port", () => {
     const { port } = await start((_request, response) => response.end());
     const error: unknown = await start(() => undefined, port).catch((fault: unknown) => fault);
     expect(error).toBeInstanceOf(PortTakenError);
-    expect((error as PortTakenError).message).toMatch(new RegExp(`^Port ${port} is taken .*SVC_API_PORT`));
+    expect((error as PortTakenError).message).toMatch(new RegExp(`^Port ${port} is already in use.*SVC_API_PORT`));
   });
 
   test("is free again after close", async () => {
@@ -71,7 +71,7 @@ describe("a port", () => {
 
   test("on an address that this machine does not have says which settings choose another", async () => {
     const listening = listen(() => undefined, { host: "203.0.113.1", port: 0, setting: "SVC_API_PORT" });
-    await expect(listening).rejects.toThrow(/203\.0\.113\.1 .*EADDRNOTAVAIL.*SVC_BIND_HOST.*SVC_API_PORT/);
+    await expect(listening).rejects.toThrow(/203\.0\.113\.1:0 .*EADDRNOTAVAIL.*SVC_BIND_HOST.*SVC_API_PORT/);
   });
 });
 

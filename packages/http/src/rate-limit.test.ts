@@ -133,7 +133,7 @@ describe("the limit of a key", () => {
     expect(statuses).toEqual(Array<number>(20).fill(200));
     const over = await ask("leaked/2", { from: "203.0.113.11" });
     expect(over.status).toBe(429);
-    expect(over.text).toContain("20 requests a minute from all addresses together");
+    expect(over.text).toContain("20 requests per minute from all addresses together");
     expect((await ask("other/2", { from: "203.0.113.11" })).status).toBe(200);
   });
 
@@ -180,7 +180,7 @@ describe("the limit of a key", () => {
       expect(JSON.parse(answer.text)).toMatchObject({
         ok: false,
         code: "rate_limited",
-        detail: expect.stringMatching(/3 requests a minute.*again in \d+ s/),
+        detail: expect.stringMatching(/3 requests per minute.*Retry in \d+ s/),
       });
       expect(Number(answer.retryAfter)).toBe(answer.seconds);
       expect(answer.seconds).toBeGreaterThan(0);

@@ -273,10 +273,10 @@ describe("a value in a file", () => {
 
   test("that is not there, or is a folder, is one fault with its reason", () => {
     expect(faultsOf(() => readEnvironment({ SVC_ADMIN_KEY_FILE: join(folder, "nowhere") }))).toEqual([
-      "SVC_ADMIN_KEY_FILE names a file that cannot be read (ENOENT)",
+      "SVC_ADMIN_KEY_FILE is the path of a file that cannot be read (ENOENT)",
     ]);
     expect(faultsOf(() => readEnvironment({ SVC_API_PORT_FILE: folder }))).toEqual([
-      "SVC_API_PORT_FILE names a file that cannot be read (EISDIR)",
+      "SVC_API_PORT_FILE is the path of a file that cannot be read (EISDIR)",
     ]);
   });
 

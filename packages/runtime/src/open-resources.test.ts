@@ -140,7 +140,7 @@ describe("a process does not start", () => {
     await open(configOf(database.url));
     const other = "another-secret-key-of-32-characters";
     const text = await refusal(configOf(database.url, { SVC_SECRET_KEY: other }));
-    expect(text).toMatch(/^SVC_SECRET_KEY is not the key .* Set it to the key that it had at the first start\.$/);
+    expect(text).toMatch(/^SVC_SECRET_KEY is not the key .* Set it to the key used at the first startup\.$/);
     expect(text).not.toContain(other);
     // The right one still is.
     expect(await (await open(configOf(database.url))).store.ping()).toBe(true);
@@ -163,7 +163,7 @@ describe("a process does not start", () => {
   ])("with %s, and is told what to check", async (_what, change) => {
     const url = changed(database.url, change);
     const text = await refusal(configOf(url));
-    expect(text).toMatch(/PostgreSQL refused the connection .*Check user, password and database in DATABASE_URL/);
+    expect(text).toMatch(/PostgreSQL rejected the connection .*Check the user, password and database in DATABASE_URL/);
     expect(text).not.toContain(new URL(url).password);
   });
 });
@@ -242,7 +242,7 @@ async function tellRedis(port: number, command: string): Promise<void> {
 test("a folder that is to have an embedding model and lacks something keeps a process from starting", async () => {
   const config = configOf(database.url, { SVC_EMBEDDINGS_DIR: repositoryPath("docs") });
   await expect(open(config)).rejects.toThrow(
-    /^SVC_EMBEDDINGS_DIR names no model: .* lacks onnx\/model_quantized\.onnx .*tokenizer\.json.*See docs\/models\.md$/,
+    /^SVC_EMBEDDINGS_DIR contains no valid model: .* lacks onnx\/model_quantized\.onnx .*tokenizer\.json.*See docs\/models\.md$/,
   );
 });
 

@@ -205,7 +205,7 @@ describe("the port for health checks", () => {
     resources = makeResources({ SVC_METRICS_PORT: String(port) });
     const first = await runServices([fake("a")], resources);
     events = [];
-    await expect(runServices([fake("b")], resources)).rejects.toThrow(/taken.*SVC_METRICS_PORT/);
+    await expect(runServices([fake("b")], resources)).rejects.toThrow(/already in use.*SVC_METRICS_PORT/);
     expect(events).toEqual(["start b", "drain b", "stop b", ...CLOSED]);
     await first.stop();
   });

@@ -6,7 +6,7 @@ const MB = 1_000_000;
 
 describe("the memory of a process", () => {
   test("is warned of when it nears the limit of its container", () => {
-    expect(findMemoryFault(900 * MB, 1_000 * MB)).toMatch(/uses 900 of the 1000 MB.*exit code 137/);
+    expect(findMemoryFault(900 * MB, 1_000 * MB)).toMatch(/uses 900 of 1000 MB.*exit code 137/);
   });
 
   test.each([

@@ -64,7 +64,7 @@ describe("processes", () => {
     await jest.advanceTimersByTimeAsync(25_000);
     expect(told()).toEqual([]);
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(told()).toEqual([expect.stringContaining("The api on a-host (process 7) was last heard of at 1970-01-01")]);
+    expect(told()).toEqual([expect.stringContaining("The api on a-host (process 7) last reported at 1970-01-01")]);
   });
 
   test("are told of by nobody who was cut off from the database just now", async () => {

@@ -377,7 +377,7 @@ describe("a stream", () => {
     const ending = new AbortController();
     const stream = connect().stream("c", { signal: ending.signal });
     const first = stream[Symbol.asyncIterator]().next();
-    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow("being read already");
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow("already being read");
     ending.abort(new Error("enough"));
     await expect(first).rejects.toThrow("enough");
   });

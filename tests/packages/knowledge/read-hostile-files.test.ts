@@ -51,9 +51,9 @@ describe("a file that is no text is refused by its name, with what to do", () =>
     ["old.doc", ole("WordDocument"), "unsupported_media_type", null, /Word file.+save it as \.docx/],
     ["old.xls", ole("Workbook"), "unsupported_media_type", null, /Excel file.+save it as \.xlsx/],
     ["old.ppt", ole("PowerPoint Document"), "unsupported_media_type", null, /PowerPoint file.+save it as \.pdf/],
-    ["locked.docx", ole("EncryptedPackage"), "invalid_request", "encrypted", /password; remove/],
+    ["locked.docx", ole("EncryptedPackage"), "invalid_request", "encrypted", /password-protected; remove/],
     ["photo.txt", Buffer.from("89504e470d0a1a0a", "hex"), "unsupported_media_type", null, /PNG image/],
-    ["files.zip", zipParts({ "a.txt": "text" }), "unsupported_media_type", null, /ZIP archive; unpack it/],
+    ["files.zip", zipParts({ "a.txt": "text" }), "unsupported_media_type", null, /ZIP archive; extract it/],
     ["slides.pptx", zipParts({ "ppt/presentation.xml": "<p/>" }), "unsupported_media_type", null, /export it as PDF/],
     ["data.json", '{"a": 1}', "unsupported_media_type", null, /JSON.+convert it/],
     ["feed.xml", "<?xml version='1.0'?><rss/>", "unsupported_media_type", null, /XML.+convert it/],
@@ -97,7 +97,7 @@ describe("encrypted, cut off and damaged files", () => {
     expect(await refusalOf("cut.pdf", long.subarray(0, long.length / 2))).toEqual([
       "invalid_request",
       "truncated",
-      expect.stringMatching(/cut off/),
+      expect.stringMatching(/truncated/),
     ]);
     expect(await refusalOf("not.pdf", `%PDF-1.7\n${"garbage ".repeat(100)}%%EOF`)).toEqual([
       "invalid_request",
@@ -111,17 +111,17 @@ describe("encrypted, cut off and damaged files", () => {
     expect(await refusalOf("cut.docx", docx.subarray(0, docx.length - 200))).toEqual([
       "invalid_request",
       "truncated",
-      expect.stringMatching(/cut off/),
+      expect.stringMatching(/truncated/),
     ]);
     expect(await refusalOf("bad.docx", makeDocx("", { "word/document.xml": "no XML" }))).toEqual([
       "invalid_request",
       "damaged",
-      expect.stringMatching(/save it anew/),
+      expect.stringMatching(/save it again/),
     ]);
     expect(await refusalOf("bad.xlsx", makeXlsx("<row><c><v>1</row>"))).toEqual([
       "invalid_request",
       "damaged",
-      expect.stringMatching(/save it anew/),
+      expect.stringMatching(/save it again/),
     ]);
   });
 });
@@ -152,7 +152,7 @@ describe("size", () => {
     expect(await refusalOf("liar.docx", lying)).toEqual([
       "invalid_request",
       "damaged",
-      expect.stringMatching(/cannot be unpacked/),
+      expect.stringMatching(/cannot be decompressed/),
     ]);
     const many = zipParts(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, ""])));
     expect(await refusalOf("many.docx", many)).toEqual([

@@ -69,7 +69,7 @@ test("a call that waits for a connection to a server that does not respond is to
     for (const end of ends) {
       const reason = end.status === "rejected" ? (end.reason as unknown) : null;
       expect([isUnavailable(reason), isBusy(reason)]).toEqual([true, false]);
-      expect(reason).toMatchObject({ message: expect.stringContaining("cannot be reached") });
+      expect(reason).toMatchObject({ message: expect.stringContaining("is unreachable") });
     }
   } finally {
     await silent.close();

@@ -155,7 +155,7 @@ describe("a try has failed, and another one follows by the schedule,", () => {
 
   test("when the receiver says no HTTP, or something else instead of TLS", async () => {
     const result = await tryIt(deliveryTo(receiver.url().replace("http:", "https:")));
-    expect(result).toMatchObject({ status: null, error: expect.stringMatching(/^no connection \(E\w+\)$/) });
+    expect(result).toMatchObject({ status: null, error: expect.stringMatching(/^connection failed \(E\w+\)$/) });
     expect(receiver.requests).toEqual([]);
   });
 

@@ -40,7 +40,7 @@ test("says how many passages have an embedding, and who makes the others", async
     {
       name: "Embeddings",
       status: "ok",
-      detail: "nomic: 0 of 1 passages have an embedding with 512 numbers",
+      detail: "nomic: 0 of 1 passages have an embedding with 512 dimensions",
       advice: expect.stringContaining("pipeline"),
     },
   ]);
@@ -61,7 +61,7 @@ test("says what is loaded from a folder, and warns when it does not work", async
     };
     const loaded = `${folder.model} from ${dir} (onnx/model.onnx, 1 MB, pooling mean, the first 512 tokens of a text)`;
     expect(await check()).toMatchObject([
-      { status: "ok", detail: `${loaded}: 0 of 1 passages have an embedding with 3 numbers` },
+      { status: "ok", detail: `${loaded}: 0 of 1 passages have an embedding with 3 dimensions` },
     ]);
     await writeFile(join(dir, "onnx/model.onnx"), "cut off");
     expect(await check()).toMatchObject([

@@ -63,7 +63,7 @@ test.each<[what: string, state: ApiState, status: string, detail: string]>([
 
 test("says that the model answers, after one question", async () => {
   expect(await checkModels(open("gpt-test"), unasked)).toEqual([
-    { name: "Models", status: "ok", detail: "openai:gpt-test answers" },
+    { name: "Models", status: "ok", detail: "openai:gpt-test responds" },
   ]);
   expect(server.requests()).toHaveLength(1);
 });

@@ -32,7 +32,7 @@ describe("the look at processes", () => {
     expect(status).toBe("warn");
     expect(detail.split("\n")).toEqual([
       "none running",
-      ...[1, 2, 3].map(() => expect.stringMatching(/^The api on a-host .*killed for its memory.*127 of the 128 MB/)),
+      ...[1, 2, 3].map(() => expect.stringMatching(/^The api on a-host .*ran out of memory.*127 of 128 MB/)),
       "and 2 more within a day",
     ]);
     expect(advice).toContain("OOMKilled");

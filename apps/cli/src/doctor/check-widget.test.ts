@@ -29,7 +29,7 @@ describe("the widget's settings", () => {
   test("a project that does not exist is a fault", () => {
     expect(judgeSettings(settings({ project: "gone" }), false, "svc")[0]).toMatchObject({
       status: "fail",
-      detail: expect.stringContaining("no project is named gone"),
+      detail: expect.stringContaining("the project gone does not exist"),
     });
   });
 });

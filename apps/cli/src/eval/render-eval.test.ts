@@ -51,15 +51,15 @@ describe("the scores", () => {
     const lines = render([LINE, { ...LINE, isAsExpected: null }], 0.31);
     expect(lines).toEqual(
       expect.arrayContaining([
-        "Lines as expected 1.000 1 of 1; 1 say nothing to compare",
-        "Triage: right agent 1.000 2 of 2 messages",
-        "Retrieval: right document first (hit@1) 0.000 of 2 messages",
-        "MRR 0.500 mean of 1 / place, 0 below the tenth",
-        "Answers: right 1.000 2 of 2 messages",
-        "Milliseconds a message 3.0 95 of 100 take at most 3.0; triage was ready after 0.3 s",
+        "Lines as expected 1.000 1 of 1; 1 without expected results",
+        "Routing: correct agent 1.000 2 of 2 messages",
+        "Retrieval: correct document first (hit@1) 0.000 of 2 messages",
+        "MRR 0.500 mean of 1 / rank; 0 below the tenth",
+        "Answers: correct 1.000 2 of 2 messages",
+        "Milliseconds per message 3.0 95th percentile 3.0; routing was ready after 0.3 s",
         "0.7 2 2 0 100 %",
         "0.8 0 0 0 –",
-        "Now: billing sends from 0.5 on; legal is always reviewed, taken here as sending from 0.4 on.",
+        "Now: billing sends from 0.5; legal is always reviewed (evaluated as if it sent from 0.4).",
       ]),
     );
   });
@@ -67,7 +67,7 @@ describe("the scores", () => {
   test("have no row for what no line says", () => {
     const text = render([{ ...LINE, agent: null, retrieval: null, answer: null, isAsExpected: null }]).join("\n");
     expect(text).not.toMatch(/Routing|Retrieval|Answers|Handoffs|THRESHOLD|Calibration/);
-    expect(text).toContain("Lines as expected – 0 of 0; 1 say nothing to compare");
+    expect(text).toContain("Lines as expected – 0 of 0; 1 without expected results");
   });
 });
 
@@ -79,7 +79,7 @@ describe("the worst lines", () => {
     expect(worstOf({})).toEqual([
       '12 "Where is it?"',
       'expected: agent billing; document "invoices.md"; answer with "under Account"',
-      'got: agent tech (61 % sure); documents a.md, b.md, c.md (place 4); answered (55 % sure) "In the box."',
+      'got: agent tech (confidence 61 %); documents a.md, b.md, c.md (rank 4); answered (confidence 55 %) "In the box."',
       "why: tech (61 %): closest. Quotes a.md.",
     ]);
   });
@@ -87,8 +87,8 @@ describe("the worst lines", () => {
   test("say what is none as such", () => {
     const expected = { agent: null, document: null, answer: null };
     expect(worstOf({ expected, agent: null, answer: null }).slice(1, 3)).toEqual([
-      "expected: no agent; no document; a person answers",
-      "got: no agent (61 % sure); handed over, without an answer",
+      "expected: no agent; no document; handed over to an operator",
+      "got: no agent (confidence 61 %); handed over, without an answer",
     ]);
   });
 

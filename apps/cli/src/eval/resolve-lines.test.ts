@@ -37,10 +37,10 @@ test("a line without an id has its number for one", () => {
 test("what is unknown is reported with what may have been meant, all of it at once", () => {
   const { faults } = resolveAll({ agent: "biling", document: ["refund.md", "quokka"] }, { agent: "quokka" });
   expect(faults).toEqual([
-    { line: 1, fault: 'agent: there is no agent "biling"; did you mean "billing"?' },
+    { line: 1, fault: 'agent: no agent is named "biling"; did you mean "billing"?' },
     {
       line: 1,
-      fault: expect.stringMatching(/^document: there is no document "refund\.md"; did you mean "refunds\.md" or /),
+      fault: expect.stringMatching(/^document: no document is named "refund\.md"; did you mean "refunds\.md" or /),
     },
     { line: 1, fault: 'document: no document is named "quokka"' },
     { line: 2, fault: 'agent: no agent is named "quokka"' },

@@ -41,7 +41,7 @@ describe("what was added is shown", () => {
   test("in sum, and with what was left out", () => {
     expect(renderSummary(summarize([done("a"), done("b"), failed("c")]))).toBe("2 added, 1 failed.");
     expect(renderSummary(summarize([]))).toBe("Nothing to do.");
-    expect(renderSkipped({ "": 1, ".png": 3 })).toBe("Skipped 4 unsupported files: .png 3, no ending 1.");
+    expect(renderSkipped({ "": 1, ".png": 3 })).toBe("Skipped 4 unsupported files: .png 3, no extension 1.");
     expect(renderSkipped({})).toBeNull();
     expect(renderLinksOut([])).toBeNull();
     expect(renderLinksOut(["a"])).toBe("Skipped 1 link that leads out of the folder: a.");

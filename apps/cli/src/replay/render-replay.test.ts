@@ -81,9 +81,9 @@ test("a replay is shown side by side, with what was sent and what it comes to", 
   expect(shown).toContain("better  Where is it?  ticket t-1");
   expect(shown).toContain("\n1 reply: 0 better, 1 worse, 0 the same\n");
   expect(shown).toContain("sent    edited, 2026-11-21T10:00:00.000Z\n  Under Account.");
-  expect(shown).toContain("before  F1 0.250  L 0.200  50 % sure  held: only 50 % sure\n  It is under Settings.");
-  expect(shown).toContain("after   F1 0.800  L 0.200  50 % sure  sent\n  It is under [-Settings-]{+Account+}.");
-  expect(shown).toMatch(/Sent without a person +0 +1\n/);
+  expect(shown).toContain("before  F1 0.250  L 0.200  confidence 50 %  held: only 50 % sure\n  It is under Settings.");
+  expect(shown).toContain("after   F1 0.800  L 0.200  confidence 50 %  sent\n  It is under [-Settings-]{+Account+}.");
+  expect(shown).toMatch(/Sent without approval +0 +1\n/);
   expect(shown).not.toContain("\u001b");
 });
 

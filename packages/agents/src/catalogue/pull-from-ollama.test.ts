@@ -73,7 +73,7 @@ test.each<[string, PullScript, object]>([
   [
     "a fault that nobody knows",
     () => [{ error: "weird\u001b[2J\nthing" }],
-    { code: "pull_failed", isFinal: false, message: expect.stringContaining("it says: weird[2J thing.") },
+    { code: "pull_failed", isFinal: false, message: expect.stringContaining(": weird[2J thing.") },
   ],
   [
     "an Ollama that is too old",

@@ -39,7 +39,7 @@ describe("readEmbeddings", () => {
     ["more than fits into 32 bits", body([item(0, [1e300])]), "no number"],
     ["infinity", Buffer.from('{"data":[{"index":0,"embedding":[1e999]}]}'), "no number"],
     ["NaN in base64", body([item(0, base64(1, Number.NaN))]), "no number"],
-    ["base64 that is cut off", body([item(0, "AAAAAAA=")]), "cut off"],
+    ["base64 that is cut off", body([item(0, "AAAAAAA=")]), "truncated"],
     [
       "an embedding of 10,000 numbers",
       body([

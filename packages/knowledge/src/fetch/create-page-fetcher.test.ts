@@ -188,13 +188,13 @@ describe("a fault that will be the same at the next try is one of the URL", () =
   });
 
   test.each([
-    [404, "answered 404 (Not Found). There is no such page"],
-    [403, "answered 403 (Forbidden)."],
-    [401, "answered 401 (Unauthorized)."],
-    [410, "answered 410 (Gone)."],
-    [204, "answered 204 (No Content)."],
-    [304, "answered 304 (Not Modified)."],
-    [418, "answered 418"],
+    [404, "responded with 404 (Not Found). The page does not exist"],
+    [403, "responded with 403 (Forbidden)."],
+    [401, "responded with 401 (Unauthorized)."],
+    [410, "responded with 410 (Gone)."],
+    [204, "responded with 204 (No Content)."],
+    [304, "responded with 304 (Not Modified)."],
+    [418, "responded with 418"],
   ])("an answer of %i", async (status, text) => {
     await expect(fetchFrom(send("", {}, status))).rejects.toMatchObject({
       code: "invalid_request",
@@ -228,7 +228,7 @@ describe("more than the limit is refused", () => {
     expect(bomb.length).toBeLessThan(10_000);
     await expect(
       fetchFrom(send(bomb, { "content-encoding": encoding }), { maxBytes: 2_000_000 }),
-    ).rejects.toMatchObject({ code: "payload_too_large", message: expect.stringContaining("unpacked") });
+    ).rejects.toMatchObject({ code: "payload_too_large", message: expect.stringContaining("decompressed") });
   });
 });
 
@@ -236,7 +236,7 @@ describe("a fault that may pass is told as such", () => {
   test.each([429, 500, 502, 503, 504, 408])("an answer of %i", async (status) => {
     await expect(fetchFrom(send("", { "retry-after": "7" }, status))).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringContaining(`answered ${status}`),
+      message: expect.stringContaining(`responded with ${status}`),
       headers: { "retry-after": "7" },
     });
   });

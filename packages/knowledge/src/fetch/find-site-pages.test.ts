@@ -129,7 +129,9 @@ describe("an index of sitemaps", () => {
 
   test("with one that cannot be read is a fault that names it, or is told and left out where somebody listens", async () => {
     const site = { [MAP]: index(`${SITE}/gone.xml`, `${SITE}/1.xml`), [`${SITE}/1.xml`]: urlset(`${SITE}/a`) };
-    await expect(find(site)).rejects.toThrow(`The sitemap ${SITE}/gone.xml cannot be read: The server answered 404`);
+    await expect(find(site)).rejects.toThrow(
+      `The sitemap ${SITE}/gone.xml cannot be read: The server responded with 404`,
+    );
     expect(await findPart(site)).toEqual({ pages: [`${SITE}/a`], bad: [`${SITE}/gone.xml`] });
   });
 
@@ -154,7 +156,7 @@ describe("the root of a site", () => {
 
   test("leads to /sitemap.xml where it names none", async () => {
     expect(await find({ [MAP]: urlset(`${SITE}/a`) }, SITE)).toEqual([`${SITE}/a`]);
-    await expect(find({}, SITE)).rejects.toThrow(`The sitemap ${MAP} cannot be read: The server answered 404`);
+    await expect(find({}, SITE)).rejects.toThrow(`The sitemap ${MAP} cannot be read: The server responded with 404`);
   });
 });
 

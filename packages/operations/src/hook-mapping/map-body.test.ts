@@ -138,7 +138,7 @@ describe("paths", () => {
     ["{{$.a.constructor('return 1')()}}", "RFC 9535"],
     ["{{$..*..*}}", ".. more than once"],
     ["{{$.a[?@.b==$.c]}}", "in a filter"],
-    ["{{$.a", "no }}"],
+    ["{{$.a", "without a matching }}"],
     [`{{$.${"a".repeat(500)}}}`, "must have at most 500 characters"],
   ])("%s is a fault that says what is wrong", (text, why) => {
     const mapped = map({ text }, ISSUE);
