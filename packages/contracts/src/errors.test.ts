@@ -42,7 +42,7 @@ describe("the catalogue of errors", () => {
     expect(Object.fromEntries(entries.map(([code, { status }]) => [code, status]))).toEqual(STATUSES);
   });
 
-  test("has codes that can be told apart without case, and a title of its own for each", () => {
+  test("has codes that differ without case, and a different title for each", () => {
     expect(entries.map(([code]) => code).filter((code) => !/^[a-z]+(_[a-z]+)*$/.test(code))).toEqual([]);
     expect(new Set(entries.map(([, { title }]) => title)).size).toBe(entries.length);
   });
@@ -54,22 +54,22 @@ describe("the catalogue of errors", () => {
 });
 
 describe("an error for a caller", () => {
-  test("carries code, text, faults, headers and cause", () => {
+  test("carries code, text, field errors, headers and cause", () => {
     const cause = new Error("inner");
     const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
-    const error = new ServiceError("invalid_request", "Mend it.", { errors, headers: { Allow: "GET" }, cause });
+    const error = new ServiceError("invalid_request", "Fix it.", { errors, headers: { Allow: "GET" }, cause });
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
       name: "ServiceError",
       code: "invalid_request",
-      message: "Mend it.",
+      message: "Fix it.",
       errors,
       headers: { Allow: "GET" },
       cause,
     });
   });
 
-  test("has neither faults nor headers unless they are given", () => {
+  test("has neither field errors nor headers unless they are given", () => {
     expect(new ServiceError("not_found", "Nothing here.")).toMatchObject({ errors: undefined, headers: {} });
   });
 });

@@ -3,7 +3,7 @@ import { explainCertificateFault } from "./explain-certificate-fault.ts";
 
 const faultWith = (code: string) => Object.assign(new Error("planted"), { code });
 
-describe("a fault of a certificate is told in words", () => {
+describe("explains a certificate error", () => {
   test.each([
     ["SELF_SIGNED_CERT_IN_CHAIN", /not trusted.*NODE_EXTRA_CA_CERTS/],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /not trusted.*NODE_EXTRA_CA_CERTS/],
@@ -17,7 +17,7 @@ describe("a fault of a certificate is told in words", () => {
     expect(explainCertificateFault(new Error("The server does not support SSL connections"))).toMatch(/no TLS/);
   });
 
-  test("and other faults are none", () => {
+  test("and no other error", () => {
     expect(explainCertificateFault(faultWith("ECONNREFUSED"))).toBeNull();
     expect(explainCertificateFault("text")).toBeNull();
   });

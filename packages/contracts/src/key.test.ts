@@ -54,7 +54,7 @@ describe("a new key", () => {
     expect(faultsOf(input)).toEqual([""]);
   });
 
-  test("with faults in every field is told of each, and of fields that nobody knows", () => {
+  test("with errors in every field lists each of them, and unknown fields", () => {
     const input: unknown = JSON.parse(
       '{"name":"","scopes":["kb:read","kb:all"],"project":"A","expiresAt":"soon","rateLimit":0,"key":"short","__proto__":{},"hasOwnProperty":1}',
     );
@@ -96,12 +96,12 @@ describe("the scopes of a key", () => {
     },
   );
 
-  test("that are wrong are told one by one", () => {
+  test("that are wrong are reported one by one", () => {
     const scopes = ["kb:read", 1, null, ["kb:read"], { scope: "kb:read" }, "kb:write", "kb:all"];
     expect(faultsOf({ ...KEY, scopes })).toEqual(["scopes.1", "scopes.2", "scopes.3", "scopes.4", "scopes.6"]);
   });
 
-  test("are at most 100, and 10,000 of them are one fault", () => {
+  test("are at most 100, and 10,000 of them are one error", () => {
     expect(faultsOf({ ...KEY, scopes: Array.from({ length: 100 }, () => "kb:read") })).toEqual([]);
     for (const scope of ["kb:read", "nonsense", 1]) {
       expect(faultsOf({ ...KEY, scopes: Array.from({ length: 10_000 }, () => scope) })).toEqual(["scopes"]);
@@ -176,7 +176,7 @@ describe("a key from elsewhere", () => {
     " begins with a space",
     "ends with a space ",
     "ends with one too\u00a0",
-  ])("is not %j, and the fault does not repeat it", (key) => {
+  ])("is not %j, and the error does not repeat it", (key) => {
     const { error } = keyInputSchema.safeParse({ ...KEY, key });
     expect(new Set(error?.issues.map(({ path }) => path.join(".")))).toEqual(new Set(["key"]));
     if (key !== "") expect(error?.issues.map(({ message }) => message).join()).not.toContain(key);
@@ -196,7 +196,7 @@ describe("a key from elsewhere", () => {
 });
 
 describe("a rotation", () => {
-  test("lets the old key work for a day where nothing is said, or as long as was said", () => {
+  test("keeps the old key valid for a day by default, or for the given time", () => {
     expect(rotateInputSchema.parse({})).toEqual({ overlapSeconds: 86_400 });
     for (const overlapSeconds of [0, 1, 604_800]) {
       expect(rotateInputSchema.parse({ overlapSeconds })).toEqual({ overlapSeconds });

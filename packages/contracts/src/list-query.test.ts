@@ -111,7 +111,7 @@ describe("a cursor of a name", () => {
 });
 
 describe("what is asked of a list", () => {
-  test("is 50 items from the beginning where nothing is said", () => {
+  test("is 50 items from the beginning by default", () => {
     expect(schema.parse({})).toEqual({ limit: 50, before: undefined });
   });
 
@@ -137,7 +137,7 @@ describe("what is asked of a list", () => {
     for (const q of ["a\u0000", "\ud800", ["a", "b"], null, 1]) expect(faultsOf({ q })).toEqual(["q"]);
   });
 
-  test("is told of all its faults at once", () => {
+  test("lists all of its errors", () => {
     expect(faultsOf({ limit: "x", cursor: "x", q: "\u0000" })).toEqual(["limit", "cursor", "q"]);
     expect(faultsOf({ limit: 1, cursor: ["x"] })).toEqual(["cursor"]);
   });

@@ -126,7 +126,7 @@ describe("a message request", () => {
     expect(messageRequestSchema.parse({ ...request, extra: 1 })).toEqual(request);
   });
 
-  test("with faults in every field is told of each, not only of the first", () => {
+  test("with errors in every field lists each of them, not only the first", () => {
     const faults = faultsOf({
       text: " ",
       chatId: "..",
@@ -194,14 +194,14 @@ describe("the query of a drain", () => {
     ["wait", ["60001", "999999999", "-1", "1.5", "1e3", "", " 1", "abc", ["1", "2"]]],
     ["after", ["-1", "1.5", "", "x", "9999999999999999", ["0", "1"]]],
     ["peek", ["", "true", "2", ["0", "1"]]],
-  ])("has one fault for each bad %s", (name, values) => {
+  ])("has one error for each bad %s", (name, values) => {
     for (const value of values) {
       const issues = drainQuerySchema.safeParse({ [name]: value }).error?.issues ?? [];
       expect({ value, faults: issues.map(({ path }) => path) }).toEqual({ value, faults: [[name]] });
     }
   });
 
-  test("is told of all its faults at once", () => {
+  test("lists all of its errors", () => {
     const issues = drainQuerySchema.safeParse({ wait: "x", after: "x", peek: "x" }).error?.issues ?? [];
     expect(issues.map(({ path }) => path)).toEqual([["wait"], ["after"], ["peek"]]);
   });

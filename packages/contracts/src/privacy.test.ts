@@ -5,7 +5,7 @@ import { privacySubjectSchema, visitorChatId } from "./privacy.ts";
 const VISITOR = "6f1c3b1e-6a53-4c0e-9a55-0d8f5b8a7c11";
 
 describe("the chat of a visitor", () => {
-  test("is the same for ever, in any case of the id's letters, and another one for another visitor", () => {
+  test("never changes, ignores the case of the id, and differs between visitors", () => {
     expect(visitorChatId(VISITOR)).toBe("v_RqfMzVmifl--B3lhqoL3xILie53eLHoImF0ah_2oahA");
     expect(visitorChatId(VISITOR.toUpperCase())).toBe(visitorChatId(VISITOR));
     expect(visitorChatId(VISITOR.replace("1", "2"))).not.toBe(visitorChatId(VISITOR));
@@ -24,7 +24,7 @@ describe("whose data it is", () => {
     },
   );
 
-  test("has all faults at once", () => {
+  test("lists all errors", () => {
     const { error } = privacySubjectSchema.safeParse({ userId: "", visitorId: "v", channelId: "fax", more: 1 });
     expect(error?.issues.map(({ path, code }) => `${code} ${path.join("/")}`).toSorted()).toEqual([
       "custom ",

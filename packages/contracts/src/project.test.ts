@@ -34,7 +34,7 @@ describe("the name of a project", () => {
     expect(projectNameSchema.safeParse(name).success).toBe(false);
   });
 
-  test("that is taken can stand in a header and in a path as it is", () => {
+  test("that is accepted can be used in a header and in a path unencoded", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9-]{1,70}$/)), (name) => {
         if (!projectNameSchema.safeParse(name).success) return;
@@ -70,7 +70,7 @@ describe("a new project", () => {
   });
 
   test.each([{ german: "a" }, { DE: "a" }, { de: "" }, { de: 1 }, { de: "x".repeat(5_001) }])(
-    "is refused for the hand-off texts %#, with the language that is wrong",
+    "is rejected for the handoff texts %#, with the wrong language",
     (handoffTexts) => {
       const [language = ""] = Object.keys(handoffTexts);
       expect(faultsOf({ name: "a", handoffTexts })).toEqual([`handoffTexts.${language}`]);

@@ -12,7 +12,7 @@ function faultsOf(input: Record<string, unknown>): string[] {
 }
 
 describe("what is asked of the list of tickets", () => {
-  test("is the newest changes of all tickets where nothing is said", () => {
+  test("is the newest changes of all tickets by default", () => {
     expect(ticketListSchema(undefined).parse({})).toEqual({ limit: 50, sort: "-updatedAt", after: undefined });
   });
 
@@ -55,7 +55,7 @@ describe("what is asked of the statistics", () => {
   const NOW = new Date("2026-11-21T12:00:00Z");
   const schema = statsInputSchema(NOW);
 
-  test("is the last 30 days where nothing is said, and those before an end that is", () => {
+  test("is the last 30 days by default, and those before a given end", () => {
     expect(schema.parse({})).toEqual({ from: new Date("2026-10-22T12:00:00Z"), to: NOW, timeZone: "UTC" });
     expect(schema.parse({ to: "2026-01-31" }).from.toISOString()).toBe("2026-01-01T00:00:00.000Z");
   });

@@ -22,15 +22,12 @@ describe("the moves of a ticket", () => {
     expect(Object.keys(STAGE_MOVES).toSorted()).toEqual(STAGES.toSorted());
   });
 
-  test.each(STAGES)(
-    "from %s are told from those that are not legal, without a move to itself or a doubled one",
-    (from) => {
-      const targets: readonly TicketStage[] = STAGE_MOVES[from];
-      expect(STAGES.filter((to) => isLegalMove(from, to)).toSorted()).toEqual(targets.toSorted());
-      expect(targets).not.toContain(from);
-      expect(new Set(targets).size).toBe(targets.length);
-    },
-  );
+  test.each(STAGES)("from %s are distinguished from illegal ones, without a move to itself or a duplicate", (from) => {
+    const targets: readonly TicketStage[] = STAGE_MOVES[from];
+    expect(STAGES.filter((to) => isLegalMove(from, to)).toSorted()).toEqual(targets.toSorted());
+    expect(targets).not.toContain(from);
+    expect(new Set(targets).size).toBe(targets.length);
+  });
 
   test("lead a new ticket to every stage", () => {
     expect(reachableFrom("received")).toEqual(new Set(STAGES));

@@ -87,7 +87,7 @@ describe("a tool that is given", () => {
     ["one header twice", { ...HTTP, headers: { "X-Key": "a", "x-key": "b" } }, "/tools/0/headers/x-key", "taken"],
     ["a server at no address", { ...MCP, url: "shop" }, "/tools/0/url", "invalid_url"],
     ["a rule that is none", { ...MCP, rules: { a: { access: "all" } } }, "/tools/0/rules/a/access", "invalid_value"],
-  ])("is refused at the place of its fault: %s", (_what, tool, place, code) => {
+  ])("is rejected with a pointer to the error: %s", (_what, tool, place, code) => {
     expect(faultsOf(tool)).toEqual([[place, code]]);
   });
 

@@ -83,7 +83,7 @@ describe("the text of a message", () => {
     [null, ["invalid_type"]],
     [undefined, ["invalid_type"]],
     [["a"], ["invalid_type"]],
-  ])("%j has the faults %j", (value, codes) => {
+  ])("%j has the errors %j", (value, codes) => {
     expect(codesOf(value)).toEqual(codes);
   });
 

@@ -75,7 +75,7 @@ describe("a message", () => {
     expect(second?.body).toEqual(first?.body);
   });
 
-  test("that is refused is not sent again, and every fault of it is told", async () => {
+  test("that is rejected is not sent again, and every error of it is reported", async () => {
     const errors = [{ pointer: "/text", code: "too_long", detail: "at most 50000 characters" }];
     const body = { code: "invalid_request", detail: "The message is not valid.", errors, requestId: "r-9" };
     server.answerWith(json(400, body));
@@ -240,7 +240,7 @@ describe("what cannot be sent is refused before anything is, and never shown", (
     expect(await faultOf(call)).toMatchObject({ code: "invalid_options" });
   });
 
-  test("the key is in no fault, whatever happens", async () => {
+  test("no error contains the key", async () => {
     const answers = ["cut", problem(401, "invalid_key"), { status: 200, body: "x" }] as const;
     for (const answer of answers) {
       server.answerWith(answer);
@@ -365,7 +365,7 @@ describe("a stream", () => {
     expect(pathsAsked()[0]).toBe("c?wait=30000&after=4");
   });
 
-  test("ends with the fault that no patience mends", async () => {
+  test("throws an error that retrying cannot fix", async () => {
     server.answerWith(problem(403, "insufficient_scope"));
     const reader = connect().stream("c")[Symbol.asyncIterator]();
     expect(await faultOf(reader.next())).toMatchObject({ code: "insufficient_scope" });

@@ -41,7 +41,7 @@ async function pull(
   return { news, lastIds: asked.map(({ headers }) => headers["last-event-id"]) };
 }
 
-test("how far a pull is comes as it is told, and at its end the id of the model", async () => {
+test("yields the progress of a pull, and at its end the id of the model", async () => {
   const { news } = await pull(stream(event("progress", "p.1", PROGRESS), event("done", "p.2", DONE)));
   const { ok: _ok, ...last } = DONE;
   expect(news).toEqual([PROGRESS, last]);
@@ -58,7 +58,7 @@ test("a stream that is cut goes on after the last event", async () => {
   expect(lastIds).toEqual([undefined, undefined, "p.1", "p.1"]);
 });
 
-test("the end of a pull that was told already is its end", async () => {
+test("an end that was already received ends the pull", async () => {
   const { news } = await pull(stream(event("progress", "p.1", PROGRESS)), { status: 204 });
   expect(news).toEqual([PROGRESS]);
 });
@@ -70,12 +70,12 @@ test.each([
     stream(event("error", "p.2", { status: 507, code: "disk_full", detail: "what to do" })),
     "disk_full",
   ],
-])("a pull that fails %s is a fault, and is not begun again", async (_when, answer, code) => {
+])("a pull that fails %s throws, and is not started again", async (_when, answer, code) => {
   const before = service.requests.length;
   await expect(pull(answer)).rejects.toMatchObject({ name: "ServiceFault", code, detail: "what to do" });
   expect(service.requests.length - before).toBe(1);
 });
 
-test("a service that stays away is a fault after the tries that are allowed", async () => {
+test("a service that stays unavailable throws after the allowed retries", async () => {
   await expect(pull("cut", "cut", "cut")).rejects.toMatchObject({ code: "unreachable" });
 });
