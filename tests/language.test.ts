@@ -37,13 +37,16 @@ const KINDS: Kind[] = [
       "docs/endpoints.md",
       "docs/errors.md",
       "docs/reliability.md",
-      "docs/adr/",
     ],
   },
   {
     title: "texts of the program",
     files: [
-      ...["apps/*.ts", "apps/*.tsx", "packages/*.ts", "apps/console/web/*.json", "apps/widget/client/*.json"],
+      "apps/*.ts",
+      "apps/*.tsx",
+      "packages/*.ts",
+      "apps/console/web/*.json",
+      "apps/widget/client/*.json",
       ":(exclude)*.test.ts",
     ],
     read: (text) => lex(text).filter(({ kind, text: literal }) => kind === "literal" && isProse(literal)),
