@@ -90,18 +90,24 @@ const KINDS: Kind[] = [
 const TOKEN =
   /(\/\*\*[\s\S]*?\*\/)|\/\*[\s\S]*?\*\/|\/\/[^\n]*|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`|>([^<>{}=;]+)</g;
 
-/** Returns the docstrings and string literals of a TypeScript file, and what stands between tags of JSX. */
-function lex(text: string): (Passage & { kind: "docstring" | "literal" })[] {
+interface Token extends Passage {
+  kind: "docstring" | "literal";
+}
+
+/** Returns the docstrings and string literals of a TypeScript file, and the text between tags of JSX. */
+function lex(text: string): Token[] {
   const lineOf = createLineFinder(text);
-  return [...text.matchAll(TOKEN)].flatMap(({ index, 1: docstring, 2: double, 3: single, 4: template, 5: jsx }) => {
-    const line = lineOf(index);
-    if (docstring !== undefined) {
-      const plain = docstring.replaceAll(/^\s*(?:\/\*\*|\*(?!\/))?[ \t]?|\*\/$/gm, "");
-      return [{ kind: "docstring" as const, line, text: plain.trim() }];
-    }
-    const literal = double ?? single ?? template ?? jsx;
-    return literal === undefined ? [] : [{ kind: "literal" as const, line, text: literal }];
-  });
+  return [...text.matchAll(TOKEN)].flatMap<Token>(
+    ({ index, 1: docstring, 2: double, 3: single, 4: template, 5: jsx }) => {
+      const line = lineOf(index);
+      if (docstring !== undefined) {
+        const plain = docstring.replaceAll(/^\s*(?:\/\*\*|\*(?!\/))?[ \t]?|\*\/$/gm, "");
+        return [{ kind: "docstring", line, text: plain.trim() }];
+      }
+      const literal = double ?? single ?? template ?? jsx;
+      return literal === undefined ? [] : [{ kind: "literal", line, text: literal }];
+    },
+  );
 }
 
 function createLineFinder(text: string): (index: number) => number {
