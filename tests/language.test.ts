@@ -87,8 +87,16 @@ const KINDS: Kind[] = [
   },
 ];
 
-const TOKEN =
-  /(\/\*\*[\s\S]*?\*\/)|\/\*[\s\S]*?\*\/|\/\/[^\n]*|"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`|>([^<>{}=;]+)</g;
+const TOKEN = new RegExp(
+  [
+    String.raw`(/\*\*[\s\S]*?\*/)|/\*[\s\S]*?\*/|//[^\n]*`,
+    // A regular expression, which may hold quotes.
+    String.raw`(?<=[=(,:[!&|?{};]\s*|return )/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+/[dgimsuvy]*`,
+    String.raw`"((?:\\.|[^"\\\n])*)"|'((?:\\.|[^'\\\n])*)'`,
+    "`((?:\\\\.|[^`\\\\])*)`|>([^<>{}=;]+)<",
+  ].join("|"),
+  "g",
+);
 
 interface Token extends Passage {
   kind: "docstring" | "literal";
@@ -104,7 +112,8 @@ function lex(text: string): Token[] {
         const plain = docstring.replaceAll(/^\s*(?:\/\*\*|\*(?!\/))?[ \t]?|\*\/$/gm, "");
         return [{ kind: "docstring", line, text: plain.trim() }];
       }
-      const literal = double ?? single ?? template ?? jsx;
+      // What is inserted into a template is code.
+      const literal = double ?? single ?? template?.replaceAll(/\$\{[^}]*\}/g, "…") ?? jsx;
       return literal === undefined ? [] : [{ kind: "literal", line, text: literal }];
     },
   );
