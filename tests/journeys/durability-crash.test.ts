@@ -150,7 +150,9 @@ describe("a worker that is killed with SIGKILL in the middle of a message", () =
   test("lose their leases again and again, and no message counts as one that crashes its process", async () => {
     const [first, second] = workers as [CompositionProcess, CompositionProcess];
     await second.kill("SIGKILL");
-    const chats = Array.from({ length: 10 }, (_, index) => `paused-${index}`);
+    // Few, since each holds a job, and a process that was paused takes fewer jobs at once for some seconds: 8 or 4 of the 16
+    // that it takes on the PostgreSQL backend.
+    const chats = ["paused-0", "paused-1"];
     const release = await holdTable(product.databaseUrl, "tickets");
     let paused = first;
     try {
