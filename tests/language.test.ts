@@ -30,10 +30,6 @@ const KINDS: Kind[] = [
     read: (text) =>
       text.split("\n").map((line, index) => ({ line: index + 1, text: line.replaceAll(/`[^`]*`/g, "`…`") })),
     exempt: [
-      // Names the words.
-      "docs/glossary.md",
-      // Records of decisions are not rewritten.
-      "docs/adr/",
       // Question sets are data.
       "eval/",
     ],
@@ -41,18 +37,21 @@ const KINDS: Kind[] = [
   {
     title: "texts of the program",
     files: [
-      ...["apps/*.ts", "apps/*.tsx", "apps/*.json", "packages/*.ts", "packages/*.json"],
+      "apps/*.ts",
+      "apps/*.tsx",
+      "apps/*.json",
+      "packages/*.ts",
+      "packages/*.json",
       // Titles of tests are another kind.
-      ...[":!*.test.ts", ":!packages/testing/"],
+      ":!*.test.ts",
+      ":!packages/testing/",
     ],
     read: (text, path) => lex(text, path).filter(({ kind, text: literal }) => kind === "literal" && isProse(literal)),
     exempt: [
       // Words of customers and speakers, which their texts are compared with.
       "packages/agents/data/talk/",
       "packages/agents/src/notes/words/",
-      "packages/agents/src/notes/repair-words.ts",
       "packages/agents/src/grounded/claim-words.ts",
-      "packages/knowledge/src/question-terms.ts",
       // SQL with the columns `fault` and `faults`.
       "packages/store/src/held-data.ts",
       "packages/store/src/hooks.ts",

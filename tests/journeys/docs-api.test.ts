@@ -35,7 +35,7 @@ import { makeFolder, removeFolders } from "./support/svc-instance.ts";
 const [page, ...further] = ["api", "recipes/clients", "deliveries", "keys-and-projects", "agents-and-knowledge"].map(
   (name) => readDocPage(`docs/${name}.md`),
 ) as [DocPage, DocPage, DocPage, DocPage, DocPage];
-const [clients, , keys, agents] = further as [DocPage, DocPage, DocPage, DocPage];
+const [clients, , keys, agents] = further;
 
 let product: Product;
 let receiver: WebhookReceiver;

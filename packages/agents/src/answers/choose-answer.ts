@@ -128,18 +128,21 @@ export function rankPassages(
     .sort((a, b) => b.value - a.value);
 }
 
-/** Returns what speaks for a passage because it has the steps that are asked for. */
+/** Returns what speaks for a passage or part because it has the steps that are asked for. */
 export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number {
   return hasSteps === 1 && headSynonyms >= LEAST_TOPIC_SHARE ? STEPS_BONUS : 0;
 }
 
 /** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
 export function chooseParts(
-  { parts, read }: RatedPassage,
+  { parts, read, figures: { headSynonyms = 0 } }: RatedPassage,
   weights: AnswerWeights,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
   const ranked = parts
-    .map((rated) => ({ rated, value: weigh(rated.figures, weights.part) }))
+    .map((rated) => {
+      const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms });
+      return { rated, value: weigh(rated.figures, weights.part) + bonus };
+    })
     .sort((a, b) => b.value - a.value);
   const [first, ...rest] = ranked;
   if (first === undefined) throw new RangeError("A passage without parts has no answer.");

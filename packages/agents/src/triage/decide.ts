@@ -40,9 +40,14 @@ const LEAST_ALIKE = 0.5;
 /** With this many messages an agent, what the model has learned of them counts half as much as with any number. */
 const USUAL_EXPERIENCE = 9;
 
-/** What the likeness to the closest messages of an agent counts where there are few, and the second closest to the first. */
-const SAMPLE_WEIGHT = 3;
-const SECOND_SAMPLE = 0.5;
+/** A few messages count at least so much. */
+const LEAST_EXPERIENCE = 0.3;
+
+/** What the likeness to the closest message of an agent counts where there are few, and that to the second closest. */
+const CLOSEST_WEIGHTS = [6, 3] as const;
+
+/** Messages that are hardly alike say little: likenesses count by this power. */
+const CLOSENESS_POWER = 3;
 
 /** Beyond this experience single messages say no more than the model. */
 const MUCH_EXPERIENCE = 0.9;
@@ -171,7 +176,7 @@ function experienceOf({ classes, samples }: TriageModel): number {
   const ofAgents = samples.filter((_, label) => classes[label] !== null);
   // The first of each is what the agent says of itself.
   const messages = ofAgents.reduce((sum, list) => sum + Math.max(0, list.length - 1), 0) / Math.max(1, ofAgents.length);
-  return messages ** 2 / (messages ** 2 + USUAL_EXPERIENCE ** 2);
+  return messages === 0 ? 0 : Math.max(LEAST_EXPERIENCE, messages ** 2 / (messages ** 2 + USUAL_EXPERIENCE ** 2));
 }
 
 /** What speaks for a class because messages of it are alike, in logarithms of odds. */
@@ -179,8 +184,8 @@ function closenessOf(message: Meaning, samples: readonly LearnedSample[]): numbe
   const alike = samples
     .filter(({ isPurpose }) => !isPurpose)
     .map((sample) => Math.max(0, likenessOf(message, meaningOf(sample, sample.text))));
-  const [first = 0, second = 0] = alike.sort((a, b) => b - a);
-  return SAMPLE_WEIGHT * (first + SECOND_SAMPLE * second);
+  alike.sort((a, b) => b - a);
+  return CLOSEST_WEIGHTS.reduce((sum, weight, at) => sum + weight * (alike[at] ?? 0) ** CLOSENESS_POWER, 0);
 }
 
 const meanings = new WeakMap<object, Meaning>();
