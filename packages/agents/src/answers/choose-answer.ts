@@ -53,7 +53,7 @@ const MAX_PART_GAP = 2.5;
 const MAX_FOLLOWING_CHARS = 260;
 
 /** What speaks for a passage with steps where somebody asks how to do what its title or headings are about. */
-const STEPS_BONUS = 1.5;
+const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
 /** Passages of a knowledge base whose size is not said. */
