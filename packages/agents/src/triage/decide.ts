@@ -38,7 +38,10 @@ const LIKENESS_WEIGHT = 2;
 const LEAST_ALIKE = 0.5;
 
 /** With this many messages an agent, what the model has learned of them counts half as much as with any number. */
-const USUAL_EXPERIENCE = 9;
+const USUAL_EXPERIENCE = 7;
+
+/** How quickly experience grows there. */
+const EXPERIENCE_POWER = 4;
 
 /** A few messages count at least so much. */
 const LEAST_EXPERIENCE = 0.3;
@@ -49,7 +52,7 @@ const CLOSEST_WEIGHTS = [6, 3] as const;
 /** Messages that are hardly alike say little: likenesses count by this power. */
 const CLOSENESS_POWER = 3;
 
-/** Beyond this experience single messages say no more than the model. */
+/** Beyond this experience descriptions and single messages say no more than the model. */
 const MUCH_EXPERIENCE = 0.9;
 
 /** Below this confidence they have nothing for it. */
@@ -146,7 +149,7 @@ function rate(
 ): Candidate[] {
   const scores = scoreClasses(model, vector);
   const experience = experienceOf(model);
-  const message = readMeaning(text);
+  const message = experience > MUCH_EXPERIENCE ? null : readMeaning(text);
   const { sharpness, noneLead } = model.calibration;
   const byId = new Map(agents.map((agent) => [agent.id, agent]));
   const candidates = model.classes.flatMap((agentId, label): (Candidate & { odds: number })[] => {
@@ -154,13 +157,18 @@ function rate(
     if (agent === undefined || model.samples[label]?.length === 0) return [];
     const supported = agentId === null ? undefined : support?.get(agentId);
     const lead = agent === null ? noneLead : agent.id === currentAgentId ? CURRENT_LEAD : 0;
-    const meaning = agent === null ? 0 : sharedMeaning(message, meaningOf(agent, purposeOf(agent)));
-    const alike = agent === null ? 0 : likenessOf(message, meaningOf(agent, purposeOf(agent)));
-    const learned =
+    const samples = model.samples[label] ?? [];
+    // Beside messages a name without a description says little.
+    const isDescribed = agent !== null && (agent.description.trim() !== "" || samples.length < 2);
+    const purpose = isDescribed ? meaningOf(agent, purposeOf(agent)) : null;
+    const meaning = message === null || purpose === null ? 0 : sharedMeaning(message, purpose);
+    const alike = message === null || purpose === null ? 0 : likenessOf(message, purpose);
+    const closeness = message === null ? 0 : closenessOf(message, samples);
+    const odds =
       experience * sharpness * (scores[label] ?? 0) +
-      (experience > MUCH_EXPERIENCE ? 0 : (1 - experience) * closenessOf(message, model.samples[label] ?? []));
-    const described = MEANING_WEIGHT * meaning + LIKENESS_WEIGHT * alike;
-    const odds = learned + lead + (supported?.odds ?? 0) + described;
+      (1 - experience) * (MEANING_WEIGHT * meaning + LIKENESS_WEIGHT * alike + closeness) +
+      (supported?.odds ?? 0) +
+      lead;
     return [{ label, agent, probability: 0, support: supported?.confidence ?? 0, meaning, alike, odds }];
   });
   const highest = candidates.reduce((most, { odds }) => Math.max(most, odds), -Infinity);
@@ -176,7 +184,9 @@ function experienceOf({ classes, samples }: TriageModel): number {
   const ofAgents = samples.filter((_, label) => classes[label] !== null);
   // The first of each is what the agent says of itself.
   const messages = ofAgents.reduce((sum, list) => sum + Math.max(0, list.length - 1), 0) / Math.max(1, ofAgents.length);
-  return messages === 0 ? 0 : Math.max(LEAST_EXPERIENCE, messages ** 2 / (messages ** 2 + USUAL_EXPERIENCE ** 2));
+  if (messages === 0) return 0;
+  const share = 1 / (1 + (USUAL_EXPERIENCE / messages) ** EXPERIENCE_POWER);
+  return Math.max(LEAST_EXPERIENCE, share);
 }
 
 /** What speaks for a class because messages of it are alike, in logarithms of odds. */
