@@ -116,7 +116,7 @@ describe("what npm start checks before it builds", () => {
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_CONSOLE_PORT.`,
     );
     expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
-      `Ports ${port}, ${port} are taken`,
+      `Ports ${port}, ${port} are already in use`,
     );
     mkdirSync(join(folder, "data", "postgres"), { recursive: true });
     writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");

@@ -32,7 +32,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
   const tooLarge = () =>
     fileTooLarge(
       name,
-      `unpacks to more than ${formatMb(limits.zipBytes)}, which is the most; split it into several files`,
+      `unpacks to more than ${formatMb(limits.zipBytes)}, the maximum; split it into several files`,
     );
   let stated = 0;
   for (const entry of entries.values()) {
@@ -77,7 +77,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
       if (entry.uncompressedSize > limits.zipPartBytes) {
         throw fileTooLarge(
           name,
-          `has a part of more than ${formatMb(limits.zipPartBytes)}, which is the most; split it`,
+          `has a part of more than ${formatMb(limits.zipPartBytes)}, the maximum; split it`,
         );
       }
       const pieces: Buffer[] = [];

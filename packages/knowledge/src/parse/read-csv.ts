@@ -21,7 +21,7 @@ export function readCsv(source: string, file: { name: string }, limits: ReadLimi
   let values = 0;
   const tooMany = fileTooLarge(
     file.name,
-    `has more than ${limits.cells} values, which is the most for a CSV; split it`,
+    `has more than ${limits.cells} values, the maximum for a CSV file; split it`,
   );
   let rows: string[][];
   try {
