@@ -101,7 +101,9 @@ describe("what npm start checks before it builds", () => {
     mkdirSync(data);
     const release = await takeLock(join(data, "instance.lock"), () => undefined);
     expect(await findStartFault(env)).toMatch(
-      new RegExp(`^The data folder \\S+ is in use by process ${process.pid}\\. .* SVC_DATA_DIR\\.$`),
+      new RegExp(
+        `^The data folder \\S+ is in use by process ${process.pid}\\. Stop that process, or set SVC_DATA_DIR to another folder\\.$`,
+      ),
     );
     expect(await findStartFault({ ...env, DATABASE_URL: "postgres://svc@db/svc" })).toBeNull();
     release();

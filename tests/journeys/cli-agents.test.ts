@@ -87,8 +87,7 @@ describe("what kb add fills", () => {
 
   test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
     const advice = (name: string, kb: string) =>
-      `No agent uses the knowledge base "${kb}" yet. Assign it with: ` +
-      `svc agents update ${name} --add-kb ${kb}\n`;
+      `No agent uses the knowledge base "${kb}" yet. Assign it with: ` + `svc agents update ${name} --add-kb ${kb}\n`;
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
     await svc("agents", "create", "second", "--fixed-reply", "hello");
     expect((await svc("kb", "sync", "birds", "--kb", "more")).stderr).toContain(advice("NAME", "more"));
@@ -126,9 +125,7 @@ describe("an agent", () => {
     const { stdout, code } = await svc("agents", "create", "repairs", ...about, ...examples, ...policy, ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^name +repairs\nid +\S+\ndescription +Things that broke\.\nanswers from +manual\n/);
-    expect(stdout).toMatch(
-      /\npolicy +sends from 0\.7\nmodel +default \(SVC_LLM_MODEL, if set\)\nexamples +3\n$/,
-    );
+    expect(stdout).toMatch(/\npolicy +sends from 0\.7\nmodel +default \(SVC_LLM_MODEL, if set\)\nexamples +3\n$/);
     const { items } = await svcJson("agents", "list", ...inShop);
     expect(items).toMatchObject([
       {

@@ -224,7 +224,9 @@ describe("a site", () => {
     const child = await startProcess({ file: SVC_MAIN, args: words, env, name: "svc kb add" });
     await waitFor(() => Promise.resolve(asked.includes("/slow")), { what: "the second page to be asked for" });
     expect(await child.kill("SIGINT")).toMatchObject({ code: 130 });
-    expect(child.output()).toContain("1 added.\nInterrupted. Run the same command to resume: documents that are already added are skipped.");
+    expect(child.output()).toContain(
+      "1 added.\nInterrupted. Run the same command to resume: documents that are already added are skipped.",
+    );
     answer = answerFromPages;
     pages.set("/slow", "It was slow.");
     expect(await svcJson(...words)).toMatchObject({ code: 0, summary: { added: 2, unchanged: 1, failed: 0 } });
@@ -251,7 +253,11 @@ describe("what was not looked for is not removed", () => {
     });
     await rm(join(folder, "tree/gone.md"));
     await symlink(join(folder, "nowhere"), join(folder, "tree", "broken.md"));
-    expect(await sync("tree")).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining("could not be read: 1 kept.") });
+    expect(await sync("tree")).toMatchObject({
+      code: 1,
+      removed: [],
+      kept: expect.stringContaining("could not be read: 1 kept."),
+    });
     await rm(join(folder, "tree/broken.md"));
     const { stdout, code } = await svc(["kb", "sync", "tree", "--kb", "kept"]);
     expect(code).toBe(0);
@@ -274,7 +280,10 @@ describe("what was not looked for is not removed", () => {
     pages.delete("/kept/1");
     pages.set("/kept/2", null);
     expect(await sync(map)).toMatchObject({ code: 1, summary: { unchanged: 2, failed: 2, removed: 0 } });
-    expect(await sync(map, "--max-pages", "1")).toMatchObject({ removed: [], kept: expect.stringContaining(": 3 kept.") });
+    expect(await sync(map, "--max-pages", "1")).toMatchObject({
+      removed: [],
+      kept: expect.stringContaining(": 3 kept."),
+    });
     pages.set(
       "/kept/map.xml",
       `<sitemapindex><sitemap><loc>${origin}/kept/deep.xml</loc></sitemap><sitemap><loc>${origin}/kept/more.xml</loc></sitemap></sitemapindex>`,
@@ -303,7 +312,9 @@ describe("what was not looked for is not removed", () => {
     expect(await svc(words)).toMatchObject({ stderr: expect.stringContaining("Add --yes") });
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was changed or removed.\n" });
     const { stdout } = await svc([...words, "--dry-run"]);
-    expect(stdout).toContain("1 to compare, 14 to remove.\nThis is more than half, so removing them requires confirmation or --yes.");
+    expect(stdout).toContain(
+      "1 to compare, 14 to remove.\nThis is more than half, so removing them requires confirmation or --yes.",
+    );
     expect(await keysOf("pile")).toHaveLength(15);
     expect(await svc([...words, "--yes"])).toMatchObject({ code: 0 });
     expect(await keysOf("pile")).toEqual(["pile/14.md"]);

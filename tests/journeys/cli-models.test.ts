@@ -65,9 +65,7 @@ test("the list says of each model what it takes and whether it can be used", asy
   ]);
   const { document } = documentOf(await models("list", "--limit", "1", "--json"), ["list"]);
   expect(document).toMatchObject({ ok: true, items: [{ catalogId: "openai:llama3.2:3b" }], unreachable: [] });
-  expect((await models("list", "--limit", "1")).stdout).toMatch(
-    /Next page: {2}svc models list --limit 1 --cursor \S+/,
-  );
+  expect((await models("list", "--limit", "1")).stdout).toMatch(/Next page: {2}svc models list --limit 1 --cursor \S+/);
 });
 
 test("a pull says how far it is in lines, and that the model is there", async () => {
