@@ -101,7 +101,9 @@ describe("what npm start checks before it builds", () => {
     mkdirSync(data);
     const release = await takeLock(join(data, "instance.lock"), () => undefined);
     expect(await findStartFault(env)).toMatch(
-      new RegExp(`^The data folder \\S+ is in use by process ${process.pid}\\. .* SVC_DATA_DIR\\.$`),
+      new RegExp(
+        `^The data folder \\S+ is in use by process ${process.pid}\\. Stop that process, or set SVC_DATA_DIR to another folder\\.$`,
+      ),
     );
     expect(await findStartFault({ ...env, DATABASE_URL: "postgres://svc@db/svc" })).toBeNull();
     release();
@@ -116,7 +118,7 @@ describe("what npm start checks before it builds", () => {
       `Port ${port} is already in use, possibly by another installation of this product. Stop that program, or choose another port with SVC_CONSOLE_PORT.`,
     );
     expect(await findStartFault({ ...env, SVC_API_PORT: port, SVC_WIDGET_PORT: port })).toContain(
-      `Ports ${port}, ${port} are taken`,
+      `Ports ${port}, ${port} are already in use`,
     );
     mkdirSync(join(folder, "data", "postgres"), { recursive: true });
     writeFileSync(join(folder, "data", "postgres", "PG_VERSION"), "18\n");

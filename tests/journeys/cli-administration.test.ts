@@ -109,7 +109,7 @@ describe("channels", () => {
   });
 
   test("disable and enable are followed by the running product without a restart, and may be repeated", async () => {
-    expect((await run("channels", "disable", "api")).stdout).toContain("The channel api is disabled.");
+    expect((await run("channels", "disable", "api")).stdout).toContain("Channel api disabled.");
     await waitFor(async () => (await post()).body.code === "channel_disabled", { what: "messages to be refused" });
     const api = async () => (await readChannels()).find(({ id }) => id === "api");
     expect(await api()).toMatchObject({ enabled: false, state: "stopped" });
@@ -171,9 +171,9 @@ describe("channels", () => {
 
     test("doctor finds that it answers, and warns while any site may load it", async () => {
       const { stdout } = await run("doctor");
-      expect(stdout).toMatch(/ok +Widget +http:\/\/127\.0\.0\.1:\d+ answers/);
+      expect(stdout).toMatch(/ok +Widget +http:\/\/127\.0\.0\.1:\d+ responds; /);
       expect(stdout).toMatch(
-        /warn +Widget sites +any site may load the widget\n +Name yours: svc channels set widget /,
+        /warn +Widget sites +any site can load the widget\n +Restrict it: svc channels set widget /,
       );
     });
 
@@ -208,7 +208,7 @@ describe("channels", () => {
     test.each([
       ["no settings", [], "Pass the settings either as JSON"],
       ["both ways at once", ["{}", "--file", "-"], "not both"],
-      ["no JSON", ["color: #fff"], "no JSON"],
+      ["no JSON", ["color: #fff"], "are not valid JSON"],
       ["no object", ["[1]"], "must be a JSON object"],
       ["a setting that is not one", ['{"colour":"#2f6f4f"}'], "colour"],
       ["a value that is none", ['{"color":"red"}'], "/config/color"],
@@ -285,10 +285,10 @@ describe("keys", () => {
   test("revoke ends a key that is named by its beginning or its id; list hides it unless --all", async () => {
     const [one, other] = [
       await makeKey("create", "by its prefix", "--scope", "messages:read"),
-      await makeKey("create", "specify the ID", "--scope", "messages:read"),
+      await makeKey("create", "by its ID", "--scope", "messages:read"),
     ];
-    expect((await run("keys", "revoke", `${one.prefix}…`)).stdout).toContain("Revoked: by its beginning");
-    expect((await run("keys", "revoke", other.id)).stdout).toContain("Revoked: by its id");
+    expect((await run("keys", "revoke", `${one.prefix}…`)).stdout).toContain("Revoked: by its prefix");
+    expect((await run("keys", "revoke", other.id)).stdout).toContain("Revoked: by its ID");
     for (const { key = "" } of [one, other]) await statusOf(key, 401);
 
     const shown = (await readKeys()).map(({ id }) => id);
@@ -318,7 +318,7 @@ describe("keys", () => {
   test("a name that means several keys is refused, and a whole key is not repeated", async () => {
     expect(await run("keys", "revoke", "svc_")).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Several keys begin so[^]*first administrator/),
+      stderr: expect.stringMatching(/Several keys have this prefix; specify the ID:[^]*first administrator/),
     });
     const whole = `svc_${"0123456789".repeat(4)}`;
     const { code, stderr } = await run("keys", "revoke", whole);
@@ -374,8 +374,8 @@ describe("deliveries", () => {
     );
     expect(dead[0]).toMatchObject({ url: receiver.url("/gone/3?evil=%1b"), attempts: [{ status: 410 }] });
     const { stdout } = await run("deliveries", "list");
-    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND TRIES\n/);
-    expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 try at /);
+    expect(stdout).toMatch(/^DELIVERY +STATE +CALLBACK AND ATTEMPTS\n/);
+    expect(stdout).toMatch(/ dead +message\.completed of [^]*\n +http:\/\/127\.0\.0\.1:\d+\/gone\/1\n +1 attempt at /);
     const doctor = await run("doctor");
     expect(doctor.stdout).toMatch(
       /warn +Dead deliveries +3 callbacks could not be delivered\n.*deliveries list --state dead/,
@@ -417,7 +417,7 @@ describe("webhook", () => {
     const { stdout, code } = await run("doctor");
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /ok +Webhook secret +none is set: callbacks are signed with the API key .*\n +Hint: .*--generate/,
+      /ok +Webhook secret +not set: callbacks are signed with the API key .*\n +Hint: .*--generate/,
     );
   });
 
@@ -459,7 +459,7 @@ describe("webhook", () => {
     });
     expect(await verify("a wrong secret", bodyFile, "--headers-file", headersFile)).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^not valid: The signature is not the one/),
+      stdout: expect.stringMatching(/^not valid: The signature does not match/),
     });
     const signature = received.headers["x-svc-signature"] ?? "";
     const secretFile = join(await makeFolder(), "secret.txt");

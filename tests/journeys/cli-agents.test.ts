@@ -66,8 +66,8 @@ describe("what kb add fills", () => {
     const { stderr, code } = await svc("kb", "add", "kestrel.md");
     expect(code).toBe(0);
     expect(stderr).toContain(
-      'assistant now answers from "documents" and no longer from the product\'s guide; bring it back with: ' +
-        "svc agents change assistant --add-kb guide\n",
+      'assistant now answers from "documents" instead of the product\'s guide. To add the guide again: ' +
+        "svc agents update assistant --add-kb guide\n",
     );
     expect(await kbsOf("assistant")).toEqual(["documents"]);
     const { items } = await svcJson("agents", "list");
@@ -80,15 +80,14 @@ describe("what kb add fills", () => {
   });
 
   test("again is silent, and the guide comes back as it was told", async () => {
-    expect((await svc("kb", "add", "kestrel.md")).stderr).not.toContain("answers from");
+    expect((await svc("kb", "add", "kestrel.md")).stderr).not.toMatch(/answers from|No agent uses/);
     expect(await svc("agents", "change", "assistant", "--add-kb", "guide")).toMatchObject({ code: 0 });
     expect(await kbsOf("assistant")).toEqual(["documents", "guide"]);
   });
 
   test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
     const advice = (name: string, kb: string) =>
-      `No agent answers from the knowledge base "${kb}" yet. Assign it with: ` +
-      `svc agents change ${name} --add-kb ${kb}\n`;
+      `No agent uses the knowledge base "${kb}" yet. Assign it with: ` + `svc agents update ${name} --add-kb ${kb}\n`;
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
     await svc("agents", "create", "second", "--fixed-reply", "hello");
     expect((await svc("kb", "sync", "birds", "--kb", "more")).stderr).toContain(advice("NAME", "more"));
@@ -105,7 +104,7 @@ describe("what kb add fills", () => {
 
   test("in a project without agents says so, and how one is made", async () => {
     expect((await svc("kb", "add", "kestrel.md", "--project", "empty")).stderr).toContain(
-      'No agent answers from the knowledge base "documents" yet. Make one with: ' +
+      'No agent uses the knowledge base "documents" yet. Create an agent with: ' +
         "svc agents create NAME --kb documents --project empty\n",
     );
   });
@@ -126,9 +125,7 @@ describe("an agent", () => {
     const { stdout, code } = await svc("agents", "create", "repairs", ...about, ...examples, ...policy, ...inShop);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^name +repairs\nid +\S+\ndescription +Things that broke\.\nanswers from +manual\n/);
-    expect(stdout).toMatch(
-      /\npolicy +sent from 0\.7 on\nmodel +default \(SVC_LLM_MODEL, where it is set\)\nexamples +3\n$/,
-    );
+    expect(stdout).toMatch(/\npolicy +sends from 0\.7\nmodel +default \(SVC_LLM_MODEL, if set\)\nexamples +3\n$/);
     const { items } = await svcJson("agents", "list", ...inShop);
     expect(items).toMatchObject([
       {
@@ -139,7 +136,7 @@ describe("an agent", () => {
       },
     ]);
     expect((await svc("agents", "list", ...inShop)).stdout).toMatch(
-      /^NAME +STATE +EXAMPLES +POLICY +MODEL +TOOLS +ANSWERS FROM\nrepairs +on +3 +sent from 0\.7 on +default +manual\n$/,
+      /^NAME +STATE +EXAMPLES +POLICY +MODEL +TOOLS +ANSWERS FROM\nrepairs +on +3 +sends from 0\.7 +default +manual\n$/,
     );
   });
 
@@ -195,7 +192,7 @@ describe("an agent", () => {
     const changed = await svcWith({ typed: "[]" }, "agents", "change", "modern", ...back, ...inShop, "--json");
     expect(JSON.parse(changed.stdout)).toMatchObject({ item: { model: null, instructions: "", tools: [] } });
     const refused = await svc("agents", "change", "modern", "--tools", "rules.md", ...inShop);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("rules.md is no JSON list of tools") });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("rules.md is not a JSON list of tools") });
     await svc("agents", "delete", "modern", "--yes", ...inShop);
   });
 
@@ -208,7 +205,7 @@ describe("an agent", () => {
       "The service of this installation is not running; answered with the settings of this terminal, without a language model.\n",
     );
     const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
-    expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^It has nothing to say\.\n/) });
+    expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No answer\.\n/) });
   });
 
   test("is deleted after a question", async () => {

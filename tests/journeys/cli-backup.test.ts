@@ -68,7 +68,7 @@ describe("svc backup", () => {
     const { document, code } = await svcJson({}, "backup", "verify", file);
     expect({ document, code }).toMatchObject({ code: 0, document: { ok: true, counts: { replies: replyCount } } });
     const { stdout } = await svc({}, "backup", "verify", file);
-    expect(stdout).toContain("whole: ");
+    expect(stdout).toContain("complete: ");
     const secretKey = targetEnv["SVC_SECRET_KEY"] ?? "";
     const { stdout: bytes } = await run("/bin/sh", [
       "-c",
@@ -99,7 +99,7 @@ describe("svc backup", () => {
       ["-c", `"${process.execPath}" "${SVC_MAIN}" backup - | "${process.execPath}" "${SVC_MAIN}" backup verify -`],
       { env: embeddedEnv },
     );
-    expect([code, stdout]).toEqual([0, expect.stringContaining("whole: ")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("complete: ")]);
   });
 
   test("says where there is nothing to back up", async () => {
@@ -113,11 +113,11 @@ describe("svc backup", () => {
 
 describe("svc restore refuses, and changes nothing", () => {
   const refusals: [string, string, (bytes: Buffer) => Buffer][] = [
-    ["a file that is cut off", "cut off", (bytes) => bytes.subarray(0, bytes.length - 20)],
-    ["half a file", "cut off", (bytes) => bytes.subarray(0, bytes.length / 2)],
+    ["a truncated file", "truncated", (bytes) => bytes.subarray(0, bytes.length - 20)],
+    ["half a file", "truncated", (bytes) => bytes.subarray(0, bytes.length / 2)],
     ["a damaged file", "damaged", (bytes) => Buffer.concat([bytes.subarray(0, 20_000), bytes.subarray(20_100)])],
     ["another file", "not a backup", () => Buffer.from("hello")],
-    ["an empty file", "cut off", () => Buffer.alloc(0)],
+    ["an empty file", "truncated", () => Buffer.alloc(0)],
   ];
   test.each(refusals)("%s", async (_, reason, change) => {
     const bad = join(folder, "bad.backup.gz");

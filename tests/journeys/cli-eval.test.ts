@@ -138,9 +138,9 @@ describe("svc eval", () => {
     const { stdout, stderr, code } = await evaluate(file, "--fail-under", "0.6", "--show", "1");
     expect(code).toBe(1);
     expect(stderr).toContain("The share of lines as expected is 0.500, below --fail-under 0.6.");
-    expect(stdout).toMatch(/\nLines as expected +0\.500 +3 of 6; 1 say nothing to compare\n/);
-    expect(stdout).toMatch(/\nTHRESHOLD +ANSWERED +RIGHT +WRONG +RIGHT OF THESE\n0\.0 +4 +2 +2 +50 %\n/);
-    expect(stdout.split("NOT AS EXPECTED")[1]).toMatch(/^, THE WORST FIRST\n\d +".*"\n +expected: .*\n +got: /);
+    expect(stdout).toMatch(/\nLines as expected +0\.500 +3 of 6; 1 without expected results\n/);
+    expect(stdout).toMatch(/\nTHRESHOLD +ANSWERED +RIGHT +WRONG +CORRECT OF THESE\n0\.0 +4 +2 +2 +50 %\n/);
+    expect(stdout.split("NOT AS EXPECTED")[1]).toMatch(/^, WORST FIRST\n\d +".*"\n +expected: .*\n +got: /);
     expect(stdout.match(/expected: /g)).toHaveLength(1);
   });
 
@@ -165,11 +165,11 @@ describe("svc eval", () => {
     const { stdout, stderr, code } = await evaluate(file, "--out", out);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     const [head, ...faults] = stderr.trim().split("\n");
-    expect(head).toMatch(/bad\.jsonl has 4 lines that cannot be used; nothing was run\.$/);
+    expect(head).toMatch(/bad\.jsonl has 4 invalid lines; nothing was evaluated\.$/);
     expect(faults.map((fault) => fault.trim())).toEqual([
       "line 2: is not valid JSON; each line must be one object",
-      'line 3: agent: there is no agent "biling"; did you mean "billing"?',
-      'line 4: document: there is no document "invoice.md"; did you mean "invoices.md" or "Invoices"?',
+      'line 3: agent: no agent is named "biling"; did you mean "billing"?',
+      'line 4: document: no document is named "invoice.md"; did you mean "invoices.md" or "Invoices"?',
       "line 5: text: must be a string: the customer's message",
     ]);
     await expect(readFile(out)).rejects.toThrow("ENOENT");

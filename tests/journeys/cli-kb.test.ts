@@ -112,7 +112,7 @@ describe("a folder", () => {
     for (const file of ["docs/kestrel.md", "docs/prices.csv", "docs/more/help.html"]) {
       expect(stdout).toMatch(new RegExp(`\\n${file} +[1-9]\\d* +added\\n`));
     }
-    expect(stdout).toContain("\n3 added, 2 failed.\nLeft out 1 file that cannot be read: .png 1.\n");
+    expect(stdout).toContain("\n3 added, 2 failed.\nSkipped 1 unsupported file: .png 1.\n");
     expect(stderr).toMatch(/1 of 4 {2}docs\/broken\.pdf \(20 bytes\) {2}failed: /);
     expect(stderr).toContain('No agent uses the knowledge base "handbook" yet.');
   });
@@ -224,7 +224,9 @@ describe("a site", () => {
     const child = await startProcess({ file: SVC_MAIN, args: words, env, name: "svc kb add" });
     await waitFor(() => Promise.resolve(asked.includes("/slow")), { what: "the second page to be asked for" });
     expect(await child.kill("SIGINT")).toMatchObject({ code: 130 });
-    expect(child.output()).toContain("1 added.\nInterrupted. The same command goes on from here");
+    expect(child.output()).toContain(
+      "1 added.\nInterrupted. Run the same command to resume: documents that are already added are skipped.",
+    );
     answer = answerFromPages;
     pages.set("/slow", "It was slow.");
     expect(await svcJson(...words)).toMatchObject({ code: 0, summary: { added: 2, unchanged: 1, failed: 0 } });
@@ -251,13 +253,17 @@ describe("what was not looked for is not removed", () => {
     });
     await rm(join(folder, "tree/gone.md"));
     await symlink(join(folder, "nowhere"), join(folder, "tree", "broken.md"));
-    expect(await sync("tree")).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining("1 left") });
+    expect(await sync("tree")).toMatchObject({
+      code: 1,
+      removed: [],
+      kept: expect.stringContaining("could not be read: 1 kept."),
+    });
     await rm(join(folder, "tree/broken.md"));
     const { stdout, code } = await svc(["kb", "sync", "tree", "--kb", "kept"]);
     expect(code).toBe(0);
     expect(stdout).toContain("removed  tree/gone.md\n");
     expect(stdout).toContain("Skipped 1 link that leads out of the folder: tree/link.\n");
-    expect(stdout).toContain("kept as they are: tree/.hidden/b.md, tree/link/c.md, tree/named.rst.\n");
+    expect(stdout).toContain("kept unchanged: tree/.hidden/b.md, tree/link/c.md, tree/named.rst.\n");
     expect(await keysOf("kept")).toEqual(["tree/.hidden/b.md", "tree/a.md", "tree/link/c.md", "tree/named.rst"]);
   });
 
@@ -274,14 +280,17 @@ describe("what was not looked for is not removed", () => {
     pages.delete("/kept/1");
     pages.set("/kept/2", null);
     expect(await sync(map)).toMatchObject({ code: 1, summary: { unchanged: 2, failed: 2, removed: 0 } });
-    expect(await sync(map, "--max-pages", "1")).toMatchObject({ removed: [], kept: expect.stringContaining("3 left") });
+    expect(await sync(map, "--max-pages", "1")).toMatchObject({
+      removed: [],
+      kept: expect.stringContaining(": 3 kept."),
+    });
     pages.set(
       "/kept/map.xml",
       `<sitemapindex><sitemap><loc>${origin}/kept/deep.xml</loc></sitemap><sitemap><loc>${origin}/kept/more.xml</loc></sitemap></sitemapindex>`,
     );
     pages.set("/kept/deep.xml", `<sitemapindex><sitemap><loc>${origin}/kept/map.xml?2</loc></sitemap></sitemapindex>`);
     pages.set("/kept/more.xml", sitemap("/kept/3"));
-    expect(await sync(map)).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining("3 left") });
+    expect(await sync(map)).toMatchObject({ code: 1, removed: [], kept: expect.stringContaining(": 3 kept.") });
     expect(await siteKeys()).toEqual(keys);
 
     pages.set("/kept/map.xml", sitemap("/kept/3", "/kept/4"));
@@ -298,12 +307,14 @@ describe("what was not looked for is not removed", () => {
     await svc(["kb", "add", "pile", "--kb", "pile"]);
     for (const index of Array.from({ length: 14 }, (_, number) => number)) await rm(join(folder, `pile/${index}.md`));
     const words = ["kb", "sync", "pile", "--kb", "pile"];
-    const question = '14 of the 15 documents of pile in "pile" are there no more. Remove 14 documents?';
+    const question = '14 of the 15 documents of pile in "pile" no longer exist. Remove 14 documents?';
     expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(question) });
-    expect(await svc(words)).toMatchObject({ stderr: expect.stringContaining("add --yes") });
+    expect(await svc(words)).toMatchObject({ stderr: expect.stringContaining("Add --yes") });
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was changed or removed.\n" });
     const { stdout } = await svc([...words, "--dry-run"]);
-    expect(stdout).toContain("1 to compare, 14 to remove.\nSince that is more than half, it asks");
+    expect(stdout).toContain(
+      "1 to compare, 14 to remove.\nThis is more than half, so removing them requires confirmation or --yes.",
+    );
     expect(await keysOf("pile")).toHaveLength(15);
     expect(await svc([...words, "--yes"])).toMatchObject({ code: 0 });
     expect(await keysOf("pile")).toEqual(["pile/14.md"]);
@@ -327,7 +338,7 @@ describe("documents are removed", () => {
 
   test("all of them only after a yes", async () => {
     const words = ["kb", "remove", "--all", "--kb", "other"];
-    expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining("add --yes") });
+    expect(await svc(words)).toMatchObject({ code: 2, stderr: expect.stringContaining("Add --yes") });
     expect(await svc(words, { typed: "no\n" })).toMatchObject({ code: 0, stdout: "Nothing was removed.\n" });
     expect(await keysOf("other")).toHaveLength(1);
     expect(await svc(words, { typed: "yes\n" })).toMatchObject({ code: 0, stdout: "Removed 1 document.\n" });
@@ -340,7 +351,7 @@ describe("documents are removed", () => {
     const { stderr, code } = await svc(["kb", "remove", "--all", "--yes", "--kb", "nowhere"]);
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'No knowledge base is named "nowhere". There are: bin, halves, handbook, kept, other, pile, site.\n',
+      'No knowledge base is named "nowhere". Knowledge bases: bin, halves, handbook, kept, other, pile, site.\n',
     );
   });
 });

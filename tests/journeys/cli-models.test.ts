@@ -65,9 +65,7 @@ test("the list says of each model what it takes and whether it can be used", asy
   ]);
   const { document } = documentOf(await models("list", "--limit", "1", "--json"), ["list"]);
   expect(document).toMatchObject({ ok: true, items: [{ catalogId: "openai:llama3.2:3b" }], unreachable: [] });
-  expect((await models("list", "--limit", "1")).stdout).toMatch(
-    /There are more: {2}svc models list --limit 1 --cursor \S+/,
-  );
+  expect((await models("list", "--limit", "1")).stdout).toMatch(/Next page: {2}svc models list --limit 1 --cursor \S+/);
 });
 
 test("a pull says how far it is in lines, and that the model is there", async () => {
@@ -86,7 +84,7 @@ test("on a terminal there is a bar; Ctrl-C ends the watching and says so, and --
   await waitFor(() => /\[#{12}\.{12}\] {2}50 % {2}500 kB of 1\.0 MB/.test(written.stderr), { what: "the bar" });
   process.emit("SIGINT");
   expect(await running).toBe(130);
-  expect(written.stderr).toContain("The pull goes on without you.\n");
+  expect(written.stderr).toContain("The pull continues in the background.\n");
   expect(written.stderr).toContain("svc models pull held:1b --cancel");
   expect(ollama.pulls.filter(({ name, isOpen }) => name === "held:1b" && isOpen)).toHaveLength(1);
 

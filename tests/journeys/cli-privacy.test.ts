@@ -100,7 +100,7 @@ describe("svc privacy erase", () => {
     const receipt = erasureReceiptSchema.strict().parse(itemOf(stdout));
     expect(receipt.counts["messages"]).toBeGreaterThan(1);
     expect(await findInDatabase(database.url, TEXT)).toEqual([]);
-    expect((await privacy(words)).stdout).toBe("Nothing was held.\n");
+    expect((await privacy(words)).stdout).toBe("There was no data.\n");
   });
 });
 

@@ -89,7 +89,7 @@ function until(named: string, isSo: (ticket: TicketDetail) => boolean, what: str
   return waitFor(look, { what: () => `${named} to ${what}; it is ${JSON.stringify(seen)}` });
 }
 
-/** A message that waits for a person, with a draft. */
+/** A message that waiting for an operator, with a draft. */
 async function ask(chatId: string, text = "Where is my parcel?"): Promise<TicketDetail> {
   await client.send({ text, chatId, userId: "u-7", mode: "async" });
   return until(chatId, ({ stage, draft }) => stage === "review" && draft?.isStale === false, "have a draft");
@@ -130,7 +130,7 @@ describe("svc projects", () => {
     const remove = (typed: string) => svcWith({ typed, isTTY: true }, "projects", "delete", "empty-one");
     expect(await svc("projects", "delete", "empty-one")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("add --confirm empty-one"),
+      stderr: expect.stringContaining("Add --confirm empty-one"),
     });
     const asked = await remove("yes\n");
     expect(asked).toMatchObject({ code: 0, stdout: "Nothing was deleted.\n" });
@@ -145,8 +145,8 @@ describe("svc projects", () => {
     ["an unknown project", 1, ["show", "none"], 'No project is named "none". Projects: default, desk.'],
     ["a name that is taken", 1, ["create", "desk"], "is already used by another project"],
     ["a bad name", 1, ["create", "No Way"], "1 to 63 characters of a-z"],
-    ["another name for default", 1, ["rename", "default", "main"], "default keeps its name"],
-    ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This would delete the project desk"],
+    ["another name for default", 1, ["rename", "default", "main"], "default cannot be renamed"],
+    ["a wrong confirmation", 1, ["delete", "desk", "--confirm", "dusk"], "This deletes the project desk"],
     ["nothing to change", 2, ["change", "desk"], "Specify what to update"],
     ["a bad retention", 2, ["change", "desk", "--retention", "0"], "Must be a number of days, or forever."],
   ])("refuses %s, and says why", async (_what, code, words, told) => {
@@ -177,7 +177,7 @@ describe("svc tickets list and show", () => {
     expect(found.map(({ chatId }) => chatId)).toEqual(["hostile"]);
     expect(await list("--agent", "desk-agent", "--channel", "widget")).toEqual([]);
     const page = await tickets("list", "--limit", "1", "--sort", "-createdAt");
-    const next = /There are more: {2}svc (tickets list .*--cursor \S+)\n$/;
+    const next = /Next page: {2}svc (tickets list .*--cursor \S+)\n$/;
     const words = next.exec(page.stdout)?.[1]?.replaceAll("'", "").split(" ") ?? [];
     expect((await svc(...words)).stdout).toContain("api hostile");
   });
@@ -195,9 +195,9 @@ describe("svc tickets list and show", () => {
   test("show the conversation, what happened, and the draft with its reason", async () => {
     const { stdout } = await tickets("show", "calm");
     expect(stdout).toMatch(/^ticket +\S+\nsubject +Where is my parcel\?\nstate +open, review\nchat +api calm\n/);
-    expect(stdout).toMatch(/customer u-7 {2}waits for a person\n {2}│ Where is my parcel\?\n/);
+    expect(stdout).toMatch(/customer u-7 {2}waiting for an operator\n {2}│ Where is my parcel\?\n/);
     expect(stdout).toContain(`service  not collected yet\n  │ ${HANDOFF}\n`);
-    expect(stdout).toMatch(/\nWhat happened\n[^]*received → triage/);
+    expect(stdout).toMatch(/\nEvents\n[^]*received → triage/);
     expect(stdout).toMatch(new RegExp(`\\nDraft for 1 message[^]*\\n {2}│ ${DRAFT.replaceAll("*", "\\*")}\\n`));
   });
 });
@@ -206,7 +206,7 @@ describe("svc tickets approve, edit and reject", () => {
   test("send the draft when a person who has seen it says yes", async () => {
     const { version } = await ask("approved");
     const nobody = await tickets("approve", "approved");
-    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining(`add --yes --seen ${version}`) });
+    expect(nobody).toMatchObject({ code: 2, stderr: expect.stringContaining(`Add --yes --seen ${version}`) });
     const answer = (typed: string) =>
       svcWith({ typed, isTTY: true }, "tickets", "approve", "approved", "--project", "desk");
     expect(await answer("no\n")).toMatchObject({ code: 0, stdout: "No decision was made.\n" });
@@ -238,7 +238,7 @@ describe("svc tickets approve, edit and reject", () => {
     const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
     const asked = await svcWith(typed, ...words);
     expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is sent instead of the draft.\n" });
-    expect(asked.stderr).toContain("In its place\n  │ Tomorrow at nine.\n");
+    expect(asked.stderr).toContain("New text\n  │ Tomorrow at nine.\n");
     expect(await answerIn("edited")).toBe("Tomorrow at nine.");
     const { version } = await ask("piped");
     const piped = ["tickets", "edit", "piped", "--project", "desk"];
@@ -311,14 +311,14 @@ describe("svc tickets", () => {
   });
 
   test.each<[string, number, string[], string]>([
-    ["an unknown chat", 1, ["show", "nobody"], 'There is no ticket and no chat "nobody".'],
+    ["an unknown chat", 1, ["show", "nobody"], 'No ticket or chat "nobody" exists.'],
     [
       "an unknown id",
       1,
       ["show", "01890a5d-ac96-774b-bcce-b302099a8057"],
       "No ticket with this ID exists in this project.",
     ],
-    ["an unknown agent", 1, ["list", "--agent", "nobody"], 'There is no agent "nobody".'],
+    ["an unknown agent", 1, ["list", "--agent", "nobody"], 'No agent is named "nobody".'],
     ["a bad status", 2, ["list", "--status", "lost"], "Allowed choices are open, pending, resolved, spam."],
     ["a note without text", 1, ["note", "calm", " "], "/text"],
     ["a text that is given twice", 2, ["note", "calm", "a", "--file", "b"], "not both"],
@@ -336,7 +336,7 @@ describe("svc stats and svc deliveries", () => {
     expect(stats.automatic).toBe(0);
     expect(stats.byChannel.map(({ channelId }) => channelId)).toEqual(["api"]);
     const { stdout } = await svc("stats", "--project", "desk");
-    expect(stdout).toMatch(/\nanswered without a person +0 \(0 %\)\n/);
+    expect(stdout).toMatch(/\nanswered automatically +0 \(0 %\)\n/);
     expect(stdout).toMatch(/\nAGENT +MESSAGES/);
     expect(stdout).not.toMatch(OBEYED);
     expect((await svc("stats", "--from", "yesterday")).stderr).toContain("/from");
@@ -364,6 +364,6 @@ describe("svc stats and svc deliveries", () => {
     const { stdout, code } = await svc("deliveries", "show", delivery.id, "--project", "desk");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^delivery +\S+\ntype +message\.in_review\nstate +dead\n/);
-    expect(stdout).toMatch(/\ntries +\S+: .*410/);
+    expect(stdout).toMatch(/\nattempts +\S+: .*410/);
   });
 });

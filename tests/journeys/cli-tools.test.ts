@@ -52,8 +52,8 @@ describe("svc tools list", () => {
   test("shows every tool of the key with its arguments, what may be left out in brackets", async () => {
     const { stdout, stderr, code } = await svc("list");
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
-    expect(stdout).toMatch(/^NAME +ARGUMENTS +WHAT IT DOES\n/);
-    expect(stdout).toMatch(/^svc_search_kb +query +Finds the passages/m);
+    expect(stdout).toMatch(/^NAME +ARGUMENTS +DESCRIPTION\n/);
+    expect(stdout).toMatch(/^svc_search_kb +query +Searches the project's knowledge bases/m);
     expect(stdout).toMatch(/^ +\[kbIds\]/m);
     expect(stdout.match(/^svc_\w+/gm)).toHaveLength(8);
   });

@@ -103,7 +103,7 @@ describe("the product, started with one command on a new folder", () => {
     expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_WIDGET_PORT}/`);
     expect(firstOutput).toContain(`http://127.0.0.1:${instance.env.SVC_TOOLS_PORT}/mcp`);
     expect(firstOutput).toContain(instance.env.SVC_DATA_DIR);
-    expect(firstOutput).toMatch(/Admin key +\S+\/admin-key\n +This file holds the key\./);
+    expect(firstOutput).toMatch(/Admin key +\S+\/admin-key\n +This file contains the key\./);
     expect(firstOutput).toMatch(/Sign up +\S+\/sign-up-link\n/);
     // Standard output is no terminal here, as in the log of a service.
     expect(key).toMatch(KEY);
@@ -145,7 +145,7 @@ describe("the product, started with one command on a new folder", () => {
     test("says that a person looks when the product is unsure, and how to look again", async () => {
       const { stdout, code } = await svc(instance.env, "ask", "Wie viele Monde hat der Jupiter?", "--chat", "moons");
       expect(code).toBe(0);
-      expect(stdout).toContain("An operator must review the answer first.\nLook again:  svc ask --chat moons\n");
+      expect(stdout).toContain("An operator must review the answer first.\nCheck again:  svc ask --chat moons\n");
       const inProject = ["--chat", "moons", "--project", "default"];
       const again = await svc(instance.env, "ask", "Wie viele Monde hat der Saturn?", ...inProject);
       expect(again.stdout).toContain("Check again:  svc ask --chat moons --project default\n");
@@ -331,7 +331,7 @@ describe("the product, started with one command on a new folder", () => {
     const refused = async () => {
       const { stdout, stderr, code } = await runSvc(other.env, "up");
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(new RegExp(`^Port ${port} is already in use by .* SVC_WIDGET_PORT\\.\n$`));
+      expect(stderr).toMatch(new RegExp(`^Port ${port} is already in use, possibly by .* SVC_WIDGET_PORT\\.\n$`));
     };
     const starts = async () => void (await (await svcUp(other, ready, "--json")).kill("SIGINT"));
 
@@ -353,7 +353,7 @@ describe("the product, started with one command on a new folder", () => {
       try {
         const lines = product.output().split("\n");
         const wanted = new RegExp(
-          `^ +Widget +is not running: Port ${port} is already in use by .* SVC_WIDGET_PORT\\.$`,
+          `^ +Widget +is not running: Port ${port} is already in use, possibly by .* SVC_WIDGET_PORT\\.$`,
         );
         expect(lines.filter((line) => wanted.test(line))).toHaveLength(1);
       } finally {
@@ -487,10 +487,10 @@ describe("commands on a database of one's own", () => {
 
   afterAll(() => database.drop());
 
-  test("doctor says that it is not initialised and how to do so, and init does", async () => {
+  test("doctor says that it is not initialized and how to do so, and init does", async () => {
     const before = await svc(env, "doctor");
     expect(before.code).toBe(1);
-    expect(before.stdout).toMatch(/fail +Installation +is not initialised\n +Run: svc init/);
+    expect(before.stdout).toMatch(/fail +Installation +is not initialized\n +Run: svc init/);
     expect(await svcJson(env, "init")).toMatchObject({ code: 0, document: { isFirst: true, adminKey: null } });
     expect((await svc(env, "doctor")).code).toBe(0);
   });

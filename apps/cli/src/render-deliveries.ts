@@ -58,8 +58,8 @@ export function renderDelivery({
     ["to", safeLine(url)],
     ["chat", safeLine(chatId)],
     ["ticket", ticketId],
-    ["made", second(createdAt)],
-    ["tries", tries.length === 0 ? "none yet" : tries.join("\n")],
+    ["created", second(createdAt)],
+    ["attempts", tries.length === 0 ? "none yet" : tries.join("\n")],
     ...(nextAt === null ? [] : [["next attempt", `at ${second(nextAt)}`] as const]),
   ]);
 }

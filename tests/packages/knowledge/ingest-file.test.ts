@@ -86,7 +86,7 @@ test("a text that cannot be read is the file's own fault; a rule of a million ma
   const lines = Array.from({ length: 26_000 }, (_, index) => `# ${index}\n\ntext`);
   await expect(ingest("crumbs.md", lines.join("\n\n"))).rejects.toMatchObject({
     code: "invalid_request",
-    message: expect.stringContaining("25000 is the most"),
+    message: expect.stringContaining("the maximum is 25000"),
   });
   expect(await ingest("behind.md", "# Behind\n\nIt is read all the same.")).toMatchObject({ status: "added" });
 });

@@ -109,7 +109,7 @@ describe("a model in a folder", () => {
     [
       "damaged weights",
       { files: { "onnx/model.onnx": "no model" } },
-      "cannot be loaded (its weights are no ONNX model",
+      "cannot be loaded (its weights are not a valid ONNX model",
     ],
     ["a damaged tokenizer", { files: { "tokenizer.json": "{" } }, "tokenizer.json is not JSON"],
     ["an input of another kind of model", { extraInput: "pixel_values" }, 'asks for the input "pixel_values"'],

@@ -47,7 +47,7 @@ describe("a file that is no text is refused by its name, with what to do", () =>
     Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(512), Buffer.from(stream, "utf16le")]);
   const cases: [name: string, content: string | Uint8Array, code: string, fault: string | null, says: RegExp][] = [
     ["empty.pdf", "", "invalid_request", "empty", /is empty/],
-    ["blank.txt", " \n\t\n", "invalid_request", "empty", /is empty/],
+    ["blank.txt", " \n\t\n", "invalid_request", "empty", /contains no text/],
     ["old.doc", ole("WordDocument"), "unsupported_media_type", null, /Word file.+save it as \.docx/],
     ["old.xls", ole("Workbook"), "unsupported_media_type", null, /Excel file.+save it as \.xlsx/],
     ["old.ppt", ole("PowerPoint Document"), "unsupported_media_type", null, /PowerPoint file.+save it as \.pdf/],
@@ -102,7 +102,7 @@ describe("encrypted, cut off and damaged files", () => {
     expect(await refusalOf("not.pdf", `%PDF-1.7\n${"garbage ".repeat(100)}%%EOF`)).toEqual([
       "invalid_request",
       "damaged",
-      expect.stringMatching(/no valid PDF/),
+      expect.stringMatching(/not a valid PDF/),
     ]);
   });
 
@@ -131,7 +131,7 @@ describe("size", () => {
     expect(await refusalOf("huge.pdf", new Uint8Array(300 * MB))).toEqual([
       "payload_too_large",
       null,
-      '"huge.pdf" has 300 MB; the maximum is and 50 MB; split it into several files.',
+      '"huge.pdf" is 300 MB; the maximum is 50 MB; split it into several files.',
     ]);
   });
 
@@ -218,7 +218,7 @@ describe("size", () => {
       expect(await refusalOf("long.pdf", pages, small)).toEqual([
         "invalid_request",
         "too_many_pages",
-        expect.stringMatching(/3 pages, and 2/),
+        expect.stringMatching(/3 pages; the maximum is 2;/),
       ]);
     } finally {
       await small.close();

@@ -61,7 +61,7 @@ function answerRows({ answers }: EvalScores): Row[] {
     [
       "Handoffs: correct",
       figure(answers.rightRefusals),
-      `${refused} of ${some(refusalLines, "message")} that need an operator`,
+      `${refused} of ${some(refusalLines, "message")} that ${refusalLines === 1 ? "needs" : "need"} an operator`,
     ],
   ];
   return [...(lines === 0 ? [] : toAnswer), ...(refusalLines === 0 ? [] : toRefuse)];

@@ -38,7 +38,8 @@ export async function runRemove(cli: Cli, words: readonly string[], options: Rem
     const principal = await localPrincipal(store, project);
     const { id: kbId } = await getKb(store, principal, kb);
     const documents = await listAllDocuments(store, principal, kbId);
-    const question = `Remove all ${documents.length} documents of "${safeLine(kb, 80)}"?`;
+    const what = documents.length === 1 ? "the only document" : `all ${documents.length} documents`;
+    const question = `Remove ${what} of "${safeLine(kb, 80)}"?`;
     if (all && !yes && documents.length > 0 && !(await confirm(cli, question, "--yes"))) {
       return { removed: [], missing: [], isAgreed: false };
     }

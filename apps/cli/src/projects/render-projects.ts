@@ -44,7 +44,7 @@ export function renderProjects(projects: readonly ProjectItem[], { width }: Term
     project.tablesAsXlsx ? "yes" : "no",
     describeHandoff(project),
   ]);
-  return renderTable(["NAME", "MADE", "KEPT", "TABLES AS XLSX", "HANDOFF TEXT"], rows, width);
+  return renderTable(["NAME", "CREATED", "KEPT", "TABLES AS XLSX", "HANDOFF TEXT"], rows, width);
 }
 
 /** One project as a person reads it. */
@@ -52,7 +52,7 @@ export function renderProject(project: ProjectItem): string {
   return renderFacts([
     ["name", project.name],
     ["id", project.id],
-    ["made", project.createdAt],
+    ["created", project.createdAt],
     ["handoff text", describeHandoff(project)],
     ...describeHandoffs(project),
     ["greeting", describeGreeting(project)],

@@ -39,7 +39,7 @@ test("why it quotes instead of answering with a model is told in the words of th
     "instead of the model: its provider refuses the API key (401) (see docs/models.md)",
   ]);
   expect(facts).toContainEqual(["review", "requires an operator, regardless of the policy"]);
-  expect(facts).toContainEqual(["tries", "3"]);
+  expect(facts).toContainEqual(["attempts", "3"]);
 });
 
 test("a message that is held, and one without an answer, say so", () => {

@@ -80,7 +80,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     const times = Object.entries(stageMs).map(([stage, ms]) => `${safeLine(stage, NAME_CHARS)} ${ms} ms`);
     return times.length === 0 ? [] : [["times", times.join(", ")]];
   }),
-  attempts: reader(z.number(), (attempts) => (attempts <= 1 ? [] : [["tries", String(attempts)]])),
+  attempts: reader(z.number(), (attempts) => (attempts <= 1 ? [] : [["attempts", String(attempts)]])),
 };
 
 /** What a run of the pipeline found, as facts for a person; `rest` has what else the event tells. */

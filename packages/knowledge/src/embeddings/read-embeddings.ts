@@ -55,7 +55,7 @@ function numbersOf(value: unknown): Float32Array {
   const numbers = typeof value === "string" ? decodeBase64(value) : toNumbers(value);
   if (numbers.length === 0) throw new EmbeddingError("one of its embeddings is empty");
   if (numbers.length > MAX_DIMENSIONS) {
-    throw new EmbeddingError(`an embedding of ${numbers.length} numbers is too long; ${MAX_DIMENSIONS} is the most`);
+    throw new EmbeddingError(`an embedding of ${numbers.length} numbers is too long; the maximum is ${MAX_DIMENSIONS}`);
   }
   if (!numbers.every(Number.isFinite))
     throw new EmbeddingError("one of its embeddings contains a value that is not a number");

@@ -86,7 +86,7 @@ export function createFileReader(options: { limits?: Partial<ReadLimits> } = {})
 
   function checkSize({ name, bytes: { byteLength } }: FileToRead): void {
     if (byteLength <= limits.fileBytes) return;
-    const size = `has ${formatMb(byteLength)}, and ${formatMb(limits.fileBytes)} is the most`;
+    const size = `is ${formatMb(byteLength)}; the maximum is ${formatMb(limits.fileBytes)}`;
     throw fileTooLarge(name, `${size}; split it into several files`);
   }
 

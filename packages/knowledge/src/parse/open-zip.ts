@@ -30,10 +30,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
   }
   const entries = await readDirectory(zip, name);
   const tooLarge = () =>
-    fileTooLarge(
-      name,
-      `unpacks to more than ${formatMb(limits.zipBytes)}, which is the most; split it into several files`,
-    );
+    fileTooLarge(name, `unpacks to more than ${formatMb(limits.zipBytes)}, the maximum; split it into several files`);
   let stated = 0;
   for (const entry of entries.values()) {
     stated += entry.uncompressedSize;
@@ -75,10 +72,7 @@ export async function openZip(file: { name: string; bytes: Uint8Array }, limits:
       const entry = entries.get(path);
       if (entry === undefined) return null;
       if (entry.uncompressedSize > limits.zipPartBytes) {
-        throw fileTooLarge(
-          name,
-          `has a part of more than ${formatMb(limits.zipPartBytes)}, which is the most; split it`,
-        );
+        throw fileTooLarge(name, `has a part of more than ${formatMb(limits.zipPartBytes)}, the maximum; split it`);
       }
       const pieces: Buffer[] = [];
       for await (const piece of stream(path)) pieces.push(piece);

@@ -19,10 +19,7 @@ export function readCsv(source: string, file: { name: string }, limits: ReadLimi
   const csv = named === null ? source : source.slice(named[0].length);
   const delimiter = named?.[1] ?? delimiterOf(csv);
   let values = 0;
-  const tooMany = fileTooLarge(
-    file.name,
-    `has more than ${limits.cells} values, which is the most for a CSV; split it`,
-  );
+  const tooMany = fileTooLarge(file.name, `has more than ${limits.cells} values, the maximum for a CSV file; split it`);
   let rows: string[][];
   try {
     rows = parse(csv, {

@@ -33,7 +33,7 @@ export async function readFileBytes(file: FileToRead, limits: ReadLimits): Promi
   if (sizeBytes > limits.textBytes) {
     throw fileTooLarge(
       file.name,
-      `has ${formatMb(sizeBytes)} of text, and ${formatMb(limits.textBytes)} is the most; split it into several files`,
+      `contains ${formatMb(sizeBytes)} of text; the maximum is ${formatMb(limits.textBytes)}; split it into several files`,
     );
   }
   const title = read.title?.replace(/[\s\p{Cc}]+/gu, " ").trim() ?? "";

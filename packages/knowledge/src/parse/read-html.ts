@@ -30,7 +30,7 @@ function checkTags(html: string, name: string, limits: ReadLimits): void {
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) {
     tags += 1;
     if (tags > limits.htmlTags) {
-      throw fileTooLarge(name, `has more than ${limits.htmlTags} tags, which is the most for an HTML page; split it`);
+      throw fileTooLarge(name, `has more than ${limits.htmlTags} tags, the maximum for an HTML page; split it`);
     }
   }
 }

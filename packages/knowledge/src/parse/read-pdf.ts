@@ -38,7 +38,7 @@ export async function readPdf(file: { name: string; bytes: Uint8Array }, limits:
   try {
     const document = await task.promise;
     if (document.numPages > limits.pages) {
-      const count = `has ${document.numPages} pages, and ${limits.pages} is the most; split it into several files`;
+      const count = `has ${document.numPages} pages; the maximum is ${limits.pages}; split it into several files`;
       throw fileFault(file.name, "too_many_pages", count);
     }
     const pages = await readPages(document, file.name, limits);

@@ -197,13 +197,13 @@ function columnOf(reference: string | undefined): number | null {
 function tooManyCells(name: string, limits: ReadLimits) {
   return fileTooLarge(
     name,
-    `has more than ${limits.cells} cells with a value, which is the most; split it into several files`,
+    `has more than ${limits.cells} cells with a value, the maximum; split it into several files`,
   );
 }
 
 function tooMuchText(name: string, limits: ReadLimits) {
   return fileTooLarge(
     name,
-    `has more than ${limits.textBytes} characters of text, which is the most; split it into several files`,
+    `has more than ${limits.textBytes} characters of text, the maximum; split it into several files`,
   );
 }
