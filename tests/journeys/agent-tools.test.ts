@@ -284,7 +284,9 @@ describe("a call that writes", () => {
     await reviews.untilRedrafted(ticket.id, ticket.version + 1);
     const shown = await svc("tickets", "show", ticket.id);
     expect(shown.stdout).toMatch(/cancel_order {2}done, approved by .+\n {2}│ \{"orderId":"7"\}\n {2}│ → HTTP 200/);
-    expect((await svc("tool-calls", "reject", call.id, "--yes")).stderr).toContain("This call is done");
+    expect((await svc("tool-calls", "reject", call.id, "--yes")).stderr).toContain(
+      "This tool call is done and does not need a decision.",
+    );
   });
 
   test("of an MCP server waits as well, and is made once when approved", async () => {
@@ -387,16 +389,16 @@ describe("a worker that is killed", () => {
 
     const held = await reviews.untilHeld(broken, 1);
     expect(held.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
-    expect(held.draft?.why).toContain("Nobody knows whether cancel_order");
+    expect(held.draft?.why).toContain("It is not known whether cancel_order");
     const untold = await reviews.untilHeld(forgotten, 1);
     expect(untold.toolCalls).toMatchObject([{ tool: "cancel_order", state: "unknown" }]);
-    expect(untold.draft?.why).toContain("Nobody knows whether cancel_order");
+    expect(untold.draft?.why).toContain("It is not known whether cancel_order");
     const answered = await reviews.untilIn(done, "done");
     expect(answered.toolCalls).toMatchObject([{ tool: "cancel_order", state: "done" }]);
     expect(answered.replies).toMatchObject([{ text: CANCELLED }]);
     const redrafted = await reviews.untilRedrafted(approved.ticket.id, approved.ticket.version + 1);
     expect(redrafted.toolCalls).toMatchObject([{ id: approved.call.id, state: "unknown" }]);
-    expect(redrafted.draft?.why).toContain("Nobody knows whether cancel_order");
+    expect(redrafted.draft?.why).toContain("It is not known whether cancel_order");
     expect(cancels()).toHaveLength(before + 4);
     await change({ tools: agent.tools });
   });

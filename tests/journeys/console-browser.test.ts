@@ -538,7 +538,7 @@ describeInBrowser("a day of operators", () => {
       expect(ollama.installed().map((model) => model.name)).toContain("qwen3:0.6b");
       await name.fill("no-such-model:1b");
       await page.keyboard.press("Enter");
-      await page.getByText("There is no model no-such-model:1b to pull.").first().waitFor();
+      await page.getByText("The model no-such-model:1b does not exist.").first().waitFor();
       expect(visitor.faults()).toEqual([]);
     }));
 

@@ -562,7 +562,9 @@ describe("limits", () => {
     const [one] = limited;
     if (one === undefined) throw new Error("no call was limited");
     expectProblem(one, "rate_limited");
-    expect(one.body.detail).toMatch(/^This hook may get 120 requests a minute from one address\. /);
+    expect(one.body.detail).toMatch(
+      /^Rate limit exceeded: this hook may receive 120 requests per minute from one address\. /,
+    );
     expect(Number(one.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await send(quiet.url, "203.0.113.5")).status).toBe(400);
     expect((await send(busy.url, "203.0.113.6")).status).toBe(400);

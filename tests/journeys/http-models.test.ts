@@ -290,6 +290,6 @@ describe("a name that cannot be pulled", () => {
     const answer = await pull("ollama:tiny:1b");
     ollama.setSilent(false);
     expectProblem(answer, "unavailable");
-    expect(answer.body.detail).toMatch(/has not answered in time\. Start it with: ollama serve/);
+    expect(answer.body.detail).toMatch(/did not respond in time\. Start it with: ollama serve/);
   });
 });

@@ -93,7 +93,7 @@ describe("/readyz", () => {
     await plant("planted");
     expect(await ready()).toMatchObject({
       status: 503,
-      body: { ok: false, detail: expect.stringMatching(/^a message has waited for 3\d\d s$/) },
+      body: { ok: false, detail: expect.stringMatching(/^a message has been waiting for 3\d\d s$/) },
     });
     const text = await metricsOf("pipeline");
     expect(figure(text, "svc_ready")).toBe(0);

@@ -126,7 +126,7 @@ describe("a bot", () => {
     expect(taken.map(({ message }) => message.text)).toEqual([
       "See",
       "",
-      "and\n[File not kept: film.mp4, larger than 20 MB]",
+      "and\n[File not stored: film.mp4, larger than 20 MB]",
       "[File not stored: voice.ogg, not available from Telegram]",
     ]);
     const [first, second] = taken.map(({ message }) => message);
@@ -229,7 +229,7 @@ describe("a bot", () => {
     bot.setRevoked(true);
     const { running: started } = start(bot);
     await until(() => started.findFault() !== null, "the fault");
-    expect(started.findFault()).toMatch(/does not accept the bot token \(unauthorized since 20.+Z\)/);
+    expect(started.findFault()).toMatch(/rejects the bot token \(unauthorized since 20.+Z\)/);
     expect(started.isActive()).toBe(false);
     expect(started.findFault()).not.toContain(bot.token);
   });
