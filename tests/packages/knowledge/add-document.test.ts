@@ -181,7 +181,7 @@ describe("addDocument", () => {
   test("more passages than a real document has are refused", async () => {
     await expect(knowledge.add("attack.md", "# a\n\nb\n\n".repeat(25_001))).rejects.toMatchObject({
       code: "invalid_request",
-      message: expect.stringContaining("split it"),
+      message: expect.stringContaining("the maximum is 25000. Split it into several documents."),
     });
   });
 });

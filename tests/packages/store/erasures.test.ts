@@ -261,7 +261,9 @@ describe("an erased conversation", () => {
       after: mark,
     };
     const more = { action: "add" as const, baseHash: null, createdBy: "test" };
-    await expect(db.store.proposals.insert(project, { ...proposal, ...more })).rejects.toThrow(/no such ticket/);
+    await expect(db.store.proposals.insert(project, { ...proposal, ...more })).rejects.toThrow(
+      /No ticket with this ID exists/,
+    );
     const body = { id: messageId, contentType: "text/plain", headers: {}, content: Buffer.from(mark) };
     const result = {
       outcome: "queued" as const,

@@ -64,7 +64,7 @@ describe("files of a visitor", () => {
     const reader = (await openLarge()).pieces[Symbol.asyncIterator]();
     expect((await reader.next()).value).toHaveLength(1_048_576);
     await db.sql("DELETE FROM widget_files WHERE id = $1", [id]);
-    await expect(reader.next()).rejects.toThrow("removed");
+    await expect(reader.next()).rejects.toThrow("deleted while it was read");
   });
 
   test("are taken by one message, all or none, in its order, and again by the same one", async () => {
