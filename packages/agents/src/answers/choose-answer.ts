@@ -56,6 +56,10 @@ const MAX_FOLLOWING_CHARS = 260;
 const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
+/** Headings that hold so much of a question repeat it, as in a list of questions and answers: what follows at once answers. */
+const REPEATED_HEADING = 0.8;
+const BEGIN_BONUS = 1.5;
+
 /** Passages of a knowledge base whose size is not said. */
 const USUAL_PASSAGES = 200;
 
@@ -135,12 +139,13 @@ export function stepsBonus({ hasSteps = 0, headSynonyms = 0 }: Figures): number 
 
 /** Chooses the part that answers and those to add; `lead` is what it is ahead of the next part. */
 export function chooseParts(
-  { parts, read, figures: { headSynonyms = 0 } }: RatedPassage,
+  { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
   weights: AnswerWeights,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
   const ranked = parts
     .map((rated) => {
-      const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms });
+      const isBegin = rated.figures["isFirst"] === 1 && headingRarity >= REPEATED_HEADING;
+      const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms }) + (isBegin ? BEGIN_BONUS : 0);
       return { rated, value: weigh(rated.figures, weights.part) + bonus };
     })
     .sort((a, b) => b.value - a.value);
