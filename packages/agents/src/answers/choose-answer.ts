@@ -56,8 +56,12 @@ const MAX_FOLLOWING_CHARS = 260;
 const STEPS_BONUS = 3;
 const LEAST_TOPIC_SHARE = 0.4;
 
-/** Headings that hold so much of a question repeat it, as in a list of questions and answers: what follows at once answers. */
-const REPEATED_HEADING = 0.8;
+/**
+ * Title and headings that hold so much of a question, and headings so much by themselves, repeat it, as in a list of questions
+ * and answers: what follows at once answers.
+ */
+const REPEATED_BY_ALL = 0.8;
+const REPEATED_BY_HEADINGS = 0.4;
 const BEGIN_BONUS = 1.5;
 
 /** Passages of a knowledge base whose size is not said. */
@@ -142,9 +146,10 @@ export function chooseParts(
   { parts, read, figures: { headSynonyms = 0, headingRarity = 0 } }: RatedPassage,
   weights: AnswerWeights,
 ): { best: RatedPart; others: AnswerPart[]; lead: number } {
+  const isRepeated = headSynonyms >= REPEATED_BY_ALL && headingRarity >= REPEATED_BY_HEADINGS;
   const ranked = parts
     .map((rated) => {
-      const isBegin = rated.figures["isFirst"] === 1 && headingRarity >= REPEATED_HEADING;
+      const isBegin = rated.figures["isFirst"] === 1 && isRepeated;
       const bonus = stepsBonus({ hasSteps: rated.figures["isStep"] ?? 0, headSynonyms }) + (isBegin ? BEGIN_BONUS : 0);
       return { rated, value: weigh(rated.figures, weights.part) + bonus };
     })
