@@ -65,7 +65,7 @@ test("a model that was asked for is pulled, and how far it is can be read", asyn
 
 test.each([
   ["disk_full", DISK_FULL, /Free disk space/],
-  ["not_found", UNKNOWN_MODEL, /no model tiny:1b/],
+  ["not_found", UNKNOWN_MODEL, /The model tiny:1b does not exist/],
 ] as const)("%s ends a pull at its first try, with what to do", async (code, lines, told) => {
   ollama.pullWith(() => lines);
   await store.modelPulls.begin(MODEL);
