@@ -87,7 +87,7 @@ describe("what kb add fills", () => {
 
   test("changes nothing where an agent has a knowledge base of people, or there are several, and says how to give it", async () => {
     const advice = (name: string, kb: string) =>
-      `No agent uses the knowledge base "${kb}" yet. Assign it with: ` + `svc agents update ${name} --add-kb ${kb}\n`;
+      `No agent uses the knowledge base "${kb}" yet. Assign it with: svc agents update ${name} --add-kb ${kb}\n`;
     expect((await svc("kb", "add", "kestrel.md", "--kb", "birds")).stderr).toContain(advice("assistant", "birds"));
     await svc("agents", "create", "second", "--fixed-reply", "hello");
     expect((await svc("kb", "sync", "birds", "--kb", "more")).stderr).toContain(advice("NAME", "more"));
