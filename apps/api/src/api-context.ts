@@ -14,7 +14,7 @@ export interface SettleContext {
   store: Store;
   queues: Queues;
   log: Log;
-  /** Tells whoever waits for replies of a conversation to look, on this replica and on others. */
+  /** Notifies waiters for replies of a conversation, on this replica and on others. */
   tell: (ticketId: string, messageId?: string) => void;
 }
 

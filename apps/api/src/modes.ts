@@ -214,7 +214,7 @@ const sync: Mode = {
   settle: tellWaiting,
 };
 
-/** Answers a call that does not wait; the answer is kept before it leaves, so that no repeat finds an empty place. */
+/** Responds to a call that does not wait; the response is stored before it is sent, so that a repeat finds it. */
 async function sendAtOnce(call: AcceptedCall, response: Response, answer: KeptAnswer): Promise<void> {
   call.watch.end();
   await withinMs(call.place.keep(answer), WRITE_WAIT_MS);
@@ -260,7 +260,7 @@ const webhook: Mode = {
 /** The modes of a message, by name (service document, section 4.2). */
 export const MODES: Record<MessageMode, Mode> = { sync, async: async_, webhook };
 
-/** Does what the modes of messages do with news of them; news of no message is for whoever waits. */
+/** Handles notifications of messages for the modes; those without a message are for other waiters. */
 export async function settleNews(context: SettleContext, news: readonly ReplyAnnouncement[]): Promise<void> {
   await tellWaiting(
     context,

@@ -42,7 +42,7 @@ function judge(status: number, retryAfter: string | undefined): Outcome {
 
 /** What went wrong before there was an answer, in words for an operator that name no address. */
 function judgeFault(error: unknown): Outcome {
-  // One text for both: whoever reads it must not learn which names exist in a private network.
+  // One text for both: the reader must not learn which names exist in a private network.
   if (error instanceof BlockedAddressError) return { status: null, error: UNKNOWN_OR_PRIVATE };
   if (error instanceof OutboundTimeoutError)
     return { status: null, error: `no response within ${TRY_TIMEOUT_MS / 1000} s` };

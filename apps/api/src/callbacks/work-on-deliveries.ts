@@ -17,7 +17,7 @@ export interface DeliveryContext {
   log: Log;
   guard: AddressGuard;
   readSecrets: (project: ProjectId) => Promise<WebhookSecrets>;
-  /** Tells whoever waits for replies of a conversation to look. */
+  /** Notifies waiters for replies of a conversation. */
   tell: (ticketId: string) => void;
 }
 
