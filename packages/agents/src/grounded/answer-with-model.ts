@@ -112,7 +112,7 @@ export async function answerWithModel(question: ModelQuestion): Promise<Answer> 
   const verified = isHeld ? { claims: own, usage: null } : await verifyClaims(own, { model, question: asked });
   const judged = judgeAnswer(verified.claims);
   if (judged.whole.length > MAX_ANSWER_CHARS) {
-    throw new ModelError("too_long", `it said ${judged.whole.length} characters`);
+    throw new ModelError("too_long", `its answer has ${judged.whole.length} characters`);
   }
   const all = [usage, spent, verified.usage].reduce<ModelUsage>(addUsage, NO_USAGE);
   return settle({ ...output, judged, quoted, usage: all, model: model.model.id, leftOut: evidence.leftOut }, stream);

@@ -155,15 +155,15 @@ export async function askOnce(question: Question, tally: CallTally): Promise<str
   }
   const fault = FINISH_FAULTS[finish]?.(text) ?? null;
   if (fault !== null) throw fault;
-  if (text.trim() === "") throw new ModelError("empty", "it answered nothing");
+  if (text.trim() === "") throw new ModelError("empty", "its answer is empty");
   return text;
 }
 
 /** What the ends of answers mean that may be faults. */
 const FINISH_FAULTS: Readonly<Record<string, (text: string) => ModelError | null>> = {
-  "tool-calls": () => new ModelError("tool_loop", "it went on calling tools and gave no answer"),
+  "tool-calls": () => new ModelError("tool_loop", "it kept calling tools and did not answer"),
   "content-filter": () => new ModelError("refused", "it refused to answer"),
-  error: () => new ModelError("cut", "its provider failed while it answered"),
+  error: () => new ModelError("cut", "its provider failed while answering"),
   length: (text) => (/[}\]]\s*(?:```)?\s*$/.test(text) ? null : new ModelError("too_long", "its answer does not end")),
 };
 

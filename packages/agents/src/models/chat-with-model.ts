@@ -86,7 +86,7 @@ export async function chatWithModel<Output>(
       return place === "" ? message : `${place}: ${message}`;
     });
     misfit = { text: text.slice(0, SHOWN_CHARS), faults: faults.join("; ") };
-    throw new ModelError("invalid_output", "its answer is not in the form that was asked for");
+    throw new ModelError("invalid_output", "its answer is not in the required format");
   }
 
   try {
@@ -96,7 +96,7 @@ export async function chatWithModel<Output>(
       } catch (error) {
         request.signal.throwIfAborted();
         if (bounds.isLate()) {
-          throw new ModelError("timeout", `it has given no answer within ${timeoutMs} ms`, { cause: error });
+          throw new ModelError("timeout", `it did not answer within ${timeoutMs} ms`, { cause: error });
         }
         if (!(error instanceof ModelError)) throw error;
         const isHeard = tally.hasHandedOut && request.mayRestart !== true;

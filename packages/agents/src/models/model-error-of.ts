@@ -10,10 +10,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const NAMED_FAULTS: ReadonlyMap<string, () => ModelError> = new Map(
   Object.entries({
     AI_InvalidResponseDataError: () => new ModelError("cut", "its answer ended before it was complete"),
-    AI_JSONParseError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
-    AI_TypeValidationError: () => new ModelError("invalid_output", "its provider's answer cannot be read"),
+    AI_JSONParseError: () => new ModelError("invalid_output", "its provider's response is not valid"),
+    AI_TypeValidationError: () => new ModelError("invalid_output", "its provider's response is not valid"),
     AI_NoOutputGeneratedError: () => new ModelError("cut", "its answer ended before it was complete"),
-    AI_EmptyResponseBodyError: () => new ModelError("empty", "it answered nothing"),
+    AI_EmptyResponseBodyError: () => new ModelError("empty", "its answer is empty"),
   }),
 );
 

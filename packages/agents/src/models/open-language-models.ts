@@ -147,7 +147,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     const breaker = breakers.get(target.provider.name);
     if (breaker?.allows() === false) {
       const reason = breaker.restReason() ?? "it has failed several times";
-      throw new ModelError("resting", `its provider is left alone for a while: ${reason}`);
+      throw new ModelError("resting", `its provider is paused for a while: ${reason}`);
     }
     try {
       const output = await chatWithModel(target, request, { manners, tally });
@@ -180,7 +180,8 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
       const output = await limits.run(caller.project, { signal, tokens }, () => {
         // What was waited for the turn is not there for the answer.
         const timeoutMs = Math.ceil((asked.timeoutMs ?? target.timeoutMs) - (performance.now() - began));
-        if (timeoutMs < 1) throw new ModelError("busy", "its project had no turn for it in time");
+        if (timeoutMs < 1)
+          throw new ModelError("busy", "the concurrency limit of its project was reached for too long");
         return chatWatched(target, { ...asked, signal, timeoutMs }, tally);
       });
       return { output, usage: usageOf(target, tally) };
@@ -216,7 +217,7 @@ export function openLanguageModels(config: ModelsConfig, deps: LanguageModelsDep
     return {
       id,
       chat() {
-        const error = new ModelError("unknown_model", `no provider of models is configured that is called ${named}`);
+        const error = new ModelError("unknown_model", `no model provider named ${named} is configured`);
         noteTrouble(id, error);
         return Promise.reject(error);
       },

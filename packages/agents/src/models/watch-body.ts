@@ -32,7 +32,7 @@ export function watchBody(
       const waitMs = bytes === 0 ? firstByteMs : silenceMs;
       const read = await withinMs(readNext(reader), waitMs);
       if (read === "late") {
-        return breakOff(new ModelError("timeout", `it has said nothing for ${Math.round(waitMs)} ms`));
+        return breakOff(new ModelError("timeout", `it sent nothing for ${Math.round(waitMs)} ms`));
       }
       if (read.done) return controller.close();
       bytes += read.value.byteLength;
@@ -47,7 +47,7 @@ async function readNext(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read();
   } catch (error) {
-    throw new ModelError("cut", "its answer was cut off", { cause: error });
+    throw new ModelError("cut", "its answer was interrupted", { cause: error });
   }
 }
 

@@ -320,7 +320,7 @@ describe("with a model", () => {
   ])("notes with %s to it are read by rules and statistics alone", async (_what, notes) => {
     const { model, asked } = modelOf(() => Promise.resolve({ cleanedText: "OWNED", summary: "OWNED", issues: [] }));
     const own = await summarizeNotes({ notes });
-    const fallback = "The model fake:one gave no answer: the notes give it orders, so it was not asked.";
+    const fallback = "The model fake:one gave no answer: the notes contain instructions to it, so it was not asked.";
     expect(await summarizeNotes({ notes, model })).toEqual({ ...own, model: { usage: null, fallback } });
     expect(asked).toEqual([]);
   });
