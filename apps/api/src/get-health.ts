@@ -42,7 +42,7 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
       : { status: "warn", detail: `${queues.backend} is unreachable; messages are accepted and wait` },
     pipeline:
       waitingMs < WAITING_TOO_LONG_MS
-        ? { status: "pass", detail: "no message waits too long" }
+        ? { status: "pass", detail: "no message is overdue" }
         : {
             status: "warn",
             detail: `a message has been waiting for ${Math.round(waitingMs / 1000)} s; check that the pipeline is running`,

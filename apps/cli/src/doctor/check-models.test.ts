@@ -82,7 +82,7 @@ test("warns with the reason and what to do when the model does not answer", asyn
     {
       name: "Models",
       status: "warn",
-      detail: "openai:gpt-test does not respond: its provider refuses the API key (401)",
+      detail: "openai:gpt-test does not respond: the provider rejected the API key (401)",
       advice: expect.stringContaining("SVC_LLM_API_KEY"),
     },
   ]);

@@ -15,7 +15,7 @@ const WAITING_TOO_LONG_MS = 30_000;
 async function checkBacklog(store: Store, { self, startWith }: Cli): Promise<Check> {
   const name = "Backlog";
   const waitingMs = await store.messages.oldestWaitingMs();
-  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message waits too long" };
+  if (waitingMs < WAITING_TOO_LONG_MS) return { name, status: "ok", detail: "no message is overdue" };
   return {
     name,
     status: "warn",

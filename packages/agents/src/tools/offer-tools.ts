@@ -24,7 +24,7 @@ export type ToolDesk = (call: AskedCall, signal: AbortSignal) => Promise<string>
 
 /** What a model is told of a call that was made. */
 export function tellOutcome({ state, text }: ToolOutcome): string {
-  return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call broke off."}\n${text}`;
+  return state === "done" ? text : `${state === "failed" ? "The call failed." : "The call was aborted."}\n${text}`;
 }
 
 /**
