@@ -39,7 +39,7 @@ async function checkHealth(store: Store, queues: Queues): Promise<Checks> {
     store: { status: "pass", detail: "PostgreSQL responds" },
     queue: queues.isUp()
       ? { status: "pass", detail: `jobs run on ${queues.backend}` }
-      : { status: "warn", detail: `${queues.backend} is unreachable; messages are accepted and wait` },
+      : { status: "warn", detail: `${queues.backend} is unreachable; messages are accepted and processed later` },
     pipeline:
       waitingMs < WAITING_TOO_LONG_MS
         ? { status: "pass", detail: "no message is overdue" }

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 
 /** `--json`, which every command with a result has. */
 export function jsonOption(): Option {
-  return new Option("--json", "print one JSON document on standard output, nothing else");
+  return new Option("--json", "print only one JSON document on standard output");
 }
 
 function parseUrl(text: string): string {

@@ -260,7 +260,7 @@ Examples:
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\n${LINK_USE} Earlier links become invalid.\n\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
+      `\n${LINK_USE}\nEarlier links become invalid.\nExamples:\n  ${cli.self} operators link\n  ${cli.self} operators link ann@example.com`,
     )
     .action((named: string | undefined) => link(cli, named));
 }

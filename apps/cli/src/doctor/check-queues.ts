@@ -66,7 +66,7 @@ export async function checkQueues(cli: Cli, { queues, store }: Resources): Promi
     await checkDeadDeliveries(store, cli),
   ];
   if (!(await waitForQueues(queues))) {
-    const detail = `${queues.backend} is unreachable; messages are accepted and wait`;
+    const detail = `${queues.backend} is unreachable; messages are accepted and processed later`;
     return [{ name: "Queues", status: "warn", detail }, ...others];
   }
   const counts = await Promise.all(
