@@ -309,7 +309,7 @@ describe("a call that writes", () => {
     expect((await decide(call, "reject")).status).toBe(200);
     const redrafted = await reviews.untilRedrafted(ticket.id, ticket.version + 1);
     expect(redrafted.toolCalls).toMatchObject([{ id: call.id, state: "rejected" }]);
-    expect(textOf(model.requests().at(-1) as ModelRequest)).toContain("an operator has rejected this call");
+    expect(textOf(model.requests().at(-1) as ModelRequest)).toContain("an operator rejected this call");
     expect(cancels()).toHaveLength(before);
     // The same call, asked for once more in another draft, is the one that was decided.
     await reviews.decide(ticket.id, "regenerate");

@@ -204,7 +204,7 @@ describe("an agent", () => {
     expect(stdout).toMatch(/blue cable for 95 minutes\.\n\nSources\n {2}1\. Kestrel/);
     expect(stdout).toContain("In a chat, an operator would review it first.");
     expect(stderr).toBe(
-      "The service of this installation is not running; answered with the settings of this terminal, without a language model.\n",
+      "The service of this installation is not running; answered with the settings of this environment, without a language model.\n",
     );
     const nothing = await svc("agents", "ask", "repairs", "Who painted the Mona Lisa?", ...inShop);
     expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No answer\.\n/) });

@@ -237,7 +237,7 @@ describe("svc tickets approve, edit and reject", () => {
     const typed = { typed: "y\n", isTTY: true };
     const words = ["tickets", "edit", "edited", "Tomorrow at nine.", "--no-markdown", "--project", "desk"];
     const asked = await svcWith(typed, ...words);
-    expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is sent instead of the draft.\n" });
+    expect(asked).toMatchObject({ code: 0, stdout: "Edited. Your text is being sent instead of the draft.\n" });
     expect(asked.stderr).toContain("New text\n  │ Tomorrow at nine.\n");
     expect(await answerIn("edited")).toBe("Tomorrow at nine.");
     const { version } = await ask("piped");

@@ -13,10 +13,10 @@ const READ_COUNTS_MS = 15 * 60_000;
 const TOLD_ARGUMENTS_MAX_CHARS = 200;
 
 const WAITS =
-  "Not called yet: an operator has to approve this call first. Do not say that it was done. The result follows later.";
-const REJECTED = "Not called: an operator has rejected this call. Do not ask for it again.";
+  "Not called yet: an operator must approve this call first. Do not say that it was done. The result follows later.";
+const REJECTED = "Not called: an operator rejected this call. Do not request it again.";
 const UNKNOWN =
-  "Whether this call was made is not known, and it is not made again. A person has to look. Do not say that it was done.";
+  "It is unknown whether this call took effect, and it is not repeated. An operator must check. Do not say that it was done.";
 const BROKEN_OFF = "The call was aborted.";
 const GONE = "Not called: another process is handling the conversation.";
 

@@ -34,7 +34,7 @@ function addAdd(kb: Command, cli: Cli): void {
     .argument("[source...]", "files, folders (recursively), and page URLs")
     .addOption(kbOption("knowledge base; created if it does not exist").default(DEFAULT_KB))
     .addOption(
-      new Option("--sitemap <address>", "URL of a sitemap or of a site (repeatable)")
+      new Option("--sitemap <url>", "URL of a sitemap or of a site (repeatable)")
         .argParser(parseSitemap)
         .default([], "none"),
     )

@@ -159,7 +159,7 @@ const PLAIN = {
   regenerate: "let the agent regenerate the draft",
   takeover: "take over the ticket: assign it to yourself, so that nothing is sent automatically",
   reopen: "reopen the ticket",
-  retry: "retry what has failed five times",
+  retry: "retry messages and replies that failed five times",
 } as const;
 
 async function decide(cli: Cli, named: string, project: string, call: DecisionCall): Promise<void> {

@@ -79,9 +79,9 @@ describe("tools that are offered to a model", () => {
   test("change nothing where there is no ticket", async () => {
     const [read, write] = offerTools([toolOf("read"), toolOf("write")], readOnlyDesk, ANYBODY);
     expect(await read?.execute({ id: "7" }, options)).toBe('{"id":"7"}');
-    expect(await write?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+    expect(await write?.execute({ id: "7" }, options)).toMatch(/require a ticket/);
     const [guarded] = offerTools([{ ...toolOf("read"), approval: "operator" }], readOnlyDesk, ANYBODY);
-    expect(await guarded?.execute({ id: "7" }, options)).toMatch(/needs a ticket/);
+    expect(await guarded?.execute({ id: "7" }, options)).toMatch(/requires a ticket/);
   });
 });
 
@@ -114,7 +114,7 @@ describe("a tool with bound arguments", () => {
 
   test("is not called where the conversation has no such value", async () => {
     const { asked, refused, call } = callAs(orders, NO_CONVERSATION);
-    expect(await call({ id: "u-7" })).toMatch(/no proven customer\.userId/);
+    expect(await call({ id: "u-7" })).toMatch(/no verified customer\.userId/);
     expect([asked, refused]).toEqual([[], ["read"]]);
   });
 
