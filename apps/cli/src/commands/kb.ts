@@ -64,7 +64,7 @@ Examples:
         throw new CliError(
           "usage",
           EXIT.usage,
-          "Specify what to add: files, folders, URLs or --sitemap. See: kb add --help",
+          "Specify what to add: files, folders, URLs or --sitemap. See: svc kb add --help",
         );
       }
       const { runAdd } = await import("../kb/run-add.ts");

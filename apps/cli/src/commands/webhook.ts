@@ -120,7 +120,7 @@ interface SecretOptions {
 /** The secret that is to be set; null for none. */
 async function chooseSecret(cli: Cli, { generate, fromStdin, clear }: SecretOptions): Promise<string | null> {
   if ([generate, fromStdin, clear].filter(Boolean).length !== 1) {
-    throw usage("Use exactly one of --generate, --from-stdin and --clear. See: webhook secret --help");
+    throw usage("Use exactly one of --generate, --from-stdin and --clear. See: svc webhook secret --help");
   }
   if (clear === true) return null;
   const [{ generateWebhookSecret }, { readSecret }] = await Promise.all([

@@ -89,7 +89,7 @@ export function runReroute(cli: Cli, named: string, { project, agent, toProject 
     throw new CliError(
       "usage",
       EXIT.usage,
-      "Specify the destination with --agent or --to-project. See: tickets reroute --help",
+      "Specify the destination with --agent or --to-project. See: svc tickets reroute --help",
     );
   }
   return runDecision(cli, named, project, async (store) => {

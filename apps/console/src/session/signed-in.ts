@@ -87,7 +87,7 @@ export function inProject({ sessions, rateLimit }: CheckContext): RequestHandler
       request,
       response,
       { keyId: `operator-${session.operator.id}`, rateLimit: limit, projectName },
-      "You may make",
+      "Rate limit exceeded: you are limited to",
     );
     next();
   };
