@@ -73,7 +73,9 @@ describe("tools that are offered to a model", () => {
     const { asked, read } = offer();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, id) => read({ id: String(id) })));
     expect(asked).toHaveLength(20);
-    expect(answers.filter((answer) => answer?.startsWith("Not called: too many calls for this message"))).toHaveLength(10);
+    expect(answers.filter((answer) => answer?.startsWith("Not called: too many calls for this message"))).toHaveLength(
+      10,
+    );
   });
 
   test("change nothing where there is no ticket", async () => {
