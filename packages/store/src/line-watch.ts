@@ -6,6 +6,13 @@ const SUSPICIOUS_MS = 1_500;
 const LOOK_MS = 1_000;
 /** A server that cannot be asked within this time tells nothing about its lines. */
 const ASK_WITHIN_MS = 2_000;
+/** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
+const MAX_LOOKS = 2;
+/**
+ * An attempt to connect is overtaken when another one that began this much later has succeeded: it began while nothing
+ * passed, and would wait for its whole timeout. Long enough that attempts of a busy process do not overtake each other.
+ */
+const OVERTAKEN_MS = 1_000;
 
 /** Sides at the server that are remembered to be ended; far more than one process has connections. */
 const MAX_LOST = 1_000;
@@ -46,7 +53,8 @@ interface Line extends pg.PoolClient {
  * another one what its side does. If that side has had nothing to do for all this time, its answer or our question
  * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. A slow statement is at
  * work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
- * the server can be asked. Behind a pooler the ids of connections are not the server's, and nothing is ended.
+ * the server can be asked. While an attempt to connect waits, the server is asked as well: when a later connection is
+ * established, the attempt hears nothing any more and is ended, so that the next one begins at once. Behind a pooler the ids of connections are not the server's, and nothing is ended.
  */
 export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
   /** Every connection of the pools. */
@@ -55,7 +63,16 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   const busySince = new Map<Line, number>();
   /** The server's sides of lines that were given up, and when, by the clock of this process. */
   const lost = new Map<number, number>();
-  let isLooking = false;
+  /** Attempts to connect, and when they began, by the clock of this process. */
+  const attempts = new Map<pg.Client, number>();
+  let looks = 0;
+
+  /** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
+  const endOvertaken = (since: number) => {
+    for (const [client, begun] of attempts)
+      if (since - begun > OVERTAKEN_MS)
+        client.connection.stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+  };
 
   /** Asks on a new connection what becomes of these lines, and ends what is left of those that were given up. */
   async function ask(pids: number[]): Promise<Map<number, Backend>> {
@@ -67,8 +84,10 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
     });
     // What breaks it also rejects what it was asked.
     client.on("error", (error) => log.debug({ error }, "the connection watchdog lost its own connection"));
+    const since = performance.now();
     try {
       await client.connect();
+      endOvertaken(since);
       const { rows } = await client.query<Backend>(FIND_BACKENDS, [pids]);
       if (lost.size > 0) await endLost(client);
       return new Map(rows.map((row) => [row.pid, row]));
@@ -108,7 +127,8 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   async function look(): Promise<void> {
     const now = performance.now();
     const suspects = [...busySince].filter(([, since]) => now - since > SUSPICIOUS_MS);
-    if (suspects.length === 0 && lost.size === 0) return;
+    const isWaiting = [...attempts.values()].some((begun) => now - begun > LOOK_MS);
+    if (suspects.length === 0 && lost.size === 0 && !isWaiting) return;
     const backends = await ask(suspects.flatMap(([line]) => line.processID ?? []));
     let isCut = false;
     for (const [line, since] of suspects) {
@@ -124,19 +144,29 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
   }
 
   const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
+    if (looks === MAX_LOOKS) return;
+    looks++;
     look()
       .catch((error: unknown) => log.debug({ error }, "failed to query the server's connections"))
       .finally(() => {
-        isLooking = false;
+        looks--;
       });
   }, LOOK_MS);
   timer.unref();
 
   return {
-    /** Watches a connection. */
-    add: (line: pg.PoolClient) => void lines.add(line),
+    /** An attempt to connect begins. */
+    attempt(client: pg.Client) {
+      attempts.set(client, performance.now());
+      client.once("end", () => attempts.delete(client));
+    },
+    /** Watches a connection that is established. */
+    add(line: pg.PoolClient) {
+      lines.add(line);
+      const since = attempts.get(line);
+      attempts.delete(line);
+      if (since !== undefined) endOvertaken(since);
+    },
     /** A connection is handed out. */
     begin: (line: pg.PoolClient) => void busySince.set(line, performance.now()),
     /** A connection is handed back; one with a fault is not used again, and the server may not hear of its end. */
