@@ -80,14 +80,15 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
       connectTimeout: PROBE_WITHIN_MS,
       socketTimeout: PROBE_WITHIN_MS,
     });
-    client.on("error", reportFault);
+    const report = (error: unknown) => log.debug({ error }, "Redis does not respond to a further connection");
+    client.on("error", report);
     probes.add(client);
     const since = performance.now();
     try {
       await client.connect();
       endOvertaken(since);
     } catch (error) {
-      log.debug({ error }, "Redis does not respond to a further connection");
+      report(error);
     } finally {
       probes.delete(client);
       client.disconnect();
