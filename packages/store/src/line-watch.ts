@@ -53,8 +53,9 @@ interface Line extends pg.PoolClient {
  * another one what its side does. If that side has had nothing to do for all this time, its answer or our question
  * was lost: the line is ended, and whoever waits on it is told that the store is unavailable. A slow statement is at
  * work there and goes on. The server does not hear of a line that ends in silence, so its side is ended too, as soon as
- * the server can be asked. While an attempt to connect waits, the server is asked as well: when a later connection is
- * established, the attempt hears nothing any more and is ended, so that the next one begins at once. Behind a pooler the ids of connections are not the server's, and nothing is ended.
+ * the server can be asked. While an attempt to connect waits, the server is asked as well: an attempt that is overtaken
+ * is ended, so that the next one begins at once. Behind a pooler the ids of connections are not the server's, and no
+ * established one is ended.
  */
 export function createLineWatch({ url, log, applicationName }: { url: string; log: Log; applicationName: string }) {
   /** Every connection of the pools. */
