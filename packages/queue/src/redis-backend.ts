@@ -18,8 +18,8 @@ const WAIT_FOR_JOB_S = 2;
 /** Lines on which nothing is asked are asked whether they are there. */
 const PING_MS = 1_000;
 /**
- * An attempt to connect is overtaken when another one that began this much later has succeeded: it began while nothing
- * passed, and would wait for `SILENCE_MS`. Long enough that attempts of a busy process do not overtake each other.
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
+ * it began while nothing passed, and would wait for `SILENCE_MS`. One that is slow has received something by then.
  */
 const OVERTAKEN_MS = 1_000;
 /** While an attempt waits, another one is made each `PING_MS`, which has this time. */
@@ -56,7 +56,8 @@ export function createRedisBackend(options: { redisUrl: string; prefix: string; 
   const probes = new Set<Redis>();
   /** Ends the attempts that are overtaken by one that began at this time and has succeeded; the next ones begin at once. */
   const endOvertaken = (since: number) => {
-    for (const [client, begun] of attempts) if (since - begun > OVERTAKEN_MS) client.stream.destroy();
+    for (const [{ stream }, begun] of attempts)
+      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0) stream.destroy();
   };
   const watchAttempts = (client: Redis): Redis =>
     client

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Log } from "@svc/log";
 import pg from "pg";
 
@@ -11,8 +12,8 @@ const ASK_WITHIN_MS = 2_000;
 /** While the server does not respond, it is asked again after `LOOK_MS`, whatever becomes of the question before. */
 const MAX_LOOKS = 2;
 /**
- * An attempt to connect is overtaken when another one that began this much later has succeeded: it began while nothing
- * passed, and would wait for its whole timeout. Long enough that attempts of a busy process do not overtake each other.
+ * An attempt to connect that has received nothing is overtaken when another one that began this much later has succeeded:
+ * it began while nothing passed, and would wait for its whole timeout. One that is slow has received something by then.
  */
 const OVERTAKEN_MS = 1_000;
 
@@ -72,9 +73,11 @@ export function createLineWatch({ url, log, applicationName }: { url: string; lo
 
   /** Ends the attempts that are overtaken by one that began at this time and has succeeded. */
   const endOvertaken = (since: number) => {
-    for (const [client, begun] of attempts)
-      if (since - begun > OVERTAKEN_MS)
-        client.connection.stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+    for (const [client, begun] of attempts) {
+      const stream = client.connection.stream as Socket;
+      if (since - begun > OVERTAKEN_MS && stream.bytesRead === 0)
+        stream.destroy(new Error("Connection terminated: a later attempt has succeeded"));
+    }
   };
 
   /**
